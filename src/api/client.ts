@@ -1,0 +1,121 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { Refusal } from '../lib/refusal.ts'
+import type { Duration } from '../lib/time.ts'
+import { hasCode, wordsOf } from '../lib/trouble.ts'
+import { refusal } from './contract/problems.ts'
+import type { CleanRequest, RunRequest } from './contract/requests.ts'
+import type { DaemonView, SessionView } from './contract/session-view.ts'
+
+/** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
+export interface Client {
+  /** Undefined when nobody listens. */
+  findDaemon(): Promise<DaemonView | undefined>
+  stopDaemon(): Promise<void>
+  run(request: RunRequest): Promise<SessionView>
+  /** Returns as soon as the wish is recorded. */
+  stop(id: string): Promise<SessionView>
+  clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
+}
+
+/** A living daemon answers within milliseconds; one that takes this long is stuck or suspended. */
+const PATIENCE: Duration = 5_000
+/** Starting a session waits for tmux, removing many for the disk. */
+const LONG_PATIENCE: Duration = 60_000
+
+export function connect(socket: string): Client {
+  const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: PATIENCE })
+  const post = <T>(path: string, body: unknown, patience: Duration) =>
+    call<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), patience })
+  return {
+    findDaemon: async () => {
+      try {
+        return await get<DaemonView>('/v1/daemon')
+      } catch (cause) {
+        if (cause instanceof NobodyListens) return undefined
+        throw cause
+      }
+    },
+    stopDaemon: async () => void (await post('/v1/daemon/stop', {}, PATIENCE)),
+    run: request => post('/v1/sessions', request, LONG_PATIENCE),
+    stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, PATIENCE),
+    clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
+  }
+}
+
+interface Call {
+  readonly method: string
+  readonly path: string
+  readonly body?: Buffer
+  readonly patience: Duration
+}
+
+class NobodyListens extends Refusal {
+  constructor() {
+    super('daemon-unreachable', 'the supervisor is not running', 'oneshot daemon start')
+  }
+}
+
+async function call<T>(socket: string, { method, path, body, patience }: Call): Promise<T> {
+  const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
+  const { status, text } = await exchange({ socketPath: socket, method, path, headers, agent: false }, body, patience)
+  const answer = parseJson(text)
+  if (status < 400) return answer as T
+  throw (
+    refusalFrom(answer) ?? refusal('world-failed', `the supervisor answered ${method} ${path} with status ${status}`)
+  )
+}
+
+function exchange(
+  options: RequestOptions,
+  body: Buffer | undefined,
+  patience: Duration,
+): Promise<{ status: number; text: string }> {
+  // Importing node:http costs 24 ms on Node 22 and later, because its namespace wakes up undici; this does not.
+  const http = process.getBuiltinModule('node:http')
+  return new Promise((resolve, reject) => {
+    const request: ClientRequest = http.request(options, (response: IncomingMessage) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', fail)
+      response.on('end', () => {
+        clearTimeout(limit)
+        resolve({ status: response.statusCode ?? 500, text: Buffer.concat(chunks).toString() })
+      })
+    })
+    const limit = setTimeout(() => request.destroy(new TooSlow(patience)), patience)
+    const fail = (cause: Error): void => {
+      clearTimeout(limit)
+      reject(unreachable(cause))
+    }
+    request.on('error', fail)
+    request.end(body)
+  })
+}
+
+class TooSlow extends Error {
+  constructor(patience: Duration) {
+    super(`it did not answer within ${patience / 1000} s`)
+  }
+}
+
+function unreachable(cause: Error): Refusal {
+  if (hasCode(cause, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK')) return new NobodyListens()
+  if (cause instanceof TooSlow)
+    return refusal('daemon-unreachable', `the supervisor is stuck: ${cause.message}`, 'oneshot doctor')
+  const why = hasCode(cause, 'ECONNRESET', 'EPIPE') ? 'it went away in the middle of the call' : wordsOf(cause)
+  return refusal('daemon-unreachable', `the supervisor cannot be reached: ${why}`, 'see oneshot list, then try again')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    throw refusal('daemon-unreachable', 'the supervisor’s answer is not JSON', 'oneshot daemon restart')
+  }
+}
+
+function refusalFrom(answer: unknown): Refusal | undefined {
+  const { error } = (answer ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined
+  return new Refusal(error.code, error.message, typeof error.hint === 'string' ? error.hint : undefined)
+}

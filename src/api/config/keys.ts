@@ -1,0 +1,114 @@
+import { isTaskName } from '../../core/task-name.ts'
+import { type Duration, parseDuration } from '../../lib/time.ts'
+import { AGENT_KINDS } from '../contract/agent-kinds.ts'
+
+/** A configuration key as data. Validation, help, completion and the reference are made from it. */
+export interface Key<T> {
+  readonly variable: string
+  readonly fallback: T
+  readonly summary: string
+  /** Ends the sentence "it must be …". */
+  readonly allowed: string
+  readonly choices?: readonly string[]
+  /** Undefined when the text is not allowed. */
+  readonly read: (text: string) => T | undefined
+  /** The value as it would be written in a file. */
+  readonly show: (value: T) => string
+}
+
+const AGENT: Key<string | null> = {
+  variable: 'ONESHOT_AGENT',
+  fallback: null,
+  summary: 'the agent that gets prompts; the first one found on PATH unless set',
+  allowed: `one of ${AGENT_KINDS.join(', ')}`,
+  choices: AGENT_KINDS,
+  read: text => AGENT_KINDS.find(kind => kind === text),
+  show: value => value ?? '',
+}
+
+const RESILIENT: Key<boolean> = {
+  variable: 'ONESHOT_RESILIENT',
+  fallback: true,
+  summary: 'false runs the agent directly in this terminal, without any supervision',
+  allowed: 'true or false',
+  choices: ['true', 'false'],
+  read: readBoolean,
+  show: String,
+}
+
+const CHECKPOINT_INTERVAL: Key<Duration> = {
+  variable: 'ONESHOT_CHECKPOINT_INTERVAL',
+  fallback: 300_000,
+  summary: 'how often the working tree is saved while an agent works',
+  allowed: 'a duration of at least 1s, such as 90s or 5m; a bare number means seconds',
+  read: text => atLeastOneSecond(parseDuration(text)),
+  show: showDuration,
+}
+
+const NAME: Key<string | null> = {
+  variable: 'ONESHOT_TMUX_SESSION',
+  fallback: null,
+  summary: 'the name of a task that is given none; made from the prompt unless set',
+  allowed: 'lower-case letters, digits and hyphens, at most 63, not at either end a hyphen',
+  read: text => (isTaskName(text) ? text : undefined),
+  show: value => value ?? '',
+}
+
+const MAX_TIME: Key<Duration | null> = {
+  variable: 'ONESHOT_MAX_TIME',
+  fallback: 5 * 3_600_000,
+  summary: 'when to stop work that does not end by itself',
+  allowed: 'a duration such as 90s, 30m or 5h, or none',
+  read: text => (text === 'none' || parseDuration(text) === 0 ? null : parseDuration(text)),
+  show: value => (value === null ? 'none' : showDuration(value)),
+}
+
+export const KEYS = {
+  agent: AGENT,
+  resilient: RESILIENT,
+  'checkpoint-interval': CHECKPOINT_INTERVAL,
+  name: NAME,
+  'max-time': MAX_TIME,
+} as const
+
+export type KeyName = keyof typeof KEYS
+
+export type ValueOf<K extends KeyName> = (typeof KEYS)[K]['fallback']
+
+export const KEY_NAMES = Object.keys(KEYS) as readonly KeyName[]
+
+export function isKeyName(text: string): text is KeyName {
+  return Object.hasOwn(KEYS, text)
+}
+
+/** A value as it would be written in a file; empty for one that is not set. */
+export function showValue(key: KeyName, value: unknown): string {
+  return (KEYS[key] as Key<unknown>).show(value)
+}
+
+function readBoolean(text: string): boolean | undefined {
+  if (/^(true|yes|on|1)$/i.test(text)) return true
+  return /^(false|no|off|0)$/i.test(text) ? false : undefined
+}
+
+function atLeastOneSecond(duration: Duration | undefined): Duration | undefined {
+  return duration === undefined || duration < 1000 ? undefined : duration
+}
+
+function showDuration(duration: Duration): string {
+  if (duration % 1000 !== 0) return `${duration}ms`
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ] as const
+  let rest = duration / 1000
+  let text = ''
+  for (const [unit, seconds] of units) {
+    const amount = Math.floor(rest / seconds)
+    if (amount > 0) text += `${amount}${unit}`
+    rest -= amount * seconds
+  }
+  return text === '' ? '0s' : text
+}

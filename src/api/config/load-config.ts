@@ -1,0 +1,42 @@
+import { locateFiles, readToml, readUserFile } from './files.ts'
+import { KEYS, type KeyName, type ValueOf } from './keys.ts'
+import { type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
+
+export interface Setting<T> {
+  readonly value: T
+  readonly origin: Origin
+  /** The variable or file it was set in; null for a default. */
+  readonly where: string | null
+}
+
+export type Config = { readonly [K in KeyName]: Setting<ValueOf<K>> }
+
+/** The effective configuration. Every source is checked in full, even where a stronger one overrules it. */
+export async function loadConfig(from: {
+  env: NodeJS.ProcessEnv
+  cwd: string
+  overrides: readonly string[]
+}): Promise<Config> {
+  const { env, cwd, overrides } = from
+  const { user, project } = locateFiles(env, cwd)
+  const strongestFirst = [readOverrides(overrides), readEnvironment(env)]
+  const projectTable = project === null ? null : await readToml(project)
+  if (project !== null && projectTable !== null) strongestFirst.push(readTable('project', project, projectTable))
+  const userTable = await readUserFile(env)
+  if (userTable !== null) strongestFirst.push(readTable('user', user, userTable))
+  return {
+    agent: settle('agent', strongestFirst),
+    resilient: settle('resilient', strongestFirst),
+    'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
+    name: settle('name', strongestFirst),
+    'max-time': settle('max-time', strongestFirst),
+  }
+}
+
+function settle<K extends KeyName>(key: K, strongestFirst: readonly Source[]): Setting<ValueOf<K>> {
+  for (const { origin, values } of strongestFirst) {
+    const set = values.get(key)
+    if (set !== undefined) return { value: set.value as ValueOf<K>, origin, where: set.where }
+  }
+  return { value: KEYS[key].fallback, origin: 'default', where: null }
+}

@@ -1,0 +1,63 @@
+import { Refusal } from '../../lib/refusal.ts'
+
+/** Everything we may refuse, with the exit code a command line answers it with. */
+export const PROBLEMS = {
+  usage: 2,
+  'name-invalid': 2,
+  'name-taken': 6,
+  'cwd-missing': 2,
+  'prompt-unreadable': 2,
+  'prompt-empty': 2,
+  'argument-invalid': 2,
+  'program-missing': 1,
+  'agent-missing': 4,
+  'agent-unknown': 2,
+  'config-invalid': 2,
+  'tmux-missing': 1,
+  'tmux-too-old': 1,
+  'home-unusable': 1,
+  'home-unsafe': 1,
+  'home-too-long': 2,
+  'disk-full': 1,
+  'no-session': 3,
+  'session-ambiguous': 2,
+  'session-ended': 3,
+  'session-alive': 6,
+  'not-a-terminal': 2,
+  'needs-yes': 2,
+  'daemon-unreachable': 5,
+  'daemon-running': 6,
+  'daemon-refused': 6,
+  'daemon-not-running': 3,
+  'update-impossible': 1,
+  'world-failed': 1,
+  bug: 1,
+} as const
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export interface Problem {
+  readonly code: ProblemCode
+  readonly message: string
+  readonly hint?: string
+}
+
+/** A refusal whose code is in the catalogue. Fronts and the daemon refuse with this; drivers know only `Refusal`. */
+export function refusal(code: ProblemCode, message: string, hint?: string): Refusal {
+  return new Refusal(code, message, hint)
+}
+
+export function problemOf(cause: Refusal): Problem {
+  const code = isProblemCode(cause.code) ? cause.code : 'world-failed'
+  return cause.hint === undefined
+    ? { code, message: cause.message }
+    : { code, message: cause.message, hint: cause.hint }
+}
+
+export function exitCodeOf(code: string): number {
+  return isProblemCode(code) ? PROBLEMS[code] : 1
+}
+
+function isProblemCode(code: string): code is ProblemCode {
+  return code in PROBLEMS
+}

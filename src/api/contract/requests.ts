@@ -1,0 +1,22 @@
+/** What `run` asks for. The front resolves configuration; the daemon checks the rest. */
+export interface RunRequest {
+  /** An agent's kind, or `command` for any program. */
+  readonly agent: string
+  /** For `command` the program and its arguments; for an agent, arguments handed to it unchanged. */
+  readonly argv: readonly string[]
+  /** Base64, because a prompt may hold any bytes. Absent for commands. */
+  readonly prompt?: string
+  /** The task's name; made up from the prompt when absent. */
+  readonly name?: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** Absent: the agent's own default. */
+  readonly mode?: 'headless' | 'tty'
+  /** Milliseconds; null for no limit. */
+  readonly maxTime: number | null
+}
+
+export interface CleanRequest {
+  /** Ids of ended sessions to remove with all their files. */
+  readonly ids: readonly string[]
+}

@@ -1,0 +1,18 @@
+import * as z from 'zod/mini'
+import type { CleanRequest, RunRequest } from './requests.ts'
+
+const word = z.string().check(z.minLength(1))
+
+/** What the daemon accepts, checked where it arrives. */
+export const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
+  agent: word,
+  argv: z.array(z.string()),
+  prompt: z.exactOptional(z.base64()),
+  name: z.exactOptional(z.string()),
+  cwd: word,
+  env: z.record(z.string(), z.string()),
+  mode: z.exactOptional(z.enum(['headless', 'tty'])),
+  maxTime: z.nullable(z.int().check(z.positive())),
+})
+
+export const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })

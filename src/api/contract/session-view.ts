@@ -1,0 +1,41 @@
+/** A session as every front shows it. Times are ISO 8601. Fields are added, never renamed or removed. */
+export interface SessionView {
+  /** The tmux session's name: `<agent>-<task>`. */
+  readonly name: string
+  readonly id: string
+  readonly task: string
+  readonly agent: string
+  readonly mode: 'headless' | 'tty'
+  readonly phase: 'starting' | 'running' | 'resting' | 'blocked' | 'stopping' | 'ended'
+  readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up' | null
+  /** One sentence with the evidence: why it is in this phase or how it ended. */
+  readonly reason: string | null
+  /** The prompt's first line, or the command. */
+  readonly title: string
+  readonly cwd: string
+  readonly attempt: number
+  readonly restarts: number
+  /** The agent's process, null when none lives. */
+  readonly pid: number | null
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** The agent's own conversation id. */
+  readonly thread: string | null
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+  readonly lastOutputAt: string | null
+  /** When a resting session goes on. */
+  readonly until: string | null
+  /** When the time limit ends it. */
+  readonly deadline: string | null
+}
+
+export interface DaemonView {
+  readonly pid: number
+  readonly epoch: number
+  readonly version: string
+  readonly startedAt: string
+  readonly home: string
+  readonly sessions: { readonly live: number; readonly ended: number }
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { isatty } from 'node:tty'
+import { refusal } from '../../api/contract/problems.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { hasCode } from '../../lib/trouble.ts'
+import { attachTarget } from '../../views/attach-target.ts'
+import { readSession } from '../../views/sessions.ts'
+import { isLive } from '../find-session.ts'
+import type { Line } from '../line/line.ts'
+import { pickSession } from '../session/pick-session.ts'
+import { stateLine } from '../session/state.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function attach(line: Line, surroundings: Surroundings): Promise<number> {
+  const { screen, home, env } = surroundings
+  const session = pickSession(surroundings, line.words[0])
+  if (!isLive(session)) {
+    throw refusal(
+      'session-ended',
+      `${session.name} has ended: ${session.reason ?? session.outcome}`,
+      `oneshot log ${session.name}`,
+    )
+  }
+  if (!isatty(0) || !isatty(1)) {
+    throw refusal(
+      'not-a-terminal',
+      'attach needs a terminal for its input and output',
+      `oneshot follow ${session.name}`,
+    )
+  }
+  const target = attachTarget(home, session)
+  const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
+  const argv = ['-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
+  const code = await inThisTerminal('tmux', argv, env)
+  const after = readSession(home, session.id) ?? session
+  if (code !== 0 && isLive(after)) throw couldNotAttach(after)
+  screen.err.say(isLive(after) ? `detached; ${after.name} goes on` : stateLine(after, screen.err.paint))
+  return 0
+}
+
+function couldNotAttach({ name }: SessionView): Error {
+  return refusal('world-failed', `tmux could not attach to ${name}`, `oneshot follow ${name}, or oneshot doctor`)
+}
+
+/** Hands the terminal over. Within another tmux, that one's variables would make tmux refuse to nest. */
+function inThisTerminal(program: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
+  const { TMUX: _tmux, TMUX_PANE: _pane, ...clean } = env
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, argv, { stdio: 'inherit', env: clean })
+    const ignore = (): void => undefined
+    process.on('SIGINT', ignore)
+    child.on('error', cause => {
+      process.off('SIGINT', ignore)
+      reject(hasCode(cause, 'ENOENT') ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause)
+    })
+    child.on('close', code => {
+      process.off('SIGINT', ignore)
+      resolve(code)
+    })
+  })
+}

@@ -1,0 +1,57 @@
+import { checkAgents, checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
+import { checkConfig, checkDaemon, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
+import type { Finding } from '../doctor/finding.ts'
+import type { Line } from '../line/line.ts'
+import { toJson } from '../screen/json.ts'
+import type { Paint } from '../screen/paint.ts'
+import { here, type Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function doctor(line: Line, surroundings: Surroundings): Promise<number> {
+  const { out, err } = surroundings.screen
+  const findings = await examine(line, surroundings)
+  const failed = findings.filter(finding => finding.status === 'failure').length
+  if (line.has(OPTIONS.json)) out.say(toJson({ ok: failed === 0, checks: findings }))
+  else {
+    for (const finding of findings) out.say(describe(finding, out.paint))
+    err.say(failed === 0 ? 'nothing stands in the way' : `${failed} of ${findings.length} checks failed`)
+  }
+  return failed === 0 ? 0 : 1
+}
+
+async function examine(line: Line, { env, home }: Surroundings): Promise<Finding[]> {
+  const cwd = here()
+  const options = { fix: line.has(OPTIONS.fix) }
+  // The folder comes before the supervisor, which refuses one that is open to others.
+  const folder = checkHome(home, options)
+  const [tmux, daemon, config, agents] = await Promise.all([
+    checkTmux(env, cwd),
+    checkDaemon(home, options),
+    checkConfig(env, cwd, line.values(OPTIONS.config)),
+    checkAgents(env, cwd),
+  ])
+  return [
+    checkNode(process.versions.node),
+    tmux,
+    ...checkTools(env, cwd),
+    folder,
+    checkSpace(home),
+    daemon,
+    config,
+    ...checkWatches(),
+    ...agents,
+  ]
+}
+
+const LOOKS = {
+  ok: { symbol: '✔', shade: 'green' },
+  note: { symbol: '·', shade: 'dim' },
+  warning: { symbol: '▲', shade: 'yellow' },
+  failure: { symbol: '✖', shade: 'red' },
+} as const
+
+function describe({ check, status, message, hint }: Finding, paint: Paint): string {
+  const { symbol, shade } = LOOKS[status]
+  const line = `${paint[shade](`${symbol} ${status.padEnd(7)}`)} ${check}: ${message}`
+  return hint === undefined ? line : `${line}\n          ${paint.cyan('hint:')} ${hint}`
+}

@@ -1,0 +1,53 @@
+import { loadConfig } from '../../api/config/load-config.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import type { Line } from '../line/line.ts'
+import { readPrompt } from '../run/read-prompt.ts'
+import { directoryOf, runRequest } from '../run/run-request.ts'
+import { toJson } from '../screen/json.ts'
+import type { Screen } from '../screen/screen.ts'
+import { followSession } from '../session/follow-session.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function run(line: Line, surroundings: Surroundings): Promise<number> {
+  const { env, home, hooks, screen } = surroundings
+  const isFollowing = line.has(OPTIONS.follow)
+  if (isFollowing && line.has(OPTIONS.json)) {
+    throw refusal(
+      'usage',
+      '--follow prints what the work writes, --json an object',
+      'use oneshot wait NAME --json after it',
+    )
+  }
+  const cwd = directoryOf(line)
+  const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
+  const prompt = await readPrompt(line, surroundings)
+  const request = runRequest(line, surroundings, { config, cwd, prompt })
+  if (!config.resilient.value) return await hooks.runDirect(request)
+  const client = await ensureDaemon(home)
+  const session = await client.run(request)
+  if (!isFollowing) return answer(session, line, screen)
+  if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
+  const log = { raw: false, colour: screen.out.isColoured }
+  return await followSession(surroundings, session, { log, passStatus: true })
+}
+
+function answer(session: SessionView, line: Line, { out, isQuiet }: Screen): number {
+  if (line.has(OPTIONS.json)) out.say(toJson(session))
+  else if (isQuiet || !out.isTerminal) out.say(session.name)
+  else for (const text of introduce(session, out.paint)) out.say(text)
+  return 0
+}
+
+function introduce({ name, task, title }: SessionView, paint: Screen['out']['paint']): string[] {
+  return [
+    `${paint.bold(name)}  ${oneLine(title)}`,
+    `  ${paint.dim('task'.padEnd(7))} ${task}`,
+    `  ${paint.dim('follow'.padEnd(7))} oneshot follow ${task}`,
+    `  ${paint.dim('attach'.padEnd(7))} oneshot attach ${task}`,
+    `  ${paint.dim('stop'.padEnd(7))} oneshot stop ${task}`,
+  ]
+}

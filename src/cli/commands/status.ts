@@ -1,0 +1,59 @@
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { isLive } from '../find-session.ts'
+import type { Line } from '../line/line.ts'
+import { toJson } from '../screen/json.ts'
+import type { Outlet } from '../screen/outlet.ts'
+import { relative } from '../screen/when.ts'
+import { exitStatusOf } from '../session/exit-status.ts'
+import { pickSession } from '../session/pick-session.ts'
+import { stateLine } from '../session/state.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function status(line: Line, surroundings: Surroundings): Promise<number> {
+  const session = pickSession(surroundings, line.words[0])
+  const { out, err } = surroundings.screen
+  if (line.has(OPTIONS.json)) out.say(toJson(session))
+  else {
+    for (const text of describe(session, out)) out.say(text)
+    if (out.isTerminal) err.say(err.paint.dim(nextSteps(session)))
+  }
+  return line.has(OPTIONS.exitStatus) ? exitStatusOf(session) : 0
+}
+
+function describe(session: SessionView, out: Outlet): string[] {
+  const now = Date.now()
+  const when = (at: string): string => (out.isTerminal ? `${relative(at, now)} (${at})` : at)
+  const facts: [string, string | null][] = [
+    ['title', oneLine(session.title)],
+    ['agent', `${session.agent}, ${session.mode === 'tty' ? 'on a terminal' : 'headless'}`],
+    ['directory', oneLine(session.cwd)],
+    ['pid', session.pid === null ? null : String(session.pid)],
+    ['attempt', `${session.attempt} (${session.restarts} ${session.restarts === 1 ? 'restart' : 'restarts'})`],
+    ['exit', exitOf(session)],
+    ['thread', session.thread === null ? null : oneLine(session.thread)],
+    ['created', when(session.createdAt)],
+    ['started', session.startedAt && when(session.startedAt)],
+    ['ended', session.endedAt && when(session.endedAt)],
+    ['last output', session.lastOutputAt && when(session.lastOutputAt)],
+    ['goes on', session.until && when(session.until)],
+    ['deadline', isLive(session) ? session.deadline && when(session.deadline) : null],
+    ['id', session.id],
+  ]
+  const known = facts.filter(([, value]) => value !== null)
+  return [
+    stateLine(session, out.paint),
+    ...known.map(([label, value]) => `  ${out.paint.dim(label.padEnd(12))} ${value}`),
+  ]
+}
+
+function exitOf({ exitCode, signal }: SessionView): string | null {
+  if (exitCode !== null) return `code ${exitCode}`
+  return signal === null ? null : `signal ${signal}`
+}
+
+function nextSteps({ name, phase }: SessionView): string {
+  if (phase === 'ended') return `see what it wrote: oneshot log ${name}`
+  return `oneshot follow ${name}   oneshot attach ${name}   oneshot stop ${name}`
+}

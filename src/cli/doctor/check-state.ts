@@ -1,0 +1,101 @@
+import fs from 'node:fs'
+import { loadConfig } from '../../api/config/load-config.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import { wordsOf } from '../../lib/trouble.ts'
+import { type Home, homeExists } from '../../world/os/home.ts'
+import { findDaemon, startDaemon } from '../ensure-daemon.ts'
+import { VERSION } from '../version.ts'
+import { type Finding, failure, note, ok, warning } from './finding.ts'
+
+/** Below this a day's output of a talkative agent may not fit. */
+const LITTLE_SPACE = 1024 ** 3
+const NO_SPACE = 64 * 1024 ** 2
+
+export function checkHome(home: Home, options: { fix: boolean }): Finding {
+  const check = 'state folder'
+  try {
+    if (!homeExists(home)) return ok(check, `${home.root} will be made when it is needed`)
+    fs.accessSync(home.root, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
+    return ok(check, `${home.root}, yours alone`)
+  } catch (cause) {
+    if (options.fix && cause instanceof Refusal && cause.code === 'home-unsafe' && closed(home.root)) {
+      return ok(check, `${home.root}, now closed to others`)
+    }
+    return fromError(check, cause, 'make it writable, or set ONESHOT_HOME to another folder')
+  }
+}
+
+export function checkSpace(home: Home): Finding {
+  const check = 'disk space'
+  try {
+    const { bavail, bsize } = fs.statfsSync(nearestExisting(home.root))
+    const free = bavail * bsize
+    const text = `${(free / 1024 ** 3).toFixed(1)} GB free for ${home.root}`
+    if (free < NO_SPACE) return failure(check, text, 'free some space, or set ONESHOT_HOME to a folder on another disk')
+    return free < LITTLE_SPACE ? warning(check, text, 'oneshot clean --older-than 7d') : ok(check, text)
+  } catch (cause) {
+    return note(check, `unknown: ${wordsOf(cause)}`)
+  }
+}
+
+export async function checkDaemon(home: Home, options: { fix: boolean }): Promise<Finding> {
+  const check = 'supervisor'
+  try {
+    const view = (await findDaemon(home)) ?? (options.fix ? await startDaemon(home) : undefined)
+    if (view === undefined) return note(check, 'not running; the next command that needs it starts it')
+    const text = `pid ${view.pid}, version ${view.version}, ${view.sessions.live} live sessions`
+    if (view.version === VERSION) return ok(check, text)
+    return warning(check, `${text}; this is version ${VERSION}`, 'oneshot daemon restart')
+  } catch (cause) {
+    return fromError(check, cause, 'oneshot daemon log')
+  }
+}
+
+export async function checkConfig(env: NodeJS.ProcessEnv, cwd: string, overrides: readonly string[]): Promise<Finding> {
+  const check = 'configuration'
+  try {
+    const config = await loadConfig({ env, cwd, overrides })
+    const places = new Set(Object.values(config).flatMap(({ where }) => (where === null ? [] : [where])))
+    return ok(check, places.size === 0 ? 'all defaults' : `valid, from ${[...places].join(', ')}`)
+  } catch (cause) {
+    return fromError(check, cause, 'oneshot help config')
+  }
+}
+
+/** The supervisor needs one watch in one instance; other programs of yours may have taken them all. */
+export function checkWatches(): Finding[] {
+  const check = 'inotify'
+  const instances = numberIn('/proc/sys/fs/inotify/max_user_instances')
+  const watches = numberIn('/proc/sys/fs/inotify/max_user_watches')
+  if (instances === undefined || watches === undefined) return []
+  const text = `${instances} instances, ${watches} watches`
+  if (instances >= 32 && watches >= 1024) return [ok(check, text)]
+  return [warning(check, `${text} is little`, 'sysctl fs.inotify.max_user_instances=256')]
+}
+
+function closed(root: string): boolean {
+  try {
+    fs.chmodSync(root, 0o700)
+    return true
+  } catch {
+    return false // It belongs to somebody else; the finding says so.
+  }
+}
+
+function fromError(check: string, cause: unknown, hint: string): Finding {
+  return failure(check, wordsOf(cause), (cause instanceof Refusal ? cause.hint : undefined) ?? hint)
+}
+
+function nearestExisting(folder: string): string {
+  let existing = folder
+  while (!fs.existsSync(existing)) existing = existing.slice(0, existing.lastIndexOf('/')) || '/'
+  return existing
+}
+
+function numberIn(file: string): number | undefined {
+  try {
+    return Number(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return undefined // Only Linux has it.
+  }
+}

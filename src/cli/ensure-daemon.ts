@@ -1,0 +1,84 @@
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Client, connect } from '../api/client.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { DaemonView } from '../api/contract/session-view.ts'
+import type { Duration } from '../lib/time.ts'
+import { homeExists, openHome, type Home } from '../world/os/home.ts'
+import { startKeeper } from '../world/os/keeper.ts'
+import { tailOf } from './tail-of.ts'
+
+/** How long a daemon may take to open its store and listen. It takes a fraction of a second. */
+const START_PATIENCE: Duration = 10_000
+/** A daemon that was told to stop finishes the deed in hand first. */
+const STOP_PATIENCE: Duration = 15_000
+/** How long a keeper may take to bring up a daemon before another one is sent. */
+const KEEPER_PATIENCE: Duration = 1_000
+/** Short against starting a process, long against asking. */
+const POLL: Duration = 15
+
+/** A client whose daemon answers; it is started when there is none. */
+export async function ensureDaemon(home: Home): Promise<Client> {
+  const client = connect(home.daemonSocket)
+  if ((await findDaemon(home)) === undefined) await startDaemon(home)
+  return client
+}
+
+export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
+  return homeExists(home) ? await connect(home.daemonSocket).findDaemon() : undefined
+}
+
+export async function startDaemon(home: Home): Promise<DaemonView> {
+  openHome(home)
+  fs.rmSync(home.downMarker, { force: true })
+  const client = connect(home.daemonSocket)
+  let askedAt = 0
+  const view = await repeatedly(async () => {
+    // A keeper on its way out still holds its lock and sends the new one away; asking again is harmless.
+    if (Date.now() - askedAt > KEEPER_PATIENCE) {
+      startKeeper(home)
+      askedAt = Date.now()
+    }
+    return await client.findDaemon()
+  }, START_PATIENCE)
+  if (view !== undefined) return view
+  const [lastWord] = tailOf(home.daemonLog, 1)
+  throw refusal(
+    'daemon-unreachable',
+    `the supervisor did not start within ${START_PATIENCE / 1000} s${lastWord === undefined ? '' : `; its last word: ${lastWord}`}`,
+    'oneshot doctor',
+  )
+}
+
+/** Resolves when daemon and keeper are gone. Work goes on; the daemon's marker keeps shims from starting another. */
+export async function stopDaemon(home: Home, daemon: DaemonView): Promise<void> {
+  await connect(home.daemonSocket).stopDaemon()
+  if (await repeatedly(async () => (isAlive(daemon.pid) ? undefined : true), STOP_PATIENCE)) {
+    // The keeper follows within a moment; one that was killed leaves its file behind for ever.
+    await repeatedly(async () => (fs.existsSync(home.keeperPid) ? undefined : true), KEEPER_PATIENCE)
+    return
+  }
+  throw refusal(
+    'daemon-unreachable',
+    `the supervisor (pid ${daemon.pid}) is still there ${STOP_PATIENCE / 1000} s after it was told to stop`,
+    `see oneshot daemon log, or end it with: kill -9 ${daemon.pid}`,
+  )
+}
+
+async function repeatedly<T>(attempt: () => Promise<T | undefined>, patience: Duration): Promise<T | undefined> {
+  const end = Date.now() + patience
+  for (;;) {
+    const result = await attempt()
+    if (result !== undefined || Date.now() > end) return result
+    await pause(POLL)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

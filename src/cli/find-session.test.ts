@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { findSession } from './find-session.ts'
+import { aSession, anEnded } from './session/fixture.ts'
+
+const auth = aSession({ id: 'a1', task: 'fix-auth', createdAt: '2026-11-15T10:00:00.000Z' })
+const docs = anEnded({ id: 'b2', task: 'docs', endedAt: '2026-11-15T11:00:00.000Z' })
+const elsewhere = aSession({ id: 'c3', task: 'fix-build', cwd: '/else', createdAt: '2026-11-15T12:00:00.000Z' })
+const all = [elsewhere, docs, auth]
+
+test('without a word it is this directory’s: live before ended, then the newest', () => {
+  expect(findSession(all, undefined, '/work/project')).toBe(auth)
+  const older = anEnded({ id: 'd4', task: 'old', endedAt: '2026-11-14T11:00:00.000Z' })
+  expect(findSession([older, docs], undefined, '/work/project')).toBe(docs)
+})
+
+test.each([
+  ['name', 'demo-fix-auth', auth],
+  ['task', 'docs', docs],
+  ['id', 'c3', elsewhere],
+  ['unique beginning of a task', 'fix-b', elsewhere],
+  ['unique beginning of a name', 'demo-d', docs],
+])('a session is found by its %s', (_, word, expected) => {
+  expect(findSession(all, word, '/nowhere')).toBe(expected)
+})
+
+test('an exact name beats a longer one that begins with it', () => {
+  const longer = aSession({ id: 'e5', task: 'fix-auth-2' })
+  expect(findSession([longer, auth], 'fix-auth', '/')).toBe(auth)
+})
+
+test('a name used again means the live one, else the newest', () => {
+  const again = anEnded({ id: 'f6', task: 'fix-auth', endedAt: '2026-11-15T23:00:00.000Z' })
+  expect(findSession([again, auth], 'demo-fix-auth', '/')).toBe(auth)
+  const oldest = anEnded({ id: 'g7', task: 'fix-auth', endedAt: '2026-11-10T00:00:00.000Z' })
+  expect(findSession([oldest, again], 'fix-a', '/')).toBe(again)
+})
+
+function refusalOf(look: () => unknown): unknown {
+  try {
+    look()
+    return undefined
+  } catch (cause) {
+    return cause
+  }
+}
+
+test('an ambiguous beginning lists the candidates', () => {
+  expect(refusalOf(() => findSession(all, 'fix', '/'))).toMatchObject({
+    code: 'session-ambiguous',
+    message: '"fix" may mean 2 sessions: demo-fix-build, demo-fix-auth',
+  })
+})
+
+test('a typo gets a suggestion, and an empty word means nothing', () => {
+  expect(refusalOf(() => findSession(all, 'fix-atuh', '/'))).toMatchObject({
+    code: 'no-session',
+    hint: 'did you mean fix-auth?',
+  })
+  expect(refusalOf(() => findSession(all, '', '/'))).toMatchObject({ code: 'no-session' })
+})
+
+test('a directory without sessions says how to get one', () => {
+  expect(refusalOf(() => findSession([], undefined, '/x'))).toMatchObject({
+    code: 'no-session',
+    hint: expect.stringContaining('oneshot run'),
+  })
+  expect(refusalOf(() => findSession(all, undefined, '/x'))).toMatchObject({
+    hint: expect.stringContaining('oneshot list'),
+  })
+})

@@ -1,0 +1,33 @@
+import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
+
+export interface Fact {
+  readonly name: string
+  readonly summary: string
+}
+
+export const EXIT_CODES: readonly Fact[] = [
+  { name: '0', summary: 'it worked' },
+  { name: '1', summary: 'it failed' },
+  { name: '2', summary: 'the command line, a name, a prompt or the configuration is not acceptable' },
+  { name: '3', summary: 'no such session, it has ended, or the supervisor is not running' },
+  { name: '4', summary: 'a person is needed: no agent is installed, or it has to log in' },
+  { name: '5', summary: 'the supervisor cannot be reached' },
+  { name: '6', summary: 'a conflict: the name is taken, the session is alive, another supervisor runs' },
+  { name: '124', summary: 'the time given with --timeout is over; the work goes on' },
+  { name: '130', summary: 'interrupted by Ctrl-C; the work goes on' },
+]
+
+export const EXIT_CODE_NOTE =
+  'wait, run --follow and --exit-status pass the outcome on: 0 when the work is done, otherwise the\nprogram’s exit code, 128 plus the number of the signal that killed it, or 1.'
+
+export const ENVIRONMENT: readonly Fact[] = [
+  { name: 'ONESHOT_HOME', summary: 'the state folder; $XDG_STATE_HOME/oneshot or ~/.local/state/oneshot unless set' },
+  { name: 'ONESHOT_CONFIG', summary: 'your config file; $XDG_CONFIG_HOME/oneshot/config.toml unless set' },
+  ...KEY_NAMES.map(key => ({ name: KEYS[key].variable, summary: `config key ${key}: ${KEYS[key].summary}` })),
+  { name: 'ONESHOT_DEBUG', summary: '1 shows where an error happened' },
+  { name: 'NO_COLOR', summary: 'no colours; --color overrules it' },
+  { name: 'CLICOLOR_FORCE', summary: 'colours even when piped, like FORCE_COLOR' },
+]
+
+export const CONFIG_FILES =
+  'An option -c key=value beats the environment, which beats the project’s file (.oneshot.toml, the\nnearest from this directory upward), which beats yours (~/.config/oneshot/config.toml). Both files\nare TOML. Unknown keys are errors.'

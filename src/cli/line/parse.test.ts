@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { COMMANDS } from '../table/commands.ts'
+import { OPTIONS } from '../table/options.ts'
+import { checkWords } from './check-words.ts'
+import { parse } from './parse.ts'
+
+function refusalOf(argv: string[]): unknown {
+  try {
+    checkWords(parse(argv))
+    return undefined
+  } catch (cause) {
+    return cause
+  }
+}
+
+test('options may stand before the command, before and after its arguments', () => {
+  const line = parse(['--color', 'never', '--json', 'status', 'fix-auth', '-q'])
+  expect([line.command.name, line.words]).toEqual(['status', ['fix-auth']])
+  expect(line.value(OPTIONS.color)).toBe('never')
+  expect([line.has(OPTIONS.json), line.has(OPTIONS.quiet), line.has(OPTIONS.help)]).toEqual([true, true, false])
+})
+
+test.each([[['-n', '5']], [['-n5']], [['--lines', '5']], [['--lines=5']], [['-fn5']], [['-n', '9', '-n', '5']]])(
+  'a value may be given as %j',
+  argv => {
+    expect(parse(['log', ...argv]).value(OPTIONS.lines)).toBe(5)
+  },
+)
+
+test('a repeated option keeps all its values, empty ones too', () => {
+  const line = parse(['run', '--env', 'A=1', '--env=B=x=y', '--env', 'C=', 'do it'])
+  expect(line.values(OPTIONS.env)).toEqual([
+    ['A', '1'],
+    ['B', 'x=y'],
+    ['C', ''],
+  ])
+  expect(line.words).toEqual(['do it'])
+})
+
+test('what follows -- is handed on unchanged, and kept apart from the prompt', () => {
+  expect(parse(['run', '--', 'pytest', '-v', '--', 'x']).rest).toEqual(['pytest', '-v', '--', 'x'])
+  const both = parse(['run', 'fix it', '--name', 'a', '--', '--model', 'opus'])
+  expect([both.words, both.places, both.rest]).toEqual([['fix it'], [1], ['--model', 'opus']])
+  expect(parse(['run', 'x']).rest).toBeNull()
+})
+
+test('for other commands -- merely ends the options', () => {
+  expect(parse(['status', '--', '-odd']).words).toEqual(['-odd'])
+})
+
+test('a prompt may begin with a dash, a lone dash is a word, and a known option may hold spaces', () => {
+  const prompt = '- fix the tests\n- then the docs'
+  expect(parse(['run', prompt]).words).toEqual([prompt])
+  expect(parse(['run', '--json stays = valid']).words).toEqual(['--json stays = valid'])
+  expect(parse(['run', '-']).words).toEqual(['-'])
+  expect(parse(['run', '--prompt-file', '-']).value(OPTIONS.promptFile)).toBe('-')
+  expect(parse(['run', '--cwd=/a b', 'x']).value(OPTIONS.cwd)).toBe('/a b')
+})
+
+test('no command is help', () => {
+  expect(parse([]).command.name).toBe('help')
+  expect(parse(['-q']).command.name).toBe('help')
+})
+
+test.each(['ls', 'ps', 'logs'])('%s is another name', alias => {
+  expect(parse([alias]).command.aliases).toContain(alias)
+})
+
+test.each<[string[], string, string | undefined]>([
+  [['stauts'], 'there is no command "stauts"', 'did you mean: oneshot status?'],
+  [['fix the bug'], 'there is no command "fix the bug"', expect.stringContaining('oneshot run')],
+  [['list', '--jsno'], 'there is no option "--jsno" for list', 'did you mean --json? see oneshot list --help'],
+  [['list', '-z'], 'there is no option "-z" for list', 'see oneshot list --help'],
+  [['--lines', '5', 'log'], 'there is no option "--lines" before a command', expect.any(String)],
+  [['log', '-n'], '--lines needs a value: a whole number or all', 'write --lines N'],
+  [['log', '--lines', '--raw'], '--lines needs a value: a whole number or all', 'write --lines=--raw'],
+  [['log', '-n', 'five'], '--lines cannot be "five": it must be a whole number or all', undefined],
+  [['list', '--json=yes'], '--json takes no value', 'write --json'],
+  [
+    ['list', '--color', 'allways'],
+    expect.stringContaining('one of auto, always, never'),
+    'did you mean --color always?',
+  ],
+  [['wait', '--timeout', 'soon'], expect.stringContaining('a duration such as 90s'), undefined],
+  [['run', '--env', 'PATH', 'x'], expect.stringContaining('it must be KEY=VALUE'), undefined],
+  [
+    ['run', 'fix', 'the', 'bug'],
+    'run does not take the argument "the"',
+    expect.stringMatching(/"fix the bug".*-- pytest/),
+  ],
+  [['list', 'x'], 'list does not take the argument "x"', 'see oneshot list --help'],
+  [['completion'], 'completion needs SHELL: one of bash, zsh, fish', expect.any(String)],
+  [['daemon', 'stat'], expect.stringContaining('one of start, stop, status'), 'did you mean: oneshot daemon status?'],
+])('%j is refused', (argv, message, hint) => {
+  expect(refusalOf(argv)).toMatchObject({ code: 'usage', message, hint })
+})
+
+test('limits and durations are read as times', () => {
+  expect(parse(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
+  expect(parse(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parse(['run', '--max-time=0', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parse(['log', '--since', '2026-11-15T10:00:00Z']).value(OPTIONS.since)).toEqual({
+    at: Date.UTC(2026, 10, 15, 10),
+  })
+  expect(parse(['log', '--since', '10m']).value(OPTIONS.since)).toEqual({ ago: 600_000 })
+})
+
+test.each(COMMANDS.map(command => [command.name, command] as const))(
+  'the examples of %s are valid',
+  (name, command) => {
+    expect(command.examples.length).toBeGreaterThan(0)
+    for (const { argv } of command.examples) {
+      const line = parse(argv)
+      checkWords(line)
+      expect(line.command.name).toBe(name)
+    }
+  },
+)

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { bytesOfArgument, rawArgument } from './raw-arguments.ts'
+
+test('bytes that are not UTF-8 are found again in the kernel’s copy of the command line', () => {
+  const typed = Buffer.from([0x66, 0xff, 0xfe, 0x67])
+  const commandLine = Buffer.concat([Buffer.from('node\0--flag\0main.js\0run\0'), typed, Buffer.from('\0')])
+  const argv = ['run', typed.toString()]
+  expect(rawArgument(argv, 1, commandLine)).toEqual(typed)
+})
+
+test('an empty argument keeps its place', () => {
+  expect(rawArgument(['run', '', 'x'], 2, Buffer.from('node\0main.js\0run\0\0x\0'))).toEqual(Buffer.from('x'))
+})
+
+test('a command line that says something else is not believed', () => {
+  expect(rawArgument(['run', 'a\ufffd'], 1, Buffer.from('node\0other\0'))).toBeUndefined()
+})
+
+test('a replacement character that was typed as such stays', () => {
+  expect(bytesOfArgument(['run', 'a\ufffdb'], 1)).toEqual(Buffer.from('a\ufffdb'))
+})

@@ -1,0 +1,49 @@
+import fs from 'node:fs'
+import { refusal } from '../../api/contract/problems.ts'
+
+/** What Node puts in place of bytes that are not UTF-8. */
+const REPLACEMENT = '\ufffd'
+
+/**
+ * A word of the command line as the bytes that were typed. Node decodes argv as UTF-8 and loses what is not;
+ * the kernel still has it. Where it cannot be asked, the decoded text is the best there is.
+ */
+export function bytesOfArgument(argv: readonly string[], at: number): Buffer {
+  const text = argv[at] as string
+  const raw = text.includes(REPLACEMENT) ? rawArgument(argv, at, commandLineOfThisProcess()) : undefined
+  return raw ?? Buffer.from(text)
+}
+
+/** Refuses arguments that would reach the program as something else than was typed. */
+export function checkArguments(argv: readonly string[], from: number): void {
+  for (let at = from; at < argv.length; at++) {
+    const bytes = bytesOfArgument(argv, at)
+    if (bytes.equals(Buffer.from(argv[at] as string))) continue
+    throw refusal(
+      'argument-invalid',
+      `argument ${at - from + 1} after -- is not valid UTF-8, so it cannot be handed on unchanged`,
+      'pass such bytes in a file',
+    )
+  }
+}
+
+/** The words of argv are the last ones of the process's own command line. Undefined when they do not match. */
+export function rawArgument(argv: readonly string[], at: number, commandLine: Buffer | undefined): Buffer | undefined {
+  if (commandLine === undefined) return undefined
+  const raw: Buffer[] = []
+  for (let start = 0; start < commandLine.length; ) {
+    const end = commandLine.indexOf(0, start)
+    raw.push(commandLine.subarray(start, end < 0 ? commandLine.length : end))
+    start = end < 0 ? commandLine.length : end + 1
+  }
+  const bytes = raw[raw.length - argv.length + at]
+  return bytes?.toString() === argv[at] ? bytes : undefined
+}
+
+function commandLineOfThisProcess(): Buffer | undefined {
+  try {
+    return fs.readFileSync('/proc/self/cmdline')
+  } catch {
+    return undefined // Only Linux has it.
+  }
+}

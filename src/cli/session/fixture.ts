@@ -1,0 +1,43 @@
+import type { SessionView } from '../../api/contract/session-view.ts'
+
+/** A session to try views on; only tests import it. */
+export function aSession(traits: Partial<SessionView> = {}): SessionView {
+  const task = traits.task ?? 'fix-auth'
+  return {
+    name: `demo-${task}`,
+    id: 'k3v9x2m4qa',
+    task,
+    agent: 'demo',
+    mode: 'headless',
+    phase: 'running',
+    outcome: null,
+    reason: null,
+    title: 'fix the login',
+    cwd: '/work/project',
+    attempt: 1,
+    restarts: 0,
+    pid: 4242,
+    exitCode: null,
+    signal: null,
+    thread: null,
+    createdAt: '2026-11-15T10:00:00.000Z',
+    startedAt: '2026-11-15T10:00:01.000Z',
+    endedAt: null,
+    lastOutputAt: null,
+    until: null,
+    deadline: null,
+    ...traits,
+  }
+}
+
+export function anEnded(traits: Partial<SessionView> = {}): SessionView {
+  return aSession({
+    phase: 'ended',
+    outcome: 'done',
+    reason: 'exit code 0',
+    pid: null,
+    exitCode: 0,
+    endedAt: '2026-11-15T11:00:00.000Z',
+    ...traits,
+  })
+}

@@ -1,0 +1,28 @@
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { followLog } from '../../views/log.ts'
+import { readSession } from '../../views/sessions.ts'
+import { INTERRUPTED, look } from '../look.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { exitStatusOf } from './exit-status.ts'
+import type { LogOptions } from './log-options.ts'
+import { stateLine } from './state.ts'
+
+/** Shows a session's output until it has ended, and answers with the exit code. */
+export async function followSession(
+  { screen, home }: Surroundings,
+  session: SessionView,
+  options: { log: LogOptions; passStatus: boolean },
+): Promise<number> {
+  const { out, err } = screen
+  const glance = await look({ outlet: out }, async signal => {
+    for await (const bytes of followLog(home, session, options.log, signal)) await out.pour(bytes)
+  })
+  if (glance.ended === 'interrupted') {
+    err.say(`\nthe work goes on; stop it with: oneshot stop ${session.name}`)
+    return INTERRUPTED
+  }
+  if (glance.ended === 'unread') return 0
+  const last = readSession(home, session.id) ?? session
+  if (!screen.isQuiet) err.say(stateLine(last, err.paint))
+  return options.passStatus ? exitStatusOf(last) : 0
+}

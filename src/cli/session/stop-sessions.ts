@@ -1,0 +1,50 @@
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { Duration } from '../../lib/time.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import { INTERRUPTED, look, TIMED_OUT } from '../look.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { stateLine } from './state.ts'
+import { untilEnded } from './until-ended.ts'
+
+/** Interrupt, terminate and kill take some ten seconds together; a minute means that something is wrong. */
+const PATIENCE: Duration = 60_000
+
+export interface Stopped {
+  readonly views: readonly SessionView[]
+  readonly code: number
+}
+
+/** Stops sessions side by side and waits until nothing of them is left. */
+export async function stopSessions(
+  surroundings: Surroundings,
+  sessions: readonly SessionView[],
+  options: { timeout: Duration | undefined; wait: boolean },
+): Promise<Stopped> {
+  const { home, screen } = surroundings
+  const client = await ensureDaemon(home)
+  const asked = await Promise.all(sessions.map(session => unlessEnded(session, client.stop(session.id))))
+  if (!options.wait) return { views: asked, code: 0 }
+  const latest = new Map(asked.map(view => [view.id, view]))
+  if (screen.err.isTerminal && !screen.isQuiet) screen.err.say(`stopping ${asked.map(view => view.name).join(', ')} …`)
+  const glance = await look({ timeout: options.timeout ?? PATIENCE }, signal =>
+    Promise.all(
+      asked.map(view => untilEnded(home, view, { signal, onChange: change => void latest.set(change.id, change) })),
+    ),
+  )
+  const views = [...latest.values()]
+  if (glance.ended === 'by-itself') return { views, code: 0 }
+  const late = views.filter(view => view.phase !== 'ended')
+  for (const view of late) screen.err.say(`still at it: ${stateLine(view, screen.err.paint)}`)
+  return { views, code: glance.ended === 'interrupted' ? INTERRUPTED : TIMED_OUT }
+}
+
+/** It may have ended by itself in the meantime, which is what was wanted. */
+async function unlessEnded(session: SessionView, call: Promise<SessionView>): Promise<SessionView> {
+  try {
+    return await call
+  } catch (cause) {
+    if (cause instanceof Refusal && cause.code === 'session-ended') return session
+    throw cause
+  }
+}

@@ -1,0 +1,69 @@
+import type { Kind } from './kinds.ts'
+
+export const GROUPS = ['Work', 'Look', 'Supervisor', 'Set-up'] as const
+
+export type CommandName =
+  | 'run'
+  | 'attach'
+  | 'stop'
+  | 'killall'
+  | 'wait'
+  | 'clean'
+  | 'list'
+  | 'status'
+  | 'log'
+  | 'follow'
+  | 'daemon'
+  | 'doctor'
+  | 'update'
+  | 'config'
+  | 'completion'
+  | 'demo'
+  | 'help'
+  | 'version'
+  | '__complete'
+
+/** A command as data. Parsing, help, suggestions, shell completion and the reference are all made from it. */
+export interface Command {
+  readonly name: CommandName
+  readonly aliases?: readonly string[]
+  /** Null keeps it out of help: it is for programs. */
+  readonly group: (typeof GROUPS)[number] | null
+  readonly summary: string
+  /** What a person should know beyond the summary. */
+  readonly about?: string
+  readonly arguments: readonly Argument[]
+  readonly options: readonly Option<unknown>[]
+  /** What may follow `--` and is handed on unchanged. Absent: `--` merely ends the options. */
+  readonly rest?: { readonly placeholder: string; readonly summary: string }
+  readonly examples: readonly Example[]
+  /** Said when there are more arguments than it takes. */
+  readonly excessHint?: string
+}
+
+export interface Argument {
+  readonly summary: string
+  readonly kind: Kind<string>
+  readonly isRequired?: boolean
+  readonly isRepeated?: boolean
+}
+
+export interface Option<T> {
+  /** Without the two dashes. */
+  readonly name: string
+  readonly short?: string
+  readonly kind: Kind<T>
+  readonly summary: string
+  readonly isRepeated?: boolean
+}
+
+export interface Example {
+  readonly argv: readonly string[]
+  /** A redirection or a pipe, which is the shell's part. */
+  readonly shell?: string
+  readonly says: string
+}
+
+export function isFlag(option: Option<unknown>): boolean {
+  return option.kind.placeholder === ''
+}

@@ -1,0 +1,40 @@
+import type { Command } from './command.ts'
+import { FOLLOW, LIST, LOG, STATUS } from './look.ts'
+import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
+import { DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
+import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
+
+/** Every command, in the order help shows them. */
+export const COMMANDS: readonly Command[] = [
+  RUN,
+  ATTACH,
+  STOP,
+  KILLALL,
+  WAIT,
+  CLEAN,
+  LIST,
+  STATUS,
+  LOG,
+  FOLLOW,
+  DAEMON,
+  DOCTOR,
+  UPDATE,
+  CONFIG,
+  COMPLETION,
+  DEMO,
+  HELP,
+  VERSION_COMMAND,
+  COMPLETE,
+]
+
+export function commandNamed(word: string): Command | undefined {
+  return COMMANDS.find(command => command.name === word || command.aliases?.includes(word))
+}
+
+/** What a person may have meant to type. */
+export function commandWords(): string[] {
+  return COMMANDS.filter(command => command.group !== null).flatMap(command => [
+    command.name,
+    ...(command.aliases ?? []),
+  ])
+}

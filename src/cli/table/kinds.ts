@@ -1,0 +1,87 @@
+import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
+
+/** Where the shell's suggestions for a value come from, when they are not a fixed list. */
+export type Completes = 'sessions' | 'live' | 'ended' | 'files' | 'folders' | 'config-keys' | 'topics'
+
+/** A sort of value on the command line: how it is read, named in help, and completed. */
+export interface Kind<T> {
+  /** Stands for the value in help; empty for a flag, which takes none. */
+  readonly placeholder: string
+  /** Ends the sentence "it must be …". */
+  readonly allowed: string
+  readonly choices?: readonly string[]
+  readonly completes?: Completes
+  /** Undefined when the text is not one of these. */
+  readonly read: (text: string) => T | undefined
+}
+
+/** A moment as people say it: so long ago, or a date. */
+export type Moment = { readonly ago: Duration } | { readonly at: Instant }
+
+export const FLAG: Kind<true> = { placeholder: '', allowed: '', read: () => true }
+
+export const DURATION: Kind<Duration> = {
+  placeholder: 'DURATION',
+  allowed: 'a duration such as 90s, 5m, 1h30m or 2d',
+  read: parseDuration,
+}
+
+/** A duration, or null for no limit. */
+export const LIMIT: Kind<Duration | null> = {
+  placeholder: 'DURATION',
+  allowed: 'a duration such as 90s, 30m or 5h, or none',
+  read: text => (text === 'none' ? null : parseDuration(text) || (parseDuration(text) === 0 ? null : undefined)),
+}
+
+export const ORDINAL: Kind<number> = {
+  placeholder: 'N',
+  allowed: 'a whole number from 1 on',
+  read: text => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
+}
+
+export const LINES: Kind<number | 'all'> = {
+  placeholder: 'N',
+  allowed: 'a whole number or all',
+  read: text => (text === 'all' ? 'all' : /^\d{1,9}$/.test(text) ? Number(text) : undefined),
+}
+
+export const MOMENT: Kind<Moment> = {
+  placeholder: 'WHEN',
+  allowed: 'a duration such as 10m, or a date such as 2026-11-15T09:30:00Z',
+  read: readMoment,
+}
+
+/** A variable for the environment. It may be empty; a name alone would add nothing, because all of yours is passed on. */
+export const ASSIGNMENT: Kind<readonly [string, string]> = {
+  placeholder: 'KEY=VALUE',
+  allowed: 'KEY=VALUE, where KEY is made of letters, digits and _',
+  read: text => {
+    const [, key, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? []
+    return key === undefined || value === undefined ? undefined : [key, value]
+  },
+}
+
+export function text(placeholder: string, completes?: Completes): Kind<string> {
+  const plain = { placeholder, allowed: 'text', read: (given: string) => given }
+  return completes === undefined ? plain : { ...plain, completes }
+}
+
+export function choice<const C extends string>(placeholder: string, choices: readonly C[]): Kind<C> {
+  return {
+    placeholder,
+    allowed: `one of ${choices.join(', ')}`,
+    choices,
+    read: given => choices.find(name => name === given),
+  }
+}
+
+export function instantOf(moment: Moment, now: Instant): Instant {
+  return 'at' in moment ? moment.at : now - moment.ago
+}
+
+function readMoment(text: string): Moment | undefined {
+  const ago = parseDuration(text)
+  if (ago !== undefined) return { ago }
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : { at }
+}

@@ -1,0 +1,59 @@
+import { sessionArgument } from './arguments.ts'
+import type { Command } from './command.ts'
+import { OPTIONS } from './options.ts'
+
+export const LIST: Command = {
+  name: 'list',
+  aliases: ['ls', 'ps'],
+  group: 'Look',
+  summary: 'list all sessions, live ones first',
+  arguments: [],
+  options: [OPTIONS.live, OPTIONS.here, OPTIONS.output, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['list'], says: 'all of them' },
+    { argv: ['list', '--here', '--live'], says: 'what is at work in this directory' },
+    { argv: ['list', '-q', '--live'], says: 'names only, for scripts' },
+    { argv: ['list', '--json'], says: 'everything that is known, as an array' },
+  ],
+}
+
+export const STATUS: Command = {
+  name: 'status',
+  group: 'Look',
+  summary: 'show how a session is doing, and why',
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.exitStatus, OPTIONS.json],
+  examples: [
+    { argv: ['status'], says: 'this directory’s most recent session' },
+    { argv: ['status', 'fix-auth', '--json'], says: 'one object' },
+  ],
+}
+
+const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.since, OPTIONS.raw, OPTIONS.attempt] as const
+
+export const LOG: Command = {
+  name: 'log',
+  aliases: ['logs'],
+  group: 'Look',
+  summary: 'show what a session wrote',
+  arguments: [sessionArgument('sessions')],
+  options: [...LOG_OPTIONS, OPTIONS.follow],
+  examples: [
+    { argv: ['log', 'fix-auth', '-n', '50'], says: 'the last 50 lines' },
+    { argv: ['log', '--since', '10m'], says: 'the last ten minutes' },
+    { argv: ['log', 'fix-auth', '--raw'], shell: '> output.bin', says: 'every byte as it was written' },
+  ],
+}
+
+export const FOLLOW: Command = {
+  name: 'follow',
+  group: 'Look',
+  summary: 'show what a session writes until it has ended',
+  about: 'The same as oneshot log --follow. Ctrl-C ends the looking, never the work.',
+  arguments: [sessionArgument('live')],
+  options: [...LOG_OPTIONS, OPTIONS.exitStatus],
+  examples: [
+    { argv: ['follow'], says: 'this directory’s most recent session' },
+    { argv: ['follow', 'fix-auth', '-n', '20'], says: 'start with its last 20 lines' },
+  ],
+}

@@ -1,0 +1,73 @@
+import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import type { Option } from './command.ts'
+import { ASSIGNMENT, choice, DURATION, FLAG, type Kind, LIMIT, LINES, MOMENT, ORDINAL, text } from './kinds.ts'
+
+/** Every option of every command. An option means the same wherever it is accepted. */
+export const OPTIONS = {
+  help: flag('help', 'show this help', 'h'),
+  version: flag('version', 'print the version'),
+  color: option('color', choice('WHEN', ['auto', 'always', 'never']), 'when to use colours'),
+  noInput: flag('no-input', 'never ask a question'),
+  quiet: flag('quiet', 'print only names, or nothing where there are none', 'q'),
+  config: {
+    ...option('config', text('KEY=VALUE', 'config-keys'), 'set a config key for this call', 'c'),
+    isRepeated: true,
+  },
+
+  json: flag('json', 'print JSON, errors included'),
+  yes: flag('yes', 'do not ask', 'y'),
+  dryRun: flag('dry-run', 'only tell what would be done'),
+  timeout: option('timeout', DURATION, 'stop waiting after this time, with exit code 124'),
+  exitStatus: flag('exit-status', "exit with the outcome's code, as `wait` does"),
+
+  agent: option('agent', agentKind(), 'the agent to give the prompt to'),
+  name: option('name', text('NAME'), 'the task’s name: lower case, digits and hyphens'),
+  cwd: option('cwd', text('DIR', 'folders'), 'where to work; this directory unless given'),
+  promptFile: option('prompt-file', text('FILE', 'files'), 'read the prompt from a file, or from stdin with -'),
+  tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
+  headless: flag('headless', 'run without a terminal (usual for agents)'),
+  env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside all of yours'), isRepeated: true },
+  maxTime: option('max-time', LIMIT, 'stop the work after this time; none for no limit (5h)'),
+  follow: flag('follow', 'show the output until the work has ended', 'f'),
+
+  live: flag('live', 'only sessions that have not ended'),
+  here: flag('here', 'only sessions of this directory'),
+  output: option('output', choice('FORMAT', ['wide']), 'wide adds PID, CWD, ID and THREAD', 'o'),
+  noHeaders: flag('no-headers', 'leave out the header line'),
+  noTrunc: flag('no-trunc', 'do not cut lines to the terminal’s width'),
+
+  lines: option('lines', LINES, 'only the last N lines', 'n'),
+  since: option('since', MOMENT, 'only what was written since then'),
+  raw: flag('raw', 'exactly the bytes that were written'),
+  attempt: option('attempt', ORDINAL, 'only this attempt'),
+
+  readOnly: flag('read-only', 'look without typing', 'r'),
+  noWait: flag('no-wait', 'return at once'),
+  olderThan: option('older-than', DURATION, 'only sessions that ended at least this long ago'),
+  fix: flag('fix', 'repair what can be repaired safely'),
+  check: flag('check', 'only tell whether there is something new'),
+  keep: flag('keep', 'leave the demo’s state folder in place to look at'),
+} as const
+
+/** Accepted by every command, before or after its name. */
+export const GLOBAL_OPTIONS: readonly Option<unknown>[] = [
+  OPTIONS.help,
+  OPTIONS.version,
+  OPTIONS.color,
+  OPTIONS.noInput,
+  OPTIONS.quiet,
+  OPTIONS.config,
+]
+
+function option<T>(name: string, kind: Kind<T>, summary: string, short?: string): Option<T> {
+  return short === undefined ? { name, kind, summary } : { name, kind, summary, short }
+}
+
+function flag(name: string, summary: string, short?: string): Option<true> {
+  return option(name, FLAG, summary, short)
+}
+
+/** Any text is read: an unknown agent is refused later, with a code of its own. */
+function agentKind(): Kind<string> {
+  return { ...text('AGENT'), choices: AGENT_KINDS }
+}

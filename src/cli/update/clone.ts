@@ -1,0 +1,42 @@
+import { refusal } from '../../api/contract/problems.ts'
+import { perform, tryTo } from './perform.ts'
+
+export interface News {
+  /** Whether there is something newer than what is installed. */
+  readonly isNew: boolean
+  readonly text: string
+}
+
+/** Looks upstream. The working tree is not touched. */
+export async function checkClone(root: string): Promise<News> {
+  await assertUpstream(root)
+  await perform('git', ['fetch', '--quiet'], root)
+  const behind = Number(await perform('git', ['rev-list', '--count', 'HEAD..@{upstream}'], root))
+  const text = behind === 0 ? 'up to date' : `${behind} ${behind === 1 ? 'commit' : 'commits'} behind`
+  return { isNew: behind > 0, text }
+}
+
+/** Fast-forwards and rebuilds. Local changes are never merged with or overwritten. */
+export async function updateClone(root: string, say: (text: string) => void): Promise<void> {
+  const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
+  if (changes !== '') {
+    throw refusal('update-impossible', `${root} has local changes`, `commit or stash them: git -C ${root} status`)
+  }
+  await assertUpstream(root)
+  say('fetching …')
+  await perform('git', ['pull', '--ff-only', '--quiet'], root)
+  say('installing …')
+  await perform('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], root)
+  say('building …')
+  await perform(process.execPath, ['scripts/build.mjs'], root)
+}
+
+async function assertUpstream(root: string): Promise<void> {
+  const upstream = await tryTo('git', ['rev-parse', '--abbrev-ref', '--symbolic-full-name', '@{upstream}'], root)
+  if (upstream !== undefined) return
+  throw refusal(
+    'update-impossible',
+    `the branch checked out in ${root} follows no other`,
+    `git -C ${root} branch --set-upstream-to=origin/main`,
+  )
+}

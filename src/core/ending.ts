@@ -1,0 +1,140 @@
+import { formatDuration, type Instant } from '../lib/time.ts'
+import type { Event } from './events.ts'
+import { describeExit, judgeExit } from './judge-exit.ts'
+import { judgeRestart } from './judge-restart.ts'
+import { launch } from './launch.ts'
+import type { Rules } from './rules.ts'
+import { type Aftermath, deadlineOf, type In, type Outcome, type Session } from './session.ts'
+import type { SignalOf } from './signals.ts'
+import { nothing, type Step, step } from './step.ts'
+
+/** The agent is dead. Nothing follows before its whole tree is gone. */
+export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
+  const { at, attempt, exit, chance } = signal
+  const verdict = judgeExit(session.spec.proof, exit, session.lastWord)
+  const next: Aftermath =
+    verdict.kind === 'crashed'
+      ? afterCrash(session, verdict.reason, at, chance)
+      : { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
+  const dead: Session = { ...session, exit }
+  return sweep(dead, at, next, rules, [{ at, type: 'attempt.ended', attempt, exit }])
+}
+
+function afterCrash(session: Session, reason: string, now: Instant, chance: number): Aftermath {
+  const { restart } = session.spec
+  const verdict = judgeRestart(restart, session.restarts, now, chance)
+  if (verdict.kind === 'restart') return { kind: 'rest', until: verdict.at, reason }
+  const history = `${restart.limit} restarts within ${formatDuration(restart.window)} did not help`
+  return { kind: 'end', outcome: 'gave-up', reason: `${history}; the last attempt: ${reason}` }
+}
+
+export function tryLaterOrGiveUp(session: Session, signal: SignalOf<'launch.failed'>, rules: Rules): Step {
+  const { at, attempt, reason, chance } = signal
+  const next = afterCrash(session, `could not start: ${reason}`, at, chance)
+  return sweep(session, at, next, rules, [{ at, type: 'attempt.failed-to-start', attempt, reason }])
+}
+
+export function sweepUnstarted(session: In<'stopping'>, { at }: SignalOf<'launch.failed'>, rules: Rules): Step {
+  return sweep(session, at, session.phase.next, rules)
+}
+
+export function sweepAfterStop(session: In<'stopping'>, signal: SignalOf<'process.died'>, rules: Rules): Step {
+  if (session.exit !== null) return nothing(session)
+  const { at, attempt, exit } = signal
+  const { next } = session.phase
+  const word = next.kind === 'end' && next.outcome === 'stopped' ? `${next.reason} (${describeExit(exit)})` : null
+  const named: Aftermath = word === null || next.kind !== 'end' ? next : { ...next, reason: word }
+  return sweep({ ...session, exit }, at, named, rules, [{ at, type: 'attempt.ended', attempt, exit }])
+}
+
+export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {
+  return bringDown(
+    { ...session, wanted: 'stop' },
+    at,
+    { kind: 'end', outcome: 'stopped', reason: 'stopped by you' },
+    rules,
+  )
+}
+
+/** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
+export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop'>): Step {
+  const { phase } = session
+  if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing({ ...session, wanted: 'stop' })
+  const next: Aftermath = { kind: 'end', outcome: 'stopped', reason: 'stopped by you' }
+  return step({ ...session, wanted: 'stop', phase: { ...phase, next } }, [
+    { at, type: 'session.stopping', step: phase.step, reason: next.reason },
+  ])
+}
+
+export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
+  const deadline = deadlineOf(session)
+  if (deadline === null || at < deadline) return nothing(session)
+  const limit = formatDuration(session.spec.maxTime ?? 0)
+  return bringDown(
+    session,
+    at,
+    { kind: 'end', outcome: 'stopped', reason: `the time limit of ${limit} was reached` },
+    rules,
+  )
+}
+
+export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
+  const deadline = deadlineOf(session)
+  if (deadline !== null && at >= deadline) {
+    return end(session, at, 'stopped', `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`)
+  }
+  if (at < session.phase.until) return nothing(session)
+  return launch({ ...session, restarts: [...session.restarts, at] }, at)
+}
+
+function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
+  const phase = { name: 'stopping', step: 'interrupt', due: at + rules.interruptGrace, next } as const
+  return step(
+    { ...session, phase },
+    [{ at, type: 'session.stopping', step: 'interrupt', reason: next.reason }],
+    [{ type: 'interrupt', attempt: session.attempt }],
+  )
+}
+
+/** Time passed and it is still not gone: the next, harder step. */
+export function insist(session: In<'stopping'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
+  const { phase, attempt } = session
+  if (at < phase.due) return nothing(session)
+  const reason = phase.next.reason
+  if (phase.step === 'interrupt') {
+    const next = { ...phase, step: 'terminate', due: at + rules.terminateGrace } as const
+    return step(
+      { ...session, phase: next },
+      [{ at, type: 'session.stopping', step: 'terminate', reason }],
+      [{ type: 'terminate', attempt }],
+    )
+  }
+  const next = { ...phase, step: 'kill', due: at + rules.sweepPatience } as const
+  return step(
+    { ...session, phase: next },
+    [{ at, type: 'session.stopping', step: 'kill', reason }],
+    [{ type: 'kill', attempt }],
+  )
+}
+
+function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, events: readonly Event[] = []): Step {
+  const due = at + rules.sweepPatience
+  const { attempt } = session
+  return step({ ...session, phase: { name: 'stopping', step: 'sweep', due, next } }, events, [
+    { type: 'sweep', attempt },
+  ])
+}
+
+export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>): Step {
+  const { next } = session.phase
+  if (next.kind === 'end') return end(session, at, next.outcome, next.reason)
+  const until = Math.max(next.until, at)
+  return step({ ...session, life: null, phase: { name: 'resting', until, reason: next.reason } }, [
+    { at, type: 'session.resting', until, reason: next.reason },
+  ])
+}
+
+export function end(session: Session, at: Instant, outcome: Outcome, reason: string): Step {
+  const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason } }
+  return step(ended, [{ at, type: 'session.ended', outcome, reason }], [{ type: 'close' }])
+}

@@ -1,0 +1,21 @@
+import type { Instant } from '../lib/time.ts'
+import type { RestartPolicy } from './session.ts'
+
+export type RestartVerdict = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }
+
+/**
+ * Decides when to try again after a death, given the restarts that came before it.
+ * `chance` in [0, 1) adds up to a quarter of jitter, so that many sessions do not come back in step.
+ */
+export function judgeRestart(
+  policy: RestartPolicy,
+  past: readonly Instant[],
+  now: Instant,
+  chance: number,
+): RestartVerdict {
+  const recent = past.filter(at => at > now - policy.window).length
+  if (recent >= policy.limit) return { kind: 'give-up' }
+  const plain = recent === 0 ? policy.firstDelay : policy.nextDelay * 2 ** (recent - 1)
+  const delay = Math.min(policy.maxDelay, plain)
+  return { kind: 'restart', at: now + Math.round(delay * (1 + chance / 4)) }
+}

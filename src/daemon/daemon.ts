@@ -1,0 +1,96 @@
+import fs from 'node:fs'
+import { exitCodeOf } from '../api/contract/problems.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { iso } from '../lib/time.ts'
+import { wordsOf } from '../lib/trouble.ts'
+import { Superseded } from '../ports/store.ts'
+import { writeWakeScript } from '../world/os/keeper.ts'
+import { type Home, locateHome, openHome } from '../world/os/home.ts'
+import { compose } from './compose.ts'
+import type { Host } from './routes.ts'
+import { serve } from './server.ts'
+import { recordPid, takeCharge } from './take-charge.ts'
+
+/** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
+const RECONCILE_EVERY = 10_000
+/** One read of /proc, 10 µs: whoever attaches after tmux was killed finds the sessions again. */
+const LOOK_AFTER_TMUX_EVERY = 1_000
+const LARGEST_LOG = 5 * 1_048_576
+
+/** Exit codes the keeper understands: do not bring me back. */
+const STOPPED = 0
+const SUPERSEDED = 7
+/** Ended by a signal: the keeper brings us back at once. */
+const RETURNING = 1
+
+/** The supervisor of one home, until it is told to stop. Being killed at any moment is fine: starting is recovering. */
+export async function daemon(version: string): Promise<void> {
+  process.umask(0o077)
+  const home = locateHome(process.env)
+  try {
+    openHome(home)
+    rotateLog(home)
+    await host(home, version)
+  } catch (cause) {
+    say(wordsOf(cause))
+    process.exit(cause instanceof Refusal ? exitCodeOf(cause.code) : RETURNING)
+  }
+}
+
+async function host(home: Home, version: string): Promise<void> {
+  const lock = await takeCharge(home)
+  recordPid(home)
+  const startedAt = iso(Date.now())
+  const { engine, store, agents, panes } = compose(home, { say, onTrouble })
+  const stop = (code: number): void => {
+    void engine.shutDown().then(() => {
+      server.close()
+      store.close()
+      lock.release()
+      say('stopped')
+      process.exit(code)
+    })
+  }
+  const served: Host = {
+    home,
+    store,
+    engine,
+    agents,
+    assertReady: () => panes.assertReady(),
+    about: () => {
+      const all = store.all()
+      const live = all.filter(session => session.phase.name !== 'ended').length
+      const sessions = { live, ended: all.length - live }
+      return { pid: process.pid, epoch: store.epoch, version, startedAt, home: home.root, sessions }
+    },
+    stop: () => {
+      fs.writeFileSync(home.downMarker, '', { mode: 0o600 })
+      stop(STOPPED)
+    },
+  }
+  const server = await serve(served, say)
+  writeWakeScript(home)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
+  process.on('SIGHUP', () => undefined)
+  say(`epoch ${store.epoch}, pid ${process.pid}, version ${version}: supervising ${store.live().length} sessions`)
+  await engine.start()
+  setInterval(() => void engine.reconcile(), RECONCILE_EVERY)
+  setInterval(() => {
+    if (panes.hasLostServer()) void engine.mend().catch(cause => onTrouble('tmux', cause))
+  }, LOOK_AFTER_TMUX_EVERY)
+}
+
+function onTrouble(sessionId: string, cause: unknown): void {
+  say(`${sessionId} ${cause instanceof Error && process.env['ONESHOT_DEBUG'] ? cause.stack : wordsOf(cause)}`)
+  if (cause instanceof Superseded) process.exit(SUPERSEDED)
+}
+
+function say(sentence: string): void {
+  process.stdout.write(`${iso(Date.now())} ${sentence.trim()}\n`)
+}
+
+/** The keeper appends; a supervisor that starts finds the log large and begins a new one. */
+function rotateLog(home: Home): void {
+  const size = fs.statSync(home.daemonLog, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LARGEST_LOG) fs.renameSync(home.daemonLog, `${home.daemonLog}.1`)
+}

@@ -1,0 +1,93 @@
+import type { DaemonView, SessionView } from '../api/contract/session-view.ts'
+import { refusal } from '../api/contract/problems.ts'
+import { cleanRequest, runRequest } from '../api/contract/schemas.ts'
+import type { Session } from '../core/session.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Agent } from '../ports/agent.ts'
+import type { Store } from '../ports/store.ts'
+import { viewOf } from '../views/session-view.ts'
+import type { Home } from '../world/os/home.ts'
+import { accept } from './accept.ts'
+
+/** How long `run` waits for the program to live before it answers with a session that is still starting. */
+const START_PATIENCE = 2_000
+
+export interface Host {
+  readonly home: Home
+  readonly store: Store
+  readonly engine: Engine
+  readonly agents: (kind: string) => Agent
+  /** Refuses when no work can be started on this machine. */
+  readonly assertReady: () => Promise<void>
+  readonly about: () => DaemonView
+  readonly stop: () => void
+}
+
+type Answer = (host: Host, body: unknown, id: string) => Promise<unknown>
+
+/** The contract, one line each: method and path, and what answers it. */
+export const ROUTES: Readonly<Record<string, Answer>> = {
+  'GET /v1/daemon': async host => host.about(),
+  'POST /v1/daemon/stop': async host => {
+    setImmediate(host.stop)
+    return {}
+  },
+  'GET /v1/sessions': async host => host.store.all().map(session => viewOf(session, host.home)),
+  'POST /v1/sessions': run,
+  'POST /v1/sessions/clean': clean,
+  'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
+  'POST /v1/sessions/:id/stop': stop,
+}
+
+async function run(host: Host, body: unknown): Promise<SessionView> {
+  const request = runRequest.parse(body)
+  await host.assertReady()
+  const known = { agents: host.agents, sessions: host.store.all(), now: Date.now() }
+  const { spec, prompt } = accept(request, known)
+  const started = untilStarted(host.engine, spec.id)
+  const session = await host.engine.create(spec, { prompt, env: request.env })
+  await started
+  return viewOf(host.store.load(session.spec.id) ?? session, host.home)
+}
+
+async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {
+  sessionOf(host, id)
+  await host.engine.stop(id)
+  return viewOf(sessionOf(host, id), host.home)
+}
+
+async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {
+  const { ids } = cleanRequest.parse(body)
+  const removed: string[] = []
+  for (const id of ids) {
+    if (sessionOf(host, id).phase.name !== 'ended') {
+      throw refusal(
+        'session-alive',
+        `${sessionOf(host, id).spec.name} has not ended`,
+        `oneshot stop ${sessionOf(host, id).spec.name}`,
+      )
+    }
+    if (await host.engine.remove(id)) removed.push(id)
+  }
+  return { removed }
+}
+
+function untilStarted(engine: Engine, id: string): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(finish, START_PATIENCE)
+    const forget = engine.onChange(session => {
+      if (session.spec.id === id && session.phase.name !== 'starting') finish()
+    })
+    function finish(): void {
+      clearTimeout(timer)
+      forget()
+      resolve()
+    }
+  })
+}
+
+function sessionOf(host: Host, id: string): Session {
+  const session = host.store.load(id)
+  if (session === undefined) throw refusal('no-session', `there is no session ${id}`)
+  return session
+}

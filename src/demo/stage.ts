@@ -1,0 +1,57 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DaemonView, SessionView } from '../api/contract/session-view.ts'
+import { selfArgv } from '../world/os/assets.ts'
+import { type Home, homeAt } from '../world/os/home.ts'
+import { run } from '../world/os/run.ts'
+
+/** A home and a project of its own, in which the real command line is used as a person would. */
+export interface Stage {
+  readonly home: Home
+  readonly project: string
+  oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>
+  status(name: string): Promise<SessionView>
+  supervisor(): Promise<DaemonView | undefined>
+  /** The pid of the tmux server that shows the sessions. */
+  tmuxServer(): Promise<number>
+  remove(): void
+}
+
+export function setStage(): Stage {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-demo-'))
+  const home = homeAt(path.join(root, 'home'))
+  const project = path.join(root, 'project')
+  fs.mkdirSync(project)
+  const env = { ...process.env, ONESHOT_HOME: home.root, XDG_CONFIG_HOME: path.join(root, 'config'), NO_COLOR: '1' }
+  const oneshot = async (...args: string[]) => {
+    const [node = '', main = ''] = selfArgv()
+    return run(node, [main, ...args], { cwd: project, env, timeout: 60_000 })
+  }
+  return {
+    home,
+    project,
+    oneshot,
+    status: async name => JSON.parse((await oneshot('status', name, '--json')).stdout) as SessionView,
+    supervisor: async () => {
+      const { code, stdout } = await oneshot('daemon', 'status', '--json')
+      return code === 0 ? (JSON.parse(stdout) as DaemonView) : undefined
+    },
+    tmuxServer: async () => {
+      const { stdout } = await run('tmux', ['-S', home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])
+      return Number(stdout.split('\n')[0])
+    },
+    remove: () => fs.rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+/** Asks again until the answer is there; undefined when it never comes. */
+export async function until<T>(ask: () => Promise<T | undefined>, patience = 20_000): Promise<T | undefined> {
+  const end = Date.now() + patience
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined || Date.now() > end) return answer
+    await pause(50)
+  }
+}

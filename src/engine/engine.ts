@@ -1,0 +1,235 @@
+import { create } from '../core/create.ts'
+import { decide } from '../core/decide.ts'
+import type { Rules } from '../core/rules.ts'
+import type { Session, Spec } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import { isNothing, type Step, step } from '../core/step.ts'
+import { invariant } from '../lib/trouble.ts'
+import { Turnstile } from '../lib/turnstile.ts'
+import type { Agent } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import type { Work } from '../ports/work.ts'
+import { attemptRef } from './attempt-ref.ts'
+import { narrate } from './narrate.ts'
+import { observe } from './observe.ts'
+import { perform, showOf } from './perform.ts'
+
+export interface World {
+  readonly store: Store
+  readonly work: Work
+  readonly clock: Clock
+  readonly agents: (kind: string) => Agent
+  readonly rules: Rules
+  /** Told of what went wrong while performing; the effect stays pending and is tried again. */
+  readonly onTrouble: (sessionId: string, cause: unknown) => void
+}
+
+/**
+ * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
+ * Everything it knows is in the store: it may be killed at any moment and started again.
+ */
+export class Engine {
+  readonly #world: World
+  readonly #turnstile = new Turnstile()
+  /** Looks that have not begun yet: another request for the same one changes nothing. */
+  readonly #queued = new Map<string, Promise<void>>()
+  readonly #listeners = new Set<(session: Session) => void>()
+  #cancelBell: () => void = () => undefined
+  #isDown = false
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. */
+  async start(): Promise<void> {
+    const { work, store } = this.#world
+    work.onNews(id => void this.look(id))
+    const unsettled = new Set([
+      ...store.live().map(session => session.spec.id),
+      ...store.pending().map(item => item.sessionId),
+    ])
+    await Promise.all([...unsettled].map(id => this.look(id)))
+    this.#setAlarm()
+    await this.mend()
+  }
+
+  /** Accepts a piece of work: when this returns, it will be seen through. */
+  async create(
+    spec: Spec,
+    files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
+  ): Promise<Session> {
+    await this.#world.work.prepare(spec.id, files)
+    const first = create(spec)
+    return this.#turnstile.pass(spec.id, async () => {
+      this.#record(first)
+      void this.look(spec.id)
+      return first.session
+    })
+  }
+
+  async stop(id: string): Promise<void> {
+    await this.#dispatch(id, { at: this.#world.clock.now(), type: 'user.stop' })
+  }
+
+  /** Looks what is new about a session, decides, records, performs; until nothing is new. */
+  look(id: string): Promise<void> {
+    const queued = this.#queued.get(id)
+    if (queued !== undefined) return queued
+    const looked = this.#enter(id, async () => {
+      this.#queued.delete(id)
+      while (this.#takeIn(id)) await this.#performPending(id)
+      await this.#performPending(id)
+    })
+    this.#queued.set(id, looked)
+    return looked
+  }
+
+  /** Forgets an ended session with all its files. False when it is not ended. */
+  async remove(id: string): Promise<boolean> {
+    const { store, work } = this.#world
+    return this.#turnstile.pass(id, async () => {
+      if (store.load(id)?.phase.name !== 'ended') return false
+      await this.#performPending(id)
+      store.remove(id)
+      await work.remove(id)
+      return true
+    })
+  }
+
+  /** The slow round for what nobody rings for: shims killed under a living agent, lost panes. */
+  async reconcile(): Promise<void> {
+    if (!this.#isInCharge()) return
+    await Promise.all(this.#world.store.live().map(session => this.look(session.spec.id)))
+  }
+
+  /** Gives live sessions back what they have lost but their lives: panes, recorders. */
+  async mend(): Promise<void> {
+    if (!this.#isInCharge()) return
+    const live = this.#world.store.live().filter(session => session.life !== null && session.exit === null)
+    await this.#world.work.mend(live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) })))
+  }
+
+  onChange(listener: (session: Session) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Resolves when nothing is being done any more. Nothing new is begun. */
+  async shutDown(): Promise<void> {
+    this.#isDown = true
+    this.#cancelBell()
+    this.#world.work.shutDown()
+    await this.#turnstile.idle()
+  }
+
+  /** Woken after another supervisor took over, we must do nothing more. */
+  #isInCharge(): boolean {
+    try {
+      this.#world.store.assertEpoch()
+      return !this.#isDown
+    } catch (cause) {
+      this.#world.onTrouble('', cause)
+      return false
+    }
+  }
+
+  async #dispatch(id: string, signal: Signal): Promise<void> {
+    await this.#enter(id, async () => {
+      this.#decide(id, [signal])
+      await this.#performPending(id)
+    })
+  }
+
+  #enter(id: string, work: () => Promise<void>): Promise<void> {
+    return this.#turnstile.pass(id, async () => {
+      if (this.#isDown) return
+      try {
+        await work()
+      } catch (cause) {
+        this.#world.onTrouble(id, cause)
+      }
+    })
+  }
+
+  /** Reads what is new from the work plane; true when there is more to read. */
+  #takeIn(id: string): boolean {
+    const { store, work, clock } = this.#world
+    const session = store.load(id)
+    if (session === undefined) return false
+    const { name } = session.phase
+    if (name === 'ended' || name === 'resting') return false
+    const agent = this.#agentOf(session)
+    if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
+    const observed = observe(session, { work, clock, agent })
+    this.#decide(id, observed.signals, observed)
+    if (observed.signals.length > 0) work.heard(attemptRef(session))
+    return observed.hasMore
+  }
+
+  #decide(id: string, signals: readonly Signal[], read?: { output: number; text: string }): void {
+    const { store, rules } = this.#world
+    const before = store.load(id)
+    if (before === undefined) return
+    let total: Step = step(before, [])
+    for (const signal of signals) {
+      const next = decide(total.session, signal, rules)
+      total = {
+        session: next.session,
+        events: [...total.events, ...next.events],
+        effects: [...total.effects, ...next.effects],
+      }
+    }
+    const isUnread = read === undefined || read.output === before.bookmark.output
+    if (isNothing(total, before) && isUnread) return
+    // A new attempt begins reading at its own start; only the attempt that was read is moved on.
+    const isSameAttempt = total.session.attempt === before.attempt
+    const output = read !== undefined && isSameAttempt ? read.output : total.session.bookmark.output
+    const bookmark = { ...total.session.bookmark, output }
+    this.#record({ ...total, session: { ...total.session, bookmark } }, read?.text)
+  }
+
+  /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
+  #record(decision: Step, words = ''): void {
+    const { work, store } = this.#world
+    const { session } = decision
+    const isTold = this.#agentOf(session).read !== undefined
+    const text = words + (isTold ? decision.events.map(event => narrate(event) ?? '').join('') : '')
+    const transcript =
+      text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
+    const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
+    store.record({ ...decision, session: told })
+    this.#setAlarm()
+    for (const listener of this.#listeners) listener(told)
+  }
+
+  async #performPending(id: string): Promise<void> {
+    const { store, work, clock } = this.#world
+    for (let item = store.pending(id)[0]; item !== undefined && !this.#isDown; item = store.pending(id)[0]) {
+      store.assertEpoch()
+      const session = store.load(id)
+      invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
+      const learned = await perform(item.effect, session, { work, clock, agent: this.#agentOf(session) })
+      if (learned.length > 0) this.#decide(id, learned)
+      store.settle(item.key)
+    }
+  }
+
+  #setAlarm(): void {
+    this.#cancelBell()
+    const due = this.#world.store.nextDue()
+    if (due !== undefined && !this.#isDown) this.#cancelBell = this.#world.clock.ring(due, () => this.#ring())
+  }
+
+  #ring(): void {
+    const { store, clock } = this.#world
+    const at = clock.now()
+    const rung = store.due(at).map(id => this.#dispatch(id, { at, type: 'clock.due' }))
+    void Promise.all(rung).then(() => this.#setAlarm())
+  }
+
+  #agentOf(session: Session): Agent {
+    return this.#world.agents(session.spec.agent)
+  }
+}

@@ -1,0 +1,112 @@
+import type { Session } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import { completeLines } from '../lib/lines.ts'
+import type { Agent, Observation } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Evidence, Work } from '../ports/work.ts'
+import { attemptRef } from './attempt-ref.ts'
+
+/** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
+const CHUNK = 1_048_576
+/** A line longer than this is not worth waiting for its end. */
+const LONGEST_LINE = 64 * CHUNK
+
+/** tmux opens a pane in milliseconds; one that has not come to life after this long never will. */
+const LAUNCH_PATIENCE = 20_000
+
+/** What is new about a session's current attempt, and how far its output was read to learn it. */
+export interface Observed {
+  readonly signals: readonly Signal[]
+  /** What people read of it. */
+  readonly text: string
+  readonly output: number
+  /** There is more output to read before the rest can be told. */
+  readonly hasMore: boolean
+}
+
+/**
+ * Looks at an attempt from outside and says what is new, in the order it happened: it started, it spoke, it ended.
+ * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
+ */
+export function observe(session: Session, world: { work: Work; agent: Agent; clock: Clock }): Observed {
+  const { work, agent, clock } = world
+  const ref = attemptRef(session)
+  const at = clock.now()
+  const { attempt } = session
+  const before = work.evidence(ref)
+  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, before.exit !== null)
+  const signals: Signal[] = []
+  if (before.life !== null && session.life === null)
+    signals.push({ at, type: 'attempt.started', attempt, life: before.life })
+  signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
+  if (!speech.hasMore && session.exit === null) {
+    const evidence = before.exit === null && before.shim === 'dead' ? work.evidence(ref) : before
+    const isOverdue = session.phase.name === 'starting' && at - session.phase.since > LAUNCH_PATIENCE
+    const death = deathIn(evidence, isOverdue)
+    if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...death })
+  }
+  return { signals, text: speech.text, output: speech.output, hasMore: speech.hasMore }
+}
+
+type Death =
+  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit'>
+  | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
+
+function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
+  if (evidence.exit !== null) return { type: 'process.died', exit: evidence.exit }
+  if (evidence.isRefused) return { type: 'launch.failed', reason: 'something of the attempt before is still alive' }
+  if (!evidence.isClaimed && isOverdue) return { type: 'launch.failed', reason: 'its pane never came to life' }
+  if (evidence.shim !== 'dead') return null
+  if (evidence.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
+  if (evidence.process !== 'dead') return null
+  return {
+    type: 'process.died',
+    exit: { kind: 'vanished', evidence: `pid ${evidence.life.pid} and its shim are gone` },
+  }
+}
+
+interface Speech {
+  readonly observations: readonly Observation[]
+  readonly text: string
+  readonly output: number
+  readonly hasMore: boolean
+}
+
+function silence(session: Session): Speech {
+  return { observations: [], text: '', output: session.bookmark.output, hasMore: false }
+}
+
+/** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
+function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, hasEnded: boolean): Speech {
+  const from = session.bookmark.output
+  let bytes = work.read(attemptRef(session), from, CHUNK)
+  let { lines, length } = completeLines(bytes)
+  for (let size = CHUNK * 2; length === 0 && bytes.length === size / 2 && size <= LONGEST_LINE; size *= 2) {
+    bytes = work.read(attemptRef(session), from, size)
+    ;({ lines, length } = completeLines(bytes))
+  }
+  if (length === 0 && bytes.length > 0 && (hasEnded || bytes.length >= LONGEST_LINE)) {
+    lines = [new TextDecoder().decode(bytes)]
+    length = bytes.length
+  }
+  const heard = lines.filter(line => line.trim() !== '').map(read)
+  return {
+    observations: heard.flatMap(item => item.observations),
+    text: heard.map(item => item.text ?? '').join(''),
+    output: from + length,
+    hasMore: length > 0,
+  }
+}
+
+function signalFor(observation: Observation, attempt: number, at: number): Signal {
+  switch (observation.type) {
+    case 'threaded':
+      return { at, attempt, type: 'agent.threaded', thread: observation.thread }
+    case 'asked':
+      return { at, attempt, type: 'agent.asked', question: observation.question }
+    case 'answered':
+      return { at, attempt, type: 'agent.answered' }
+    case 'finished':
+      return { at, attempt, type: 'agent.finished', word: observation.word }
+  }
+}

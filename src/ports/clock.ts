@@ -1,0 +1,10 @@
+import type { Instant } from '../lib/time.ts'
+
+/** Time and chance, so that the engine has neither of its own. */
+export interface Clock {
+  now(): Instant
+  /** A dice roll in [0, 1). */
+  chance(): number
+  /** Calls back once at (or soon after) that time; returns how to cancel it. Alarms are also stored: this is only the bell. */
+  ring(at: Instant, bell: () => void): () => void
+}

@@ -1,0 +1,51 @@
+import type { Effect } from '../core/effects.ts'
+import type { Event } from '../core/events.ts'
+import type { Session } from '../core/session.ts'
+import type { Step } from '../core/step.ts'
+import type { Instant } from '../lib/time.ts'
+
+/** An effect that was decided and not yet settled. */
+export interface Pending {
+  readonly key: string
+  readonly sessionId: string
+  readonly effect: Effect
+}
+
+export interface StoredEvent {
+  readonly seq: number
+  readonly sessionId: string
+  readonly event: Event
+}
+
+/** Another supervisor has taken over: whoever catches this must stop acting at once. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded'
+}
+
+/**
+ * The truth about sessions. Every writing call is one transaction that also checks the epoch, throws `Superseded`
+ * when a later supervisor has started, and is durable when it returns.
+ */
+export interface Store {
+  /** The epoch this store writes with. Raised at each start of a supervisor. */
+  readonly epoch: number
+  /** Throws `Superseded` unless we are still the one supervisor. Asked before each deed. */
+  assertEpoch(): void
+  /** Records a step: the session, its events, and its effects as pending. All of it or nothing. */
+  record(step: Step): void
+  load(id: string): Session | undefined
+  all(): Session[]
+  live(): Session[]
+  /** Unsettled effects of one session in the order they were decided; of all sessions when none is named. */
+  pending(sessionId?: string): Pending[]
+  /** The effect was performed, or no longer needs to be. */
+  settle(key: string): void
+  /** The earliest alarm of any session. */
+  nextDue(): Instant | undefined
+  /** Sessions whose alarm has rung. */
+  due(now: Instant): string[]
+  events(sessionId: string): StoredEvent[]
+  /** Forgets a session and all that belongs to it. */
+  remove(id: string): void
+  close(): void
+}

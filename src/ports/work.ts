@@ -1,0 +1,76 @@
+import type { Exit, Life, Mode } from '../core/session.ts'
+
+/** One attempt of one session, as the work plane knows it. */
+export interface AttemptRef {
+  readonly sessionId: string
+  /** The session's name, which is also its pane's. */
+  readonly name: string
+  readonly attempt: number
+  readonly mode: Mode
+}
+
+/** How the program is to be started. It travels by file; nothing of it becomes part of a shell line unquoted. */
+export interface LaunchOrder extends AttemptRef {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  /** Added to the session's saved environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** What the program reads on stdin; undefined gives it an empty one (headless) or the terminal. */
+  readonly stdin: Uint8Array | 'prompt' | undefined
+  /** Whether stderr goes into the same file as stdout, in the order written. */
+  readonly mergeStderr: boolean
+  /** What the pane shows: the session's transcript, or the program's own output. */
+  readonly show: 'transcript' | 'output'
+}
+
+/** What can be seen of an attempt from outside, at this moment. */
+export interface Evidence {
+  /** A shim has taken the attempt. */
+  readonly isClaimed: boolean
+  /** The shim would not start the program, because something of an earlier attempt still lives. */
+  readonly isRefused: boolean
+  readonly life: Life | null
+  readonly exit: Exit | null
+  /** `unknown` is never taken for `dead`. */
+  readonly process: 'alive' | 'dead' | 'unknown'
+  readonly shim: 'alive' | 'dead' | 'unknown'
+}
+
+/**
+ * Where attempts live. Nothing here depends on the caller staying alive: what was launched goes on by itself,
+ * and writes down how it ended.
+ */
+export interface Work {
+  /** Lays down a session's prompt and environment, durably, before the session is accepted. */
+  prepare(sessionId: string, files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> }): Promise<void>
+  /**
+   * Starts the attempt, unless it was already. Calling it again after a crash, at any point, leads to exactly
+   * one process.
+   */
+  launch(order: LaunchOrder): Promise<void>
+  evidence(ref: AttemptRef): Evidence
+  /** The program's output from a byte offset on, at most `limit` bytes. */
+  read(ref: AttemptRef, offset: number, limit: number): Uint8Array
+  /** Cuts the transcript to `length` and appends; returns the new length. Repeating it leads to the same file. */
+  write(sessionId: string, length: number, text: string): number
+  /** Asks the program to stop, as Ctrl-C would. */
+  interrupt(ref: AttemptRef): Promise<void>
+  /** Asks the whole process tree to end. */
+  terminate(ref: AttemptRef): Promise<void>
+  /** Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is. `force` skips asking. */
+  sweep(ref: AttemptRef, options: { force: boolean }): Promise<void>
+  /** Closes the session's panes. Nothing happens when they are closed already. */
+  close(ref: AttemptRef): Promise<void>
+  /** Repairs what the live sessions have lost: their panes when tmux was killed, a terminal's recorder. */
+  mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[]): Promise<void>
+  /** Removes a session's files. */
+  remove(sessionId: string): Promise<void>
+  /** Calls back whenever a shim has news of a session, or a watched session has new output. */
+  onNews(listener: (sessionId: string) => void): void
+  /** From now on new output of this session is news; until `false`. */
+  watch(ref: AttemptRef, on: boolean): void
+  /** The news of this session was heard and recorded. */
+  heard(ref: AttemptRef): void
+  /** Stops watching. What was launched goes on. */
+  shutDown(): void
+}

@@ -1,0 +1,89 @@
+#!/bin/sh
+# The parent of one attempt: starts the program, waits for it, writes down how it ended.
+# usage: shim.sh HOME SESSION_ID ATTEMPT headless|tty TMUX
+# It reads and writes files and needs neither the supervisor nor tmux to stay alive.
+# All of it stands in functions, so that the whole text is read before the first line runs.
+
+main() {
+  umask 077
+  home=$1 id=$2 attempt=$3 mode=$4 tmux=$5
+  folder=$home/sessions/$id/attempts/$attempt
+  letter=$home/mailbox/$id.$attempt
+
+  # A second shim for the same attempt finds the claim and leaves.
+  birth_of_this_shell
+  (set -C && printf '%s %s\nend\n' "$$" "$birth" >"$folder/claim") 2>/dev/null || exit 0
+  exec 2>"$folder/notice"
+
+  # Everything of this attempt inherits the lock, so that the next one cannot begin beside it.
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>"$home/sessions/$id/lock"
+    flock -n 9 || conclude refused 0
+  fi
+
+  # The terminal may go away, and Ctrl-C in it is for the program. Caught and not ignored: ignoring is inherited.
+  trap : HUP INT QUIT TERM
+  unset TMUX TMUX_PANE
+
+  # In the foreground: a program started with & would be deaf to Ctrl-C for ever.
+  if [ "$mode" = tty ]; then
+    "$tmux" -S "$home/tty/$id.sock" wait-for "gate-$attempt"
+    sh "$folder/launch" 2>&1
+    status=$?
+    # The recorder has everything once it has this, which no terminal shows.
+    printf '\033]oneshot;end\007' 2>/dev/null
+    conclude ended "$status"
+  elif command -v setsid >/dev/null 2>&1; then
+    setsid sh "$folder/launch"
+  elif command -v perl >/dev/null 2>&1; then
+    perl -e 'use POSIX "setsid"; setsid(); exec @ARGV' sh "$folder/launch"
+  else
+    sh "$folder/launch"
+  fi
+  conclude ended $?
+}
+
+# Writes the exit record so that it is there whole or not at all, then rings.
+conclude() {
+  exec 9>&-
+  # The shell tells a killed program from one that exited with 128 + n by a word on stderr (dash, bash; not for INT, PIPE).
+  signalled=no
+  case $2 in
+    130 | 141) signalled=yes ;;
+    129 | 1[3-9]? | 2??) [ -s "$folder/notice" ] && signalled=yes ;;
+  esac
+  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit.draft"
+  sync "$folder/exit.draft" 2>/dev/null
+  mv -f "$folder/exit.draft" "$folder/exit"
+  : >"$letter.exit"
+  wait_until_heard
+  exit 0
+}
+
+# The supervisor takes the letter within milliseconds. A letter that stays means that nobody is there: start one.
+wait_until_heard() {
+  trap 'kill $! 2>/dev/null; exit 0' HUP TERM
+  for pause in 1 2 4 8 16 32; do
+    sleep "$pause" &
+    wait $!
+    [ -e "$letter.exit" ] && [ ! -e "$home/down" ] || return 0
+    if command -v flock >/dev/null 2>&1; then
+      flock -n "$home/wake.lock" sh "$home/bin/wake"
+    else
+      sh "$home/bin/wake"
+    fi
+  done
+}
+
+# Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.
+birth_of_this_shell() {
+  birth=unknown
+  if [ -r "/proc/$$/stat" ]; then
+    read -r birth <"/proc/$$/stat"
+    birth=$(set -- $birth && shift 21 && echo "$1")
+  else
+    birth=$(ps -o lstart= -p $$)
+  fi
+}
+
+main "$@"

@@ -1,0 +1,136 @@
+import fs from 'node:fs'
+import type { SessionView } from '../api/contract/session-view.ts'
+import { readable } from '../lib/terminal-text.ts'
+import type { Instant } from '../lib/time.ts'
+import { sessionFolder } from '../world/os/folders.ts'
+import type { Home } from '../world/os/home.ts'
+import { Changes } from './changes.ts'
+import { type LogSource, logSources, offsetOfLastLines, offsetSince } from './log-source.ts'
+import { readSession } from './sessions.ts'
+
+export interface LogOptions {
+  /** The program's own bytes, unchanged. */
+  readonly raw: boolean
+  readonly colour: boolean
+  readonly lines?: number
+  readonly since?: Instant
+  readonly attempt?: number
+}
+
+const CHUNK = 262_144
+
+/** What a session has said so far, from disk alone. */
+export async function* readLog(home: Home, session: SessionView, options: LogOptions): AsyncGenerator<Uint8Array> {
+  const reader = new Reader(home, session, options)
+  yield* reader.available()
+  yield* reader.rest()
+}
+
+/** The same, and then what it goes on to say, until it has ended. */
+export async function* followLog(
+  home: Home,
+  session: SessionView,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = new Reader(home, session, options)
+  const changes = new Changes([sessionFolder(home, session.id).root])
+  const watched = new Set<string>()
+  try {
+    while (!signal.aborted) {
+      const now = readSession(home, session.id)
+      for (const file of reader.files(now ?? session)) {
+        if (!watched.has(file)) changes.watch(file)
+        watched.add(file)
+      }
+      yield* reader.available()
+      if (now === undefined || now.phase === 'ended') break
+      await changes.next(signal)
+    }
+    yield* reader.rest()
+  } finally {
+    changes.close()
+  }
+}
+
+/** Reads the files of a log one after the other, each from where it was left. */
+class Reader {
+  readonly #home: Home
+  readonly #options: LogOptions
+  readonly #offsets = new Map<string, number>()
+  #session: SessionView
+  #carry: Buffer = Buffer.alloc(0)
+
+  constructor(home: Home, session: SessionView, options: LogOptions) {
+    this.#home = home
+    this.#session = session
+    this.#options = options
+    for (const [file, offset] of beginnings(this.#sources(), options)) this.#offsets.set(file, offset)
+  }
+
+  files(session: SessionView): string[] {
+    this.#session = session
+    return this.#sources().map(source => source.file)
+  }
+
+  *available(): Generator<Uint8Array> {
+    for (const { file } of this.#sources()) {
+      for (let chunk = this.#read(file); chunk.length > 0; chunk = this.#read(file)) {
+        const shown = this.#options.raw ? chunk : this.#wholeLines(chunk)
+        if (shown.length > 0) yield shown
+      }
+    }
+  }
+
+  /** A last line that has no end. */
+  *rest(): Generator<Uint8Array> {
+    if (this.#carry.length > 0) yield this.#clean(Buffer.concat([this.#carry, Buffer.from('\n')]))
+    this.#carry = Buffer.alloc(0)
+  }
+
+  #read(file: string): Buffer {
+    const offset = this.#offsets.get(file) ?? 0
+    const fd = fs.openSync(file, 'r')
+    try {
+      const chunk = Buffer.alloc(CHUNK)
+      const length = fs.readSync(fd, chunk, 0, CHUNK, offset)
+      this.#offsets.set(file, offset + length)
+      return chunk.subarray(0, length)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+
+  #wholeLines(chunk: Buffer): Uint8Array {
+    const bytes = Buffer.concat([this.#carry, chunk])
+    const end = bytes.lastIndexOf(0x0a) + 1
+    this.#carry = bytes.subarray(end)
+    return end === 0 ? Buffer.alloc(0) : this.#clean(bytes.subarray(0, end))
+  }
+
+  #clean(bytes: Buffer): Uint8Array {
+    return Buffer.from(readable(bytes.toString(), { colour: this.#options.colour }))
+  }
+
+  #sources(): LogSource[] {
+    return logSources(this.#home, this.#session, this.#options)
+  }
+}
+
+/** Where each file is read from, so that `lines` and `since` hold over all of them together. */
+function beginnings(sources: readonly LogSource[], options: LogOptions): Map<string, number> {
+  const offsets = new Map<string, number>()
+  let wanted = options.lines
+  for (const source of [...sources].reverse()) {
+    const since = options.since === undefined ? 0 : offsetSince(source, options.since)
+    let offset = since
+    if (wanted !== undefined) {
+      const last =
+        wanted === 0 ? { offset: fs.statSync(source.file).size, found: 0 } : offsetOfLastLines(source.file, wanted)
+      offset = Math.max(since, last.offset)
+      wanted = Math.max(0, wanted - last.found)
+    }
+    offsets.set(source.file, offset)
+  }
+  return offsets
+}

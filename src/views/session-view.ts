@@ -1,0 +1,96 @@
+import fs from 'node:fs'
+import type { SessionView } from '../api/contract/session-view.ts'
+import { describeExit } from '../core/judge-exit.ts'
+import { deadlineOf, type Exit, type Session } from '../core/session.ts'
+import { type Instant, iso } from '../lib/time.ts'
+import { attemptFolder } from '../world/os/folders.ts'
+import type { Home } from '../world/os/home.ts'
+import { bootId, lives } from '../world/os/processes.ts'
+import { readExit } from '../world/os/spool.ts'
+
+/**
+ * A session as people see it: what is recorded, held against what can be seen on this machine right now. A process that
+ * is gone is never shown as alive, even when no supervisor is there to conclude it.
+ */
+export function viewOf(session: Session, home: Home): SessionView {
+  const { spec, phase } = session
+  const seen = phase.name === 'ended' ? null : seenNow(session, home)
+  const exit = session.exit ?? seen?.exit ?? null
+  return {
+    name: spec.name,
+    id: spec.id,
+    task: spec.task,
+    agent: spec.agent,
+    mode: spec.mode,
+    phase: seen?.isOver === true ? 'stopping' : phase.name,
+    outcome: phase.name === 'ended' ? phase.outcome : null,
+    reason: seen?.isOver === true ? `${seen.how}; not concluded yet` : reasonOf(session),
+    title: spec.title,
+    cwd: spec.cwd,
+    attempt: session.attempt,
+    restarts: session.restarts.length,
+    pid: seen?.pid ?? null,
+    exitCode: exit?.kind === 'code' ? exit.code : null,
+    signal: exit?.kind === 'signal' ? exit.signal : null,
+    thread: session.thread,
+    createdAt: iso(spec.createdAt),
+    startedAt: session.startedAt === null ? null : iso(session.startedAt),
+    endedAt: phase.name === 'ended' ? iso(phase.at) : null,
+    lastOutputAt: lastOutput(session, home),
+    until: phase.name === 'resting' ? iso(phase.until) : null,
+    deadline: isoOrNull(phase.name === 'ended' ? null : deadlineOf(session)),
+  }
+}
+
+interface Seen {
+  readonly pid: number | null
+  readonly exit: Exit | null
+  /** The attempt has ended although nobody has recorded it yet. */
+  readonly isOver: boolean
+  readonly how: string
+}
+
+function seenNow(session: Session, home: Home): Seen {
+  const { life } = session
+  const isHere = life !== null && session.exit === null && life.boot === bootId && lives(life) === 'alive'
+  if (isHere || life === null || session.exit !== null) {
+    return { pid: isHere ? life.pid : null, exit: null, isOver: false, how: '' }
+  }
+  const record = readExit(attemptFolder(home, session.spec.id, session.attempt))
+  const exit = record?.kind === 'ended' ? record.exit : null
+  return { pid: null, exit, isOver: true, how: exit === null ? `pid ${life.pid} is gone` : describeExit(exit) }
+}
+
+function reasonOf({ phase, attempt, restarts }: Session): string | null {
+  switch (phase.name) {
+    case 'starting':
+      return attempt > 1 ? `starting attempt ${attempt}` : null
+    case 'running':
+      return restarts.length > 0 ? `restarted ${restarts.length} ${restarts.length === 1 ? 'time' : 'times'}` : null
+    case 'blocked':
+      return `waiting for you: ${phase.question}`
+    case 'stopping':
+      return phase.next.reason
+    case 'resting':
+    case 'ended':
+      return phase.reason
+  }
+}
+
+function lastOutput(session: Session, home: Home): string | null {
+  for (let attempt = session.attempt; attempt > 0; attempt--) {
+    const { stdout, stderr } = attemptFolder(home, session.spec.id, attempt)
+    const times = [stdout, stderr].map(writtenAt).filter(at => at !== null)
+    if (times.length > 0) return iso(Math.max(...times))
+  }
+  return null
+}
+
+function writtenAt(file: string): Instant | null {
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  return stat === undefined || stat.size === 0 ? null : stat.mtimeMs
+}
+
+function isoOrNull(at: Instant | null): string | null {
+  return at === null ? null : iso(at)
+}

@@ -1,0 +1,16 @@
+import { invariant } from '../../lib/trouble.ts'
+import type { Agent } from '../../ports/agent.ts'
+import { command } from './command.ts'
+import { demo } from './demo/demo.ts'
+import { prompted } from './prompted.ts'
+
+/** Every agent we know, by kind. */
+export function knownAgents(options: { demoArgv: readonly string[]; demoThreads: string }): (kind: string) => Agent {
+  const agents = [command, demo(options.demoArgv, options.demoThreads), ...prompted]
+  const byKind = new Map(agents.map(agent => [agent.kind, agent]))
+  return kind => {
+    const agent = byKind.get(kind)
+    invariant(agent !== undefined, `a session of the unknown agent ${kind} was accepted`)
+    return agent
+  }
+}

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import readline from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DemoEvent } from './events.ts'
+import { type DemoScript, parseScript } from './script.ts'
+import { Thread } from './thread.ts'
+
+/** The demo agent as a program: reads a prompt on stdin, works it off step by step, resumes with `--resume THREAD`. */
+export async function demoAgent(argv: readonly string[]): Promise<void> {
+  const prompt = fs.readFileSync(0, 'utf8')
+  const resumed = argv.includes('--resume') ? argv[argv.indexOf('--resume') + 1] : undefined
+  const folder =
+    process.env['ONESHOT_DEMO_THREADS'] ?? path.join(os.tmpdir(), `oneshot-demo-${process.getuid?.() ?? 0}`)
+  const thread = new Thread(folder, resumed ?? crypto.randomUUID())
+  const past = thread.recall()
+  if (resumed !== undefined && past === undefined) {
+    process.stderr.write(`no thread ${resumed}\n`)
+    process.exitCode = 1
+    return
+  }
+  if (past === undefined) thread.remember({ kind: 'prompt', text: prompt })
+  say({ type: 'thread.started', thread: thread.id, resumed: past !== undefined })
+  const first = past?.find(memory => memory.kind === 'prompt')
+  await work(thread, first?.kind === 'prompt' ? first.text : prompt)
+}
+
+async function work(thread: Thread, prompt: string): Promise<void> {
+  const script = parseScript(prompt)
+  const past = thread.recall() ?? []
+  const done = past.filter(memory => memory.kind === 'step').length
+  if (done === 0) say({ type: 'text', text: `I will work on: ${prompt.trim().split('\n')[0] ?? ''}` })
+  else say({ type: 'text', text: `I go on after step ${done}.` })
+  if (script.ask !== null && !past.some(memory => memory.kind === 'answer')) await ask(thread, script)
+  if (script.litter) litter()
+  for (let step = done + 1; step <= script.steps; step++) await take(step, thread, script)
+  const wrote = script.write === null ? '' : `, one line each in ${script.write}`
+  const text = script.fail ? 'I could not do it.' : `All ${script.steps} steps are done${wrote}.`
+  say({ type: 'turn.ended', ok: !script.fail, text, bytes: written })
+}
+
+async function take(step: number, thread: Thread, script: DemoScript): Promise<void> {
+  say({ type: 'step', step, of: script.steps })
+  if (script.talk > 0) say({ type: 'text', text: 'x'.repeat(script.talk) })
+  await pause(script.delay)
+  meet('crash', script.crashAlways ? step : script.crash, step, thread, script.crashAlways)
+  if (meet('hang', script.hang, step, thread, false)) await new Promise(() => setInterval(() => undefined, 3_600_000))
+  if (script.write !== null) {
+    if (!isWritten(script.write, step)) fs.appendFileSync(script.write, `step ${step}\n`)
+    say({ type: 'tool', tool: 'write', gist: `${script.write}: step ${step}` })
+  }
+  thread.remember({ kind: 'step', step })
+}
+
+/** Killed between the deed and its memory, it finds the line already there. */
+function isWritten(file: string, step: number): boolean {
+  return fs.existsSync(file) && fs.readFileSync(file, 'utf8').split('\n').includes(`step ${step}`)
+}
+
+/** A misfortune happens in its step, and only in one life unless it always does. */
+function meet(what: 'crash' | 'hang', when: number | null, step: number, thread: Thread, isForEver: boolean): boolean {
+  if (when !== step) return false
+  const hasHappened = (thread.recall() ?? []).some(memory => memory.kind === 'misfortune' && memory.what === what)
+  if (hasHappened && !isForEver) return false
+  thread.remember({ kind: 'misfortune', what })
+  if (what === 'crash') process.kill(process.pid, 'SIGKILL')
+  return true
+}
+
+/** Asks on the terminal when there is one; without one it waits as long as it was told to and goes on unanswered. */
+async function ask(thread: Thread, script: DemoScript): Promise<void> {
+  say({ type: 'approval.requested', question: script.ask ?? '' })
+  const patience = AbortSignal.timeout(script.patience)
+  let answer = 'nobody answered'
+  if (process.stdout.isTTY) {
+    const terminal = readline.promises.createInterface({
+      input: fs.createReadStream('/dev/tty'),
+      output: process.stdout,
+    })
+    answer = await terminal.question(`${script.ask} [y/n] `, { signal: patience }).catch(() => answer)
+    terminal.close()
+  } else {
+    await pause(script.patience)
+  }
+  thread.remember({ kind: 'answer', text: answer })
+  say({ type: 'approval.answered', answer })
+}
+
+function litter(): void {
+  spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref()
+}
+
+let written = 0
+
+function say(event: DemoEvent): void {
+  const line = `${JSON.stringify(event)}\n`
+  fs.writeFileSync(1, line)
+  written += Buffer.byteLength(line)
+}

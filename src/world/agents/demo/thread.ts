@@ -1,0 +1,37 @@
+import fs from 'node:fs'
+import path from 'node:path'
+
+/** What the demo agent remembers between its lives: one line for each thing that happened, on disk before it counts. */
+export type Memory =
+  | { readonly kind: 'prompt'; readonly text: string }
+  | { readonly kind: 'step'; readonly step: number }
+  | { readonly kind: 'misfortune'; readonly what: 'crash' | 'hang' }
+  | { readonly kind: 'answer'; readonly text: string }
+
+export class Thread {
+  readonly id: string
+  readonly #file: string
+
+  constructor(folder: string, id: string) {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.id = id
+    this.#file = path.join(folder, `${id}.jsonl`)
+  }
+
+  remember(memory: Memory): void {
+    const fd = fs.openSync(this.#file, 'a', 0o600)
+    try {
+      fs.writeSync(fd, `${JSON.stringify(memory)}\n`)
+      fs.fsyncSync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+
+  /** Everything remembered; undefined for a thread that never was. */
+  recall(): Memory[] | undefined {
+    if (!fs.existsSync(this.#file)) return undefined
+    const lines = fs.readFileSync(this.#file, 'utf8').split('\n')
+    return lines.slice(0, -1).map(line => JSON.parse(line) as Memory)
+  }
+}

@@ -1,0 +1,16 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = path.dirname(fileURLToPath(import.meta.url))
+
+/** A file that ships with us: beside the bundle, or in the source tree when run from there. */
+export function asset(name: string): string {
+  const bundled = path.join(here, name)
+  return fs.existsSync(bundled) ? bundled : path.join(here, '..', '..', 'shim', name)
+}
+
+/** The program that is running, as an argv to start it again. */
+export function selfArgv(): string[] {
+  return [process.execPath, asset('main.js')]
+}

@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { lives, type ProcessId, type ProcessRow, processTable, signalProcess, treeOf } from './processes.ts'
+
+/** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
+const LOOKS = [10, 20, 40, 80, 160, 250]
+
+/** What is known of a tree before it is looked for: its marker, and the process it grew from. */
+export interface Tree {
+  readonly marker: string
+  readonly root: ProcessId | null
+}
+
+/**
+ * The tree's processes, leaves first: those that carry the marker, the root's descendants and, while the root lives,
+ * the members of its process session. A session id is not trusted any longer than that, for pids come back.
+ */
+export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set()): Promise<ProcessRow[]> {
+  const { root } = tree
+  const session = root !== null && lives(root) === 'alive' ? root.pid : -1
+  const table = await freshTable()
+  const isRoot = (row: ProcessRow): boolean =>
+    row.marker === tree.marker ||
+    row.session === session ||
+    known.has(nameOf(row)) ||
+    (root !== null && row.pid === root.pid && row.birth === root.birth)
+  return treeOf(table, isRoot)
+    .filter(row => row.pid !== process.pid)
+    .reverse()
+}
+
+/**
+ * Ends everything the tree has left, wherever it hides, and resolves when nothing is. Asks with SIGTERM first and
+ * gives `grace` milliseconds; what appears while we look is ended too. Throws when something cannot be killed.
+ */
+export async function endTree(tree: Tree, options: { grace: number; limit: number }): Promise<void> {
+  const asked = new Set<string>()
+  const begun = Date.now()
+  for (let look = 0; ; look++) {
+    const left = await findTree(tree, asked)
+    if (left.length === 0) return
+    const waited = Date.now() - begun
+    if (waited > options.limit) throw new Error(`${left.map(row => row.pid).join(', ')} cannot be ended`)
+    for (const row of left) {
+      if (waited >= options.grace) signalProcess(row, 'SIGKILL')
+      else if (!asked.has(nameOf(row))) signalProcess(row, 'SIGTERM')
+      asked.add(nameOf(row))
+    }
+    await pause(LOOKS[Math.min(look, LOOKS.length - 1)])
+  }
+}
+
+function nameOf(row: ProcessId): string {
+  return `${row.pid}/${row.birth}`
+}
+
+let waiting: Promise<ProcessRow[]> | undefined
+
+/** One scan serves everybody who asked before it began: reading every environment of a full machine takes milliseconds. */
+function freshTable(): Promise<ProcessRow[]> {
+  if (waiting !== undefined) return waiting
+  const scan = new Promise<void>(resolve => setImmediate(resolve)).then(() => {
+    waiting = undefined
+    return processTable({ markers: true })
+  })
+  waiting = scan
+  return scan
+}

@@ -1,0 +1,76 @@
+import path from 'node:path'
+import type { Home } from './home.ts'
+
+/** The files of one session. */
+export interface SessionFolder {
+  readonly root: string
+  readonly prompt: string
+  readonly env: string
+  /** A copy of the recorded session, for rebuilding a lost database and for telling readers that something changed. */
+  readonly mirror: string
+  readonly transcript: string
+  /** When the transcript had which length. */
+  readonly times: string
+  /** Held by everything of a live attempt, so that two never overlap. */
+  readonly lock: string
+}
+
+/** The files of one attempt. */
+export interface AttemptFolder {
+  readonly root: string
+  readonly launch: string
+  readonly stdin: string
+  readonly stdout: string
+  readonly stderr: string
+  /** When stdout had which length, noted while it grew. */
+  readonly times: string
+  readonly claim: string
+  readonly started: string
+  readonly exit: string
+  /** The pid of the process that records a terminal's output. */
+  readonly recorder: string
+}
+
+export function sessionFolder(home: Home, id: string): SessionFolder {
+  const at = (name: string): string => path.join(home.sessions, id, name)
+  return {
+    root: path.join(home.sessions, id),
+    prompt: at('prompt'),
+    env: at('env.json'),
+    mirror: at('session.json'),
+    transcript: at('transcript'),
+    times: at('times'),
+    lock: at('lock'),
+  }
+}
+
+export function attemptFolder(home: Home, id: string, attempt: number): AttemptFolder {
+  const root = path.join(home.sessions, id, 'attempts', String(attempt))
+  const at = (name: string): string => path.join(root, name)
+  return {
+    root,
+    launch: at('launch'),
+    stdin: at('stdin'),
+    stdout: at('stdout'),
+    stderr: at('stderr'),
+    times: at('times'),
+    claim: at('claim'),
+    started: at('started'),
+    exit: at('exit'),
+    recorder: at('recorder'),
+  }
+}
+
+/** The value of ONESHOT_ATTEMPT in everything an attempt starts, and the name of its letters in the mailbox. */
+export function attemptId(sessionId: string, attempt: number): string {
+  return `${sessionId}.${attempt}`
+}
+
+export function sessionOfAttempt(id: string): string {
+  return id.slice(0, id.indexOf('.'))
+}
+
+/** The socket of the tmux server that owns a terminal session's tty. */
+export function terminalSocket(home: Home, sessionId: string): string {
+  return path.join(home.terminals, `${sessionId}.sock`)
+}

@@ -1,0 +1,163 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { Refusal } from '../../lib/refusal.ts'
+import { hasCode, wordsOf } from '../../lib/trouble.ts'
+
+/** Unix socket paths end at 104 bytes on macOS, 108 on Linux, the closing NUL included. */
+const SOCKET_PATH_LIMIT = 103
+
+/** Where everything lies. One folder, private to its user. */
+export interface Home {
+  readonly root: string
+  readonly database: string
+  readonly lock: string
+  readonly daemonSocket: string
+  readonly daemonLog: string
+  readonly keeperPid: string
+  /** Present while the user wants no supervisor: neither keeper nor shim starts one. */
+  readonly downMarker: string
+  readonly wakeScript: string
+  readonly tmuxSocket: string
+  readonly tmuxConfig: string
+  readonly terminals: string
+  readonly mailbox: string
+  readonly sessions: string
+  readonly programs: string
+}
+
+export function homeAt(root: string): Home {
+  const at = (...names: string[]): string => path.join(root, ...names)
+  return {
+    root,
+    database: at('oneshot.db'),
+    lock: at('lock.db'),
+    daemonSocket: at('daemon.sock'),
+    daemonLog: at('daemon.log'),
+    keeperPid: at('keeper.pid'),
+    downMarker: at('down'),
+    wakeScript: at('bin', 'wake'),
+    tmuxSocket: at('tmux.sock'),
+    tmuxConfig: at('bin', 'tmux.conf'),
+    terminals: at('tty'),
+    mailbox: at('mailbox'),
+    sessions: at('sessions'),
+    programs: at('bin'),
+  }
+}
+
+/** The state folder this environment means. */
+export function locateHome(env: NodeJS.ProcessEnv): Home {
+  const { ONESHOT_HOME, XDG_STATE_HOME } = env
+  if (ONESHOT_HOME) return homeAt(path.resolve(ONESHOT_HOME))
+  const base =
+    XDG_STATE_HOME && path.isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : path.join(os.homedir(), '.local', 'state')
+  return homeAt(path.join(base, 'oneshot'))
+}
+
+/** Whether there is anything to read yet. Throws a refusal when the folder cannot be trusted. */
+export function homeExists(home: Home): boolean {
+  assertShort(home)
+  const stat = statOf(home.root)
+  if (stat === undefined) return false
+  assertPrivate(home.root, stat)
+  return true
+}
+
+/** Makes the state folder ready for writing, or refuses with a sentence that says what is wrong with it. */
+export function openHome(home: Home): void {
+  assertShort(home)
+  try {
+    fs.mkdirSync(home.root, { recursive: true, mode: 0o700 })
+    tightenWhenEmpty(home.root)
+    assertPrivate(home.root, fs.statSync(home.root))
+    for (const folder of [home.mailbox, home.sessions, home.programs, home.terminals]) {
+      fs.mkdirSync(folder, { mode: 0o700, recursive: true })
+    }
+    fs.accessSync(home.root, fs.constants.W_OK)
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : unusable(home.root, cause)
+  }
+}
+
+/** Turns a failed write into the sentence the user needs. */
+export function unusable(root: string, cause: unknown): Refusal {
+  if (hasCode(cause, 'ENOSPC', 'EDQUOT') || /database or disk is full/.test(wordsOf(cause))) {
+    return new Refusal(
+      'disk-full',
+      `no space left for the state folder ${root}`,
+      `free some space, or set ONESHOT_HOME to a folder on another disk`,
+    )
+  }
+  if (hasCode(cause, 'EROFS', 'EACCES', 'EPERM') || /readonly database/.test(wordsOf(cause))) {
+    return new Refusal(
+      'home-unusable',
+      `the state folder ${root} cannot be written`,
+      'make it writable, or set ONESHOT_HOME to another folder',
+    )
+  }
+  if (hasCode(cause, 'ENOTDIR', 'EEXIST')) {
+    return new Refusal('home-unusable', `the state folder ${root} is not a folder`, 'set ONESHOT_HOME to a folder')
+  }
+  return new Refusal(
+    'home-unusable',
+    `the state folder ${root} cannot be used: ${wordsOf(cause)}`,
+    'set ONESHOT_HOME to another folder',
+  )
+}
+
+function assertShort(home: Home): void {
+  const longest = path.join(home.terminals, 'xxxxxxxxxx.sock')
+  const length = Buffer.byteLength(longest)
+  if (length <= SOCKET_PATH_LIMIT) return
+  const spare = SOCKET_PATH_LIMIT - (length - Buffer.byteLength(home.root))
+  throw new Refusal(
+    'home-too-long',
+    `the state folder's path is too long for a unix socket: ${home.root} has ${Buffer.byteLength(home.root)} bytes, at most ${spare} fit`,
+    'set ONESHOT_HOME to a shorter path',
+  )
+}
+
+function assertPrivate(root: string, stat: fs.Stats): void {
+  if (!stat.isDirectory()) {
+    throw new Refusal('home-unusable', `the state folder ${root} is not a folder`, 'set ONESHOT_HOME to a folder')
+  }
+  const me = process.getuid?.()
+  if (me !== undefined && stat.uid !== me) {
+    throw new Refusal(
+      'home-unsafe',
+      `the state folder ${root} belongs to another user (uid ${stat.uid}, you are ${me})`,
+      'set ONESHOT_HOME to a folder of your own',
+    )
+  }
+  if ((stat.mode & 0o077) !== 0) {
+    const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
+    throw new Refusal(
+      'home-unsafe',
+      `the state folder ${root} is open to other users (mode ${mode})`,
+      `chmod 700 ${root}`,
+    )
+  }
+}
+
+/** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */
+function tightenWhenEmpty(root: string): void {
+  const stat = fs.statSync(root)
+  if (
+    stat.isDirectory() &&
+    stat.uid === process.getuid?.() &&
+    (stat.mode & 0o077) !== 0 &&
+    fs.readdirSync(root).length === 0
+  ) {
+    fs.chmodSync(root, 0o700)
+  }
+}
+
+function statOf(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file)
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined
+    throw unusable(file, cause)
+  }
+}

@@ -1,0 +1,153 @@
+import fs from 'node:fs'
+import { hasCode } from '../../lib/trouble.ts'
+import { run } from './run.ts'
+
+/** A process, told apart from any later one with the same pid by its birth. */
+export interface ProcessId {
+  readonly pid: number
+  /** Opaque; equal means the same process. Linux: start time in clock ticks since boot. Elsewhere: what `ps` calls lstart. */
+  readonly birth: string
+}
+
+export interface ProcessRow extends ProcessId {
+  readonly parent: number
+  /** The process session it belongs to; 0 where that is not known. */
+  readonly session: number
+  /** The value of ONESHOT_ATTEMPT in its environment, where we may read it. */
+  readonly marker: string | null
+}
+
+const MARKER = 'ONESHOT_ATTEMPT='
+const hasProc = fs.existsSync('/proc/self/stat')
+
+/** The machine's present boot: a process of another boot is dead, whatever its pid. */
+export const bootId: string = readBootId()
+
+/** Whether that very process is alive. A zombie is dead: it has nothing left but its exit status. */
+export function lives(process: ProcessId): 'alive' | 'dead' | 'unknown' {
+  if (!hasProc) return livesBySignal(process.pid)
+  try {
+    const stat = fs.readFileSync(`/proc/${process.pid}/stat`, 'latin1')
+    const row = parseStat(stat)
+    return row.birth === process.birth && row.state !== 'Z' && row.state !== 'X' ? 'alive' : 'dead'
+  } catch (cause) {
+    return hasCode(cause, 'ENOENT', 'ESRCH') ? 'dead' : 'unknown'
+  }
+}
+
+/** The process that has this pid now. */
+export function identify(pid: number): ProcessId | undefined {
+  try {
+    return { pid, birth: hasProc ? parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1')).birth : 'unknown' }
+  } catch {
+    return undefined // It has ended.
+  }
+}
+
+/** Whether the process exists but was stopped by a signal, so that it cannot answer. */
+export function isSuspended(pid: number): boolean {
+  try {
+    return parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1')).state === 'T'
+  } catch {
+    return false // Not there, or no /proc: then it is not known to be suspended.
+  }
+}
+
+/** Sends a signal to exactly that process; false when it is gone. */
+export function signalProcess(process_: ProcessId, signal: NodeJS.Signals): boolean {
+  if (lives(process_) === 'dead') return false
+  try {
+    process.kill(process_.pid, signal)
+    return true
+  } catch (cause) {
+    if (hasCode(cause, 'ESRCH')) return false
+    throw cause
+  }
+}
+
+/** Every process of this machine that we may see. */
+export async function processTable(options: { markers: boolean }): Promise<ProcessRow[]> {
+  return hasProc ? tableFromProc(options) : tableFromPs(options)
+}
+
+/** The rows that `isRoot` picks and everything that descends from them, parents before children. */
+export function treeOf(table: readonly ProcessRow[], isRoot: (row: ProcessRow) => boolean): ProcessRow[] {
+  const children = new Map<number, ProcessRow[]>()
+  for (const row of table) {
+    const siblings = children.get(row.parent)
+    if (siblings === undefined) children.set(row.parent, [row])
+    else siblings.push(row)
+  }
+  const found = new Map<number, ProcessRow>()
+  const queue = table.filter(isRoot)
+  for (let row = queue.shift(); row !== undefined; row = queue.shift()) {
+    if (found.has(row.pid)) continue
+    found.set(row.pid, row)
+    queue.push(...(children.get(row.pid) ?? []))
+  }
+  return [...found.values()]
+}
+
+async function tableFromProc(options: { markers: boolean }): Promise<ProcessRow[]> {
+  const rows: ProcessRow[] = []
+  for (const name of fs.readdirSync('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid)) continue
+    try {
+      const stat = parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+      if (stat.state === 'Z' || stat.state === 'X') continue
+      rows.push({ ...stat, pid, marker: options.markers ? markerOf(pid) : null })
+    } catch {
+      // It ended while we looked: then it is not in the table.
+    }
+  }
+  return rows
+}
+
+function markerOf(pid: number): string | null {
+  try {
+    const environment = fs.readFileSync(`/proc/${pid}/environ`)
+    const entry = environment
+      .toString('latin1')
+      .split('\0')
+      .find(variable => variable.startsWith(MARKER))
+    return entry === undefined ? null : entry.slice(MARKER.length)
+  } catch {
+    return null // Another user's process, or gone: not one of ours.
+  }
+}
+
+/** Field 2 is the program's name in parentheses and may contain anything, so fields are counted from the last `)`. */
+function parseStat(stat: string): { state: string; parent: number; session: number; birth: string } {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '?', parent: Number(fields[1]), session: Number(fields[3]), birth: fields[19] ?? '' }
+}
+
+function livesBySignal(pid: number): 'alive' | 'dead' | 'unknown' {
+  try {
+    process.kill(pid, 0)
+    return 'alive'
+  } catch (cause) {
+    return hasCode(cause, 'ESRCH') ? 'dead' : 'unknown'
+  }
+}
+
+// macOS: `ps -E` shows the environment of one's own processes; -ww, or lines are cut at 80 columns without a terminal.
+async function tableFromPs(options: { markers: boolean }): Promise<ProcessRow[]> {
+  const flags = options.markers ? ['-axwwE'] : ['-axww']
+  const { stdout } = await run('ps', [...flags, '-o', 'pid=,ppid=,stat=,lstart=,command='], { timeout: 10_000 })
+  return stdout.split('\n').flatMap(line => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s(.*)$/.exec(line)
+    if (match === null || match[3]?.startsWith('Z')) return []
+    const marker = /(?:^| )ONESHOT_ATTEMPT=(\S+)/.exec(match[5] ?? '')?.[1] ?? null
+    return [{ pid: Number(match[1]), parent: Number(match[2]), session: 0, birth: match[4] ?? '', marker }]
+  })
+}
+
+function readBootId(): string {
+  try {
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return 'unknown' // No /proc: the shim writes the same word, so that the two agree.
+  }
+}

@@ -1,0 +1,55 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import type { Exit, Life } from '../../core/session.ts'
+import { hasCode } from '../../lib/trouble.ts'
+import type { AttemptFolder } from './folders.ts'
+import type { ProcessId } from './processes.ts'
+
+/** What a shim left in the attempt's folder about how the program ended. */
+export type ExitRecord = { readonly kind: 'refused' } | { readonly kind: 'ended'; readonly exit: Exit }
+
+export function readClaim(folder: AttemptFolder): ProcessId | null {
+  return processIn(folder.claim)
+}
+
+export function readRecorder(folder: AttemptFolder): ProcessId | null {
+  return processIn(folder.recorder)
+}
+
+export function readStarted(folder: AttemptFolder): Life | null {
+  const words = wholeRecord(folder.started)?.[0]?.split(' ')
+  if (words === undefined || words.length < 3) return null
+  const startedAt = Math.round(fs.statSync(folder.started).mtimeMs)
+  return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
+}
+
+export function readExit(folder: AttemptFolder): ExitRecord | null {
+  const lines = wholeRecord(folder.exit)
+  if (lines === null) return null
+  const fields = new Map(lines.map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
+  if (fields.get('kind') === 'refused') return { kind: 'refused' }
+  const status = Number(fields.get('status'))
+  const signal = fields.get('signalled') === 'yes' ? signalName(status - 128) : undefined
+  return { kind: 'ended', exit: signal === undefined ? { kind: 'code', code: status } : { kind: 'signal', signal } }
+}
+
+function processIn(file: string): ProcessId | null {
+  const words = wholeRecord(file)?.[0]?.split(' ')
+  if (words === undefined || words.length < 2) return null
+  return { pid: Number(words[0]), birth: words.slice(1).join(' ') }
+}
+
+/** A record counts once its last line is `end`: whoever writes it may have been killed in the middle. */
+function wholeRecord(file: string): string[] | null {
+  try {
+    const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n')
+    return lines.at(-1) === 'end' ? lines.slice(0, -1) : null
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
+    throw cause
+  }
+}
+
+function signalName(number: number): string | undefined {
+  return Object.entries(os.constants.signals).find(([, value]) => value === number)?.[0]
+}

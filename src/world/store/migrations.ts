@@ -1,0 +1,42 @@
+import type { Database } from './sqlite.ts'
+
+/** Each entry brings a database one version further. They are never changed, only added to. */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+   INSERT INTO meta VALUES ('epoch', '0');
+   CREATE TABLE sessions (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     is_live INTEGER NOT NULL,
+     due INTEGER,
+     created_at INTEGER NOT NULL,
+     state TEXT NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX sessions_due ON sessions (due) WHERE due IS NOT NULL;
+   CREATE INDEX sessions_live ON sessions (is_live) WHERE is_live = 1;
+   CREATE TABLE events (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     session_id TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     type TEXT NOT NULL,
+     body TEXT NOT NULL
+   );
+   CREATE INDEX events_session ON events (session_id, seq);
+   CREATE TABLE outbox (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     session_id TEXT NOT NULL,
+     effect TEXT NOT NULL
+   );
+   CREATE INDEX outbox_session ON outbox (session_id, seq);`,
+]
+
+/** Brings the database to the newest version, step by step; a database from the future is refused. */
+export function migrate(database: Database): void {
+  const row = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (row.user_version > MIGRATIONS.length) {
+    throw new Error(`the database has version ${row.user_version}, this oneshot knows up to ${MIGRATIONS.length}`)
+  }
+  for (let version = row.user_version; version < MIGRATIONS.length; version++) {
+    database.exec(`BEGIN IMMEDIATE; ${MIGRATIONS[version]} PRAGMA user_version = ${version + 1}; COMMIT;`)
+  }
+}

@@ -1,0 +1,45 @@
+import fs from 'node:fs'
+import type { Event } from '../../core/events.ts'
+import type { Session } from '../../core/session.ts'
+import type { Home } from '../os/home.ts'
+import { readMirrors } from './mirror.ts'
+import { type Database, openDatabase } from './sqlite.ts'
+import { sessionsIn } from './sqlite-store.ts'
+
+/** All sessions, newest first, without a supervisor. A database that cannot be read is answered from the copies. */
+export function readAll(home: Home): Session[] {
+  return reading(
+    home,
+    database => sessionsIn(database.prepare('SELECT state FROM sessions ORDER BY created_at DESC').all()),
+    () => readMirrors(home).sort((a, b) => b.spec.createdAt - a.spec.createdAt),
+  )
+}
+
+export function readOne(home: Home, id: string): Session | undefined {
+  const one = (database: Database): Session[] =>
+    sessionsIn(database.prepare('SELECT state FROM sessions WHERE id = ?').all(id))
+  return reading(home, one, () => readMirrors(home).filter(session => session.spec.id === id))[0]
+}
+
+export function readEvents(home: Home, id: string): Event[] {
+  const sql = 'SELECT body FROM events WHERE session_id = ? ORDER BY seq'
+  const rows = reading(
+    home,
+    database => database.prepare(sql).all(id),
+    () => [],
+  )
+  return (rows as { body: string }[]).map(row => JSON.parse(row.body) as Event)
+}
+
+function reading<T>(home: Home, ask: (database: Database) => T[], otherwise: () => T[]): T[] {
+  if (!fs.existsSync(home.database)) return otherwise()
+  let database: Database | undefined
+  try {
+    database = openDatabase(home.database, { readOnly: true })
+    return ask(database)
+  } catch {
+    return otherwise() // Corrupt, or just being created: the copies beside the output tell the same.
+  } finally {
+    database?.close()
+  }
+}

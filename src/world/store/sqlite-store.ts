@@ -1,0 +1,145 @@
+import type { Event } from '../../core/events.ts'
+import { dueOf, type Session } from '../../core/session.ts'
+import type { Step } from '../../core/step.ts'
+import type { Instant } from '../../lib/time.ts'
+import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
+import { migrate } from './migrations.ts'
+import { type Database, openDatabase } from './sqlite.ts'
+
+/** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
+export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
+  const database = openDatabase(file)
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
+  migrate(database)
+  database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
+  return new SqliteStore(database, onRecord)
+}
+
+export class SqliteStore implements Store {
+  readonly epoch: number
+  readonly #database: Database
+  readonly #onRecord: (session: Session) => void
+  readonly #sql: ReturnType<typeof statements>
+
+  constructor(database: Database, onRecord: (session: Session) => void) {
+    this.#database = database
+    this.#onRecord = onRecord
+    this.#sql = statements(database)
+    this.epoch = this.#storedEpoch()
+  }
+
+  assertEpoch(): void {
+    const stored = this.#storedEpoch()
+    if (stored !== this.epoch)
+      throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)
+  }
+
+  record(step: Step): void {
+    const { session, events, effects } = step
+    const { id, name, createdAt } = session.spec
+    this.#transaction(() => {
+      const isLive = session.phase.name === 'ended' ? 0 : 1
+      this.#sql.putSession.run(id, name, isLive, dueOf(session), createdAt, JSON.stringify(session))
+      for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
+      for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
+    })
+    this.#onRecord(session)
+  }
+
+  load(id: string): Session | undefined {
+    const row = this.#sql.session.get(id) as { state: string } | undefined
+    return row === undefined ? undefined : (JSON.parse(row.state) as Session)
+  }
+
+  all(): Session[] {
+    return sessionsIn(this.#sql.all.all())
+  }
+
+  live(): Session[] {
+    return sessionsIn(this.#sql.live.all())
+  }
+
+  pending(sessionId?: string): Pending[] {
+    const rows = sessionId === undefined ? this.#sql.pending.all() : this.#sql.pendingOf.all(sessionId)
+    return (rows as { seq: number; session_id: string; effect: string }[]).map(row => ({
+      key: String(row.seq),
+      sessionId: row.session_id,
+      effect: JSON.parse(row.effect),
+    }))
+  }
+
+  settle(key: string): void {
+    this.#transaction(() => this.#sql.settle.run(Number(key)))
+  }
+
+  nextDue(): Instant | undefined {
+    const row = this.#sql.nextDue.get() as { due: number | null } | undefined
+    return row?.due ?? undefined
+  }
+
+  due(now: Instant): string[] {
+    return (this.#sql.due.all(now) as { id: string }[]).map(row => row.id)
+  }
+
+  events(sessionId: string): StoredEvent[] {
+    const rows = this.#sql.events.all(sessionId) as { seq: number; body: string }[]
+    return rows.map(row => ({ seq: row.seq, sessionId, event: JSON.parse(row.body) as Event }))
+  }
+
+  remove(id: string): void {
+    this.#transaction(() => {
+      for (const statement of [this.#sql.dropSession, this.#sql.dropEvents, this.#sql.dropEffects]) statement.run(id)
+    })
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #transaction(work: () => void): void {
+    this.#sql.begin.run()
+    try {
+      this.assertEpoch()
+      work()
+      this.#sql.commit.run()
+    } catch (cause) {
+      if (this.#database.isTransaction) this.#sql.rollback.run()
+      throw cause
+    }
+  }
+
+  #storedEpoch(): number {
+    return Number((this.#sql.epoch.get() as { value: string }).value)
+  }
+}
+
+export function sessionsIn(rows: unknown[]): Session[] {
+  return (rows as { state: string }[]).map(row => JSON.parse(row.state) as Session)
+}
+
+function statements(database: Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    epoch: database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`),
+    putSession: database.prepare(
+      `INSERT INTO sessions (id, name, is_live, due, created_at, state) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET name = excluded.name, is_live = excluded.is_live, due = excluded.due, state = excluded.state`,
+    ),
+    addEvent: database.prepare('INSERT INTO events (session_id, at, type, body) VALUES (?, ?, ?, ?)'),
+    addEffect: database.prepare('INSERT INTO outbox (session_id, effect) VALUES (?, ?)'),
+    session: database.prepare('SELECT state FROM sessions WHERE id = ?'),
+    all: database.prepare('SELECT state FROM sessions ORDER BY created_at DESC'),
+    live: database.prepare('SELECT state FROM sessions WHERE is_live = 1 ORDER BY created_at'),
+    pending: database.prepare('SELECT seq, session_id, effect FROM outbox ORDER BY seq'),
+    pendingOf: database.prepare('SELECT seq, session_id, effect FROM outbox WHERE session_id = ? ORDER BY seq'),
+    settle: database.prepare('DELETE FROM outbox WHERE seq = ?'),
+    nextDue: database.prepare('SELECT MIN(due) AS due FROM sessions WHERE due IS NOT NULL'),
+    due: database.prepare('SELECT id FROM sessions WHERE due <= ? ORDER BY due'),
+    events: database.prepare('SELECT seq, body FROM events WHERE session_id = ? ORDER BY seq'),
+    dropSession: database.prepare('DELETE FROM sessions WHERE id = ?'),
+    dropEvents: database.prepare('DELETE FROM events WHERE session_id = ?'),
+    dropEffects: database.prepare('DELETE FROM outbox WHERE session_id = ?'),
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * The configuration of our tmux servers. The user's own is not read.
+ * A headless session's pane holds only the shim; the window that shows its transcript opens when somebody attaches and
+ * closes when the last one leaves, so that looking costs nothing while nobody looks (`tail -F` also takes one of the
+ * 128 inotify instances Linux gives a user).
+ */
+export const TMUX_CONFIG = `set -g default-shell /bin/sh
+set -g default-terminal screen-256color
+set -g history-limit 50000
+set -g update-environment ''
+set -g status-style 'fg=default,bg=default'
+set -g status-left '#[bold]#S#[nobold] '
+set -g status-left-length 70
+set -g status-right 'oneshot · leave with Ctrl-b d, the work goes on'
+set -g status-right-length 60
+set -g window-status-format ''
+set -g window-status-current-format ''
+set -s escape-time 10
+set-hook -g client-attached 'if -F "#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}" { set @shown yes ; new-window -n log "exec tail -n 2000 -F \\"$ONESHOT_SHOW\\"" }'
+set-hook -g client-detached 'if -F "#{&&:#{==:#{@shown},yes},#{==:#{session_attached},0}}" { set -u @shown ; kill-window -t :log }'
+`

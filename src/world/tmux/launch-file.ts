@@ -1,0 +1,42 @@
+import { quote } from '../../lib/quote.ts'
+import type { LaunchOrder } from '../../ports/work.ts'
+import type { AttemptFolder } from '../os/folders.ts'
+
+/**
+ * The sh program that becomes the agent. It writes down who it is, rings, and turns into the program by exec, so that
+ * the recorded pid is the program's. Every word in it is quoted; prompts are not in it, they arrive on stdin.
+ */
+export function launchFile(
+  order: LaunchOrder,
+  files: { folder: AttemptFolder; letter: string; env: Record<string, string> },
+): string {
+  const { folder, letter, env } = files
+  return `${[
+    'if [ -r "/proc/$$/stat" ]; then',
+    '  read -r stat <"/proc/$$/stat"',
+    '  birth=$(set -- $stat && shift 21 && echo "$1")',
+    '  read -r boot </proc/sys/kernel/random/boot_id',
+    'else',
+    '  birth=$(ps -o lstart= -p $$) boot=unknown',
+    'fi',
+    `printf '%s %s %s\\nend\\n' "$$" "$birth" "$boot" >${quote(folder.started)}`,
+    `: >${quote(`${letter}.started`)}`,
+    ...redirections(order, folder),
+    `cd -- ${quote(order.cwd)} || exit 126`,
+    `exec env -i ${words(env, order.argv)}`,
+  ].join('\n')}\n`
+}
+
+function redirections(order: LaunchOrder, folder: AttemptFolder): string[] {
+  const stdin = order.stdin === undefined ? '/dev/null' : folder.stdin
+  if (order.mode === 'tty') return order.stdin === undefined ? [] : [`exec <${quote(stdin)}`]
+  const stderr = order.mergeStderr ? '2>&1' : `2>>${quote(folder.stderr)}`
+  return [`exec <${quote(stdin)} >>${quote(folder.stdout)} ${stderr}`]
+}
+
+/** env(1) takes every word with a `=` before the program for a variable; a program with one in its path needs a detour. */
+function words(env: Record<string, string>, argv: readonly string[]): string {
+  const variables = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`))
+  const program = argv[0]?.includes('=') ? ['sh -c \'exec "$@"\' sh'] : []
+  return [...variables, ...program, ...argv.map(quote)].join(' ')
+}

@@ -1,0 +1,171 @@
+import { quote } from '../../lib/quote.ts'
+import type { AttemptRef } from '../../ports/work.ts'
+import { attemptFolder, terminalSocket } from '../os/folders.ts'
+import type { Home } from '../os/home.ts'
+import { identify, lives, type ProcessId } from '../os/processes.ts'
+import type { Tmux } from './tmux.ts'
+
+const SIZE = ['-x', '200', '-y', '50'] as const
+const NOT_THERE =
+  /can't find|no server running|error connecting|No such file|session not found|lost server|server exited/
+
+/**
+ * The windows people look through. The shared server shows every session under its name; a terminal session's tty
+ * belongs to a server of its own, so that killing the shared one closes a window and no work.
+ */
+export class Panes {
+  readonly #home: Home
+  readonly #findTmux: () => Promise<Tmux>
+  readonly #shim: string
+  readonly #recorder: string
+  #found: Promise<Tmux> | undefined
+  #server: ProcessId | undefined
+
+  constructor(home: Home, findTmux: () => Promise<Tmux>, programs: { shim: string; recorder: string }) {
+    this.#home = home
+    this.#findTmux = findTmux
+    this.#shim = programs.shim
+    this.#recorder = programs.recorder
+  }
+
+  /** Refuses when there is no tmux, or one too old. */
+  async assertReady(): Promise<void> {
+    await this.#tmux()
+  }
+
+  /** Whether the shared server, once seen, has died since. Costs one read of /proc. */
+  hasLostServer(): boolean {
+    if (this.#server === undefined || lives(this.#server) !== 'dead') return false
+    this.#server = undefined
+    return true
+  }
+
+  /** Starts the shim in a pane of the session; beside the others when somebody holds the session open. */
+  async openHeadless(ref: AttemptRef, show: string): Promise<void> {
+    const shim = await this.#shimCommand(ref)
+    if (await this.#newSession(ref.name, show, shim)) return
+    await this.#shared(['new-window', '-d', '-t', `=${ref.name}:`, '-n', 'work', ...shim])
+  }
+
+  /** Starts the shim on a tty of its own whose output is recorded from the first byte. */
+  async openTerminal(ref: AttemptRef): Promise<void> {
+    const create = ['new-session', '-d', '-s', ref.name, ...SIZE, ...(await this.#shimCommand(ref))]
+    await this.#own(ref, [...create, ';', ...this.#record(ref), ';', 'wait-for', '-S', `gate-${ref.attempt}`])
+  }
+
+  /** The shim has claimed the attempt, but the supervisor died before it opened the gate. */
+  async openGate(ref: AttemptRef): Promise<void> {
+    await this.#own(ref, [...this.#record(ref), ';', 'wait-for', '-S', `gate-${ref.attempt}`], NOT_THERE)
+  }
+
+  /** Starts the recorder again after it was killed. */
+  async restartRecorder(ref: AttemptRef): Promise<void> {
+    await this.#own(ref, this.#record(ref), NOT_THERE)
+  }
+
+  /** All the terminal still remembers, as plain lines. */
+  async history(ref: AttemptRef): Promise<string[]> {
+    const text = await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', `=${ref.name}:`], NOT_THERE)
+    return text.trimEnd().split('\n')
+  }
+
+  /** Shows a session that has no pane on the shared server: its terminal, or a place where its transcript can be seen. */
+  async openView(ref: AttemptRef, show: string): Promise<void> {
+    if (ref.mode === 'tty') {
+      const { program } = await this.#tmux()
+      const attach = [
+        'env',
+        '-u',
+        'TMUX',
+        program,
+        '-S',
+        terminalSocket(this.#home, ref.sessionId),
+        'attach',
+        '-t',
+        `=${ref.name}`,
+      ]
+      await this.#newSession(ref.name, '', attach)
+    } else {
+      await this.#newSession(ref.name, show, ['cat'])
+    }
+  }
+
+  async close(ref: AttemptRef): Promise<void> {
+    await this.#shared(['kill-session', '-t', `=${ref.name}`], NOT_THERE)
+    if (ref.mode === 'tty') await this.#own(ref, ['kill-server'], NOT_THERE)
+  }
+
+  /** The names on the shared server. */
+  async sessions(): Promise<Set<string>> {
+    const rows = await this.#shared(['list-sessions', '-F', '#{pid} #{session_name}'], NOT_THERE)
+    const words = rows
+      .split('\n')
+      .filter(row => row !== '')
+      .map(row => row.split(' '))
+    this.#rememberServer(words[0]?.[0])
+    return new Set(words.map(([, name]) => name ?? ''))
+  }
+
+  /** Opens a session on the shared server; false when it is there already. */
+  async #newSession(name: string, show: string, command: readonly string[]): Promise<boolean> {
+    const create = [
+      'new-session',
+      '-d',
+      '-P',
+      '-F',
+      '#{pid}',
+      '-s',
+      name,
+      '-n',
+      'work',
+      ...SIZE,
+      '-e',
+      `ONESHOT_SHOW=${show}`,
+    ]
+    const isShown = ['set-option', '-t', `=${name}:`, '@show', 'yes', ';', 'select-pane', '-d', '-t', `=${name}:`]
+    const server = await this.#shared(
+      [...create, ...command, ...(show === '' ? [] : [';', ...isShown])],
+      /duplicate session/,
+    )
+    this.#rememberServer(server.trim())
+    return server !== ''
+  }
+
+  #rememberServer(pid: string | undefined): void {
+    if (pid) this.#server = identify(Number(pid))
+  }
+
+  async #shimCommand(ref: AttemptRef): Promise<string[]> {
+    const { program } = await this.#tmux()
+    return ['sh', this.#shim, this.#home.root, ref.sessionId, String(ref.attempt), ref.mode, program]
+  }
+
+  /** tmux expands `#` formats and strftime's `%` in this argument before a shell reads it. */
+  #record(ref: AttemptRef): string[] {
+    const folder = attemptFolder(this.#home, ref.sessionId, ref.attempt).root
+    const command = `exec sh ${quote(this.#recorder)} ${quote(folder)}`
+    return ['pipe-pane', '-O', '-o', '-t', `=${ref.name}:`, command.replaceAll('#', '##').replaceAll('%', '%%')]
+  }
+
+  async #shared(args: readonly string[], tolerate?: RegExp): Promise<string> {
+    return (await this.#tmux()).command(this.#home.tmuxSocket, this.#home.tmuxConfig, args, tolerate)
+  }
+
+  async #own(ref: AttemptRef, args: readonly string[], tolerate?: RegExp): Promise<string> {
+    return (await this.#tmux()).command(
+      terminalSocket(this.#home, ref.sessionId),
+      this.#home.tmuxConfig,
+      args,
+      tolerate,
+    )
+  }
+
+  /** Found once; a search that failed is repeated, because tmux may be installed meanwhile. */
+  #tmux(): Promise<Tmux> {
+    this.#found ??= this.#findTmux().catch(cause => {
+      this.#found = undefined
+      throw cause
+    })
+    return this.#found
+  }
+}

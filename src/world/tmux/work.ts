@@ -1,0 +1,263 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { seldom } from '../../lib/seldom.ts'
+import { hasCode } from '../../lib/trouble.ts'
+import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
+import { writeDurably } from '../os/durable.ts'
+import { endTree, findTree, type Tree } from '../os/end-tree.ts'
+import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
+import type { Home } from '../os/home.ts'
+import { bootId, lives, type ProcessId, signalProcess } from '../os/processes.ts'
+import { launchFile } from './launch-file.ts'
+import { Mailbox } from './mailbox.ts'
+import { missingLines } from './mend-recording.ts'
+import type { Panes } from './panes.ts'
+import { readClaim, readExit, readRecorder, readStarted } from '../os/spool.ts'
+
+/** What is left of an ended attempt gets this long to go by itself. */
+const POLITE_GRACE = 2_000
+const SWEEP_LIMIT = 10_000
+/** An agent that writes without pause is read this often, not at each write. */
+const NEWS_PAUSE = 150
+/** What the shim writes to a terminal after the program has ended; terminals do not show it. */
+const CLOSING_MARK = '\u001b]oneshot;end\u0007'
+/** Looks without a new byte after which we no longer wait for it, 20 ms apart. */
+const DRAIN_LOOKS = 100
+
+/** The work plane on this machine: shims in tmux panes, records in files. */
+export class TmuxWork implements Work {
+  readonly #home: Home
+  readonly #panes: Panes
+  readonly #watched = new Map<string, fs.FSWatcher>()
+  #mailbox: Mailbox | undefined
+  #tell: (sessionId: string) => void = () => undefined
+
+  constructor(home: Home, panes: Panes) {
+    this.#home = home
+    this.#panes = panes
+  }
+
+  async prepare(
+    id: string,
+    files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
+  ): Promise<void> {
+    const folder = sessionFolder(this.#home, id)
+    fs.mkdirSync(folder.root, { mode: 0o700 })
+    writeDurably(folder.env, JSON.stringify(files.env))
+    if (files.prompt !== null) writeDurably(folder.prompt, files.prompt)
+  }
+
+  async launch(order: LaunchOrder): Promise<void> {
+    const folder = this.#folder(order)
+    if (readClaim(folder) !== null) {
+      if (order.mode === 'tty' && readStarted(folder) === null) await this.#panes.openGate(order)
+      return
+    }
+    this.#layDown(order, folder)
+    const show = this.#shown(order, order.show)
+    if (order.mode === 'headless') return this.#panes.openHeadless(order, show)
+    await this.#panes.openTerminal(order)
+    await this.#panes.openView(order, show)
+  }
+
+  evidence(ref: AttemptRef): Evidence {
+    const folder = this.#folder(ref)
+    const exit = readExit(folder)
+    const claim = readClaim(folder)
+    const life = readStarted(folder)
+    const isEarlierBoot = life !== null && life.boot !== bootId
+    return {
+      isClaimed: claim !== null,
+      isRefused: exit?.kind === 'refused',
+      life,
+      exit: exit?.kind === 'ended' ? exit.exit : null,
+      process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
+      shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
+    }
+  }
+
+  read(ref: AttemptRef, offset: number, limit: number): Uint8Array {
+    try {
+      const fd = fs.openSync(this.#folder(ref).stdout, 'r')
+      try {
+        const size = Math.max(0, Math.min(limit, fs.fstatSync(fd).size - offset))
+        const bytes = Buffer.alloc(size)
+        return bytes.subarray(0, fs.readSync(fd, bytes, 0, size, offset))
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch (cause) {
+      if (hasCode(cause, 'ENOENT')) return new Uint8Array()
+      throw cause
+    }
+  }
+
+  write(sessionId: string, length: number, text: string): number {
+    const fd = fs.openSync(
+      sessionFolder(this.#home, sessionId).transcript,
+      fs.constants.O_RDWR | fs.constants.O_CREAT,
+      0o600,
+    )
+    try {
+      if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
+      return length + fs.writeSync(fd, text, length)
+    } finally {
+      fs.closeSync(fd)
+    }
+  }
+
+  async interrupt(ref: AttemptRef): Promise<void> {
+    const life = readStarted(this.#folder(ref))
+    if (life === null || lives(life) !== 'alive') return
+    try {
+      process.kill(-life.pid, 'SIGINT') // Headless: it leads a process group of its own.
+    } catch {
+      signalProcess(life, 'SIGINT') // On a terminal it shares the shim's group; the program alone is asked.
+    }
+  }
+
+  async terminate(ref: AttemptRef): Promise<void> {
+    for (const row of await findTree(this.#tree(ref))) signalProcess(row, 'SIGTERM')
+  }
+
+  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
+    await endTree(this.#tree(ref), { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
+    if (ref.mode === 'tty') await this.#drain(ref)
+    await this.#endShim(ref)
+  }
+
+  async close(ref: AttemptRef): Promise<void> {
+    await this.#panes.close(ref)
+    this.watch(ref, false)
+    this.heard(ref)
+    for (const suffix of ['', '.lock'])
+      fs.rmSync(`${terminalSocket(this.#home, ref.sessionId)}${suffix}`, { force: true })
+  }
+
+  async mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[]): Promise<void> {
+    if (live.length === 0) return
+    const open = await this.#panes.sessions()
+    for (const ref of live) {
+      if (!open.has(ref.name)) await this.#panes.openView(ref, this.#shown(ref, ref.show))
+      if (ref.mode === 'tty') await this.#mendRecording(ref)
+    }
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    fs.rmSync(sessionFolder(this.#home, sessionId).root, { recursive: true, force: true })
+  }
+
+  onNews(listener: (sessionId: string) => void): void {
+    this.#tell = listener
+    this.#mailbox = new Mailbox(this.#home.mailbox, listener)
+  }
+
+  watch(ref: AttemptRef, on: boolean): void {
+    const key = attemptId(ref.sessionId, ref.attempt)
+    if (!on) {
+      this.#watched.get(key)?.close()
+      this.#watched.delete(key)
+    } else if (!this.#watched.has(key) && fs.existsSync(this.#folder(ref).stdout)) {
+      const tell = seldom(NEWS_PAUSE, () => this.#tell(ref.sessionId))
+      const watcher = fs.watch(this.#folder(ref).stdout, tell)
+      watcher.on('error', () => undefined) // The file was removed with its session; nothing more will be written.
+      this.#watched.set(key, watcher)
+    }
+  }
+
+  heard(ref: AttemptRef): void {
+    this.#mailbox?.empty(attemptId(ref.sessionId, ref.attempt))
+  }
+
+  shutDown(): void {
+    this.#mailbox?.close()
+    for (const watcher of this.#watched.values()) watcher.close()
+    this.#watched.clear()
+  }
+
+  #layDown(order: LaunchOrder, folder: AttemptFolder): void {
+    fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
+    for (const file of [folder.stdout, folder.stderr]) fs.closeSync(fs.openSync(file, 'a', 0o600))
+    const session = sessionFolder(this.#home, order.sessionId)
+    if (order.stdin === 'prompt') {
+      fs.rmSync(folder.stdin, { force: true })
+      fs.linkSync(session.prompt, folder.stdin)
+    } else if (order.stdin !== undefined) {
+      writeDurably(folder.stdin, order.stdin)
+    }
+    const saved = JSON.parse(fs.readFileSync(session.env, 'utf8')) as Record<string, string>
+    const marker = attemptId(order.sessionId, order.attempt)
+    const env = { ...saved, ...terminalOf(order), ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
+    const letter = path.join(this.#home.mailbox, marker)
+    writeDurably(folder.launch, launchFile(order, { folder, letter, env }))
+  }
+
+  /** A recorder that was killed leaves a gap; the terminal's own memory fills it as far as it reaches. */
+  async #mendRecording(ref: AttemptRef): Promise<void> {
+    const folder = this.#folder(ref)
+    const recorder = readRecorder(folder)
+    if (recorder === null || readExit(folder) !== null || lives(recorder) !== 'dead') return
+    const lines = missingLines(folder.stdout, await this.#panes.history(ref))
+    if (lines.length > 0) fs.appendFileSync(folder.stdout, `\r\n${lines.join('\r\n')}\r\n`)
+    await this.#panes.restartRecorder(ref)
+  }
+
+  /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
+  async #drain(ref: AttemptRef): Promise<void> {
+    const folder = this.#folder(ref)
+    const mark = Buffer.from(CLOSING_MARK)
+    let size = -1
+    for (let idle = 0; idle < DRAIN_LOOKS; idle++) {
+      const recorder = readRecorder(folder)
+      const now = fs.statSync(folder.stdout).size
+      const tail = Buffer.from(this.read(ref, Math.max(0, now - mark.length), mark.length))
+      if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
+      if (recorder === null || lives(recorder) === 'dead') return
+      if (now !== size) idle = 0
+      size = now
+      await pause(20)
+    }
+  }
+
+  /** The shim has written its record and waits to be heard, or it never got to start the program. */
+  async #endShim(ref: AttemptRef): Promise<void> {
+    const shim = readClaim(this.#folder(ref)) ?? this.#claimForNobody(ref)
+    if (shim === null) return
+    const hasConcluded = readExit(this.#folder(ref)) !== null
+    signalProcess(shim, hasConcluded ? 'SIGTERM' : 'SIGKILL')
+    await endTree({ marker: ' none ', root: shim }, { grace: 1_000, limit: SWEEP_LIMIT })
+  }
+
+  /** No shim has taken the attempt: now none can, however late it comes. */
+  #claimForNobody(ref: AttemptRef): ProcessId | null {
+    const folder = this.#folder(ref)
+    try {
+      fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
+      fs.writeFileSync(folder.claim, '0 nobody\nend\n', { flag: 'wx', mode: 0o600 })
+      return null
+    } catch (cause) {
+      if (!hasCode(cause, 'EEXIST')) throw cause
+      return readClaim(folder)
+    }
+  }
+
+  #tree(ref: AttemptRef): Tree {
+    const life = readStarted(this.#folder(ref))
+    const root: ProcessId | null = life === null || life.boot !== bootId ? null : life
+    return { marker: attemptId(ref.sessionId, ref.attempt), root }
+  }
+
+  #shown(ref: AttemptRef, show: LaunchOrder['show']): string {
+    return show === 'transcript' ? sessionFolder(this.#home, ref.sessionId).transcript : this.#folder(ref).stdout
+  }
+
+  #folder(ref: AttemptRef): AttemptFolder {
+    return attemptFolder(this.#home, ref.sessionId, ref.attempt)
+  }
+}
+
+/** Inside tmux the terminal is tmux's, whatever the user's own was. */
+function terminalOf(order: LaunchOrder): Record<string, string> {
+  return order.mode === 'tty' ? { TERM: 'screen-256color' } : {}
+}
