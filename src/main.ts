@@ -1,22 +1,18 @@
 /** The one program: a command line, and under names of its own the supervisor and the demo agent. */
-const [, , first, ...rest] = process.argv
-
-switch (first) {
-  case '__daemon': {
-    const [{ daemon }, { VERSION }] = await Promise.all([import('./daemon/daemon.ts'), import('./cli/version.ts')])
-    await daemon(VERSION)
-    break
+async function main([first, ...rest]: readonly string[]): Promise<void> {
+  if (first === '__daemon') {
+    const { daemon } = await import('./daemon/daemon.ts')
+    return daemon()
   }
-  case '__demo-agent': {
+  if (first === '__demo-agent') {
     const { demoAgent } = await import('./world/agents/demo/program.ts')
-    await demoAgent(rest)
-    break
+    return demoAgent(rest)
   }
-  default: {
-    const { cli } = await import('./cli/cli.ts')
-    await cli(process.argv.slice(2), {
-      runDirect: async request => (await import('./daemon/direct.ts')).runDirect(request),
-      demo: async options => (await import('./demo/demo.ts')).demo(options),
-    })
-  }
+  const { cli } = await import('./cli/cli.ts')
+  return cli(process.argv.slice(2), {
+    runDirect: async request => (await import('./daemon/direct.ts')).runDirect(request),
+    demo: async options => (await import('./demo/demo.ts')).demo(options),
+  })
 }
+
+void main(process.argv.slice(2))

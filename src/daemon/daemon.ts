@@ -3,6 +3,8 @@ import { exitCodeOf } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { iso } from '../lib/time.ts'
 import { wordsOf } from '../lib/trouble.ts'
+import { Turnstile } from '../lib/turnstile.ts'
+import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
 import { writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
@@ -24,20 +26,20 @@ const SUPERSEDED = 7
 const RETURNING = 1
 
 /** The supervisor of one home, until it is told to stop. Being killed at any moment is fine: starting is recovering. */
-export async function daemon(version: string): Promise<void> {
+export async function daemon(): Promise<void> {
   process.umask(0o077)
   const home = locateHome(process.env)
   try {
     openHome(home)
     rotateLog(home)
-    await host(home, version)
+    await host(home)
   } catch (cause) {
     say(wordsOf(cause))
     process.exit(cause instanceof Refusal ? exitCodeOf(cause.code) : RETURNING)
   }
 }
 
-async function host(home: Home, version: string): Promise<void> {
+async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
@@ -56,12 +58,13 @@ async function host(home: Home, version: string): Promise<void> {
     store,
     engine,
     agents,
+    admission: new Turnstile(),
     assertReady: () => panes.assertReady(),
     about: () => {
       const all = store.all()
       const live = all.filter(session => session.phase.name !== 'ended').length
       const sessions = { live, ended: all.length - live }
-      return { pid: process.pid, epoch: store.epoch, version, startedAt, home: home.root, sessions }
+      return { pid: process.pid, epoch: store.epoch, version: VERSION, startedAt, home: home.root, sessions }
     },
     stop: () => {
       fs.writeFileSync(home.downMarker, '', { mode: 0o600 })
@@ -72,7 +75,7 @@ async function host(home: Home, version: string): Promise<void> {
   writeWakeScript(home)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
   process.on('SIGHUP', () => undefined)
-  say(`epoch ${store.epoch}, pid ${process.pid}, version ${version}: supervising ${store.live().length} sessions`)
+  say(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
   await engine.start()
   setInterval(() => void engine.reconcile(), RECONCILE_EVERY)
   setInterval(() => {

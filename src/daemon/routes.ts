@@ -3,6 +3,7 @@ import { refusal } from '../api/contract/problems.ts'
 import { cleanRequest, runRequest } from '../api/contract/schemas.ts'
 import type { Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
@@ -16,6 +17,7 @@ export interface Host {
   readonly home: Home
   readonly store: Store
   readonly engine: Engine
+  readonly admission: Turnstile
   readonly agents: (kind: string) => Agent
   /** Refuses when no work can be started on this machine. */
   readonly assertReady: () => Promise<void>
@@ -42,12 +44,15 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
 async function run(host: Host, body: unknown): Promise<SessionView> {
   const request = runRequest.parse(body)
   await host.assertReady()
-  const known = { agents: host.agents, sessions: host.store.all(), now: Date.now() }
-  const { spec, prompt } = accept(request, known)
-  const started = untilStarted(host.engine, spec.id)
-  const session = await host.engine.create(spec, { prompt, env: request.env })
-  await started
-  return viewOf(host.store.load(session.spec.id) ?? session, host.home)
+  // One at a time, so that a name that was free is still free when it is taken.
+  const started = await host.admission.pass('run', async () => {
+    const { spec, prompt } = accept(request, { agents: host.agents, sessions: host.store.all(), now: Date.now() })
+    const isUp = untilStarted(host.engine, spec.id)
+    await host.engine.create(spec, { prompt, env: request.env })
+    return { id: spec.id, isUp }
+  })
+  await started.isUp
+  return viewOf(sessionOf(host, started.id), host.home)
 }
 
 async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {

@@ -101,7 +101,10 @@ export class Engine {
   /** The slow round for what nobody rings for: shims killed under a living agent, lost panes. */
   async reconcile(): Promise<void> {
     if (!this.#isInCharge()) return
-    await Promise.all(this.#world.store.live().map(session => this.look(session.spec.id)))
+    const { store, work } = this.#world
+    const live = store.live()
+    for (const session of live) work.measure(attemptRef(session), showOf(this.#agentOf(session)))
+    await Promise.all(live.map(session => this.look(session.spec.id)))
   }
 
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */
@@ -211,7 +214,10 @@ export class Engine {
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
       const learned = await perform(item.effect, session, { work, clock, agent: this.#agentOf(session) })
-      if (learned.length > 0) this.#decide(id, learned)
+      if (learned.length > 0) {
+        while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
+        this.#decide(id, learned)
+      }
       store.settle(item.key)
     }
   }

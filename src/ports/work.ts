@@ -65,6 +65,8 @@ export interface Work {
   mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[]): Promise<void>
   /** Removes a session's files. */
   remove(sessionId: string): Promise<void>
+  /** Notes how long the attempt's log is by now, so that it can later be read from a point in time on. */
+  measure(ref: AttemptRef, show: LaunchOrder['show']): void
   /** Calls back whenever a shim has news of a session, or a watched session has new output. */
   onNews(listener: (sessionId: string) => void): void
   /** From now on new output of this session is news; until `false`. */

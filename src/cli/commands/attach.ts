@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { isatty } from 'node:tty'
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { hasCode } from '../../lib/trouble.ts'
@@ -7,6 +6,7 @@ import { attachTarget } from '../../views/attach-target.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
+import { isTerminal } from '../screen/is-terminal.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -22,7 +22,7 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
       `oneshot log ${session.name}`,
     )
   }
-  if (!isatty(0) || !isatty(1)) {
+  if (!isTerminal(0) || !isTerminal(1)) {
     throw refusal(
       'not-a-terminal',
       'attach needs a terminal for its input and output',

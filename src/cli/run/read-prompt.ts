@@ -1,8 +1,8 @@
 import fs from 'node:fs'
-import { isatty } from 'node:tty'
 import { refusal } from '../../api/contract/problems.ts'
 import { hasCode, wordsOf } from '../../lib/trouble.ts'
 import type { Line } from '../line/line.ts'
+import { isTerminal } from '../screen/is-terminal.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 import { bytesOfArgument } from './raw-arguments.ts'
@@ -19,7 +19,7 @@ export async function readPrompt(line: Line, { argv, screen }: Surroundings): Pr
   }
   const source = file ?? (word === '-' ? '-' : undefined)
   if (source === undefined && word === undefined) return undefined
-  if (source === '-' && isatty(0)) screen.err.say('reading the prompt from this terminal; end it with Ctrl-D')
+  if (source === '-' && isTerminal(0)) screen.err.say('reading the prompt from this terminal; end it with Ctrl-D')
   const bytes = source === undefined ? bytesOfArgument(argv, line.places[0] as number) : await readSource(source)
   if (/^\s*$/.test(bytes.toString())) {
     throw refusal(

@@ -1,7 +1,7 @@
-import { isatty } from 'node:tty'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
-import { type Outlet, openOutlet } from './outlet.ts'
+import { isTerminal } from './is-terminal.ts'
+import { Outlet } from './outlet.ts'
 import { wantsColour } from './paint.ts'
 
 /** What a command speaks through. Data goes to `out`, everything else to `err`. */
@@ -16,21 +16,13 @@ export interface Screen {
 /** Without a line, as when it could not be understood, only the environment decides. */
 export function openScreen(line: Line | undefined, env: NodeJS.ProcessEnv): Screen {
   const choice = line?.value(OPTIONS.color)
-  const open = (stream: NodeJS.WriteStream): Outlet =>
-    openOutlet(stream, wantsColour(choice, env, stream.isTTY === true))
-  let out: Outlet | undefined
-  let err: Outlet | undefined
+  const colour = (isSeen: boolean): boolean => wantsColour(choice, env, isSeen)
   return {
-    // Node makes its streams when they are first touched; a short command touches one.
-    get out() {
-      out ??= open(process.stdout)
-      return out
+    out: new Outlet(1, colour),
+    err: new Outlet(2, colour),
+    get mayAsk() {
+      return isTerminal(0) && isTerminal(2) && line?.has(OPTIONS.noInput) !== true
     },
-    get err() {
-      err ??= open(process.stderr)
-      return err
-    },
-    mayAsk: isatty(0) && isatty(2) && line?.has(OPTIONS.noInput) !== true,
     isQuiet: line?.has(OPTIONS.quiet) === true,
   }
 }

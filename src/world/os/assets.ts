@@ -12,5 +12,5 @@ export function asset(name: string): string {
 
 /** The program that is running, as an argv to start it again. */
 export function selfArgv(): string[] {
-  return [process.execPath, asset('main.js')]
+  return [process.execPath, asset('main.cjs')]
 }

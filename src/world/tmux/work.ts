@@ -24,12 +24,15 @@ const NEWS_PAUSE = 150
 const CLOSING_MARK = '\u001b]oneshot;end\u0007'
 /** Looks without a new byte after which we no longer wait for it, 20 ms apart. */
 const DRAIN_LOOKS = 100
+/** Looks for the exit record of a program that is gone, 10 ms apart. */
+const CONCLUDE_LOOKS = 300
 
 /** The work plane on this machine: shims in tmux panes, records in files. */
 export class TmuxWork implements Work {
   readonly #home: Home
   readonly #panes: Panes
   readonly #watched = new Map<string, fs.FSWatcher>()
+  readonly #measured = new Map<string, number>()
   #mailbox: Mailbox | undefined
   #tell: (sessionId: string) => void = () => undefined
 
@@ -145,7 +148,16 @@ export class TmuxWork implements Work {
   }
 
   async remove(sessionId: string): Promise<void> {
+    for (const file of this.#measured.keys()) if (file.includes(`/${sessionId}/`)) this.#measured.delete(file)
     fs.rmSync(sessionFolder(this.#home, sessionId).root, { recursive: true, force: true })
+  }
+
+  measure(ref: AttemptRef, show: LaunchOrder['show']): void {
+    const { times } = show === 'transcript' ? sessionFolder(this.#home, ref.sessionId) : this.#folder(ref)
+    const size = fs.statSync(this.#shown(ref, show), { throwIfNoEntry: false })?.size ?? 0
+    if (size === 0 || this.#measured.get(times) === size) return
+    this.#measured.set(times, size)
+    fs.appendFileSync(times, `${Date.now()} ${size}\n`, { mode: 0o600 })
   }
 
   onNews(listener: (sessionId: string) => void): void {
@@ -224,9 +236,19 @@ export class TmuxWork implements Work {
   async #endShim(ref: AttemptRef): Promise<void> {
     const shim = readClaim(this.#folder(ref)) ?? this.#claimForNobody(ref)
     if (shim === null) return
-    const hasConcluded = readExit(this.#folder(ref)) !== null
+    const hasConcluded = await this.#untilConcluded(ref, shim)
     signalProcess(shim, hasConcluded ? 'SIGTERM' : 'SIGKILL')
     await endTree({ marker: ' none ', root: shim }, { grace: 1_000, limit: SWEEP_LIMIT })
+  }
+
+  /** A shim whose program has just ended needs a moment to write down how. */
+  async #untilConcluded(ref: AttemptRef, shim: ProcessId): Promise<boolean> {
+    const folder = this.#folder(ref)
+    for (let look = 0; look < CONCLUDE_LOOKS && readStarted(folder) !== null && lives(shim) === 'alive'; look++) {
+      if (readExit(folder) !== null) return true
+      await pause(10)
+    }
+    return readExit(folder) !== null
   }
 
   /** No shim has taken the attempt: now none can, however late it comes. */

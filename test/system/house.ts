@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { DaemonView, SessionView } from '../../src/api/contract/session-view.ts'
+import { attemptFolder } from '../../src/world/os/folders.ts'
+import { type Home, homeAt } from '../../src/world/os/home.ts'
+import { run } from '../../src/world/os/run.ts'
+
+export const MAIN = path.resolve(import.meta.dirname, '../../dist/main.cjs')
+
+export interface Answer {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A home of its own, in which the built product is used as a person or a program would. Always `close` it. */
+export class House {
+  readonly root: string
+  readonly home: Home
+  readonly project: string
+  readonly env: NodeJS.ProcessEnv
+
+  constructor(env: NodeJS.ProcessEnv = {}) {
+    this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-'))
+    this.home = homeAt(path.join(this.root, 'home'))
+    this.project = path.join(this.root, 'project')
+    fs.mkdirSync(this.project)
+    const { NODE_EXTRA_CA_CERTS: _, TMUX: _t, ONESHOT_HOME: _h, ...rest } = process.env
+    const own = { ONESHOT_HOME: this.home.root, HOME: this.root, XDG_CONFIG_HOME: path.join(this.root, 'config') }
+    this.env = { ...rest, ...own, NO_COLOR: '1', ...env }
+  }
+
+  oneshot(...args: string[]): Promise<Answer> {
+    return run(process.execPath, [MAIN, ...args], { cwd: this.project, env: this.env, timeout: 60_000 })
+  }
+
+  /** Runs it and expects success. */
+  async ok(...args: string[]): Promise<string> {
+    const answer = await this.oneshot(...args)
+    expect(answer, `oneshot ${args.join(' ')}`).toMatchObject({ code: 0 })
+    return answer.stdout.trim()
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    const [command = '', ...rest] = args
+    const words = command === 'daemon' ? [...args, '--json'] : [command, '--json', ...rest]
+    return JSON.parse(await this.ok(...words)) as T
+  }
+
+  run(...args: string[]): Promise<SessionView> {
+    return this.json<SessionView>('run', ...args)
+  }
+
+  status(name: string): Promise<SessionView> {
+    return this.json<SessionView>('status', name)
+  }
+
+  list(): Promise<SessionView[]> {
+    return this.json<SessionView[]>('list')
+  }
+
+  daemon(): Promise<DaemonView> {
+    return this.json<DaemonView>('daemon', 'status')
+  }
+
+  /** The pid of the server on the shared socket. */
+  async tmuxServer(): Promise<number> {
+    const { stdout } = await run('tmux', ['-S', this.home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])
+    return Number(stdout.split('\n')[0])
+  }
+
+  /** What the program wrote, byte for byte. */
+  output(session: SessionView, attempt = 1): Buffer {
+    return fs.readFileSync(attemptFolder(this.home, session.id, attempt).stdout)
+  }
+
+  async ended(name: string): Promise<SessionView> {
+    return until(`${name} has ended`, async () => {
+      const view = await this.status(name)
+      return view.phase === 'ended' ? view : undefined
+    })
+  }
+
+  /** Stops everything, and fails the test when something of this house is still running afterwards. */
+  async close(): Promise<void> {
+    if (fs.existsSync(this.home.root)) {
+      await this.oneshot('killall', '--yes')
+      await this.oneshot('daemon', 'stop')
+    }
+    const left = await until(
+      'nothing is left running',
+      async () => (processesOf(this.root).length === 0 ? [] : undefined),
+      15_000,
+    ).catch(() => processesOf(this.root))
+    for (const row of left) process.kill(row.pid, 'SIGKILL')
+    fs.rmSync(this.root, { recursive: true, force: true })
+    expect(left, 'processes left behind').toEqual([])
+  }
+}
+
+/** Processes that have the house's path in their command line or environment. */
+export function processesOf(root: string): { pid: number; command: string }[] {
+  return fs
+    .readdirSync('/proc')
+    .map(Number)
+    .filter(pid => Number.isInteger(pid) && pid !== process.pid)
+    .flatMap(pid => {
+      try {
+        const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')
+        const environment = fs.readFileSync(`/proc/${pid}/environ`, 'latin1')
+        return command.includes(root) || environment.includes(root) ? [{ pid, command }] : []
+      } catch {
+        return [] // It has ended meanwhile.
+      }
+    })
+}
+
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  patience = 30_000,
+): Promise<T> {
+  const end = Date.now() + patience
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (Date.now() > end) throw new Error(`waited ${patience / 1000} s in vain until ${what}`)
+    await pause(25)
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+/** Starts a program that is to be killed by its pid. */
+export function start(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { pid: number; exited: Promise<number | null> } {
+  const child = spawn(program, args, { env, stdio: 'ignore' })
+  const exited = new Promise<number | null>(resolve => child.on('exit', resolve))
+  return { pid: child.pid as number, exited }
+}

@@ -1,0 +1,115 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { House, isAlive, until } from './house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+/** Writes numbered lines until a file appears, then says how many bytes it wrote, and exits with 7. */
+const COUNTER = `n=0; while [ ! -e go ]; do n=$((n+1)); echo "line $n"; echo "$n" >count; sleep 0.01; done; exit 7`
+
+describe.each(['headless', 'tty'] as const)('a %s command', mode => {
+  const begin = async (): Promise<SessionView & { pid: number }> => {
+    const session = await house.run('--name', 'counter', `--${mode}`, '--', 'sh', '-c', COUNTER)
+    await until('it has written', () => (house.output(session).length > 100 ? true : undefined))
+    return { ...session, pid: session.pid as number }
+  }
+
+  /** It is told to end, and everything it wrote must be there. */
+  const finish = async (session: SessionView): Promise<void> => {
+    fs.writeFileSync(path.join(house.project, 'go'), '')
+    const end = await house.ended(session.name)
+    expect(end).toMatchObject({ phase: 'ended', outcome: 'failed', exitCode: 7, signal: null, pid: null, restarts: 0 })
+    const count = Number(fs.readFileSync(path.join(house.project, 'count'), 'utf8'))
+    const lines = Array.from({ length: count }, (_, i) => `line ${i + 1}`)
+    const written = house.output(session).toString().replaceAll('\r\n', '\n')
+    expect(written).toBe(`${lines.join('\n')}\n`)
+    expect(await house.list()).toMatchObject([{ name: 'command-counter', outcome: 'failed', exitCode: 7 }])
+  }
+
+  it('survives kill -9 of the supervisor', async () => {
+    const session = await begin()
+    const { pid, epoch } = await house.daemon()
+    process.kill(pid, 'SIGKILL')
+    await until('another supervisor is there', async () => {
+      const answer = await house.oneshot('daemon', 'status', '--json')
+      return answer.code === 0 && JSON.parse(answer.stdout).epoch > epoch ? true : undefined
+    })
+    expect(await house.status(session.name)).toMatchObject({ phase: 'running', pid: session.pid })
+    await finish(session)
+  })
+
+  it('survives kill -9 of the tmux server, and its pane comes back', async () => {
+    const session = await begin()
+    const server = await house.tmuxServer()
+    process.kill(server, 'SIGKILL')
+    await until('the pane is back', async () => {
+      const now = await house.tmuxServer()
+      return Number.isInteger(now) && now > 0 && now !== server ? true : undefined
+    })
+    expect(await house.status(session.name)).toMatchObject({ phase: 'running', pid: session.pid })
+    await finish(session)
+  })
+
+  it('survives kill -9 of keeper and supervisor together: its shim brings the supervisor back', async () => {
+    const session = await begin()
+    const { pid } = await house.daemon()
+    process.kill(Number(fs.readFileSync(house.home.keeperPid, 'utf8')), 'SIGKILL')
+    process.kill(pid, 'SIGKILL')
+    await until('both are gone', () => (isAlive(pid) ? undefined : true))
+    expect((await house.oneshot('daemon', 'status')).code).toBe(3)
+    expect(await house.list()).toMatchObject([{ phase: 'running', pid: session.pid }])
+    await finish(session)
+    await until('a supervisor is there', async () =>
+      (await house.oneshot('daemon', 'status')).code === 0 ? true : undefined,
+    )
+  })
+
+  it('survives the terminal it was started from, and kill -9 of a viewer', async () => {
+    const socket = path.join(house.root, 'user.sock')
+    const user = (...args: string[]) =>
+      run('tmux', ['-S', socket, '-f', '/dev/null', ...args], { cwd: house.project, env: house.env })
+    await user(
+      'new-session',
+      '-d',
+      '-x',
+      '100',
+      '-y',
+      '30',
+      '-s',
+      'me',
+      `'${process.execPath}' '${path.resolve('dist/main.cjs')}' run --name counter --${mode} --follow -- sh -c '${COUNTER}'`,
+    )
+    const session = await until('it runs', async () =>
+      (await house.list()).find(view => view.phase === 'running' && view.pid !== null),
+    )
+    await user(
+      'new-window',
+      '-t',
+      'me',
+      `'${process.execPath}' '${path.resolve('dist/main.cjs')}' attach ${session.name}`,
+    )
+    const viewer = await until('somebody is attached', async () => {
+      const target = mode === 'tty' ? path.join(house.home.terminals, `${session.id}.sock`) : house.home.tmuxSocket
+      const { stdout } = await run('tmux', [
+        '-S',
+        target,
+        'list-clients',
+        '-F',
+        '#{client_pid} #{client_tty} #{session_name}',
+      ])
+      const outer = stdout.split('\n').find(row => row !== '' && !row.includes('not a tty'))
+      return outer === undefined ? undefined : Number(outer.split(' ')[0])
+    })
+    process.kill(viewer, 'SIGKILL')
+    await user('kill-server')
+    expect(await house.status(session.name)).toMatchObject({ phase: 'running', pid: session.pid })
+    await finish(session)
+  })
+})
