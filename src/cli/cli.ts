@@ -7,7 +7,7 @@ import { parse } from './line/parse.ts'
 import { openScreen, type Screen } from './screen/screen.ts'
 import { tell } from './screen/tell.ts'
 import { OPTIONS } from './table/options.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../lib/version.ts'
 
 /** Carries out one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
 export async function cli(argv: readonly string[], hooks: CliHooks): Promise<void> {

@@ -12,8 +12,6 @@ import { tailOf } from './tail-of.ts'
 const START_PATIENCE: Duration = 10_000
 /** A daemon that was told to stop finishes the deed in hand first. */
 const STOP_PATIENCE: Duration = 15_000
-/** How long a keeper may take to bring up a daemon before another one is sent. */
-const KEEPER_PATIENCE: Duration = 1_000
 /** Short against starting a process, long against asking. */
 const POLL: Duration = 15
 
@@ -31,16 +29,9 @@ export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
 export async function startDaemon(home: Home): Promise<DaemonView> {
   openHome(home)
   fs.rmSync(home.downMarker, { force: true })
+  startKeeper(home)
   const client = connect(home.daemonSocket)
-  let askedAt = 0
-  const view = await repeatedly(async () => {
-    // A keeper on its way out still holds its lock and sends the new one away; asking again is harmless.
-    if (Date.now() - askedAt > KEEPER_PATIENCE) {
-      startKeeper(home)
-      askedAt = Date.now()
-    }
-    return await client.findDaemon()
-  }, START_PATIENCE)
+  const view = await repeatedly(() => client.findDaemon(), START_PATIENCE)
   if (view !== undefined) return view
   const [lastWord] = tailOf(home.daemonLog, 1)
   throw refusal(
@@ -50,14 +41,10 @@ export async function startDaemon(home: Home): Promise<DaemonView> {
   )
 }
 
-/** Resolves when daemon and keeper are gone. Work goes on; the daemon's marker keeps shims from starting another. */
+/** Resolves when it is gone. Work goes on; the marker it leaves keeps keeper and shims from starting another. */
 export async function stopDaemon(home: Home, daemon: DaemonView): Promise<void> {
   await connect(home.daemonSocket).stopDaemon()
-  if (await repeatedly(async () => (isAlive(daemon.pid) ? undefined : true), STOP_PATIENCE)) {
-    // The keeper follows within a moment; one that was killed leaves its file behind for ever.
-    await repeatedly(async () => (fs.existsSync(home.keeperPid) ? undefined : true), KEEPER_PATIENCE)
-    return
-  }
+  if (await repeatedly(async () => (isAlive(daemon.pid) ? undefined : true), STOP_PATIENCE)) return
   throw refusal(
     'daemon-unreachable',
     `the supervisor (pid ${daemon.pid}) is still there ${STOP_PATIENCE / 1000} s after it was told to stop`,

@@ -27,17 +27,20 @@ export class Changes {
   }
 
   async next(signal: AbortSignal): Promise<void> {
-    if (!this.#hasChanged && !signal.aborted) {
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, LOOK_AGAIN)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        signal.addEventListener('abort', this.#wake, { once: true })
-      })
-    }
+    if (!this.#hasChanged && !signal.aborted) await this.#sleep(signal)
     this.#hasChanged = false
+  }
+
+  async #sleep(signal: AbortSignal): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const woken = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, LOOK_AGAIN)
+      this.#wake = resolve
+      signal.addEventListener('abort', this.#wake, { once: true })
+    })
+    await woken
+    clearTimeout(timer)
+    signal.removeEventListener('abort', this.#wake)
   }
 
   close(): void {

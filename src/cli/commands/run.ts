@@ -46,8 +46,8 @@ function introduce({ name, task, title }: SessionView, paint: Screen['out']['pai
   return [
     `${paint.bold(name)}  ${oneLine(title)}`,
     `  ${paint.dim('task'.padEnd(7))} ${task}`,
-    `  ${paint.dim('follow'.padEnd(7))} oneshot follow ${task}`,
-    `  ${paint.dim('attach'.padEnd(7))} oneshot attach ${task}`,
-    `  ${paint.dim('stop'.padEnd(7))} oneshot stop ${task}`,
+    `  ${paint.dim('follow'.padEnd(7))} oneshot follow ${name}`,
+    `  ${paint.dim('attach'.padEnd(7))} oneshot attach ${name}`,
+    `  ${paint.dim('stop'.padEnd(7))} oneshot stop ${name}`,
   ]
 }

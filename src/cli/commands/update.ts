@@ -8,7 +8,7 @@ import { OPTIONS } from '../table/options.ts'
 import { checkClone, updateClone } from '../update/clone.ts'
 import { checkNpm, updateNpm } from '../update/npm.ts'
 import { packageRoot } from '../update/package-root.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../../lib/version.ts'
 
 /** Everything it needs is loaded before it begins: the files it was loaded from are replaced under it. */
 export async function update(line: Line, { screen, home }: Surroundings): Promise<number> {

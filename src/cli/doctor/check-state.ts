@@ -4,7 +4,7 @@ import { Refusal } from '../../lib/refusal.ts'
 import { wordsOf } from '../../lib/trouble.ts'
 import { type Home, homeExists } from '../../world/os/home.ts'
 import { findDaemon, startDaemon } from '../ensure-daemon.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../../lib/version.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** Below this a day's output of a talkative agent may not fit. */

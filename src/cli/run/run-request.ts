@@ -43,7 +43,7 @@ export function directoryOf(line: Line): string {
   const full = path.resolve(cwd)
   if (fs.statSync(full, { throwIfNoEntry: false })?.isDirectory()) return fs.realpathSync(full)
   const why = fs.existsSync(full) ? 'is not a directory' : 'does not exist'
-  throw refusal('cwd-missing', `the directory ${full} ${why}`, 'check --cwd')
+  throw refusal('cwd-missing', `cannot work in ${full}: it ${why}`, 'check --cwd')
 }
 
 function agentWith(

@@ -1,10 +1,10 @@
-import type { Duration, Instant } from '../../lib/time.ts'
+import { type Duration, formatDuration, type Instant } from '../../lib/time.ts'
 
-/** A time for people, in its largest unit: `12 min ago`, `in 3 h`. */
+/** A time for people: past ones in their largest unit, `12 min ago`; future ones as exactly as one plans, `in 3 h 20 min`. */
 export function relative(at: string, now: Instant): string {
   const distance = now - Date.parse(at)
   if (Math.abs(distance) < 1000) return 'now'
-  return distance > 0 ? `${roughly(distance)} ago` : `in ${roughly(-distance)}`
+  return distance > 0 ? `${roughly(distance)} ago` : `in ${formatDuration(-distance)}`
 }
 
 function roughly(duration: Duration): string {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../../lib/version.ts'
 import type { News } from './clone.ts'
 import { PACKAGE } from './package-root.ts'
 import { perform } from './perform.ts'

@@ -1,4 +1,0 @@
-/** Written into the bundle by the build. */
-declare const ONESHOT_VERSION: string
-
-export const VERSION = typeof ONESHOT_VERSION === 'string' ? ONESHOT_VERSION : '0.0.0-dev'

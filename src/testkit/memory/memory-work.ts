@@ -1,0 +1,107 @@
+import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
+import { invariant } from '../../lib/trouble.ts'
+import { keyOf, type Machine } from './machine.ts'
+
+/** One supervisor's view of a machine in memory. */
+export class MemoryWork implements Work {
+  readonly #machine: Machine
+  readonly #watched = new Set<string>()
+  #ear: Parameters<Machine['ears']['add']>[0] | undefined
+
+  constructor(machine: Machine) {
+    this.#machine = machine
+  }
+
+  async prepare(sessionId: string, files: { prompt: Uint8Array | null }): Promise<void> {
+    invariant(!this.#machine.sessions.has(sessionId), `${sessionId} was prepared before`)
+    this.#machine.sessions.set(sessionId, { prompt: files.prompt, transcript: new Uint8Array() })
+  }
+
+  async launch(order: LaunchOrder): Promise<void> {
+    if (this.#machine.attempt(order).claim === null) this.#machine.openPane(order)
+  }
+
+  evidence(ref: AttemptRef): Evidence {
+    const { claim, isShimAlive, isRefused, life, exit, process } = this.#machine.attempt(ref)
+    return {
+      isClaimed: claim !== null,
+      isRefused,
+      life,
+      exit,
+      process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
+      shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
+    }
+  }
+
+  read(ref: AttemptRef, offset: number, limit: number): Uint8Array {
+    return this.#machine.attempt(ref).output.slice(offset, offset + limit)
+  }
+
+  write(sessionId: string, length: number, text: string): number {
+    const files = this.#machine.sessions.get(sessionId)
+    invariant(files !== undefined, `${sessionId} was never prepared`)
+    const kept = Buffer.alloc(length)
+    kept.set(files.transcript.subarray(0, length))
+    files.transcript = Buffer.concat([kept, Buffer.from(text)])
+    return files.transcript.length
+  }
+
+  async interrupt(ref: AttemptRef): Promise<void> {
+    this.#machine.attempt(ref).process?.signal('SIGINT')
+  }
+
+  async terminate(ref: AttemptRef): Promise<void> {
+    this.#machine.attempt(ref).process?.signal('SIGTERM')
+  }
+
+  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
+    const attempt = this.#machine.attempt(ref)
+    if (!options.force) attempt.process?.signal('SIGTERM')
+    attempt.process?.signal('SIGKILL')
+    for (const [name, { hides }] of attempt.litter) if (!hides) attempt.litter.delete(name)
+    attempt.claim ??= 'nobody'
+    attempt.isShimAlive = false
+  }
+
+  async close(ref: AttemptRef): Promise<void> {
+    this.#machine.panes.delete(ref.name)
+    this.heard(ref)
+  }
+
+  async mend(live: readonly AttemptRef[]): Promise<void> {
+    for (const { name } of live) this.#machine.panes.add(name)
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    this.#machine.sessions.delete(sessionId)
+    for (const key of this.#machine.attempts.keys()) {
+      if (key.startsWith(`${sessionId}.`)) this.#machine.attempts.delete(key)
+    }
+  }
+
+  onNews(listener: (sessionId: string) => void): void {
+    this.#ear = {
+      news: listener,
+      output: (attempt, sessionId) => {
+        if (this.#watched.has(attempt)) listener(sessionId)
+      },
+    }
+    this.#machine.ears.add(this.#ear)
+    queueMicrotask(() => {
+      for (const letter of this.#machine.letters) listener(letter.slice(0, letter.indexOf('.')))
+    })
+  }
+
+  watch(ref: AttemptRef, on: boolean): void {
+    if (on) this.#watched.add(keyOf(ref))
+    else this.#watched.delete(keyOf(ref))
+  }
+
+  heard(ref: AttemptRef): void {
+    for (const kind of ['started', 'exit']) this.#machine.letters.delete(`${keyOf(ref)}.${kind}`)
+  }
+
+  shutDown(): void {
+    if (this.#ear !== undefined) this.#machine.ears.delete(this.#ear)
+  }
+}

@@ -1,0 +1,51 @@
+import { invariant } from '../../lib/trouble.ts'
+import type { Agent, Observation } from '../../ports/agent.ts'
+
+/** An agent that speaks in lines like `thread: t-1` and must end its turn; everything else it says is shown. */
+export const talker: Agent = {
+  kind: 'talker',
+  proof: 'end-event',
+  defaultMode: 'headless',
+  takesPrompt: true,
+  program: ['talker'],
+  plan: ({ argv, resume }) => ({
+    argv: resume === null ? argv : [...argv, '--resume', resume],
+    env: {},
+    stdin: resume === null ? 'prompt' : { text: 'go on' },
+  }),
+  read: line => ({ observations: meaning(line), text: `${line}\n` }),
+}
+
+/** A program whose exit code is its answer. */
+export const mute: Agent = {
+  kind: 'mute',
+  proof: 'exit-code',
+  defaultMode: 'headless',
+  takesPrompt: false,
+  program: ['mute'],
+  plan: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),
+}
+
+export function scriptedAgents(kind: string): Agent {
+  const agent = [talker, mute].find(known => known.kind === kind)
+  invariant(agent !== undefined, `no scripted agent is called ${kind}`)
+  return agent
+}
+
+function meaning(line: string): Observation[] {
+  const [, word, rest = ''] = /^(\w+): ?(.*)$/.exec(line) ?? []
+  switch (word) {
+    case 'thread':
+      return [{ type: 'threaded', thread: rest }]
+    case 'ask':
+      return [{ type: 'asked', question: rest }]
+    case 'answer':
+      return [{ type: 'answered' }]
+    case 'done':
+      return [{ type: 'finished', word: { ok: true, text: rest } }]
+    case 'failed':
+      return [{ type: 'finished', word: { ok: false, text: rest } }]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,78 @@
+import type { Exit } from '../../core/session.ts'
+import type { Duration } from '../../lib/time.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+/** One thing a scripted program does. After the last one it exits with 0. */
+export type Deed =
+  | { readonly say: string | Uint8Array }
+  | { readonly wait: Duration }
+  | { readonly exit: number }
+  | { readonly die: string }
+  /** Leaves a process behind; one that hides is not found by a sweep. */
+  | { readonly litter: string; readonly hides?: boolean }
+
+export interface Program {
+  /** What it does in its `start`-th process of this session, counted from 1. */
+  readonly run: (call: { argv: readonly string[]; stdin: string; start: number }) => readonly Deed[]
+  /** Signals it survives. SIGKILL is never among them. */
+  readonly deafTo?: readonly string[]
+  /** What it does instead of dying of a SIGINT. */
+  readonly onInterrupt?: readonly Deed[]
+}
+
+/** What a process does to the machine around it. */
+export interface Surroundings {
+  readonly clock: VirtualClock
+  readonly write: (bytes: Uint8Array) => void
+  readonly litter: (name: string, hides: boolean) => void
+  readonly exited: (exit: Exit) => void
+}
+
+/** A process that lives through a script, deed by deed, in virtual time. */
+export class ScriptedProcess {
+  isAlive = true
+  readonly #program: Program
+  readonly #around: Surroundings
+  #deeds: readonly Deed[]
+  #cancelWait: () => void = () => undefined
+
+  constructor(program: Program, deeds: readonly Deed[], around: Surroundings) {
+    this.#program = program
+    this.#deeds = deeds
+    this.#around = around
+  }
+
+  /** Does what is next, until it must wait or has ended. */
+  go(): void {
+    const [deed, ...rest] = this.#deeds
+    this.#deeds = rest
+    if (!this.isAlive) return
+    if (deed === undefined) return this.#end({ kind: 'code', code: 0 })
+    if ('exit' in deed) return this.#end({ kind: 'code', code: deed.exit })
+    if ('die' in deed) return this.#end({ kind: 'signal', signal: deed.die })
+    if ('wait' in deed) return this.#wait(deed.wait)
+    if ('say' in deed) this.#around.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
+    else this.#around.litter(deed.litter, deed.hides ?? false)
+    this.go()
+  }
+
+  signal(name: string): void {
+    if (!this.isAlive || (name !== 'SIGKILL' && this.#program.deafTo?.includes(name))) return
+    this.#cancelWait()
+    if (name !== 'SIGINT' || this.#program.onInterrupt === undefined) return this.#end({ kind: 'signal', signal: name })
+    this.#deeds = this.#program.onInterrupt
+    this.go()
+  }
+
+  #wait(duration: Duration): void {
+    if (Number.isFinite(duration)) {
+      this.#cancelWait = this.#around.clock.ring(this.#around.clock.now() + duration, () => this.go())
+    }
+  }
+
+  #end(exit: Exit): void {
+    this.isAlive = false
+    this.#cancelWait()
+    this.#around.exited(exit)
+  }
+}
