@@ -53,7 +53,7 @@ export interface Work {
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array
   /** Cuts the transcript to `length` and appends; returns the new length. Repeating it leads to the same file. */
   write(sessionId: string, length: number, text: string): number
-  /** Asks the program to stop, as Ctrl-C would. */
+  /** Asks the program to stop, as Ctrl-C would; once, however often it is called for this attempt. */
   interrupt(ref: AttemptRef): Promise<void>
   /** Asks the whole process tree to end. */
   terminate(ref: AttemptRef): Promise<void>

@@ -38,10 +38,10 @@ export const COMPLETION: Command = {
 export const DEMO: Command = {
   name: 'demo',
   group: 'Set-up',
-  summary: 'see work survive three murders, without an account or network',
+  summary: 'kill agent, supervisor and tmux, and see the work finish',
   arguments: [],
   options: [OPTIONS.keep],
-  examples: [{ argv: ['demo'], says: 'kills the agent, the supervisor and the tmux server, and shows what is left' }],
+  examples: [{ argv: ['demo'], says: 'real work on the built-in demo agent; no account, no network' }],
 }
 
 export const HELP: Command = {

@@ -1,4 +1,5 @@
 import type { Exit, Life } from '../../core/session.ts'
+import type { Instant } from '../../lib/time.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef, LaunchOrder } from '../../ports/work.ts'
 import { type Program, ScriptedProcess } from './scripted-process.ts'
@@ -10,6 +11,7 @@ const SHIM_DELAY = 3
 export interface SessionFiles {
   readonly prompt: Uint8Array | null
   transcript: Uint8Array
+  readonly times: { readonly at: Instant; readonly size: number }[]
 }
 
 /** What the machine knows of one attempt. */
@@ -17,6 +19,7 @@ export interface MachineAttempt {
   claim: 'shim' | 'nobody' | null
   isShimAlive: boolean
   isRefused: boolean
+  isInterrupted: boolean
   life: Life | null
   exit: Exit | null
   output: Uint8Array
@@ -53,6 +56,7 @@ export class Machine {
       claim: null,
       isShimAlive: false,
       isRefused: false,
+      isInterrupted: false,
       life: null,
       exit: null,
       output: new Uint8Array(),

@@ -14,7 +14,7 @@ export class MemoryWork implements Work {
 
   async prepare(sessionId: string, files: { prompt: Uint8Array | null }): Promise<void> {
     invariant(!this.#machine.sessions.has(sessionId), `${sessionId} was prepared before`)
-    this.#machine.sessions.set(sessionId, { prompt: files.prompt, transcript: new Uint8Array() })
+    this.#machine.sessions.set(sessionId, { prompt: files.prompt, transcript: new Uint8Array(), times: [] })
   }
 
   async launch(order: LaunchOrder): Promise<void> {
@@ -47,7 +47,10 @@ export class MemoryWork implements Work {
   }
 
   async interrupt(ref: AttemptRef): Promise<void> {
-    this.#machine.attempt(ref).process?.signal('SIGINT')
+    const attempt = this.#machine.attempt(ref)
+    if (attempt.isInterrupted || !attempt.process?.isAlive) return
+    attempt.isInterrupted = true
+    attempt.process.signal('SIGINT')
   }
 
   async terminate(ref: AttemptRef): Promise<void> {
@@ -77,6 +80,12 @@ export class MemoryWork implements Work {
     for (const key of this.#machine.attempts.keys()) {
       if (key.startsWith(`${sessionId}.`)) this.#machine.attempts.delete(key)
     }
+  }
+
+  measure(ref: AttemptRef, show: LaunchOrder['show']): void {
+    const files = this.#machine.sessions.get(ref.sessionId)
+    const size = show === 'transcript' ? files?.transcript.length : this.#machine.attempt(ref).output.length
+    if (size) files?.times.push({ at: this.#machine.clock.now(), size })
   }
 
   onNews(listener: (sessionId: string) => void): void {

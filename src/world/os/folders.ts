@@ -27,6 +27,8 @@ export interface AttemptFolder {
   readonly claim: string
   readonly started: string
   readonly exit: string
+  /** Present once the program was asked to stop. */
+  readonly interrupted: string
   /** The pid of the process that records a terminal's output. */
   readonly recorder: string
 }
@@ -57,6 +59,7 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
     claim: at('claim'),
     started: at('started'),
     exit: at('exit'),
+    interrupted: at('interrupted'),
     recorder: at('recorder'),
   }
 }

@@ -111,8 +111,9 @@ export class TmuxWork implements Work {
   }
 
   async interrupt(ref: AttemptRef): Promise<void> {
-    const life = readStarted(this.#folder(ref))
-    if (life === null || lives(life) !== 'alive') return
+    const folder = this.#folder(ref)
+    const life = readStarted(folder)
+    if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
     try {
       process.kill(-life.pid, 'SIGINT') // Headless: it leads a process group of its own.
     } catch {
@@ -276,6 +277,17 @@ export class TmuxWork implements Work {
 
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
+  }
+}
+
+/** Leaves a note where there was none. Many programs take a second Ctrl-C for "at once, saving nothing". */
+function isFirst(note: string): boolean {
+  try {
+    fs.writeFileSync(note, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (cause) {
+    if (hasCode(cause, 'EEXIST')) return false
+    throw cause
   }
 }
 

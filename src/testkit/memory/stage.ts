@@ -1,0 +1,110 @@
+import { DEFAULT_RULES } from '../../core/rules.ts'
+import type { Event } from '../../core/events.ts'
+import type { Session, Spec } from '../../core/session.ts'
+import { Engine } from '../../engine/engine.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Work } from '../../ports/work.ts'
+import { Machine } from './machine.ts'
+import { Disk, MemoryStore } from './memory-store.ts'
+import { MemoryWork } from './memory-work.ts'
+import { Crash, Power } from './power.ts'
+import { scriptedAgents } from './scripted-agents.ts'
+import type { Program } from './scripted-process.ts'
+import { VirtualClock } from './virtual-clock.ts'
+
+/** Every call that changes something outside, or may fail while looking. */
+const STORE_CALLS = ['record', 'settle', 'remove'] as const
+const WORK_CALLS = [
+  'prepare',
+  'launch',
+  'evidence',
+  'read',
+  'write',
+  'interrupt',
+  'terminate',
+  'sweep',
+  'close',
+  'mend',
+  'remove',
+  'measure',
+  'watch',
+  'heard',
+] as const
+
+export interface Supervisor {
+  readonly engine: Engine
+  readonly store: Store
+  readonly power: Power
+}
+
+/** A whole small world: a clock, a disk, a machine, and one supervisor after the other. */
+export class Stage {
+  readonly clock = new VirtualClock()
+  readonly disk = new Disk()
+  readonly machine: Machine
+  /** What went wrong while performing, apart from failed power. */
+  readonly troubles: unknown[] = []
+  /** Last touches to a supervisor's ports, for stories in which the world does something in the middle of a call. */
+  dressStore: (store: Store) => Store = store => store
+  dressWork: (work: Work) => Work = work => work
+
+  constructor(programs: Readonly<Record<string, Program>>) {
+    this.machine = new Machine(this.clock, programs)
+  }
+
+  /** A supervisor on this disk and machine. It acts once its engine is started. */
+  supervisor(power = new Power()): Supervisor {
+    const store = this.dressStore(power.feed<Store>(new MemoryStore(this.disk), STORE_CALLS))
+    const work = this.dressWork(power.feed<Work>(new MemoryWork(this.machine), WORK_CALLS))
+    const clock = power.feedClock(this.clock)
+    const onTrouble = (_: string, cause: unknown): void => {
+      if (!(cause instanceof Crash)) this.troubles.push(cause)
+    }
+    const engine = new Engine({ store, work, clock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+    return { engine, store, power }
+  }
+
+  session(id: string): Session | undefined {
+    const text = this.disk.sessions.get(id)
+    return text === undefined ? undefined : (JSON.parse(text) as Session)
+  }
+
+  events(id: string): Event[] {
+    return this.disk.events.filter(item => item.sessionId === id).map(item => JSON.parse(item.body) as Event)
+  }
+
+  transcript(id: string): string {
+    return Buffer.from(this.machine.sessions.get(id)?.transcript ?? []).toString()
+  }
+
+  /** Lets time pass, alarm by alarm, until this is so. Fails when nothing is left that could bring it about. */
+  async until(isSo: () => boolean): Promise<void> {
+    for (let turn = 0; !isSo(); turn++) {
+      if (turn > 10_000 || !(await this.clock.next())) throw new Error(`it never came to: ${isSo.toString()}`)
+    }
+  }
+
+  hasEnded(id: string): boolean {
+    const hasWork = this.disk.outbox.some(item => item.sessionId === id)
+    return this.session(id)?.phase.name === 'ended' && !hasWork
+  }
+}
+
+/** What was asked for, with everything filled in that a test does not care about. */
+export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
+  const kind = scriptedAgents(wishes.agent)
+  return {
+    id: 's1',
+    name: `${wishes.agent}-task`,
+    task: 'task',
+    mode: kind.defaultMode,
+    proof: kind.proof,
+    cwd: '/',
+    argv: [wishes.agent],
+    title: 'a task',
+    maxTime: null,
+    restart: { limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
+    createdAt: Date.UTC(2026, 0, 1),
+    ...wishes,
+  }
+}
