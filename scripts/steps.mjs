@@ -36,7 +36,15 @@ export function step(name) {
 export function vitest(projects, filters = []) {
   const report = path.join(root, 'node_modules', `.vitest-report-${process.pid}.json`)
   const chosen = projects.flatMap(project => ['--project', project])
-  const args = [bin('vitest'), 'run', ...chosen, '--reporter=default', '--reporter=json', `--outputFile=${report}`, ...filters]
+  const args = [
+    bin('vitest'),
+    'run',
+    ...chosen,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    ...filters,
+  ]
   const { status } = spawnSync(args[0], args.slice(1), { cwd: root, stdio: 'inherit' })
   const result = fs.existsSync(report) ? JSON.parse(fs.readFileSync(report, 'utf8')) : undefined
   fs.rmSync(report, { force: true })

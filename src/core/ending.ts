@@ -3,6 +3,7 @@ import type { Event } from './events.ts'
 import { describeExit, judgeExit } from './judge-exit.ts'
 import { judgeRestart } from './judge-restart.ts'
 import { launch } from './launch.ts'
+import { rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, type Outcome, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
@@ -35,7 +36,9 @@ export function tryLaterOrGiveUp(session: Session, signal: SignalOf<'launch.fail
 }
 
 export function sweepUnstarted(session: In<'stopping'>, { at }: SignalOf<'launch.failed'>, rules: Rules): Step {
-  return sweep(session, at, session.phase.next, rules)
+  const { step: reached, next } = session.phase
+  if (reached === 'sweep' || reached === 'kill') return nothing(session)
+  return sweep(session, at, next, rules)
 }
 
 export function sweepAfterStop(session: In<'stopping'>, signal: SignalOf<'process.died'>, rules: Rules): Step {
@@ -94,6 +97,13 @@ function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end
     [{ at, type: 'session.stopping', step: 'interrupt', reason: next.reason }],
     [{ type: 'interrupt', attempt: session.attempt }],
   )
+}
+
+/** It was asked to stop before it lived, when nobody was there to hear it. */
+export function interruptNewborn(session: In<'stopping'>, signal: SignalOf<'attempt.started'>): Step {
+  const born = rememberLife(session, signal)
+  const isNews = born.events.length > 0 && session.phase.step === 'interrupt'
+  return isNews ? { ...born, effects: [{ type: 'interrupt', attempt: session.attempt }] } : born
 }
 
 /** Time passed and it is still not gone: the next, harder step. */

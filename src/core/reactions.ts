@@ -3,6 +3,7 @@ import {
   end,
   enforceDeadline,
   insist,
+  interruptNewborn,
   relaunchOrEnd,
   stop,
   stopInstead,
@@ -38,7 +39,7 @@ export const REACTIONS: Reactions = {
     'clock.due': enforceDeadline,
   },
   running: {
-    'attempt.started': ignore,
+    'attempt.started': rememberLife,
     'launch.failed': ignore,
     'agent.threaded': rememberThread,
     'agent.asked': block,
@@ -50,7 +51,7 @@ export const REACTIONS: Reactions = {
     'clock.due': enforceDeadline,
   },
   blocked: {
-    'attempt.started': ignore,
+    'attempt.started': rememberLife,
     'launch.failed': ignore,
     'agent.threaded': rememberThread,
     'agent.asked': block,
@@ -74,7 +75,7 @@ export const REACTIONS: Reactions = {
     'clock.due': relaunchOrEnd,
   },
   stopping: {
-    'attempt.started': rememberLife,
+    'attempt.started': interruptNewborn,
     'launch.failed': sweepUnstarted,
     'agent.threaded': rememberThread,
     'agent.asked': ignore,

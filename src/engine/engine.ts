@@ -4,6 +4,7 @@ import type { Rules } from '../core/rules.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isNothing, type Step, step } from '../core/step.ts'
+import type { Instant } from '../lib/time.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
@@ -14,6 +15,9 @@ import { attemptRef } from './attempt-ref.ts'
 import { narrate } from './narrate.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
+
+/** How long an alarm that could not be answered waits before it rings again, in milliseconds. */
+const RING_AGAIN = 1_000
 
 export interface World {
   readonly store: Store
@@ -52,7 +56,7 @@ export class Engine {
     ])
     await Promise.all([...unsettled].map(id => this.look(id)))
     this.#setAlarm()
-    await this.mend()
+    await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
   /** Accepts a piece of work: when this returns, it will be seen through. */
@@ -79,7 +83,8 @@ export class Engine {
     if (queued !== undefined) return queued
     const looked = this.#enter(id, async () => {
       this.#queued.delete(id)
-      while (this.#takeIn(id)) await this.#performPending(id)
+      do await this.#performPending(id)
+      while (this.#takeIn(id))
       await this.#performPending(id)
     })
     this.#queued.set(id, looked)
@@ -156,7 +161,7 @@ export class Engine {
     })
   }
 
-  /** Reads what is new from the work plane; true when there is more to read. */
+  /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
   #takeIn(id: string): boolean {
     const { store, work, clock } = this.#world
     const session = store.load(id)
@@ -166,15 +171,17 @@ export class Engine {
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, { work, clock, agent })
-    this.#decide(id, observed.signals, observed)
+    const isNews = this.#decide(id, observed.signals, observed)
+    // Whatever rang since we looked is found by the next look, which comes after the letters are taken away.
     if (observed.signals.length > 0) work.heard(attemptRef(session))
-    return observed.hasMore
+    return isNews
   }
 
-  #decide(id: string, signals: readonly Signal[], read?: { output: number; text: string }): void {
+  /** Records what follows from these signals; false when nothing does. */
+  #decide(id: string, signals: readonly Signal[], read?: { output: number; text: string }): boolean {
     const { store, rules } = this.#world
     const before = store.load(id)
-    if (before === undefined) return
+    if (before === undefined) return false
     let total: Step = step(before, [])
     for (const signal of signals) {
       const next = decide(total.session, signal, rules)
@@ -185,12 +192,13 @@ export class Engine {
       }
     }
     const isUnread = read === undefined || read.output === before.bookmark.output
-    if (isNothing(total, before) && isUnread) return
+    if (isNothing(total, before) && isUnread) return false
     // A new attempt begins reading at its own start; only the attempt that was read is moved on.
     const isSameAttempt = total.session.attempt === before.attempt
     const output = read !== undefined && isSameAttempt ? read.output : total.session.bookmark.output
     const bookmark = { ...total.session.bookmark, output }
     this.#record({ ...total, session: { ...total.session, bookmark } }, read?.text)
+    return true
   }
 
   /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
@@ -199,6 +207,7 @@ export class Engine {
     const { session } = decision
     const isTold = this.#agentOf(session).read !== undefined
     const text = words + (isTold ? decision.events.map(event => narrate(event) ?? '').join('') : '')
+    store.assertEpoch() // The transcript belongs to whoever is in charge.
     const transcript =
       text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
     const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
@@ -222,17 +231,20 @@ export class Engine {
     }
   }
 
-  #setAlarm(): void {
+  /** An alarm that has just rung in vain, because its session is in trouble, rings again a little later. */
+  #setAlarm(rungAt: Instant = Number.NEGATIVE_INFINITY): void {
     this.#cancelBell()
     const due = this.#world.store.nextDue()
-    if (due !== undefined && !this.#isDown) this.#cancelBell = this.#world.clock.ring(due, () => this.#ring())
+    if (due === undefined || this.#isDown) return
+    const at = due > rungAt ? due : rungAt + RING_AGAIN
+    this.#cancelBell = this.#world.clock.ring(at, () => this.#ring())
   }
 
   #ring(): void {
     const { store, clock } = this.#world
     const at = clock.now()
     const rung = store.due(at).map(id => this.#dispatch(id, { at, type: 'clock.due' }))
-    void Promise.all(rung).then(() => this.#setAlarm())
+    void Promise.all(rung).then(() => this.#setAlarm(at))
   }
 
   #agentOf(session: Session): Agent {

@@ -1,9 +1,10 @@
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { completeLines } from '../lib/lines.ts'
+import type { Instant } from '../lib/time.ts'
 import type { Agent, Observation } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Evidence, Work } from '../ports/work.ts'
+import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
@@ -33,19 +34,36 @@ export function observe(session: Session, world: { work: Work; agent: Agent; clo
   const ref = attemptRef(session)
   const at = clock.now()
   const { attempt } = session
-  const before = work.evidence(ref)
-  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, before.exit !== null)
+  const evidence = lookAt(ref, work)
+  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, isOver(evidence))
   const signals: Signal[] = []
-  if (before.life !== null && session.life === null)
-    signals.push({ at, type: 'attempt.started', attempt, life: before.life })
+  if (evidence.life !== null && session.life === null)
+    signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
   signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
   if (!speech.hasMore && session.exit === null) {
-    const evidence = before.exit === null && before.shim === 'dead' ? work.evidence(ref) : before
-    const isOverdue = session.phase.name === 'starting' && at - session.phase.since > LAUNCH_PATIENCE
+    const isOverdue = session.phase.name === 'starting' && at - openedAt(session.phase, evidence) > LAUNCH_PATIENCE
     const death = deathIn(evidence, isOverdue)
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...death })
   }
   return { signals, text: speech.text, output: speech.output, hasMore: speech.hasMore }
+}
+
+/**
+ * What is known before the output is read: all that was said up to a death seen here is then read as well. Once a shim is
+ * known to be dead a second look decides, for it may have written its record after the first.
+ */
+function lookAt(ref: AttemptRef, work: Work): Evidence {
+  const first = work.evidence(ref)
+  return first.exit === null && first.shim === 'dead' ? work.evidence(ref) : first
+}
+
+function isOver({ exit, shim, process }: Evidence): boolean {
+  return exit !== null || (shim === 'dead' && process === 'dead')
+}
+
+/** A supervisor may come back long after it decided to launch; patience begins when the pane is opened. */
+function openedAt(phase: { since: Instant }, evidence: Evidence): Instant {
+  return Math.max(phase.since, evidence.openedAt ?? phase.since)
 }
 
 type Death =

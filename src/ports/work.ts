@@ -1,4 +1,5 @@
 import type { Exit, Life, Mode } from '../core/session.ts'
+import type { Instant } from '../lib/time.ts'
 
 /** One attempt of one session, as the work plane knows it. */
 export interface AttemptRef {
@@ -27,6 +28,8 @@ export interface LaunchOrder extends AttemptRef {
 export interface Evidence {
   /** A shim has taken the attempt. */
   readonly isClaimed: boolean
+  /** When its pane was last opened, as long as no shim has taken it. */
+  readonly openedAt: Instant | null
   /** The shim would not start the program, because something of an earlier attempt still lives. */
   readonly isRefused: boolean
   readonly life: Life | null

@@ -27,7 +27,7 @@ export async function update(line: Line, { screen, home }: Surroundings): Promis
   await (isClone ? updateClone(root, say) : updateNpm(root, say))
   const version = versionIn(root)
   const running = await findDaemon(home)
-  if (running !== undefined) {
+  if (running !== undefined && running.version !== version) {
     say('handing the sessions over …')
     await stopDaemon(home, running)
     await startDaemon(home)

@@ -16,7 +16,7 @@ export async function checkClone(root: string): Promise<News> {
   return { isNew: behind > 0, text }
 }
 
-/** Fast-forwards and rebuilds. Local changes are never merged with or overwritten. */
+/** Fast-forwards and rebuilds if there was anything new. Local changes are never merged with or overwritten. */
 export async function updateClone(root: string, say: (text: string) => void): Promise<void> {
   const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
@@ -24,7 +24,9 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   }
   await assertUpstream(root)
   say('fetching …')
+  const before = await perform('git', ['rev-parse', 'HEAD'], root)
   await perform('git', ['pull', '--ff-only', '--quiet'], root)
+  if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return
   say('installing …')
   await perform('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], root)
   say('building …')

@@ -16,6 +16,7 @@ export interface SessionFiles {
 
 /** What the machine knows of one attempt. */
 export interface MachineAttempt {
+  openedAt: Instant | null
   claim: 'shim' | 'nobody' | null
   isShimAlive: boolean
   isRefused: boolean
@@ -53,6 +54,7 @@ export class Machine {
     const found = this.attempts.get(keyOf(ref))
     if (found !== undefined) return found
     const fresh: MachineAttempt = {
+      openedAt: null,
       claim: null,
       isShimAlive: false,
       isRefused: false,
@@ -71,6 +73,7 @@ export class Machine {
   openPane(order: LaunchOrder): void {
     if (this.paneTrouble !== null) throw new Trouble('opening a pane', this.paneTrouble)
     this.panes.add(order.name)
+    this.attempt(order).openedAt = this.clock.now()
     if (!this.hasDeadPanes) this.clock.ring(this.clock.now() + SHIM_DELAY, () => this.#shim(order))
   }
 

@@ -22,9 +22,10 @@ export class MemoryWork implements Work {
   }
 
   evidence(ref: AttemptRef): Evidence {
-    const { claim, isShimAlive, isRefused, life, exit, process } = this.#machine.attempt(ref)
+    const { claim, openedAt, isShimAlive, isRefused, life, exit, process } = this.#machine.attempt(ref)
     return {
       isClaimed: claim !== null,
+      openedAt: claim === null ? openedAt : null,
       isRefused,
       life,
       exit,

@@ -2,6 +2,7 @@ import { DEFAULT_RULES } from '../../core/rules.ts'
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import { Engine } from '../../engine/engine.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
@@ -12,7 +13,7 @@ import { scriptedAgents } from './scripted-agents.ts'
 import type { Program } from './scripted-process.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-/** Every call that changes something outside, or may fail while looking. */
+/** Every call that changes something outside, or looks at what may change. */
 const STORE_CALLS = ['record', 'settle', 'remove'] as const
 const WORK_CALLS = [
   'prepare',
@@ -34,7 +35,12 @@ const WORK_CALLS = [
 export interface Supervisor {
   readonly engine: Engine
   readonly store: Store
-  readonly power: Power
+}
+
+/** What stands between a supervisor and the outside. */
+export interface Line {
+  feed<Port extends object>(port: Port, calls: readonly (keyof Port & string)[]): Port
+  feedClock?(clock: Clock): Clock
 }
 
 /** A whole small world: a clock, a disk, a machine, and one supervisor after the other. */
@@ -44,24 +50,21 @@ export class Stage {
   readonly machine: Machine
   /** What went wrong while performing, apart from failed power. */
   readonly troubles: unknown[] = []
-  /** Last touches to a supervisor's ports, for stories in which the world does something in the middle of a call. */
-  dressStore: (store: Store) => Store = store => store
-  dressWork: (work: Work) => Work = work => work
 
   constructor(programs: Readonly<Record<string, Program>>) {
     this.machine = new Machine(this.clock, programs)
   }
 
   /** A supervisor on this disk and machine. It acts once its engine is started. */
-  supervisor(power = new Power()): Supervisor {
-    const store = this.dressStore(power.feed<Store>(new MemoryStore(this.disk), STORE_CALLS))
-    const work = this.dressWork(power.feed<Work>(new MemoryWork(this.machine), WORK_CALLS))
-    const clock = power.feedClock(this.clock)
+  supervisor(line: Line = new Power()): Supervisor {
+    const store = line.feed<Store>(new MemoryStore(this.disk), STORE_CALLS)
+    const work = line.feed<Work>(new MemoryWork(this.machine), WORK_CALLS)
+    const clock = line.feedClock?.(this.clock) ?? this.clock
     const onTrouble = (_: string, cause: unknown): void => {
       if (!(cause instanceof Crash)) this.troubles.push(cause)
     }
     const engine = new Engine({ store, work, clock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
-    return { engine, store, power }
+    return { engine, store }
   }
 
   session(id: string): Session | undefined {

@@ -1,9 +1,12 @@
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import type { Duration } from '../../lib/time.ts'
+import { Superseded } from '../../ports/store.ts'
 import { Crash, type Moment, Power } from './power.ts'
 import type { Program } from './scripted-process.ts'
 import { Stage, type Supervisor, specOf } from './stage.ts'
+import { Suspension } from './suspension.ts'
+import { settle } from './virtual-clock.ts'
 
 /** A piece of work from its beginning to its end, and what its user does meanwhile. */
 export interface Story {
@@ -11,6 +14,8 @@ export interface Story {
   readonly program: Program
   /** The user stops it this long after the beginning. */
   readonly stopAfter?: Duration
+  /** How long it can do without a supervisor and still end the same; 30 s when absent. */
+  readonly endures?: Duration
 }
 
 /** All that is left when a story is over, and must be the same however often the supervisor died on the way. */
@@ -36,20 +41,52 @@ export interface Told {
 }
 
 /** Lives through a story. The first supervisor loses its power at the first moment, its successor at the second … */
-export async function tell(story: Story, moments: readonly Moment[] = []): Promise<Told> {
+export async function tell(
+  story: Story,
+  moments: readonly Moment[] = [],
+  options: { downFor?: Duration } = {},
+): Promise<Told> {
   const stage = new Stage({ [story.spec.agent]: story.program })
   const powers = [...moments.map(moment => new Power(moment)), new Power()]
-  const supervisors: Supervisor[] = []
   const user = new User(stage, story)
   for (const power of powers) {
     const supervisor = stage.supervisor(power)
-    supervisors.push(supervisor)
-    await untilCrash(() => seeThrough(stage, supervisor, user))
+    await untilCrash(() => seeThrough(stage, supervisor, user, () => power.hasFailed))
     if (!power.hasFailed) break
     stage.machine.ears.clear()
+    await stage.clock.pass(options.downFor ?? 0)
   }
-  const calls = supervisors.map(({ power }) => power.calls)
+  const calls = powers.map(power => power.calls)
   return { ending: endingOf(stage, user.id), calls, crashes: powers.filter(power => power.hasFailed).length }
+}
+
+export interface Takeover {
+  readonly ending: Ending
+  readonly calls: readonly string[]
+  /** What the first supervisor called after it was put out of action. */
+  readonly afterwards: readonly string[]
+}
+
+/** Lives through a story in which the first supervisor is suspended in its n-th call and wakes when another is done. */
+export async function tellWithTakeover(story: Story, number: number): Promise<Takeover> {
+  const stage = new Stage({ [story.spec.agent]: story.program })
+  const user = new User(stage, story)
+  let successor: Supervisor | undefined
+  const suspension = new Suspension(number, () => {
+    successor = stage.supervisor()
+  })
+  const first = stage.supervisor(suspension)
+  const sleeper = seeThrough(stage, first, user, () => suspension.hasBegun).catch(tolerateSuperseded)
+  await Promise.race([sleeper, suspension.begun])
+  if (successor !== undefined) await seeThrough(stage, successor, user)
+  suspension.wake()
+  await sleeper
+  await settle()
+  return { ending: endingOf(stage, user.id), calls: suspension.calls, afterwards: suspension.after }
+}
+
+function tolerateSuperseded(cause: unknown): void {
+  if (!(cause instanceof Superseded)) throw cause
 }
 
 /** Keeps asking until it was accepted: who got no answer asks again. */
@@ -69,27 +106,20 @@ class User {
     const now = this.#stage.clock.now()
     if (session === undefined) {
       this.id = `s${++this.#asked}`
+      this.#stage.clock.ring(now + (this.#story.stopAfter ?? 0), () => undefined)
       const files = { prompt: Buffer.from('do it'), env: {} }
       await engine.create({ ...specOf(this.#story.spec), id: this.id, createdAt: now }, files)
     } else if (now >= session.spec.createdAt + (this.#story.stopAfter ?? Infinity) && session.wanted !== 'stop') {
       await engine.stop(this.id)
     }
   }
-
-  /** When it wants something next; not later than that somebody must ask it. */
-  bell(ring: () => void): void {
-    const { stopAfter } = this.#story
-    if (stopAfter !== undefined) this.#stage.clock.ring(this.#stage.clock.now() + stopAfter, ring)
-  }
 }
 
-async function seeThrough(stage: Stage, supervisor: Supervisor, user: User): Promise<void> {
-  const { engine, power } = supervisor
-  await engine.start()
-  user.bell(() => undefined)
-  while (!power.hasFailed && !stage.hasEnded(user.id)) {
+async function seeThrough(stage: Stage, supervisor: Supervisor, user: User, isOver = () => false): Promise<void> {
+  await supervisor.engine.start()
+  while (!isOver() && !stage.hasEnded(user.id)) {
     await user.act(supervisor)
-    if (!power.hasFailed && !stage.hasEnded(user.id) && !(await stage.clock.next())) return
+    if (!isOver() && !stage.hasEnded(user.id) && !(await stage.clock.next())) return
   }
 }
 
@@ -111,7 +141,7 @@ function endingOf(stage: Stage, id: string): Ending {
     events: stage.events(id),
     transcript: stage.transcript(id),
     starts: machine.starts.map(named),
-    alive: machine.alive(),
+    alive: machine.alive().map(named),
     pending: stage.disk.outbox.length,
     letters: [...machine.letters],
     panes: [...machine.panes],

@@ -10,6 +10,11 @@ export function asset(name: string): string {
   return fs.existsSync(bundled) ? bundled : path.join(here, '..', '..', 'shim', name)
 }
 
+/** The folder of our package, with its own node_modules when it was not hoisted. */
+export function packageRoot(): string {
+  return fs.existsSync(path.join(here, 'main.cjs')) ? path.dirname(here) : path.join(here, '..', '..', '..')
+}
+
 /** The program that is running, as an argv to start it again. */
 export function selfArgv(): string[] {
   return [process.execPath, asset('main.cjs')]

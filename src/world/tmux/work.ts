@@ -72,6 +72,7 @@ export class TmuxWork implements Work {
     const isEarlierBoot = life !== null && life.boot !== bootId
     return {
       isClaimed: claim !== null,
+      openedAt: claim === null ? (fs.statSync(folder.launch, { throwIfNoEntry: false })?.mtimeMs ?? null) : null,
       isRefused: exit?.kind === 'refused',
       life,
       exit: exit?.kind === 'ended' ? exit.exit : null,

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { type Stats, statsOf } from './stats.ts'
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+}
+
+/** Milliseconds from the call to the program's exit. Its output goes nowhere; a program that fails is not a figure. */
+export function timeCommand(command: Command): number {
+  const begun = performance.now()
+  // No pipes: a supervisor that a program leaves behind would hold them open.
+  const { status, error } = spawnSync(command.program, command.args, { ...command, stdio: 'ignore', timeout: 120_000 })
+  const took = performance.now() - begun
+  if (status === 0) return took
+  throw new Error(`${command.program} ${command.args.join(' ')} ended with ${error?.message ?? status}`)
+}
+
+/**
+ * Measures the contenders in turn, so that what disturbs the machine disturbs all of them alike. Each round begins with
+ * another one, because each leaves caches to its successor.
+ */
+export async function interleave<Name extends string>(
+  rounds: number,
+  contenders: Readonly<Record<Name, (round: number) => number | Promise<number>>>,
+): Promise<Record<Name, Stats>> {
+  const names = Object.keys(contenders) as Name[]
+  const samples = Object.fromEntries(names.map(name => [name, [] as number[]])) as Record<Name, number[]>
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length] as Name
+      samples[name].push(await contenders[name](round))
+    }
+  }
+  return Object.fromEntries(names.map(name => [name, statsOf(samples[name])])) as Record<Name, Stats>
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { childrenOf } from '../measure/proc.ts'
+import { until } from '../measure/until.ts'
+import type { Stage } from '../product/stage.ts'
+import { ended } from './ended.ts'
+
+/** supervisord in the foreground, with one program in as many copies as wanted. */
+export class Supervisord {
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  static async start(
+    stage: Stage,
+    { name, command, copies }: { name: string; command: string; copies: number },
+  ): Promise<Supervisord> {
+    const folder = path.join(stage.root, name)
+    fs.mkdirSync(folder)
+    const file = path.join(folder, 'supervisord.conf')
+    fs.writeFileSync(file, configuration(folder, command, copies))
+    const child = spawn('supervisord', ['-n', '-c', file], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const supervisord = new Supervisord(child)
+    await until('supervisord has started all', () =>
+      childrenOf(supervisord.daemon()).length === copies ? true : undefined,
+    )
+    return supervisord
+  }
+
+  daemon(): number {
+    return this.#child.pid as number
+  }
+
+  async close(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await ended(this.#child)
+  }
+}
+
+function configuration(folder: string, command: string, copies: number): string {
+  return `[supervisord]
+logfile=${folder}/log
+pidfile=${folder}/pid
+childlogdir=${folder}
+
+[program:bench]
+command=${command}
+process_name=%(program_name)s_%(process_num)d
+numprocs=${copies}
+autorestart=true
+stdout_logfile=NONE
+stderr_logfile=NONE
+`
+}

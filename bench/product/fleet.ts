@@ -1,0 +1,51 @@
+import fs from 'node:fs'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { childrenOf } from '../measure/proc.ts'
+import { until } from '../measure/until.ts'
+import type { House } from './house.ts'
+
+/** As many as start side by side; more only queue in the daemon. */
+const STARTERS = 8
+/** An agent that does nothing for longer than any benchmark. */
+const SLEEP = ['sleep', '100000'] as const
+
+/** Many headless sessions that sleep. */
+export class Fleet {
+  readonly house: House
+  readonly sessions: SessionView[] = []
+
+  constructor(house: House) {
+    this.house = house
+  }
+
+  async growTo(count: number): Promise<this> {
+    let missing = count - this.sessions.length
+    const start = async (): Promise<void> => {
+      while (missing-- > 0) this.sessions.push(await this.#startOne())
+    }
+    await Promise.all(Array.from({ length: STARTERS }, start))
+    await until('every letter is read', () => (fs.readdirSync(this.house.home.mailbox).length === 0 ? true : undefined))
+    return this
+  }
+
+  /** One of them, to be killed; it no longer belongs to the fleet. */
+  take(): SessionView {
+    const session = this.sessions.pop()
+    if (session === undefined) throw new Error('the fleet is empty')
+    return session
+  }
+
+  /** The processes that are there because of us and not because of the agents. */
+  async processes(): Promise<{ daemon: number; keeper: number; tmux: number; shims: number[] }> {
+    const { pid } = await this.house.daemon()
+    const tmux = await this.house.tmuxServer()
+    const keeper = Number(fs.readFileSync(this.house.home.keeperPid, 'utf8'))
+    return { daemon: pid, keeper, tmux, shims: childrenOf(tmux) }
+  }
+
+  async #startOne(): Promise<SessionView> {
+    const session = await this.house.start(SLEEP)
+    if (session.phase === 'running' && session.pid !== null) return session
+    throw new Error(`${session.name} is ${session.phase} instead of running: ${session.reason}`)
+  }
+}

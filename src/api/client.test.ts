@@ -1,0 +1,91 @@
+import fs from 'node:fs'
+import http from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { connect } from './client.ts'
+import type { RunRequest } from './contract/requests.ts'
+
+let folder: string
+let socket: string
+let server: http.Server | undefined
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-client-'))
+  socket = path.join(folder, 's')
+})
+
+afterEach(async () => {
+  await new Promise(resolve => (server === undefined ? resolve(undefined) : server.close(resolve)))
+  server = undefined
+  fs.rmSync(folder, { recursive: true })
+})
+
+/** A daemon that gives one answer to everything, and tells what it was asked. */
+async function answering(status: number, body: string): Promise<string[]> {
+  const asked: string[] = []
+  server = http.createServer((request, response) => {
+    let text = ''
+    request.on('data', chunk => {
+      text += chunk
+    })
+    request.on('end', () => {
+      asked.push(`${request.method} ${request.url} ${text}`)
+      response.writeHead(status).end(body)
+    })
+  })
+  await new Promise<void>(resolve => server?.listen(socket, resolve))
+  return asked
+}
+
+test('a daemon that is not there is not found, and a call to it is refused with a way out', async () => {
+  expect(await connect(socket).findDaemon()).toBeUndefined()
+  fs.writeFileSync(socket, '')
+  expect(await connect(socket).findDaemon()).toBeUndefined()
+  await expect(connect(socket).stop('a1')).rejects.toMatchObject({
+    code: 'daemon-unreachable',
+    hint: 'oneshot daemon start',
+  })
+})
+
+test('requests arrive whole, however large', async () => {
+  const asked = await answering(200, '{"name":"demo-x"}')
+  const request: RunRequest = {
+    agent: 'demo',
+    argv: [],
+    prompt: 'A'.repeat(7_000_000),
+    cwd: '/',
+    env: {},
+    maxTime: null,
+  }
+  expect(await connect(socket).run(request)).toEqual({ name: 'demo-x' })
+  await connect(socket).stop('a/b')
+  expect(asked).toEqual([`POST /v1/sessions ${JSON.stringify(request)}`, 'POST /v1/sessions/a%2Fb/stop {}'])
+})
+
+test('a refusal arrives as it was thrown', async () => {
+  await answering(400, '{"error":{"code":"name-taken","message":"demo-x runs","hint":"choose another"}}')
+  await expect(connect(socket).stop('x')).rejects.toMatchObject({
+    name: 'Refusal',
+    code: 'name-taken',
+    message: 'demo-x runs',
+    hint: 'choose another',
+  })
+})
+
+test.each([
+  [500, '{}', 'world-failed'],
+  [200, '<html>', 'daemon-unreachable'],
+])('status %i with %j is trouble, not an answer', async (status, body, code) => {
+  await answering(status, body)
+  await expect(connect(socket).findDaemon()).rejects.toMatchObject({ code })
+})
+
+test('a daemon that dies in the middle of a call is named as the cause', async () => {
+  server = http.createServer(request => request.socket.destroy())
+  await new Promise<void>(resolve => server?.listen(socket, resolve))
+  await expect(connect(socket).stop('x')).rejects.toMatchObject({
+    code: 'daemon-unreachable',
+    message: expect.stringContaining('went away in the middle'),
+  })
+})

@@ -1,0 +1,94 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadConfig } from '../../api/config/load-config.ts'
+import { parse } from '../line/parse.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { readPrompt } from './read-prompt.ts'
+import { directoryOf, runRequest } from './run-request.ts'
+
+let folder: string
+
+beforeAll(() => {
+  folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-run-')))
+  fs.writeFileSync(path.join(folder, 'task.md'), Buffer.from([0x68, 0x69, 0x00, 0xff]))
+  fs.writeFileSync(path.join(folder, 'blank.md'), ' \n\t\n')
+  fs.writeFileSync(path.join(folder, 'pi'), '', { mode: 0o755 })
+  fs.symlinkSync(folder, path.join(folder, 'link'))
+})
+
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+async function request(argv: string[], env: NodeJS.ProcessEnv = {}) {
+  const line = parse(['run', ...argv])
+  const surroundings = { argv: ['run', ...argv], env: { PATH: folder, ...env } } as unknown as Surroundings
+  const cwd = directoryOf(line)
+  const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder, ...env }, cwd, overrides: [] })
+  return runRequest(line, surroundings, { config, cwd, prompt: await readPrompt(line, surroundings) })
+}
+
+test('a prompt goes to the first agent on PATH, as bytes, with what follows -- handed on', async () => {
+  expect(
+    await request(['fix "it" $(now)', '--cwd', folder, '--', '--model', 'x'], { TMUX: '/s', ONESHOT_ATTEMPT: 'a.1' }),
+  ).toEqual({
+    agent: 'pi',
+    argv: ['--model', 'x'],
+    prompt: Buffer.from('fix "it" $(now)').toString('base64'),
+    cwd: folder,
+    env: { PATH: folder },
+    maxTime: 18_000_000,
+  })
+})
+
+test('without a prompt what follows -- is a command, whatever agent is configured', async () => {
+  const given = await request(['--tty', '--max-time', 'none', '--env', 'A=1', '--cwd', folder, '--', 'ls', '-l'], {
+    ONESHOT_AGENT: 'codex',
+    ONESHOT_TMUX_SESSION: 'nightly',
+  })
+  expect(given).toMatchObject({ agent: 'command', argv: ['ls', '-l'], mode: 'tty', maxTime: null, name: 'nightly' })
+  expect(given.env).toMatchObject({ A: '1' })
+  expect(given).not.toHaveProperty('prompt')
+})
+
+test('a prompt file is taken byte by byte, and symbolic links to the directory are followed', async () => {
+  const given = await request([
+    '--agent',
+    'demo',
+    '--prompt-file',
+    path.join(folder, 'task.md'),
+    '--cwd',
+    path.join(folder, 'link'),
+  ])
+  expect(given).toMatchObject({
+    agent: 'demo',
+    cwd: folder,
+    prompt: Buffer.from([0x68, 0x69, 0x00, 0xff]).toString('base64'),
+  })
+})
+
+test.each([
+  [['x', '--cwd', '/nowhere'], 'cwd-missing'],
+  [['x', '--cwd', '/etc/passwd'], 'cwd-missing'],
+  [['x', '--name', 'Fix Auth'], 'name-invalid'],
+  [['x', '--tty', '--headless'], 'usage'],
+  [['x', '--prompt-file', 'y'], 'usage'],
+  [[' \n '], 'prompt-empty'],
+  [['--prompt-file', '/nowhere/task.md'], 'prompt-unreadable'],
+  [['--prompt-file', '/'], 'prompt-unreadable'],
+  [['--agent', 'demo', '--', 'ls'], 'usage'],
+  [['--agent', 'nobody', '--', 'ls'], 'agent-unknown'],
+  [['--'], 'usage'],
+  [[], 'usage'],
+])('run %j is refused as %s', async (argv, code) => {
+  await expect(request(argv)).rejects.toMatchObject({ code })
+})
+
+test('a blank prompt file is refused by its name, and a bad name is mended in the hint', async () => {
+  const blank = path.join(folder, 'blank.md')
+  await expect(request(['--prompt-file', blank])).rejects.toMatchObject({
+    code: 'prompt-empty',
+    message: expect.stringContaining(blank),
+  })
+  await expect(request(['x', '--name', 'Fix Auth'])).rejects.toMatchObject({ hint: 'try --name fix-auth' })
+})

@@ -1,0 +1,87 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reference } from '../../src/cli/reference.ts'
+import { run } from '../../src/world/os/run.ts'
+import { House, MAIN } from './house.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8')
+
+let house: House
+beforeEach(() => {
+  house = new House()
+  const bin = path.join(house.root, 'bin')
+  fs.mkdirSync(bin)
+  fs.writeFileSync(path.join(bin, 'oneshot'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 })
+  house.env['PATH'] = `${bin}:${process.env['PATH']}`
+})
+afterEach(() => house.close())
+
+interface Step {
+  readonly command: string
+  readonly shows: string[]
+}
+
+/** The `$ command` lines of each console block, with what the page says they print. */
+function consoleBlocks(page: string): Step[][] {
+  return [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => {
+    const steps: Step[] = []
+    for (const line of (block ?? '').trimEnd().split('\n')) {
+      if (line.startsWith('$ ')) steps.push({ command: line.slice(2), shows: [] })
+      else steps.at(-1)?.shows.push(line)
+    }
+    return steps
+  })
+}
+
+/** `…` stands for anything; on a line of its own for any number of lines. Columns may be wider than on the page. */
+function pattern(lines: readonly string[]): RegExp {
+  const escaped = lines.map(line => line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*').replaceAll(/ +/g, ' +'))
+  return new RegExp(`^${escaped.join('\n').replaceAll(/^\.\*$/gm, '[\\s\\S]*')}$`)
+}
+
+describe('the README', () => {
+  const blocks = consoleBlocks(read('README.md'))
+  it.each(blocks.map((steps, i) => [i + 1, steps] as const))(
+    'shows the truth in console block %i',
+    async (_, steps) => {
+      for (const { command, shows } of steps) {
+        const { code, stdout, stderr } = await run('sh', ['-c', command], {
+          cwd: house.project,
+          env: house.env,
+          timeout: 60_000,
+        })
+        expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' })
+        if (shows.length > 0) expect(stdout.trimEnd()).toMatch(pattern(shows))
+      }
+    },
+  )
+
+  it('has console blocks', () => expect(blocks.length).toBeGreaterThanOrEqual(2))
+})
+
+it('the reference page is what the command table says (npm run docs writes it)', () => {
+  expect(read('docs/reference.md')).toBe(reference())
+})
+
+it('the JSON contract page names exactly the fields that are printed', async () => {
+  const documented = (heading: string, end: string): string[] => {
+    const page = read('docs/json.md')
+    const part = page.slice(page.indexOf(heading), end === '' ? undefined : page.indexOf(end))
+    return [...part.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1] as string)
+  }
+  const session = await house.run('--headless', '--', 'true')
+  expect(Object.keys(session).sort()).toEqual(documented('`oneshot list', '`oneshot daemon').sort())
+  expect(Object.keys(await house.daemon()).sort()).toEqual(documented('`oneshot daemon', '').sort())
+  const listed = await house.list()
+  expect(listed.map(view => Object.keys(view))).toEqual([Object.keys(session)])
+})
+
+it('every link in the pages leads somewhere', () => {
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+    for (const [, target] of read(page).matchAll(/\]\((?!#|https?:)([^)#]+)[^)]*\)/g)) {
+      expect(fs.existsSync(path.join(root, target as string)), `${page} → ${target}`).toBe(true)
+    }
+  }
+})
