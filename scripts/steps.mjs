@@ -22,7 +22,7 @@ export function install() {
   const lock = path.join(root, 'package-lock.json')
   if (fs.existsSync(stamp) && fs.statSync(stamp).mtimeMs >= fs.statSync(lock).mtimeMs) return
   console.log('installing dependencies …')
-  run(['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  run(['npm', 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   fs.utimesSync(stamp, new Date(), new Date())
 }
 

@@ -24,7 +24,8 @@ export function timeCommand(command: Command): number {
  */
 export async function interleave<Name extends string>(
   rounds: number,
-  contenders: Readonly<Record<Name, (round: number) => number | Promise<number>>>,
+  contenders: Readonly<Record<Name, Contender>>,
+  afterRound: (round: number) => Promise<void> = async () => undefined,
 ): Promise<Record<Name, Stats>> {
   const names = Object.keys(contenders) as Name[]
   const samples = Object.fromEntries(names.map(name => [name, [] as number[]])) as Record<Name, number[]>
@@ -33,6 +34,10 @@ export async function interleave<Name extends string>(
       const name = names[(round + turn) % names.length] as Name
       samples[name].push(await contenders[name](round))
     }
+    await afterRound(round)
   }
   return Object.fromEntries(names.map(name => [name, statsOf(samples[name])])) as Record<Name, Stats>
 }
+
+/** Measures one sample. */
+export type Contender = (round: number) => number | Promise<number>

@@ -8,12 +8,15 @@ export const PM2_VERSION = '7.0.4'
 
 /** The peers to measure beside us; a peer that cannot be had says why. They are for the benchmark only. */
 export interface Peers {
-  readonly pm2: string | { readonly notMeasured: string }
-  readonly supervisord: Debian
-  readonly runit: Debian
+  /** The path of its program. */
+  readonly pm2: string | NotMeasured
+  readonly supervisord: 'installed' | NotMeasured
+  readonly runit: 'installed' | NotMeasured
 }
 
-export type Debian = 'installed' | { readonly notMeasured: string }
+export interface NotMeasured {
+  readonly notMeasured: string
+}
 
 export function installPeers(say: (sentence: string) => void): Peers {
   return {
@@ -45,7 +48,7 @@ function installedVersion(folder: string): string | undefined {
   }
 }
 
-function installDebian(name: string, program: string, say: (sentence: string) => void): Debian {
+function installDebian(name: string, program: string, say: (sentence: string) => void): 'installed' | NotMeasured {
   if (isOnPath(program)) return 'installed'
   if (!isOnPath('apt-get') || process.getuid?.() !== 0) return { notMeasured: `${name} is not installed` }
   say(`installing the Debian package ${name} for the benchmark …`)

@@ -1,4 +1,5 @@
 import type { Stats } from '../measure/stats.ts'
+import type { NotMeasured } from '../peers/install.ts'
 
 export type Unit = 'ms' | 'MB' | 'MB/s' | 'ms/s'
 
@@ -19,7 +20,7 @@ export interface Aim {
 export interface Row {
   readonly figure: string
   readonly ours: Measured
-  readonly beside?: { readonly name: string; readonly theirs: Measured | { readonly notMeasured: string } }
+  readonly beside?: { readonly name: string; readonly theirs: Measured | NotMeasured }
   readonly aim?: Aim
 }
 

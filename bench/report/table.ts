@@ -7,7 +7,8 @@ export function cellsOf(rows: readonly Row[]): string[][] {
   return rows.map(row => {
     const ratio = ratioOf(row)
     const theirs = row.beside?.theirs
-    const beside = theirs === undefined ? '' : 'notMeasured' in theirs ? `not measured: ${theirs.notMeasured}` : say(theirs)
+    const beside =
+      theirs === undefined ? '' : 'notMeasured' in theirs ? `not measured: ${theirs.notMeasured}` : say(theirs)
     const met = isMet(row)
     return [
       row.figure,

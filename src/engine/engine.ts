@@ -172,9 +172,14 @@ export class Engine {
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, { work, clock, agent })
     const isNews = this.#decide(id, observed.signals, observed)
-    // Whatever rang since we looked is found by the next look, which comes after the letters are taken away.
-    if (observed.signals.length > 0) work.heard(attemptRef(session))
+    if (observed.signals.length > 0) this.#takeLetters(session)
     return isNews
+  }
+
+  /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
+  #takeLetters(session: Session): void {
+    this.#world.store.assertEpoch()
+    this.#world.work.heard(attemptRef(session))
   }
 
   /** Records what follows from these signals; false when nothing does. */

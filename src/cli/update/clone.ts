@@ -28,7 +28,7 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   await perform('git', ['pull', '--ff-only', '--quiet'], root)
   if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return
   say('installing …')
-  await perform('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], root)
+  await perform('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
   say('building …')
   await perform(process.execPath, ['scripts/build.mjs'], root)
 }

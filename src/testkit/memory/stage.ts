@@ -11,7 +11,7 @@ import { MemoryWork } from './memory-work.ts'
 import { Crash, Power } from './power.ts'
 import { scriptedAgents } from './scripted-agents.ts'
 import type { Program } from './scripted-process.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { settle, VirtualClock } from './virtual-clock.ts'
 
 /** Every call that changes something outside, or looks at what may change. */
 const STORE_CALLS = ['record', 'settle', 'remove'] as const
@@ -82,6 +82,7 @@ export class Stage {
 
   /** Lets time pass, alarm by alarm, until this is so. Fails when nothing is left that could bring it about. */
   async until(isSo: () => boolean): Promise<void> {
+    await settle()
     for (let turn = 0; !isSo(); turn++) {
       if (turn > 10_000 || !(await this.clock.next())) throw new Error(`it never came to: ${isSo.toString()}`)
     }

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { sessionEvents } from '../../src/views/sessions.ts'
+import { attemptId } from '../../src/world/os/folders.ts'
+import { FolderWatch } from '../measure/folder-watch.ts'
+import { type Stats, statsOf } from '../measure/stats.ts'
+import { until } from '../measure/until.ts'
+import { ended } from '../peers/ended.ts'
+import type { Fleet } from '../product/fleet.ts'
+import { type Aim, milliseconds, type Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+import { openRestarters, type Restarter } from './restarters.ts'
+
+const SOON: Aim = { of: 'ours', is: 'at most', limit: 5 }
+const PATIENCE = 10_000
+/** The peers' programs must have lived for a second before a death counts as one worth a restart. */
+const LIFE = 1_200
+/** Ours needs no such rest, so that more than one sample comes of each round. */
+const OURS_PER_ROUND = 3
+
+/**
+ * From `kill -9` of a headless agent until the supervisor knows. Its event tells when it saw it, in whole milliseconds;
+ * the letter that announced the death is taken away after it was recorded on disk, which inotify tells us more finely.
+ */
+export async function death(shop: Workshop): Promise<Row[]> {
+  const rounds = shop.rounds(40, 6)
+  const fleet = await (await shop.fleet('death')).growTo(rounds * OURS_PER_ROUND)
+  const mailbox = new FolderWatch(fleet.house.home.mailbox)
+  const peers = await openRestarters(shop)
+  const samples = new Map<string, number[]>()
+  const note = (name: string, sample: number): unknown =>
+    (samples.get(name) ?? samples.set(name, []).get(name))?.push(sample)
+  for (let round = 0; round < rounds; round++) {
+    const rested = new Promise(resolve => setTimeout(resolve, LIFE))
+    for (let turn = 0; turn < OURS_PER_ROUND; turn++) {
+      const { known, recorded } = await killOurs(fleet, mailbox)
+      note('known', known)
+      note('recorded', recorded)
+      note('parent', await killChild(shop))
+    }
+    await rested
+    for (const peer of peers) if (peer.kill !== undefined) note(peer.name, await peer.kill(PATIENCE))
+  }
+  mailbox.close()
+  return rows(name => statsOf(samples.get(name) ?? []), peers)
+}
+
+async function killOurs(fleet: Fleet, mailbox: FolderWatch): Promise<{ known: number; recorded: number }> {
+  const session = fleet.take()
+  const gone = mailbox.gone(`${attemptId(session.id, 1)}.exit`, PATIENCE)
+  const killedAt = Date.now()
+  const killed = performance.now()
+  process.kill(session.pid as number, 'SIGKILL')
+  const recorded = (await gone) - killed
+  return { known: (await endedAt(fleet, session)) - killedAt, recorded }
+}
+
+async function endedAt({ house }: Fleet, session: SessionView): Promise<number> {
+  const at = await until('the event is there', () => {
+    return sessionEvents(house.home, session.id).find(event => event.type === 'attempt.ended')?.at
+  })
+  await house.ended(session.id) // Clearing up after this one does not disturb the next.
+  return Date.parse(at)
+}
+
+/** The least a supervisor written for Node can do: its own child dies and libuv says so. */
+async function killChild({ stage }: Workshop): Promise<number> {
+  const child = spawn('sleep', ['100000'], { env: stage.env, stdio: 'ignore' })
+  await new Promise(resolve => child.once('spawn', resolve))
+  const killed = performance.now()
+  process.kill(child.pid as number, 'SIGKILL')
+  await ended(child)
+  return performance.now() - killed
+}
+
+function rows(of: (name: string) => Stats, peers: readonly Restarter[]): Row[] {
+  const recorded = milliseconds(of('recorded'))
+  const parent = { name: 'exit event in a Node parent', theirs: milliseconds(of('parent')) }
+  return [
+    { figure: 'agent dead → known', ours: milliseconds(of('known')), beside: parent, aim: SOON },
+    { figure: 'agent dead → known and on disk', ours: recorded, beside: parent, aim: SOON },
+    ...peers.map(peer => ({
+      figure: 'agent dead → known and on disk',
+      ours: recorded,
+      beside: {
+        name: `${peer.name}: next one’s first act`,
+        theirs: peer.notMeasured === undefined ? milliseconds(of(peer.name)) : { notMeasured: peer.notMeasured },
+      },
+    })),
+  ]
+}

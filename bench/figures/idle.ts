@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { cpuOf } from '../measure/proc.ts'
+import { Pm2 } from '../peers/pm2.ts'
+import type { NotMeasured } from '../peers/install.ts'
+import { Supervisord } from '../peers/supervisord.ts'
+import type { Measured, Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+
+const SESSIONS = 200
+/** What starting left to do is done after this long. */
+const SETTLE = 3_000
+
+/** Processor time of everything but the agents while 200 of them sleep; the peers at the same time. */
+export async function idle(shop: Workshop): Promise<Row[]> {
+  const fleet = await (await shop.fleet('fleet')).growTo(SESSIONS)
+  const pm2 = await shop.pm2('pm2-fleet')
+  const supervisord = await openSupervisord(shop)
+  const { daemon, keeper, tmux, shims } = await fleet.processes()
+  const groups = {
+    ours: [daemon, keeper, tmux, ...shims],
+    daemon: [daemon],
+    pm2: pm2 instanceof Pm2 ? [pm2.growTo(SESSIONS).daemon()] : [],
+    supervisord: supervisord instanceof Supervisord ? [supervisord.daemon()] : [],
+  }
+  await pause(SETTLE)
+  // The slow round of the daemon comes every ten seconds: whole multiples of it, so that none is left out.
+  const spent = await watch(groups, shop.isQuick ? 10_000 : 30_000)
+  const ours = { ...spent.ours, more: `of it the daemon ${spent.daemon.value.toFixed(2)}` }
+  const figure = `idle CPU, ${SESSIONS} sessions`
+  return [
+    {
+      figure,
+      ours,
+      beside: { name: 'pm2', theirs: pm2 instanceof Pm2 ? spent.pm2 : pm2 },
+      aim: { of: 'ours', is: 'below', limit: 2 },
+    },
+    {
+      figure,
+      ours,
+      beside: {
+        name: 'supervisord',
+        theirs: supervisord instanceof Supervisord ? spent.supervisord : supervisord,
+      },
+    },
+  ]
+}
+
+async function watch<Name extends string>(
+  groups: Readonly<Record<Name, readonly number[]>>,
+  duration: number,
+): Promise<Record<Name, Measured>> {
+  const names = Object.keys(groups) as Name[]
+  const read = (): number[] => names.map(name => groups[name].reduce((sum, pid) => sum + cpuOf(pid), 0))
+  const begun = performance.now()
+  const before = read()
+  await pause(duration)
+  const after = read()
+  const seconds = (performance.now() - begun) / 1000
+  const rates = names.map((name, index): [Name, Measured] => [
+    name,
+    { value: ((after[index] ?? 0) - (before[index] ?? 0)) / seconds, unit: 'ms/s' },
+  ])
+  return Object.fromEntries(rates) as Record<Name, Measured>
+}
+
+async function openSupervisord(shop: Workshop): Promise<Supervisord | NotMeasured> {
+  if (shop.peers.supervisord !== 'installed') return shop.peers.supervisord
+  const order = { name: 'supervisord-fleet', command: 'sleep 100000', copies: SESSIONS }
+  return shop.keep(await Supervisord.start(shop.stage, order))
+}

@@ -1,0 +1,83 @@
+import path from 'node:path'
+import { type Contender, interleave, timeCommand } from '../measure/time-command.ts'
+import { Pm2 } from '../peers/pm2.ts'
+import type { NotMeasured } from '../peers/install.ts'
+import type { House } from '../product/house.ts'
+import { type Aim, milliseconds, type Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+
+const AHEAD: Aim = { of: 'ratio', is: 'below', limit: 1 }
+const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
+const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
+
+/** How long a person waits for `run` and `status`, beside an empty Node, tmux and pm2. */
+export async function latency(shop: Workshop): Promise<Row[]> {
+  const house = await shop.house('latency')
+  const pm2 = await shop.pm2('pm2-latency')
+  const sleeper = await house.start(['sleep', '100000'])
+  const tmux = shop.keep(tmuxServer(shop))
+  const times = await interleave<string>(
+    shop.rounds(40, 8),
+    {
+      node: () => timeCommand(emptyNode(shop)),
+      tmux: () => timeCommand(tmux.newSession()),
+      run: round => timeCommand(house.command('run', '--headless', '--name', `run-${round}`, '--', 'true')),
+      status: () => timeCommand(house.command('status', sleeper.name)),
+      launcher: () => timeCommand(house.launcher('status', sleeper.name)),
+      ...(pm2 instanceof Pm2 ? pm2Contenders(pm2.growTo(1)) : {}),
+    },
+    round => tidy(round, house, pm2),
+  )
+  const of = (name: string) => (times[name] === undefined ? (pm2 as NotMeasured) : milliseconds(times[name]))
+  const row = (figure: string, ours: string, theirs: string, name: string, aim?: Aim): Row => ({
+    figure,
+    ours: milliseconds(times[ours] as NonNullable<(typeof times)[string]>),
+    beside: { name, theirs: of(theirs) },
+    ...(aim === undefined ? {} : { aim }),
+  })
+  return [
+    row('status', 'status', 'node', 'node -e 0', TWICE),
+    row('status', 'status', 'list', 'pm2 ls', AHEAD),
+    row('status', 'status', 'json', 'pm2 jlist', AHEAD),
+    row('status by ./oneshot in a clone', 'launcher', 'node', 'node -e 0', TWICE),
+    row('run', 'run', 'node', 'node -e 0', THRICE),
+    row('run', 'run', 'start', 'pm2 start', AHEAD),
+    row('run', 'run', 'tmux', 'tmux new-session -d'),
+  ]
+}
+
+export function emptyNode({ stage }: Workshop) {
+  return { program: process.execPath, args: ['-e', '0'], env: stage.env, cwd: stage.root }
+}
+
+function pm2Contenders(pm2: Pm2): Record<string, Contender> {
+  const start = ['start', '/bin/true', '--interpreter', 'none', '--no-autorestart', '--name']
+  return {
+    list: () => timeCommand(pm2.command('ls')),
+    json: () => timeCommand(pm2.command('jlist')),
+    start: round => timeCommand(pm2.command(...start, `run-${round}`)),
+  }
+}
+
+/** Both begin each round with one program that sleeps and nothing else. */
+async function tidy(round: number, house: House, pm2: Pm2 | NotMeasured): Promise<void> {
+  const started = (await house.sessions()).find(session => session.name === `command-run-${round}`)
+  if (started !== undefined) await house.ended(started.id)
+  await house.clean()
+  if (pm2 instanceof Pm2) pm2.do('delete', `run-${round}`)
+}
+
+/** A server that is up already, because ours is too. */
+function tmuxServer({ stage }: Workshop) {
+  const command = (...words: string[]) => ({
+    program: 'tmux',
+    args: ['-S', path.join(stage.root, 'tmux.sock'), '-f', '/dev/null', ...words],
+    env: stage.env,
+    cwd: stage.root,
+  })
+  timeCommand(command('new-session', '-d', 'sleep 100000'))
+  return {
+    newSession: () => command('new-session', '-d', 'true'),
+    close: async () => void timeCommand(command('kill-server')),
+  }
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { attemptFolder } from '../../src/world/os/folders.ts'
+import { which } from '../../src/world/os/which.ts'
+import { interleave } from '../measure/time-command.ts'
+import { ended } from '../peers/ended.ts'
+import { faultIn } from '../programs/check-lines.ts'
+import { bytesOf } from '../programs/numbered-lines.ts'
+import type { House } from '../product/house.ts'
+import type { Measured, Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+
+/** How fast a program may write into a session, beside the same program writing into a file; every byte is checked. */
+export async function output(shop: Workshop): Promise<Row[]> {
+  const house = await shop.house('output')
+  const lines = { headless: shop.isQuick ? 2_000_000 : 5_000_000, tty: shop.isQuick ? 100_000 : 500_000 }
+  const hasScript = which('script', process.env, '/') !== undefined
+  const times = await interleave<string>(shop.rounds(5, 2), {
+    file: () => talkToFile(shop, lines.headless),
+    headless: () => talkInSession(shop, house, 'headless', lines.headless),
+    tty: () => talkInSession(shop, house, 'tty', lines.tty),
+    ...(hasScript ? { script: () => talkToScript(shop, lines.tty) } : {}),
+  })
+  const of = (name: string, total: number): Measured => speed(total, times[name]?.median ?? Number.NaN)
+  const script = hasScript ? of('script', lines.tty) : { notMeasured: 'script is not installed' }
+  const lost = shop.broken.length === 0 ? '0 bytes lost' : 'BYTES LOST'
+  return [
+    {
+      figure: `${bytesOf(lines.headless) / 1e6} MB through a headless session`,
+      ours: { ...of('headless', lines.headless), more: lost },
+      beside: { name: 'the same program > file', theirs: of('file', lines.headless) },
+      aim: { of: 'ratio', is: 'at least', limit: 0.95 },
+    },
+    {
+      figure: `${bytesOf(lines.tty) / 1e6} MB through a terminal session`,
+      ours: { ...of('tty', lines.tty), more: lost },
+      beside: { name: 'the same program in script(1)', theirs: script },
+    },
+  ]
+}
+
+async function talkInSession(shop: Workshop, house: House, mode: 'headless' | 'tty', lines: number): Promise<number> {
+  const report = path.join(shop.stage.root, 'report')
+  const session = await house.start([process.execPath, talker(shop), String(lines), report], mode)
+  await house.ended(session.id)
+  const fault = faultIn(attemptFolder(house.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
+  if (fault !== null) shop.broken.push(`output of a ${mode} session: ${fault}`)
+  await house.clean()
+  return takeReport(report)
+}
+
+async function talkToFile(shop: Workshop, lines: number): Promise<number> {
+  const file = path.join(shop.stage.root, 'raw')
+  const report = path.join(shop.stage.root, 'report')
+  const fd = fs.openSync(file, 'a')
+  const args = [talker(shop), String(lines), report]
+  const child = spawn(process.execPath, args, { env: shop.stage.env, stdio: ['ignore', fd, fd] })
+  fs.closeSync(fd)
+  await ended(child)
+  const fault = faultIn(file, lines, '\n')
+  if (fault !== null) throw new Error(`the benchmark's own writer is wrong: ${fault}`)
+  fs.rmSync(file)
+  return takeReport(report)
+}
+
+/** What a terminal costs without tmux. */
+async function talkToScript(shop: Workshop, lines: number): Promise<number> {
+  const file = path.join(shop.stage.root, 'typescript')
+  const report = path.join(shop.stage.root, 'report')
+  const command = `exec ${process.execPath} ${talker(shop)} ${lines} ${report}`
+  await ended(spawn('script', ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
+  fs.rmSync(file)
+  return takeReport(report)
+}
+
+function talker({ stage }: Workshop): string {
+  return path.join(stage.root, 'talker.mjs')
+}
+
+/** Milliseconds, as the program itself measured them: from before its first write to after its last. */
+function takeReport(file: string): number {
+  const took = Number(fs.readFileSync(file, 'utf8'))
+  fs.rmSync(file)
+  return took
+}
+
+function speed(lines: number, took: number): Measured {
+  return { value: bytesOf(lines) / 1e6 / (took / 1000), unit: 'MB/s' }
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { FolderWatch } from '../measure/folder-watch.ts'
+import { until } from '../measure/until.ts'
+import { ended } from '../peers/ended.ts'
+import { Pm2 } from '../peers/pm2.ts'
+import { Runit } from '../peers/runit.ts'
+import { Supervisord } from '../peers/supervisord.ts'
+import type { Workshop } from '../workshop.ts'
+
+/** A supervisor whose program is killed; it has noticed when the next one acts. */
+export interface Restarter {
+  readonly name: string
+  readonly notMeasured?: string
+  /** Kills the program; answers the milliseconds until the next one's first act. */
+  readonly kill?: (patience: number) => Promise<number>
+}
+
+/** Its first act is a file named after its pid. */
+const PROGRAM = '#!/bin/sh\n: >"$1/$$"\nexec sleep 100000\n'
+
+/** A loop in sh, which is as little as can be, and the peers. */
+export async function openRestarters(shop: Workshop): Promise<Restarter[]> {
+  const program = path.join(shop.stage.root, 'born')
+  fs.writeFileSync(program, PROGRAM, { mode: 0o755 })
+  const { runit, supervisord } = shop.peers
+  return [
+    await restarter(shop, 'sh loop', folder => loop(shop, program, folder)),
+    await orNot('runit', runit, () =>
+      restarter(shop, 'runit', async folder => {
+        shop.keep(await Runit.start(shop.stage, { name: 'runit', command: `${program} ${folder}`, copies: 1 }))
+      }),
+    ),
+    await orNot('pm2', shop.peers.pm2, () =>
+      restarter(shop, 'pm2', async folder => {
+        const pm2 = await shop.pm2('pm2-death')
+        if (pm2 instanceof Pm2) pm2.start([{ name: 'born', script: program, args: [folder] }])
+      }),
+    ),
+    await orNot('supervisord', supervisord, () =>
+      restarter(shop, 'supervisord', async folder => {
+        const order = { name: 'supervisord', command: `${program} ${folder}`, copies: 1 }
+        shop.keep(await Supervisord.start(shop.stage, order))
+      }),
+    ),
+  ]
+}
+
+async function orNot(
+  name: string,
+  peer: string | { notMeasured: string },
+  open: () => Promise<Restarter>,
+): Promise<Restarter> {
+  return typeof peer === 'string' ? open() : { name, notMeasured: peer.notMeasured }
+}
+
+async function restarter(shop: Workshop, name: string, start: (folder: string) => Promise<void>): Promise<Restarter> {
+  const folder = path.join(shop.stage.root, `born-${name.replace(' ', '-')}`)
+  fs.mkdirSync(folder)
+  await start(folder)
+  await until(`${name} has started its program`, () => fs.readdirSync(folder)[0])
+  const watch = new FolderWatch(folder)
+  shop.keep({ close: async () => watch.close() })
+  const kill = async (patience: number): Promise<number> => {
+    const born = fs.readdirSync(folder)
+    const next = watch.come(new Set(born), patience)
+    const killed = performance.now()
+    process.kill(Number(born[0]), 'SIGKILL')
+    const took = (await next) - killed
+    for (const pid of born) fs.rmSync(path.join(folder, pid))
+    return took
+  }
+  return { name, kill }
+}
+
+async function loop(shop: Workshop, program: string, folder: string): Promise<void> {
+  const child = spawn('sh', ['-c', 'while :; do "$@"; done', 'sh', program, folder], {
+    env: shop.stage.env,
+    stdio: 'ignore',
+  })
+  shop.keep({
+    close: async () => {
+      child.kill('SIGKILL')
+      await ended(child)
+      for (const pid of fs.readdirSync(folder)) process.kill(Number(pid), 'SIGKILL')
+    },
+  })
+}

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import os from 'node:os'
+
+/** What the figures depend on, without naming the machine. */
+export interface Machine {
+  readonly date: string
+  readonly cores: number
+  readonly memory: string
+  readonly system: string
+  readonly node: string
+  readonly tmux: string
+  readonly load: string
+}
+
+export function describeMachine(): Machine {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    cores: os.availableParallelism(),
+    memory: `${Math.round(os.totalmem() / 2 ** 30)} GB`,
+    system: `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`,
+    node: process.version,
+    tmux: spawnSync('tmux', ['-V'], { encoding: 'utf8' }).stdout.trim(),
+    load: (os.loadavg()[0] ?? 0).toFixed(1),
+  }
+}

@@ -1,0 +1,46 @@
+import { PM2_VERSION } from '../peers/install.ts'
+import type { Machine } from './machine.ts'
+import { isMet, type Row } from './row.ts'
+import { markdownTable } from './table.ts'
+
+/** The page that is committed. It is written by the benchmark and by nobody else. */
+export function renderReport(rows: readonly Row[], machine: Machine): string {
+  return `# Benchmarks
+
+Written by \`npm run bench -- --write\` on ${machine.date}: ${machine.cores} cores, ${machine.memory}, ${machine.system}, Node ${machine.node},
+${machine.tmux}, load ${machine.load} at the start. ${verdict(rows)}
+
+${markdownTable(rows)}
+
+Values are medians; p99 of fewer than a hundred samples is the largest of them. Ratios are ours to what stands beside it.
+
+## How it is measured
+
+- The product is cloned into a temporary folder and built there. Every peer has a home of its own. What is compared is
+  measured in turn within one loop, so that noise hits all alike; look at ratios before you look at milliseconds.
+- \`NODE_EXTRA_CA_CERTS\` is left out of every process's environment: Node 20 reads the certificates at each start, which
+  takes 38 ms and would hide what we want to see.
+- **status, run, list**: wall time of the whole process, from spawn to exit, output to /dev/null. \`run\` starts
+  \`true\` headless and returns when it has started. \`./oneshot\` in a clone also looks whether a source is newer than the
+  build. pm2 is ${PM2_VERSION} from npm; it and tmux have their servers running, as we have ours.
+- **agent dead → known**: from just before \`kill -9\` of the agent to the time in the event \`attempt.ended\`, which has
+  whole milliseconds; *and on disk*: until the shim's letter is taken from the mailbox, which follows the synchronous
+  commit to the database, seen by inotify. For peers: until the next program's first act, because they tell nobody that
+  they know; ours waits before it restarts, by policy. Peers' programs lived for more than a second.
+- **output**: numbered lines of 100 bytes, written in 64,000-byte chunks; MB/s as the writing program measures them.
+  The record is compared with what was written, byte for byte.
+- **memory**: smaps_rollup. Per session: private memory of its shim and an equal share of the whole tmux server. runit's
+  runsv with its share of runsvdir is the smallest supervisor that was at hand.
+- **idle CPU**: schedstat of daemon, keeper, tmux server and all shims, with waited-for children. 200 agents sleep.
+- **supervisor killed**: \`kill -9\` of the daemon until its successor answers with a higher epoch for all 200 sessions;
+  then an agent is killed, until the successor has recorded that. Every other agent is checked to be the same process.
+
+A missed aim is shown and does not fail the run; a lost byte, a lost session or a process left behind does.
+`
+}
+
+function verdict(rows: readonly Row[]): string {
+  const known = rows.map(isMet).filter(met => met !== null)
+  const missed = known.filter(met => !met).length
+  return missed === 0 ? `All ${known.length} aims are met.` : `${missed} of ${known.length} aims are missed.`
+}

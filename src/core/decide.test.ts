@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { NOW, PHASES, signalAt, signalFrom, specs, type Whim, whims } from '../testkit/core/arbitrary.ts'
+import { create } from './create.ts'
+import { decide } from './decide.ts'
+import type { Effect } from './effects.ts'
+import { DEFAULT_RULES } from './rules.ts'
+import { dueOf, type PhaseName, type Session, type Spec } from './session.ts'
+import { SIGNAL_TYPES, type Signal } from './signals.ts'
+
+interface Moment {
+  readonly signal: Signal
+  readonly before: Session
+  readonly session: Session
+  readonly effects: readonly Effect[]
+}
+
+/** Everything that happened to a session, whatever was seen of it. */
+function live(spec: Spec, history: readonly Whim[]): Moment[] {
+  let { session } = create(spec)
+  let at = NOW
+  return history.map(whim => {
+    at += whim.pause
+    const before = session
+    const signal = signalFrom(whim, at, before)
+    const step = decide(before, signal, DEFAULT_RULES)
+    session = step.session
+    return { signal, before, session, effects: step.effects }
+  })
+}
+
+function forAnyHistory(check: (moments: readonly Moment[], spec: Spec) => void): void {
+  const histories = fc.array(whims, { maxLength: 60, size: 'max' })
+  fc.assert(
+    fc.property(specs, histories, (spec, history) => check(live(spec, history), spec)),
+    { numRuns: 500 },
+  )
+}
+
+test('every phase answers every signal', () => {
+  const phases = Object.keys(PHASES) as PhaseName[]
+  for (const [name, type] of phases.flatMap(phase => SIGNAL_TYPES.map(type => [phase, type] as const))) {
+    fc.assert(
+      fc.property(
+        specs.chain(spec => fc.tuple(fc.constant(spec), signalAt(NOW + 50, 1, type))),
+        ([spec, signal]) => {
+          const session = { ...create(spec).session, phase: PHASES[name] }
+          const step = decide(session, signal, DEFAULT_RULES)
+          expect(step.session.spec).toBe(spec)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  }
+})
+
+test('an attempt is launched only when nothing of the one before is left, and each once', () => {
+  forAnyHistory(moments => {
+    let launched = 1
+    const gone = new Set<number>()
+    for (const { signal, effects } of moments) {
+      if (signal.type === 'tree.gone') gone.add(signal.attempt)
+      for (const effect of effects.filter(effect => effect.type === 'launch')) {
+        expect(effect.attempt).toBe(++launched)
+        expect(gone).toContain(launched - 1)
+      }
+    }
+  })
+})
+
+test('what has ended never changes again', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects } of moments.filter(({ before }) => before.phase.name === 'ended')) {
+      expect(session).toBe(before)
+      expect(effects).toEqual([])
+    }
+  })
+})
+
+test('done is never said without an exit code of 0 and, where it is asked for, the agent’s own word', () => {
+  forAnyHistory((moments, spec) => {
+    const last = moments.at(-1)?.session
+    if (last?.phase.name !== 'ended' || last.phase.outcome !== 'done') return
+    expect(last.exit).toEqual({ kind: 'code', code: 0 })
+    if (spec.proof === 'end-event') expect(last.lastWord?.ok).toBe(true)
+  })
+})
+
+test('after a stop nothing is launched any more', () => {
+  forAnyHistory(moments => {
+    const asked = moments.findIndex(({ signal }) => signal.type === 'user.stop')
+    const effects = asked < 0 ? [] : moments.slice(asked).flatMap(moment => moment.effects)
+    expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
+  })
+})
+
+test('a stopped session ends, if what is ended goes and alarms ring', () => {
+  const histories = fc.array(whims, { maxLength: 30 })
+  fc.assert(
+    fc.property(specs, histories, (spec, history) => {
+      const moments = live(spec, history)
+      const { session, at } = endFairly(
+        moments.at(-1)?.session ?? create(spec).session,
+        moments.at(-1)?.signal.at ?? NOW,
+      )
+      expect(session.phase.name).toBe('ended')
+      expect(at).toBeLessThanOrEqual((moments.at(-1)?.signal.at ?? NOW) + 60_000)
+    }),
+  )
+})
+
+/** Nobody dies by itself: only what is killed or swept goes. */
+function endFairly(begun: Session, since: number): { session: Session; at: number } {
+  let session = begun
+  let at = since
+  const happen = (signal: Signal): void => {
+    const step = decide(session, signal, DEFAULT_RULES)
+    session = step.session
+    const isSwept = step.effects.some(effect => effect.type === 'sweep' || effect.type === 'kill')
+    if (isSwept) happen({ at, type: 'tree.gone', attempt: session.attempt })
+  }
+  happen({ at, type: 'user.stop' })
+  for (let due = dueOf(session); due !== null; due = dueOf(session)) {
+    at = Math.max(at, due)
+    happen({ at, type: 'clock.due' })
+  }
+  return { session, at }
+}
+
+test('restarts never come more often than the policy allows', () => {
+  forAnyHistory((moments, { restart }) => {
+    const restarts = moments.at(-1)?.session.restarts ?? []
+    for (const end of restarts) {
+      const inWindow = restarts.filter(at => at > end - restart.window && at <= end)
+      expect(inWindow.length).toBeLessThanOrEqual(Math.max(restart.limit, restart.window === 0 ? Infinity : 0))
+    }
+  })
+})
+
+test('a signal of another attempt changes nothing', () => {
+  forAnyHistory(moments => {
+    for (const { signal, before, session, effects } of moments) {
+      if (!('attempt' in signal) || signal.attempt === before.attempt) continue
+      expect(session).toBe(before)
+      expect(effects).toEqual([])
+    }
+  })
+})
+
+test('an alarm is set unless the session has ended or waits without a limit for its program', () => {
+  forAnyHistory((moments, { maxTime }) => {
+    for (const { session } of moments) {
+      const { name } = session.phase
+      const waits = name === 'starting' || name === 'running' || name === 'blocked'
+      expect(dueOf(session) === null).toBe(name === 'ended' || (waits && maxTime === null))
+    }
+  })
+})
+
+test('an alarm that has rung is answered: it is not due again at the same moment', () => {
+  forAnyHistory(moments => {
+    for (const { session, signal } of moments) {
+      let now = session
+      for (let rings = 0; (dueOf(now) ?? Infinity) <= signal.at; rings++) {
+        expect(rings).toBeLessThan(5)
+        now = decide(now, { at: signal.at, type: 'clock.due' }, DEFAULT_RULES).session
+      }
+    }
+  })
+})
+
+test('effects are for the current attempt', () => {
+  forAnyHistory(moments => {
+    for (const { session, effects } of moments) {
+      for (const effect of effects) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
+    }
+  })
+})
+
+test('the thread is never forgotten', () => {
+  forAnyHistory(moments => {
+    for (const { before, session } of moments) if (before.thread !== null) expect(session.thread).not.toBeNull()
+  })
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { begin } from './begin.ts'
+
+test('what is said in pieces, in long lines and without an end is told once and whole', async () => {
+  const long = 'x'.repeat(3_000_000)
+  const { stage } = await begin({
+    run: () => [
+      { say: 'one\ntw' },
+      { wait: 10 },
+      { say: 'o\n\n\nthr' },
+      { wait: 10 },
+      { say: `ee\n${long}` },
+      { wait: 10 },
+      { say: '\ndone: the last line has no end' },
+    ],
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  const said = stage.transcript('s1').split('\n')
+  expect(said.map(line => (line === long ? 'the long line' : line))).toEqual([
+    'one',
+    'two',
+    'three',
+    'the long line',
+    'done: the last line has no end',
+    '── done: the agent ended its turn, exit code 0',
+    '',
+  ])
+})
+
+test('a character that arrives in two pieces is told whole', async () => {
+  const bytes = Buffer.from('grüße 修\ndone: it\n')
+  const { stage } = await begin({
+    run: () => [...bytes].flatMap(byte => [{ say: Uint8Array.of(byte) }, { wait: 1 }]),
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('grüße 修\n')
+})
+
+test('lines said before and after a change of supervisors are told once', async () => {
+  const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`)
+  const { stage, engine } = await begin({
+    run: () => [...lines.flatMap(line => [{ say: `${line}\n` }, { wait: 10 }]), { say: 'done: it\n' }],
+  })
+  let current = engine
+  for (const pause of [3, 101, 7, 200, 60]) {
+    await stage.clock.pass(pause)
+    await current.shutDown()
+    current = stage.supervisor().engine
+    await current.start()
+  }
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1').split('\n').slice(0, 51)).toEqual([...lines, 'done: it'])
+})
+
+test('a question blocks the session until it is answered', async () => {
+  const { stage } = await begin({
+    run: () => [
+      { say: 'ask: may I?\n' },
+      { wait: 1_000 },
+      { say: 'answer: yes\n' },
+      { wait: 1_000 },
+      { say: 'done:\n' },
+    ],
+  })
+  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+  expect(stage.session('s1')?.phase).toMatchObject({ question: 'may I?' })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('── waiting for you: may I?\n')
+})

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { begin } from './begin.ts'
+
+test('a crashed agent is started again, told to resume its thread, and the transcript says what happened', async () => {
+  const { stage } = await begin({
+    run: ({ start, argv, stdin }) =>
+      start === 1
+        ? [{ say: 'thread: t-1\nI begin\n' }, { wait: 500 }, { die: 'SIGSEGV' }]
+        : [{ say: `${argv.join(' ')}, told: ${stdin}\n` }, { say: 'done: it\n' }],
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toBe(
+    [
+      'thread: t-1',
+      'I begin',
+      '── attempt 1: killed by SIGSEGV',
+      '── killed by SIGSEGV before the agent ended its turn; next attempt in 100 ms',
+      '── attempt 2: the thread is resumed',
+      'talker --resume t-1, told: go on',
+      'done: it',
+      '── done: the agent ended its turn, exit code 0',
+      '',
+    ].join('\n'),
+  )
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+})
+
+test('an agent that has no thread yet gets its prompt again', async () => {
+  const { stage } = await begin({
+    run: ({ start, stdin }) => (start === 1 ? [{ exit: 1 }] : [{ say: `${stdin}\ndone: it\n` }]),
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('── attempt 2: started again\ndo it\n')
+})
+
+test('an agent that exits with 0 without a word about its turn is not done', async () => {
+  const { stage } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 0 }] : [{ say: 'done: it\n' }]) })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+})
+
+test('an agent that says it failed has failed, and is not started again', async () => {
+  const { stage } = await begin({ run: () => [{ say: 'failed: no such file\n' }] })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({
+    outcome: 'failed',
+    reason: 'the agent ended its turn with a failure: no such file',
+  })
+})
+
+test('it gives up aloud when restarts do not help', async () => {
+  const { stage } = await begin({ run: () => [{ wait: 10 }, { exit: 1 }] })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2', 's1.3', 's1.4'])
+  expect(stage.session('s1')?.phase).toMatchObject({
+    outcome: 'gave-up',
+    reason: '3 restarts within 10 min did not help; the last attempt: exit code 1 before the agent ended its turn',
+  })
+})
+
+test('an agent that crashes seldom is started again for ever', async () => {
+  const { stage } = await begin({
+    run: ({ start }) => (start <= 20 ? [{ wait: 600_000 }, { exit: 1 }] : [{ say: 'done: it\n' }]),
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.machine.starts).toHaveLength(21)
+})
+
+test('a process that vanished with its shim is proof of death, found by the slow round', async () => {
+  const program: Program = {
+    run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
+  }
+  const { stage, engine } = await begin(program)
+  await stage.until(() => stage.session('s1')?.thread === 't-1')
+  const attempt = stage.machine.attempt({ sessionId: 's1', attempt: 1 })
+  attempt.isShimAlive = false
+  await engine.reconcile()
+  expect(stage.session('s1')?.phase.name, 'the agent lives, only its shim is gone').toBe('running')
+  attempt.process?.signal('SIGKILL')
+  await engine.reconcile()
+  expect(stage.session('s1')).toMatchObject({ phase: { name: 'resting' }, exit: { kind: 'vanished' } })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+})
+
+test('a pane that never comes to life is given up after a while and another one is opened', async () => {
+  const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+    machine.hasDeadPanes = true
+  })
+  await stage.clock.pass(19_000)
+  await engine.reconcile()
+  expect(stage.session('s1')?.phase.name).toBe('starting')
+  stage.machine.hasDeadPanes = false
+  await stage.clock.pass(2_000)
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('── attempt 1 could not be started: its pane never came to life\n')
+  expect(stage.machine.starts, 'a late shim of the first attempt starts nothing').toEqual(['s1.2'])
+})
+
+test('an attempt whose pane cannot be opened is tried again', async () => {
+  const { stage } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+    machine.paneTrouble = 'no more ptys'
+  })
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  stage.machine.paneTrouble = null
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('could not be started: opening a pane: no more ptys')
+  expect(stage.machine.starts).toEqual(['s1.2'])
+})
+
+test('an attempt is refused while something of the one before is alive, and starts when it is gone', async () => {
+  const { stage } = await begin({
+    run: ({ start }) => (start === 1 ? [{ litter: 'a server', hides: true }, { exit: 1 }] : [{ say: 'done: it\n' }]),
+  })
+  await stage.until(() => stage.session('s1')?.attempt === 3)
+  stage.machine.attempt({ sessionId: 's1', attempt: 1 }).litter.clear()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain(
+    'attempt 2 could not be started: something of the attempt before is still alive',
+  )
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.3'])
+})
+
+test('what an ended attempt left behind is gone before the next begins', async () => {
+  const { stage } = await begin({
+    run: ({ start }) => (start === 1 ? [{ litter: 'a server' }, { exit: 1 }] : [{ say: 'done: it\n' }]),
+  })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+  expect(stage.machine.alive()).toEqual([])
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { begin } from './begin.ts'
+
+const PATIENT: Program = { run: () => [{ say: 'thread: t-1\n' }, { wait: Infinity }] }
+const CRASHING: Program = { run: () => [{ exit: 1 }] }
+
+test('a stop before the program lives starts nothing afterwards', async () => {
+  const { stage, engine } = await begin(PATIENT, machine => {
+    machine.hasDeadPanes = true
+  })
+  await engine.stop('s1')
+  stage.machine.hasDeadPanes = false
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped', reason: 'stopped by you' })
+  expect(stage.machine.starts).toEqual([])
+})
+
+test('a stop while the program is just being started reaches it', async () => {
+  const { stage, engine } = await begin({
+    ...PATIENT,
+    onInterrupt: [{ say: 'I save my work\n' }, { exit: 130 }],
+  })
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('I save my work\n')
+  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 130 } })
+})
+
+test('a running program is interrupted, and its goodbye is kept', async () => {
+  const { stage, engine } = await begin({ ...PATIENT, onInterrupt: [{ wait: 4_000 }, { say: 'bye' }, { exit: 130 }] })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toBe(
+    'thread: t-1\n── stopped by you: interrupt\nbye\n── attempt 1: exit code 130\n── stopped: stopped by you (exit code 130)\n',
+  )
+})
+
+test('a program deaf to interrupts is terminated, one deaf to that too is killed', async () => {
+  const steps = async (deafTo: string[]): Promise<unknown[]> => {
+    const { stage, engine } = await begin({ ...PATIENT, deafTo })
+    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    await engine.stop('s1')
+    await stage.until(() => stage.hasEnded('s1'))
+    const taken = stage.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event.step] : []))
+    return [...taken, stage.session('s1')?.exit]
+  }
+  expect(await steps([])).toEqual(['interrupt', { kind: 'signal', signal: 'SIGINT' }])
+  expect(await steps(['SIGINT'])).toEqual(['interrupt', 'terminate', { kind: 'signal', signal: 'SIGTERM' }])
+  expect(await steps(['SIGINT', 'SIGTERM'])).toEqual([
+    'interrupt',
+    'terminate',
+    'kill',
+    { kind: 'signal', signal: 'SIGKILL' },
+  ])
+})
+
+test('a second stop changes nothing', async () => {
+  const { stage, engine } = await begin({ ...PATIENT, onInterrupt: [{ wait: 1_000 }, { say: 'bye\n' }] })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  const once = stage.events('s1')
+  await engine.stop('s1')
+  expect(stage.events('s1')).toEqual(once)
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1').match(/bye/g)).toHaveLength(1)
+})
+
+test('a program that waits for an answer can be stopped', async () => {
+  const { stage, engine } = await begin({ run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }] })
+  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
+})
+
+test('a session that rests ends at once', async () => {
+  const { stage, engine } = await begin(CRASHING)
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  await engine.stop('s1')
+  expect(stage.session('s1')?.phase).toMatchObject({
+    outcome: 'stopped',
+    reason: 'stopped by you while it was resting',
+  })
+  await stage.clock.pass(600_000)
+  expect(stage.machine.starts).toEqual(['s1.1'])
+})
+
+test('a stop after the end changes nothing', async () => {
+  const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] })
+  await stage.until(() => stage.hasEnded('s1'))
+  const before = stage.session('s1')
+  await engine.stop('s1')
+  expect(stage.session('s1')).toEqual(before)
+})
+
+test('a session that lasts too long is stopped, whether it runs or rests', async () => {
+  const running = await begin(PATIENT, () => undefined, { maxTime: 60_000 })
+  await running.stage.until(() => running.stage.hasEnded('s1'))
+  expect(running.stage.session('s1')?.phase).toMatchObject({
+    outcome: 'stopped',
+    reason: 'the time limit of 1 min was reached (killed by SIGINT)',
+  })
+  const restart = { limit: 3, window: 600_000, firstDelay: 100_000, nextDelay: 100_000, maxDelay: 100_000 }
+  const resting = await begin(CRASHING, () => undefined, { maxTime: 60_000, restart })
+  await resting.stage.until(() => resting.stage.hasEnded('s1'))
+  expect(resting.stage.session('s1')?.phase).toMatchObject({
+    at: Date.UTC(2026, 0, 1) + 60_000,
+    outcome: 'stopped',
+    reason: 'the time limit of 1 min was reached',
+  })
+})
