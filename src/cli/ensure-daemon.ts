@@ -4,7 +4,7 @@ import { type Client, connect } from '../api/client.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { DaemonView } from '../api/contract/session-view.ts'
 import type { Duration } from '../lib/time.ts'
-import { homeExists, openHome, type Home } from '../world/os/home.ts'
+import { type Home, homeExists, openHome } from '../world/os/home.ts'
 import { startKeeper } from '../world/os/keeper.ts'
 import { tailOf } from './tail-of.ts'
 

@@ -3,7 +3,7 @@ import type { Event } from './events.ts'
 import { describeExit, judgeExit } from './judge-exit.ts'
 import { judgeRestart } from './judge-restart.ts'
 import { launch } from './launch.ts'
-import { rememberLife } from './living.ts'
+import { rememberLastWord, rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, type Outcome, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
@@ -48,6 +48,18 @@ export function sweepAfterStop(session: In<'stopping'>, signal: SignalOf<'proces
   const word = next.kind === 'end' && next.outcome === 'stopped' ? `${next.reason} (${describeExit(exit)})` : null
   const named: Aftermath = word === null || next.kind !== 'end' ? next : { ...next, reason: word }
   return sweep({ ...session, exit }, at, named, rules, [{ at, type: 'attempt.ended', attempt, exit }])
+}
+
+/** A terminal's last words arrive after the death they explain: what follows from it is judged again. */
+export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.finished'>): Step {
+  const heard = rememberLastWord(session, signal)
+  const { exit, phase, spec } = session
+  const isDecidedByUs = phase.next.kind === 'end' && phase.next.outcome === 'stopped'
+  if (exit === null || isDecidedByUs) return heard
+  const verdict = judgeExit(spec.proof, exit, signal.word)
+  if (verdict.kind === 'crashed') return heard
+  const next: Aftermath = { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
+  return { ...heard, session: { ...heard.session, phase: { ...phase, next } } }
 }
 
 export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {

@@ -38,7 +38,7 @@ export async function readToml(file: string): Promise<Record<string, unknown> | 
   try {
     return parse(text)
   } catch (cause) {
-    const sentence = wordsOf(cause).split('\n', 1)[0] as string
+    const sentence = (wordsOf(cause).split('\n', 1)[0] as string).replace('Invalid TOML document: ', '')
     throw refusal('config-invalid', `${file}${placeOf(cause)} is not TOML: ${sentence}`, 'key = "value", one a line')
   }
 }

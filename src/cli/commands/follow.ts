@@ -7,6 +7,6 @@ import { OPTIONS } from '../table/options.ts'
 
 export async function follow(line: Line, surroundings: Surroundings): Promise<number> {
   const session = pickSession(surroundings, line.words[0])
-  const log = logOptions(line, surroundings.screen.out)
+  const log = logOptions(line, session, surroundings.screen.out)
   return await followSession(surroundings, session, { log, passStatus: line.has(OPTIONS.exitStatus) })
 }

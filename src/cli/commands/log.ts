@@ -12,7 +12,7 @@ export async function log(line: Line, surroundings: Surroundings): Promise<numbe
   const { out } = surroundings.screen
   const session = pickSession(surroundings, line.words[0])
   const glance = await look({ outlet: out }, async signal => {
-    for await (const bytes of readLog(surroundings.home, session, logOptions(line, out))) {
+    for await (const bytes of readLog(surroundings.home, session, logOptions(line, session, out))) {
       if (signal.aborted) break
       await out.pour(bytes)
     }

@@ -2,15 +2,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { checkTaskName } from '../../api/config/check-task-name.ts'
 import type { Config } from '../../api/config/load-config.ts'
+import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/requests.ts'
+import { which } from '../../world/os/which.ts'
 import type { Line } from '../line/line.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
-import { which } from '../../world/os/which.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
 import { checkArguments } from './raw-arguments.ts'
-import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 
 /** Variables of the terminal or the attempt we are called from; the new work has its own. */
 const NOT_HANDED_ON = new Set(['TMUX', 'TMUX_PANE', 'ONESHOT_ATTEMPT'])

@@ -1,3 +1,5 @@
+import { refusal } from '../../api/contract/problems.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
 import type { readLog } from '../../views/log.ts'
 import type { Line } from '../line/line.ts'
 import type { Outlet } from '../screen/outlet.ts'
@@ -6,10 +8,17 @@ import { OPTIONS } from '../table/options.ts'
 
 export type LogOptions = Parameters<typeof readLog>[2]
 
-export function logOptions(line: Line, out: Outlet): LogOptions {
+export function logOptions(line: Line, session: SessionView, out: Outlet): LogOptions {
   const lines = line.value(OPTIONS.lines)
   const since = line.value(OPTIONS.since)
   const attempt = line.value(OPTIONS.attempt)
+  if (attempt !== undefined && attempt > session.attempt) {
+    throw refusal(
+      'usage',
+      `${session.name} has had ${session.attempt} attempts, not ${attempt}`,
+      `oneshot status ${session.name}`,
+    )
+  }
   return {
     raw: line.has(OPTIONS.raw),
     colour: out.isColoured,

@@ -1,5 +1,14 @@
 import fc from 'fast-check'
-import type { Exit, LastWord, Life, Phase, PhaseName, Session, Spec } from '../../core/session.ts'
+import {
+  dueOf,
+  type Exit,
+  type LastWord,
+  type Life,
+  type Phase,
+  type PhaseName,
+  type Session,
+  type Spec,
+} from '../../core/session.ts'
 import { SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.ts'
 
 export const NOW = 1_000_000
@@ -20,14 +29,14 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
   task: fc.constant('task'),
   agent: fc.constant('talker'),
   mode: fc.constantFrom('headless' as const, 'tty' as const),
-  proof: fc.constantFrom('exit-code' as const, 'end-event' as const),
+  proof: fc.constantFrom('exit-code' as const, 'end-event' as const, 'end-event' as const, 'end-event' as const),
   cwd: fc.constant('/'),
   argv: fc.constant(['talker']),
   title: fc.constant('a task'),
   maxTime: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
   restart: fc.record({
-    limit: fc.integer({ min: 0, max: 4 }),
-    window: fc.integer({ min: 0, max: 1_000_000 }),
+    limit: fc.constantFrom(0, 1, 2, 3, 4, 4, 4),
+    window: fc.integer({ min: 1, max: 1_000_000 }),
     firstDelay: fc.integer({ min: 0, max: 1_000 }),
     nextDelay: fc.integer({ min: 0, max: 5_000 }),
     maxDelay: fc.integer({ min: 0, max: 64_000 }),
@@ -63,7 +72,8 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
 
 /** A choice of what happens next, made into a signal once it is known where the session stands. */
 export interface Whim {
-  readonly type: SignalType
+  /** `next` is what would most likely be seen: it starts, it dies, its tree goes, the alarm rings. */
+  readonly type: SignalType | 'next'
   readonly pause: number
   /** Mostly the current attempt; sometimes the one before or after. */
   readonly offset: number
@@ -73,19 +83,37 @@ export interface Whim {
 }
 
 export const whims: fc.Arbitrary<Whim> = fc.record({
-  type: fc.constantFrom(...SIGNAL_TYPES),
+  type: fc.oneof(
+    { arbitrary: fc.constant('next' as const), weight: 20 },
+    { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => type !== 'user.stop')), weight: 20 },
+    { arbitrary: fc.constant<SignalType>('user.stop'), weight: 1 },
+  ),
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
-  offset: fc.constantFrom(0, 0, 0, 0, 0, -1, 1),
+  offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
   exit: exits,
   word: words,
   thread: fc.constantFrom('t-1', 't-2'),
 })
 
 export function signalFrom(whim: Whim, at: number, session: Session): Signal {
+  if (whim.type === 'next') {
+    const isResting = session.phase.name === 'resting'
+    const type = NEXT[session.phase.name]
+    return signalFrom({ ...whim, type, offset: 0 }, isResting ? Math.max(at, dueOf(session) ?? at) : at, session)
+  }
   const { type, exit, word, thread } = whim
   const attempt = session.attempt + whim.offset
   const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, chance: 0.5 }
   return type === 'user.stop' || type === 'clock.due' ? { at, type } : ({ at, attempt, type, ...fields } as Signal)
+}
+
+const NEXT: { readonly [P in PhaseName]: SignalType } = {
+  starting: 'attempt.started',
+  running: 'process.died',
+  blocked: 'agent.answered',
+  stopping: 'tree.gone',
+  resting: 'clock.due',
+  ended: 'clock.due',
 }
 
 export const PHASES: { readonly [P in PhaseName]: Extract<Phase, { name: P }> } = {
