@@ -8,7 +8,7 @@ import type { DaemonView, SessionView } from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
-  /** Undefined when nobody listens. */
+  /** Undefined when nobody listens. Refuses when somebody does and does not answer. */
   findDaemon(): Promise<DaemonView | undefined>
   stopDaemon(): Promise<void>
   run(request: RunRequest): Promise<SessionView>
@@ -19,11 +19,13 @@ export interface Client {
 
 /** A living daemon answers within milliseconds; one that takes this long is stuck or suspended. */
 const PATIENCE: Duration = 5_000
+/** Asking who is there touches nothing but memory. */
+const SHORT_PATIENCE: Duration = 2_000
 /** Starting a session waits for tmux, removing many for the disk. */
 const LONG_PATIENCE: Duration = 60_000
 
 export function connect(socket: string): Client {
-  const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: PATIENCE })
+  const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: SHORT_PATIENCE })
   const post = <T>(path: string, body: unknown, patience: Duration) =>
     call<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), patience })
   return {

@@ -3,23 +3,33 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, connect } from '../api/client.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { DaemonView } from '../api/contract/session-view.ts'
+import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { type Home, homeExists, openHome } from '../world/os/home.ts'
 import { startKeeper } from '../world/os/keeper.ts'
 import { tailOf } from './tail-of.ts'
 
-/** How long a daemon may take to open its store and listen. It takes a fraction of a second. */
-const START_PATIENCE: Duration = 10_000
+/** How long a daemon may take to listen: a fraction of a second, more when it has to take over from a stuck one. */
+const START_PATIENCE: Duration = 20_000
 /** A daemon that was told to stop finishes the deed in hand first. */
 const STOP_PATIENCE: Duration = 15_000
 /** Short against starting a process, long against asking. */
 const POLL: Duration = 15
 
-/** A client whose daemon answers; it is started when there is none. */
+/** A client whose daemon answers; one is started when there is none, or when the one there is does not answer. */
 export async function ensureDaemon(home: Home): Promise<Client> {
-  const client = connect(home.daemonSocket)
-  if ((await findDaemon(home)) === undefined) await startDaemon(home)
-  return client
+  if ((await findAnswering(home)) === undefined) await startDaemon(home)
+  return connect(home.daemonSocket)
+}
+
+/** A daemon that is stuck or suspended counts as none: a newcomer decides whether to take over from it. */
+export async function findAnswering(home: Home): Promise<DaemonView | undefined> {
+  try {
+    return await findDaemon(home)
+  } catch (cause) {
+    if (cause instanceof Refusal && cause.code === 'daemon-unreachable') return undefined
+    throw cause
+  }
 }
 
 export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
@@ -30,8 +40,7 @@ export async function startDaemon(home: Home): Promise<DaemonView> {
   openHome(home)
   fs.rmSync(home.downMarker, { force: true })
   startKeeper(home)
-  const client = connect(home.daemonSocket)
-  const view = await repeatedly(() => client.findDaemon(), START_PATIENCE)
+  const view = await repeatedly(() => findAnswering(home), START_PATIENCE)
   if (view !== undefined) return view
   const [lastWord] = tailOf(home.daemonLog, 1)
   throw refusal(

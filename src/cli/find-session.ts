@@ -45,13 +45,18 @@ function ofDirectory(likeliest: readonly SessionView[], cwd: string): SessionVie
   throw refusal('no-session', `there is no session in this directory (${cwd})`, hint)
 }
 
-/** A name that was used again means its likeliest bearer; different names are not ours to choose from. */
+/**
+ * A name that was used again means its likeliest bearer, and one that lives is meant rather than ones that have ended;
+ * beyond that, different names are not ours to choose from.
+ */
 function theOne(
   likeliest: readonly SessionView[],
   matches: (session: SessionView) => boolean,
   word: string,
 ): SessionView | undefined {
-  const found = likeliest.filter(matches)
+  const all = likeliest.filter(matches)
+  const live = all.filter(isLive)
+  const found = live.length > 0 ? live : all
   const names = [...new Set(found.map(session => session.name))]
   if (names.length > 1) throw ambiguous(word, names)
   return found[0]

@@ -1,18 +1,19 @@
 #!/bin/sh
 # Brings the supervisor back whenever it dies.
 # usage: keeper.sh HOME NODE MAIN
-# Ends when the supervisor was stopped on purpose (0), refused because another one acts (6), or superseded (7): so a
-# second keeper is harmless, because its supervisor is refused.
+# Ends when the supervisor was stopped on purpose (0), refused because another one acts (6), or superseded (7), and when
+# a later keeper is at work. So one keeper too many is harmless, and does not stay.
 
 main() {
   umask 077
   home=$1 node=$2 program=$3
   cd / || exit 1
   trap '' HUP INT
-  echo $$ >"$home/keeper.pid"
   export ONESHOT_HOME="$home"
+  echo $$ >"$home/keeper.pid"
   delay=0
-  while [ ! -e "$home/down" ]; do
+  while [ ! -e "$home/down" ] && is_the_latest; do
+    echo $$ >"$home/keeper.pid"
     begun=$(date +%s)
     "$node" "$program" __daemon </dev/null >>"$home/daemon.log" 2>&1
     case $? in 0 | 6 | 7) break ;; esac
@@ -22,7 +23,17 @@ main() {
     delay=$((delay * 2 + 1))
     [ "$delay" -gt 30 ] && delay=30
   done
-  rm -f "$home/keeper.pid"
+  [ "$(latest)" = $$ ] && rm -f "$home/keeper.pid"
+  exit 0
+}
+
+is_the_latest() {
+  other=$(latest)
+  [ -z "$other" ] || [ "$other" = $$ ] || ! kill -0 "$other" 2>/dev/null
+}
+
+latest() {
+  cat "$home/keeper.pid" 2>/dev/null
 }
 
 main "$@"

@@ -4,6 +4,7 @@ import { readable } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import { sessionFolder } from '../world/os/folders.ts'
 import type { Home } from '../world/os/home.ts'
+import { CLOSING_MARK } from '../world/os/spool.ts'
 import { Changes } from './changes.ts'
 import { type LogSource, logSources, offsetOfLastLines, offsetSince } from './log-source.ts'
 import { readSession } from './sessions.ts'
@@ -60,6 +61,7 @@ class Reader {
   readonly #offsets = new Map<string, number>()
   #session: SessionView
   #carry: Buffer = Buffer.alloc(0)
+  #held: Buffer = Buffer.alloc(0)
 
   constructor(home: Home, session: SessionView, options: LogOptions) {
     this.#home = home
@@ -76,7 +78,8 @@ class Reader {
   *available(): Generator<Uint8Array> {
     for (const { file } of this.#sources()) {
       for (let chunk = this.#read(file); chunk.length > 0; chunk = this.#read(file)) {
-        const shown = this.#options.raw ? chunk : this.#wholeLines(chunk)
+        const own = this.#withoutMark(chunk)
+        const shown = this.#options.raw ? own : this.#wholeLines(own)
         if (shown.length > 0) yield shown
       }
     }
@@ -84,8 +87,10 @@ class Reader {
 
   /** A last line that has no end. */
   *rest(): Generator<Uint8Array> {
-    if (this.#carry.length > 0) yield this.#clean(Buffer.concat([this.#carry, Buffer.from('\n')]))
+    const left = Buffer.concat([this.#carry, this.#held])
+    if (left.length > 0) yield this.#options.raw ? left : this.#clean(Buffer.concat([left, Buffer.from('\n')]))
     this.#carry = Buffer.alloc(0)
+    this.#held = Buffer.alloc(0)
   }
 
   #read(file: string): Buffer {
@@ -99,6 +104,19 @@ class Reader {
     } finally {
       fs.closeSync(fd)
     }
+  }
+
+  /** The shim's closing mark is not the program's. While it may just be arriving, its beginning is held back. */
+  #withoutMark(chunk: Buffer): Buffer {
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const mark = Buffer.from(CLOSING_MARK)
+    const at = bytes.lastIndexOf(0x1b)
+    const mayBeMark =
+      at >= 0 && bytes.length - at <= mark.length && mark.subarray(0, bytes.length - at).equals(bytes.subarray(at))
+    const end = mayBeMark ? at : bytes.length
+    const isWhole = mayBeMark && bytes.length - at === mark.length
+    this.#held = isWhole ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end))
+    return bytes.subarray(0, end)
   }
 
   #wholeLines(chunk: Buffer): Uint8Array {

@@ -37,7 +37,12 @@ function consoleBlocks(page: string): Step[][] {
 
 /** `…` stands for anything; on a line of its own for any number of lines. Columns may be wider than on the page. */
 function pattern(lines: readonly string[]): RegExp {
-  const escaped = lines.map(line => line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*').replaceAll(/ +/g, ' +'))
+  const escaped = lines.map(line =>
+    line
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('…', '.*')
+      .replaceAll(/ +/g, ' +'),
+  )
   return new RegExp(`^${escaped.join('\n').replaceAll(/^\.\*$/gm, '[\\s\\S]*')}$`)
 }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
 import type { DaemonView } from '../../api/contract/session-view.ts'
 import { homeExists } from '../../world/os/home.ts'
-import { findDaemon, startDaemon, stopDaemon } from '../ensure-daemon.ts'
+import { findAnswering, findDaemon, startDaemon, stopDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
@@ -23,7 +23,7 @@ const ACTIONS = { start, stop, status, restart, log } as const satisfies Record<
 >
 
 async function start(line: Line, surroundings: Surroundings): Promise<number> {
-  const running = await findDaemon(surroundings.home)
+  const running = await findAnswering(surroundings.home)
   const view = running ?? (await startDaemon(surroundings.home))
   return answer(line, surroundings, view, running === undefined ? 'started' : 'already running')
 }

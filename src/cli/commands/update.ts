@@ -24,10 +24,10 @@ export async function update(line: Line, { screen, home }: Surroundings): Promis
   const say = (text: string): void => {
     if (err.isTerminal && !screen.isQuiet) err.say(text)
   }
-  await (isClone ? updateClone(root, say) : updateNpm(root, say))
+  const isRebuilt = isClone ? await updateClone(root, say) : await updateNpm(root, say)
   const version = versionIn(root)
   const running = await findDaemon(home)
-  if (running !== undefined && running.version !== version) {
+  if (running !== undefined && (isRebuilt || running.version !== version)) {
     say('handing the sessions over …')
     await stopDaemon(home, running)
     await startDaemon(home)

@@ -16,8 +16,8 @@ export async function checkClone(root: string): Promise<News> {
   return { isNew: behind > 0, text }
 }
 
-/** Fast-forwards and rebuilds if there was anything new. Local changes are never merged with or overwritten. */
-export async function updateClone(root: string, say: (text: string) => void): Promise<void> {
+/** Fast-forwards and rebuilds; false when there was nothing new. Local changes are never merged with or overwritten. */
+export async function updateClone(root: string, say: (text: string) => void): Promise<boolean> {
   const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
     throw refusal('update-impossible', `${root} has local changes`, `commit or stash them: git -C ${root} status`)
@@ -26,11 +26,12 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   say('fetching …')
   const before = await perform('git', ['rev-parse', 'HEAD'], root)
   await perform('git', ['pull', '--ff-only', '--quiet'], root)
-  if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return
+  if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return false
   say('installing …')
   await perform('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
   say('building …')
   await perform(process.execPath, ['scripts/build.mjs'], root)
+  return true
 }
 
 async function assertUpstream(root: string): Promise<void> {

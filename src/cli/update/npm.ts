@@ -13,7 +13,7 @@ export async function checkNpm(): Promise<News> {
 }
 
 /** Only a global installation is ours to update; within a project it is the project's choice. */
-export async function updateNpm(root: string, say: (text: string) => void): Promise<void> {
+export async function updateNpm(root: string, say: (text: string) => void): Promise<boolean> {
   const globalFolder = await perform('npm', ['root', '-g'], '/')
   if (real(path.dirname(root)) !== real(globalFolder)) {
     throw refusal(
@@ -24,6 +24,7 @@ export async function updateNpm(root: string, say: (text: string) => void): Prom
   }
   say('installing …')
   await perform('npm', ['install', '-g', `${PACKAGE}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
+  return true
 }
 
 function real(folder: string): string {

@@ -68,7 +68,7 @@ export function homeExists(home: Home): boolean {
 export function openHome(home: Home): void {
   assertShort(home)
   try {
-    fs.mkdirSync(home.root, { recursive: true, mode: 0o700 })
+    makeFolder(home.root)
     tightenWhenEmpty(home.root)
     assertPrivate(home.root, fs.statSync(home.root))
     for (const folder of [home.mailbox, home.sessions, home.programs, home.terminals]) {
@@ -138,6 +138,13 @@ function assertPrivate(root: string, stat: fs.Stats): void {
       `chmod 700 ${root}`,
     )
   }
+}
+
+/** Node 20: mkdirSync with `recursive` never returns for a path below /proc, so parents are made one by one. */
+function makeFolder(folder: string): void {
+  if (fs.existsSync(folder)) return
+  if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder))
+  fs.mkdirSync(folder, { mode: 0o700 })
 }
 
 /** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */

@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import { hasCode } from '../../lib/trouble.ts'
-import { run } from './run.ts'
 
 /** A process, told apart from any later one with the same pid by its birth. */
 export interface ProcessId {
@@ -135,6 +134,7 @@ function livesBySignal(pid: number): 'alive' | 'dead' | 'unknown' {
 // macOS: `ps -E` shows the environment of one's own processes; -ww, or lines are cut at 80 columns without a terminal.
 async function tableFromPs(options: { markers: boolean }): Promise<ProcessRow[]> {
   const flags = options.markers ? ['-axwwE'] : ['-axww']
+  const { run } = await import('./run.ts') // Only here: every command that looks at sessions would pay for it.
   const { stdout } = await run('ps', [...flags, '-o', 'pid=,ppid=,stat=,lstart=,command='], { timeout: 10_000 })
   return stdout.split('\n').flatMap(line => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s(.*)$/.exec(line)

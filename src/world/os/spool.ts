@@ -5,6 +5,9 @@ import { hasCode } from '../../lib/trouble.ts'
 import type { AttemptFolder } from './folders.ts'
 import type { ProcessId } from './processes.ts'
 
+/** What the shim writes to a terminal after the program has ended. Terminals do not show it. */
+export const CLOSING_MARK = '\u001b]oneshot;end\u0007'
+
 /** What a shim left in the attempt's folder about how the program ended. */
 export type ExitRecord = { readonly kind: 'refused' } | { readonly kind: 'ended'; readonly exit: Exit }
 

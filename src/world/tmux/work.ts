@@ -13,15 +13,13 @@ import { launchFile } from './launch-file.ts'
 import { Mailbox } from './mailbox.ts'
 import { missingLines } from './mend-recording.ts'
 import type { Panes } from './panes.ts'
-import { readClaim, readExit, readRecorder, readStarted } from '../os/spool.ts'
+import { CLOSING_MARK, readClaim, readExit, readRecorder, readStarted } from '../os/spool.ts'
 
 /** What is left of an ended attempt gets this long to go by itself. */
 const POLITE_GRACE = 2_000
 const SWEEP_LIMIT = 10_000
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
-/** What the shim writes to a terminal after the program has ended; terminals do not show it. */
-const CLOSING_MARK = '\u001b]oneshot;end\u0007'
 /** Looks without a new byte after which we no longer wait for it, 20 ms apart. */
 const DRAIN_LOOKS = 100
 /** Looks for the exit record of a program that is gone, 10 ms apart. */
