@@ -28,6 +28,7 @@ const RETURNING = 1
 /** The supervisor of one home, until it is told to stop. Being killed at any moment is fine: starting is recovering. */
 export async function daemon(): Promise<void> {
   process.umask(0o077)
+  process.stdout.on('error', () => undefined) // A full disk: the log can wait, the sessions cannot.
   const home = locateHome(process.env)
   try {
     openHome(home)

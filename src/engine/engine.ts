@@ -50,11 +50,7 @@ export class Engine {
   async start(): Promise<void> {
     const { work, store } = this.#world
     work.onNews(id => void this.look(id))
-    const unsettled = new Set([
-      ...store.live().map(session => session.spec.id),
-      ...store.pending().map(item => item.sessionId),
-    ])
-    await Promise.all([...unsettled].map(id => this.look(id)))
+    await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#setAlarm()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
@@ -109,7 +105,7 @@ export class Engine {
     const { store, work } = this.#world
     const live = store.live()
     for (const session of live) work.measure(attemptRef(session), showOf(this.#agentOf(session)))
-    await Promise.all(live.map(session => this.look(session.spec.id)))
+    await Promise.all(this.#unsettled(live).map(id => this.look(id)))
   }
 
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */
@@ -130,6 +126,12 @@ export class Engine {
     this.#cancelBell()
     this.#world.work.shutDown()
     await this.#turnstile.idle()
+  }
+
+  /** Live sessions, and ended ones for which something is still to be done. */
+  #unsettled(live: readonly Session[]): string[] {
+    const pending = this.#world.store.pending().map(item => item.sessionId)
+    return [...new Set([...live.map(session => session.spec.id), ...pending])]
   }
 
   /** Woken after another supervisor took over, we must do nothing more. */

@@ -7,6 +7,7 @@ const plain = (text: string): string => readable(text, { colour: false })
 test.each([
   ['a progress line is told as it ended', '10%\r50%\r100%\n', '100%\n'],
   ['the end of a line on a terminal is one', 'one\r\ntwo\r\n', 'one\ntwo\n'],
+  ['a program that ends its lines itself on a terminal is read', 'one\r\r\ntwo\r\r\n', 'one\ntwo\n'],
   ['colours go', '\u001b[31mred\u001b[0m\n', 'red\n'],
   ['cursor movements go', 'a\u001b[2K\u001b[1Gb\u001b[?25l\n', 'ab\n'],
   ['titles go', '\u001b]0;title\u0007text \u001b]8;;http://x\u001b\\link\n', 'text link\n'],

@@ -28,7 +28,9 @@ export function oneLine(text: string): string {
 }
 
 function asItEnded(line: string, tokens: RegExp): string {
-  const withoutEnd = line.endsWith('\r') ? line.slice(0, -1) : line
+  let end = line.length
+  while (line[end - 1] === '\r') end-- // A program that writes \r\n on a terminal gets \r\r\n.
+  const withoutEnd = line.slice(0, end)
   const lastTurn = withoutEnd.lastIndexOf('\r')
   const visible = (lastTurn < 0 ? withoutEnd : withoutEnd.slice(lastTurn + 1)).replace(CONTROLS, '')
   return /[\u0008\u001b]/.test(visible) ? erased(visible.match(tokens) ?? []) : visible
@@ -38,9 +40,12 @@ function asItEnded(line: string, tokens: RegExp): string {
 function erased(tokens: readonly string[]): string {
   const kept: string[] = []
   for (const token of tokens) {
-    const last = token === '\u0008' ? kept.findLastIndex(isCharacter) : kept.length
-    if (token !== '\u0008') kept.push(token)
-    else if (last >= 0) kept.splice(last, 1)
+    if (token !== '\u0008') {
+      kept.push(token)
+      continue
+    }
+    const last = kept.findLastIndex(isCharacter)
+    if (last >= 0) kept.splice(last, 1)
   }
   return kept.join('')
 }

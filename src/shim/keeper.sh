@@ -2,7 +2,7 @@
 # Brings the supervisor back whenever it dies.
 # usage: keeper.sh HOME NODE MAIN
 # Ends when the supervisor was stopped on purpose (0), refused because another one acts (6), or superseded (7), and when
-# a later keeper is at work. So one keeper too many is harmless, and does not stay.
+# a later keeper is at work or the home was removed. So one keeper too many is harmless, and does not stay.
 
 main() {
   umask 077
@@ -12,7 +12,7 @@ main() {
   export ONESHOT_HOME="$home"
   echo $$ >"$home/keeper.pid"
   delay=0
-  while [ ! -e "$home/down" ] && is_the_latest; do
+  while [ -d "$home/sessions" ] && [ ! -e "$home/down" ] && is_the_latest; do
     echo $$ >"$home/keeper.pid"
     begun=$(date +%s)
     "$node" "$program" __daemon </dev/null >>"$home/daemon.log" 2>&1

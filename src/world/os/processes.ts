@@ -43,6 +43,16 @@ export function identify(pid: number): ProcessId | undefined {
   }
 }
 
+/** The process group Ctrl-C would reach: the foreground one of its terminal, or its own where it has none. */
+export function groupToInterrupt(pid: number): number | undefined {
+  try {
+    const { group, foreground } = parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return foreground > 0 ? foreground : group
+  } catch {
+    return undefined // It has ended, or there is no /proc.
+  }
+}
+
 /** Whether the process exists but was stopped by a signal, so that it cannot answer. */
 export function isSuspended(pid: number): boolean {
   try {
@@ -95,7 +105,8 @@ async function tableFromProc(options: { markers: boolean }): Promise<ProcessRow[
     try {
       const stat = parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
       if (stat.state === 'Z' || stat.state === 'X') continue
-      rows.push({ ...stat, pid, marker: options.markers ? markerOf(pid) : null })
+      const { birth, parent, session } = stat
+      rows.push({ pid, birth, parent, session, marker: options.markers ? markerOf(pid) : null })
     } catch {
       // It ended while we looked: then it is not in the table.
     }
@@ -116,10 +127,28 @@ function markerOf(pid: number): string | null {
   }
 }
 
+interface Stat {
+  readonly state: string
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  /** The foreground process group of its terminal; -1 without one. */
+  readonly foreground: number
+  readonly birth: string
+}
+
 /** Field 2 is the program's name in parentheses and may contain anything, so fields are counted from the last `)`. */
-function parseStat(stat: string): { state: string; parent: number; session: number; birth: string } {
+function parseStat(stat: string): Stat {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '?', parent: Number(fields[1]), session: Number(fields[3]), birth: fields[19] ?? '' }
+  const [state = '?', parent, group, session, , foreground] = fields
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    foreground: Number(foreground),
+    birth: fields[19] ?? '',
+  }
 }
 
 function livesBySignal(pid: number): 'alive' | 'dead' | 'unknown' {

@@ -8,7 +8,7 @@ import { writeDurably } from '../os/durable.ts'
 import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
-import { bootId, lives, type ProcessId, signalProcess } from '../os/processes.ts'
+import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
 import { launchFile } from './launch-file.ts'
 import { Mailbox } from './mailbox.ts'
 import { missingLines } from './mend-recording.ts'
@@ -113,11 +113,9 @@ export class TmuxWork implements Work {
     const folder = this.#folder(ref)
     const life = readStarted(folder)
     if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
-    try {
-      process.kill(-life.pid, 'SIGINT') // Headless: it leads a process group of its own.
-    } catch {
-      signalProcess(life, 'SIGINT') // On a terminal it shares the shim's group; the program alone is asked.
-    }
+    const group = groupToInterrupt(life.pid)
+    if (group === undefined) signalProcess(life, 'SIGINT')
+    else process.kill(-group, 'SIGINT')
   }
 
   async terminate(ref: AttemptRef): Promise<void> {

@@ -1,0 +1,35 @@
+import type { AttemptRef, LaunchOrder, Work } from '../../src/ports/work.ts'
+import type { Deed, Program } from '../../src/testkit/memory/scripted-process.ts'
+
+/** The same program twice: for a real shell, and for the stand-in. */
+export interface Twin extends Omit<Program, 'run'> {
+  readonly sh: string
+  readonly deeds: readonly Deed[] | Program['run']
+}
+
+/** A world in which attempts can be launched, real or not. */
+export interface WorkBench {
+  readonly work: Work
+  /** Another supervisor's view of the same world. */
+  another(): Work
+  /** A session that was prepared, and the order to launch its first attempt with this program. */
+  order(twin: Twin, wishes?: Partial<LaunchOrder> & { prompt?: Uint8Array }): Promise<LaunchOrder>
+  /** Waits, in this world's time, until this is so. */
+  until(what: string, isSo: () => boolean): Promise<void>
+  /** Everything of these attempts that is alive right now. */
+  alive(ref: AttemptRef): number
+  /** Ends everything and checks that nothing is left. */
+  close(): Promise<void>
+}
+
+/** All it has said so far. A terminal ends lines with \r\n. */
+export function said(work: Work, ref: AttemptRef): string {
+  return Buffer.from(work.read(ref, 0, 1e9))
+    .toString()
+    .replaceAll('\r\n', '\n')
+}
+
+/** An attempt of the same session, after this one. */
+export function next(order: LaunchOrder): LaunchOrder {
+  return { ...order, attempt: order.attempt + 1 }
+}

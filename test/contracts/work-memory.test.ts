@@ -1,0 +1,47 @@
+import { expect } from 'vitest'
+import { Machine, keyOf } from '../../src/testkit/memory/machine.ts'
+import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
+import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
+import type { WorkBench } from './work-bench.ts'
+import { promisesOfWork } from './work-contract.ts'
+
+promisesOfWork('the stand-in', 'headless', openMemoryBench)
+
+function openMemoryBench(): WorkBench {
+  const clock = new VirtualClock()
+  const programs: Record<string, Program> = {}
+  const machine = new Machine(clock, programs)
+  const work = new MemoryWork(machine)
+  let sessions = 0
+  return {
+    work,
+    another: () => new MemoryWork(machine),
+    order: async ({ deeds, sh, ...rest }, { prompt, ...wishes } = {}) => {
+      const sessionId = `s${++sessions}`
+      programs[sessionId] = { ...rest, run: typeof deeds === 'function' ? deeds : () => deeds }
+      await work.prepare(sessionId, { prompt: prompt ?? null })
+      return {
+        sessionId,
+        name: `twin-${sessions}`,
+        attempt: 1,
+        mode: 'headless',
+        argv: [sessionId, sh],
+        cwd: '/',
+        env: {},
+        stdin: undefined,
+        mergeStderr: true,
+        show: 'output',
+        ...wishes,
+      }
+    },
+    until: async (what, isSo) => {
+      for (let turn = 0; !isSo(); turn++) {
+        const isStuck = !(await clock.next()) && !isSo()
+        if (isStuck || turn > 1_000) throw new Error(`waited in vain until ${what}`)
+      }
+    },
+    alive: ref => machine.alive().filter(name => name.split(' ')[0] === keyOf(ref)).length,
+    close: async () => expect(machine.ears.size).toBeLessThan(9),
+  }
+}
