@@ -16,6 +16,13 @@ set -g status-right-length 60
 set -g window-status-format ''
 set -g window-status-current-format ''
 set -s escape-time 10
-set-hook -g client-attached 'if -F "#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}" { set @shown yes ; new-window -n log "exec tail -n 2000 -F \\"\\$ONESHOT_SHOW\\"" }'
-set-hook -g client-detached 'if -F "#{&&:#{==:#{@shown},yes},#{==:#{session_attached},0}}" { set -u @shown ; kill-window -t :log }'
+set-hook -g client-attached {
+  if -F '#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}' {
+    set @shown yes
+    new-window -n log 'trap "" INT QUIT TSTP; exec tail -n 2000 -F "$ONESHOT_SHOW"'
+  }
+}
+set-hook -g client-detached {
+  if -F '#{&&:#{==:#{@shown},yes},#{==:#{session_attached},0}}' { set -u @shown ; kill-window -t :log }
+}
 `
