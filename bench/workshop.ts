@@ -4,7 +4,7 @@ import { Fleet } from './product/fleet.ts'
 import { House } from './product/house.ts'
 import type { Stage } from './product/stage.ts'
 
-/** What the figures share. Everything is opened on first use and closed at the end, the last one first. */
+/** What the figures share. Everything is opened on first use and closed at the end. */
 export class Workshop {
   readonly stage: Stage
   readonly peers: Peers
@@ -48,9 +48,8 @@ export class Workshop {
   }
 
   async close(): Promise<void> {
-    for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {
-      await close().catch(cause => this.broken.push(`could not clean up: ${cause}`))
-    }
+    const closers = this.#closers.splice(0)
+    await Promise.all(closers.map(close => close().catch(cause => this.broken.push(`could not clean up: ${cause}`))))
   }
 
   #once<T>(key: string, open: () => Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ const { build } = await import('esbuild')
 const folder = fs.mkdtempSync(path.join(root, 'node_modules', '.bench-'))
 try {
   await build({
-    entryPoints: { main: path.join(root, 'bench/main.ts'), talker: path.join(root, 'bench/programs/talker.ts') },
+    entryPoints: { main: path.join(root, 'bench/main.ts'), talker: path.join(root, 'bench/talker.ts') },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

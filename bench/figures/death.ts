@@ -16,14 +16,14 @@ const PATIENCE = 10_000
 /** The peers' programs must have lived for a second before a death counts as one worth a restart. */
 const LIFE = 1_200
 /** Ours needs no such rest, so that more than one sample comes of each round. */
-const OURS_PER_ROUND = 3
+const OURS_PER_ROUND = 5
 
 /**
  * From `kill -9` of a headless agent until the supervisor knows. Its event tells when it saw it, in whole milliseconds;
  * the letter that announced the death is taken away after it was recorded on disk, which inotify tells us more finely.
  */
 export async function death(shop: Workshop): Promise<Row[]> {
-  const rounds = shop.rounds(40, 6)
+  const rounds = shop.rounds(40, 2)
   const fleet = await (await shop.fleet('death')).growTo(rounds * OURS_PER_ROUND)
   const mailbox = new FolderWatch(fleet.house.home.mailbox)
   const peers = await openRestarters(shop)

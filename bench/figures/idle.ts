@@ -64,7 +64,8 @@ async function watch<Name extends string>(
 }
 
 async function openSupervisord(shop: Workshop): Promise<Supervisord | NotMeasured> {
-  if (shop.peers.supervisord !== 'installed') return shop.peers.supervisord
+  const { supervisord } = shop.peers
+  if (typeof supervisord !== 'string') return supervisord
   const order = { name: 'supervisord-fleet', command: 'sleep 100000', copies: SESSIONS }
-  return shop.keep(await Supervisord.start(shop.stage, order))
+  return shop.keep(await Supervisord.start(supervisord, shop.stage, order))
 }

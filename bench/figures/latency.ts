@@ -13,11 +13,11 @@ const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
 /** How long a person waits for `run` and `status`, beside an empty Node, tmux and pm2. */
 export async function latency(shop: Workshop): Promise<Row[]> {
   const house = await shop.house('latency')
-  const pm2 = await shop.pm2('pm2-latency')
+  const pm2 = await shop.pm2('pm2-one')
   const sleeper = await house.start(['sleep', '100000'])
   const tmux = shop.keep(tmuxServer(shop))
   const times = await interleave<string>(
-    shop.rounds(40, 8),
+    shop.rounds(40, 6),
     {
       node: () => timeCommand(emptyNode(shop)),
       tmux: () => timeCommand(tmux.newSession()),

@@ -15,15 +15,15 @@ import type { Workshop } from '../workshop.ts'
 export async function output(shop: Workshop): Promise<Row[]> {
   const house = await shop.house('output')
   const lines = { headless: shop.isQuick ? 2_000_000 : 5_000_000, tty: shop.isQuick ? 100_000 : 500_000 }
-  const hasScript = which('script', process.env, '/') !== undefined
-  const times = await interleave<string>(shop.rounds(5, 2), {
+  const script = which('script', process.env, '/')
+  const times = await interleave<string>(shop.rounds(9, 3), {
     file: () => talkToFile(shop, lines.headless),
     headless: () => talkInSession(shop, house, 'headless', lines.headless),
     tty: () => talkInSession(shop, house, 'tty', lines.tty),
-    ...(hasScript ? { script: () => talkToScript(shop, lines.tty) } : {}),
+    ...(script === undefined ? {} : { script: () => talkToScript(script, shop, lines.tty) }),
   })
   const of = (name: string, total: number): Measured => speed(total, times[name]?.median ?? Number.NaN)
-  const script = hasScript ? of('script', lines.tty) : { notMeasured: 'script is not installed' }
+  const raw = script === undefined ? { notMeasured: 'script is not installed' } : of('script', lines.tty)
   const lost = shop.broken.length === 0 ? '0 bytes lost' : 'BYTES LOST'
   return [
     {
@@ -35,7 +35,7 @@ export async function output(shop: Workshop): Promise<Row[]> {
     {
       figure: `${bytesOf(lines.tty) / 1e6} MB through a terminal session`,
       ours: { ...of('tty', lines.tty), more: lost },
-      beside: { name: 'the same program in script(1)', theirs: script },
+      beside: { name: 'the same program in script(1)', theirs: raw },
     },
   ]
 }
@@ -65,11 +65,11 @@ async function talkToFile(shop: Workshop, lines: number): Promise<number> {
 }
 
 /** What a terminal costs without tmux. */
-async function talkToScript(shop: Workshop, lines: number): Promise<number> {
+async function talkToScript(script: string, shop: Workshop, lines: number): Promise<number> {
   const file = path.join(shop.stage.root, 'typescript')
   const report = path.join(shop.stage.root, 'report')
   const command = `exec ${process.execPath} ${talker(shop)} ${lines} ${report}`
-  await ended(spawn('script', ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
+  await ended(spawn(script, ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
   fs.rmSync(file)
   return takeReport(report)
 }

@@ -13,15 +13,15 @@ import type { Workshop } from '../workshop.ts'
 const SESSIONS = 200
 const PATIENCE = 20_000
 /** The keeper brings a supervisor back without delay once it has lived for five whole seconds. */
-const LIFE = 6_000
+const LIFE = 7_000
 
 /** From `kill -9` of the supervisor until a new one answers for all 200 sessions and notices the death of one of them. */
 export async function recovery(shop: Workshop): Promise<Row[]> {
   const fleet = await (await shop.fleet('fleet')).growTo(SESSIONS)
   const answering: number[] = []
   const noticing: number[] = []
-  for (let round = 0; round < shop.rounds(5, 2); round++) {
-    await pause(LIFE)
+  for (let round = 0; round < shop.rounds(5, 1); round++) {
+    await pause(LIFE - (Date.now() - Date.parse((await fleet.house.daemon()).startedAt)))
     const { answered, noticed } = await killDaemon(fleet)
     answering.push(answered)
     noticing.push(noticed)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { FolderWatch } from '../measure/folder-watch.ts'
 import { until } from '../measure/until.ts'
 import { ended } from '../peers/ended.ts'
+import type { NotMeasured } from '../peers/install.ts'
 import { Pm2 } from '../peers/pm2.ts'
 import { Runit } from '../peers/runit.ts'
 import { Supervisord } from '../peers/supervisord.ts'
@@ -24,35 +25,35 @@ const PROGRAM = '#!/bin/sh\n: >"$1/$$"\nexec sleep 100000\n'
 export async function openRestarters(shop: Workshop): Promise<Restarter[]> {
   const program = path.join(shop.stage.root, 'born')
   fs.writeFileSync(program, PROGRAM, { mode: 0o755 })
-  const { runit, supervisord } = shop.peers
+  const { pm2, runsvdir, supervisord } = shop.peers
+  const order = (name: string, folder: string) => ({ name, command: `${program} ${folder}`, copies: 1 })
   return [
     await restarter(shop, 'sh loop', folder => loop(shop, program, folder)),
-    await orNot('runit', runit, () =>
+    await orNot(runsvdir, 'runit', path =>
       restarter(shop, 'runit', async folder => {
-        shop.keep(await Runit.start(shop.stage, { name: 'runit', command: `${program} ${folder}`, copies: 1 }))
+        shop.keep(await Runit.start(path, shop.stage, order('runit', folder)))
       }),
     ),
-    await orNot('pm2', shop.peers.pm2, () =>
+    await orNot(pm2, 'pm2', () =>
       restarter(shop, 'pm2', async folder => {
-        const pm2 = await shop.pm2('pm2-death')
-        if (pm2 instanceof Pm2) pm2.start([{ name: 'born', script: program, args: [folder] }])
+        const own = await shop.pm2('pm2-death')
+        if (own instanceof Pm2) own.start([{ name: 'born', script: program, args: [folder] }])
       }),
     ),
-    await orNot('supervisord', supervisord, () =>
+    await orNot(supervisord, 'supervisord', path =>
       restarter(shop, 'supervisord', async folder => {
-        const order = { name: 'supervisord', command: `${program} ${folder}`, copies: 1 }
-        shop.keep(await Supervisord.start(shop.stage, order))
+        shop.keep(await Supervisord.start(path, shop.stage, order('supervisord', folder)))
       }),
     ),
   ]
 }
 
 async function orNot(
+  peer: string | NotMeasured,
   name: string,
-  peer: string | { notMeasured: string },
-  open: () => Promise<Restarter>,
+  open: (program: string) => Promise<Restarter>,
 ): Promise<Restarter> {
-  return typeof peer === 'string' ? open() : { name, notMeasured: peer.notMeasured }
+  return typeof peer === 'string' ? open(peer) : { name, notMeasured: peer.notMeasured }
 }
 
 async function restarter(shop: Workshop, name: string, start: (folder: string) => Promise<void>): Promise<Restarter> {

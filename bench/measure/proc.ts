@@ -30,8 +30,9 @@ export function cpuOf(pid: number): number {
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6 + ofChildren
 }
 
-export function childrenOf(pid: number): number[] {
-  return allPids().filter(child => Number(afterName(read(`/proc/${child}/stat`))[1]) === pid)
+export function childrenOf(...parents: readonly number[]): number[] {
+  const wanted = new Set(parents)
+  return allPids().filter(child => wanted.has(Number(afterName(read(`/proc/${child}/stat`))[1])))
 }
 
 export function isAlive(pid: number): boolean {

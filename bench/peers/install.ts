@@ -6,12 +6,11 @@ import { which } from '../../src/world/os/which.ts'
 
 export const PM2_VERSION = '7.0.4'
 
-/** The peers to measure beside us; a peer that cannot be had says why. They are for the benchmark only. */
+/** The programs of the peers; one that cannot be had says why. They are for the benchmark only. */
 export interface Peers {
-  /** The path of its program. */
   readonly pm2: string | NotMeasured
-  readonly supervisord: 'installed' | NotMeasured
-  readonly runit: 'installed' | NotMeasured
+  readonly supervisord: string | NotMeasured
+  readonly runsvdir: string | NotMeasured
 }
 
 export interface NotMeasured {
@@ -22,7 +21,7 @@ export function installPeers(say: (sentence: string) => void): Peers {
   return {
     pm2: installPm2(say),
     supervisord: installDebian('supervisor', 'supervisord', say),
-    runit: installDebian('runit', 'runsvdir', say),
+    runsvdir: installDebian('runit', 'runsvdir', say),
   }
 }
 
@@ -48,16 +47,18 @@ function installedVersion(folder: string): string | undefined {
   }
 }
 
-function installDebian(name: string, program: string, say: (sentence: string) => void): 'installed' | NotMeasured {
-  if (isOnPath(program)) return 'installed'
-  if (!isOnPath('apt-get') || process.getuid?.() !== 0) return { notMeasured: `${name} is not installed` }
+function installDebian(name: string, program: string, say: (sentence: string) => void): string | NotMeasured {
+  const found = onPath(program)
+  if (found !== undefined) return found
+  const installer = onPath('apt-get')
+  if (installer === undefined || process.getuid?.() !== 0) return { notMeasured: `${name} is not installed` }
   say(`installing the Debian package ${name} for the benchmark …`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const args = ['install', '-y', '--no-install-recommends', name]
-  spawnSync('apt-get', args, { env, stdio: 'ignore', timeout: 180_000 })
-  return isOnPath(program) ? 'installed' : { notMeasured: `${name} could not be installed` }
+  spawnSync(installer, args, { env, stdio: 'ignore', timeout: 180_000 })
+  return onPath(program) ?? { notMeasured: `${name} could not be installed` }
 }
 
-function isOnPath(program: string): boolean {
-  return which(program, process.env, '/') !== undefined
+function onPath(program: string): string | undefined {
+  return which(program, process.env, '/')
 }

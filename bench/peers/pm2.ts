@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { isAlive, processesWith } from '../measure/proc.ts'
 import { type Command, timeCommand } from '../measure/time-command.ts'
+import { until } from '../measure/until.ts'
 import type { Stage } from '../product/stage.ts'
 
 export interface Pm2App {
@@ -69,9 +70,11 @@ export class Pm2 {
       .map(({ pid }) => pid)
   }
 
+  /** Without asking it: `pm2 kill` takes three seconds. The supervisor goes first, or it would start them again. */
   async close(): Promise<void> {
     const daemon = fs.existsSync(path.join(this.#folder, 'pm2.pid')) ? this.daemon() : 0
-    if (daemon > 0 && isAlive(daemon)) this.do('kill')
+    if (daemon > 0 && isAlive(daemon)) process.kill(daemon, 'SIGKILL')
+    await until('pm2 is gone', () => (isAlive(daemon) ? undefined : true))
     for (const pid of this.survivors()) process.kill(pid, 'SIGKILL')
   }
 }

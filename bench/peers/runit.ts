@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { childrenOf } from '../measure/proc.ts'
+import { childrenOf, isAlive } from '../measure/proc.ts'
 import { until } from '../measure/until.ts'
 import type { Stage } from '../product/stage.ts'
 import { ended } from './ended.ts'
@@ -15,6 +15,7 @@ export class Runit {
   }
 
   static async start(
+    program: string,
     stage: Stage,
     { name, command, copies }: { name: string; command: string; copies: number },
   ): Promise<Runit> {
@@ -24,11 +25,10 @@ export class Runit {
       fs.mkdirSync(service, { recursive: true })
       fs.writeFileSync(path.join(service, 'run'), `#!/bin/sh\nexec ${command}\n`, { mode: 0o755 })
     }
-    const child = spawn('runsvdir', [folder], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const child = spawn(program, [folder], { env: stage.env, cwd: folder, stdio: 'ignore' })
     const runit = new Runit(child)
     await until('runit has started all', () => {
-      const keepers = runit.keepers()
-      return keepers.length === copies && keepers.every(pid => childrenOf(pid).length > 0) ? true : undefined
+      return childrenOf(...runit.keepers()).length === copies ? true : undefined
     })
     return runit
   }
@@ -47,6 +47,6 @@ export class Runit {
     const keepers = this.keepers()
     this.#child.kill('SIGHUP')
     await ended(this.#child)
-    await until('runit has ended all', () => (keepers.every(pid => childrenOf(pid).length === 0) ? true : undefined))
+    await until('runit has ended all', () => (keepers.some(isAlive) ? undefined : true))
   }
 }

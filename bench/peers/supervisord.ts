@@ -15,6 +15,7 @@ export class Supervisord {
   }
 
   static async start(
+    program: string,
     stage: Stage,
     { name, command, copies }: { name: string; command: string; copies: number },
   ): Promise<Supervisord> {
@@ -22,7 +23,7 @@ export class Supervisord {
     fs.mkdirSync(folder)
     const file = path.join(folder, 'supervisord.conf')
     fs.writeFileSync(file, configuration(folder, command, copies))
-    const child = spawn('supervisord', ['-n', '-c', file], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const child = spawn(program, ['-n', '-c', file], { env: stage.env, cwd: folder, stdio: 'ignore' })
     const supervisord = new Supervisord(child)
     await until('supervisord has started all', () =>
       childrenOf(supervisord.daemon()).length === copies ? true : undefined,

@@ -1,9 +1,9 @@
 import { type Aim, isMet, type Measured, ratioOf, type Row, round } from './row.ts'
 
-export const HEADERS = ['figure', 'ours', 'beside it', 'measured', 'ratio', 'aim', 'met'] as const
+const HEADERS = ['figure', 'ours', 'beside it', 'measured', 'ratio', 'aim', 'met'] as const
 
 /** Every row as words, in the order of the headers. */
-export function cellsOf(rows: readonly Row[]): string[][] {
+function cellsOf(rows: readonly Row[]): string[][] {
   return rows.map(row => {
     const ratio = ratioOf(row)
     const theirs = row.beside?.theirs

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import type { Socket } from 'node:net'
 import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
@@ -59,7 +60,9 @@ class NobodyListens extends Refusal {
 
 async function call<T>(socket: string, { method, path, body, patience }: Call): Promise<T> {
   const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
-  const { status, text } = await exchange({ socketPath: socket, method, path, headers, agent: false }, body, patience)
+  // Without an agent: on Node 20 the agent's first call compiles a regular expression for IPv6, which takes 7 ms.
+  const createConnection = (): Socket => process.getBuiltinModule('node:net').connect(socket)
+  const { status, text } = await exchange({ createConnection, method, path, headers }, body, patience)
   const answer = parseJson(text)
   if (status < 400) return answer as T
   throw (

@@ -5,7 +5,7 @@ import { refusal } from '../api/contract/problems.ts'
 import type { DaemonView } from '../api/contract/session-view.ts'
 import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
-import { type Home, homeExists, openHome } from '../world/os/home.ts'
+import { assertRoom, type Home, homeExists, openHome } from '../world/os/home.ts'
 import { startKeeper } from '../world/os/keeper.ts'
 import { tailOf } from './tail-of.ts'
 
@@ -38,6 +38,7 @@ export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
 
 export async function startDaemon(home: Home): Promise<DaemonView> {
   openHome(home)
+  assertRoom(home)
   fs.rmSync(home.downMarker, { force: true })
   startKeeper(home)
   const view = await repeatedly(() => findAnswering(home), START_PATIENCE)

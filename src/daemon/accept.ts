@@ -1,5 +1,6 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
+import path from 'node:path'
 import { AGENT_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
@@ -8,6 +9,7 @@ import type { Session, Spec } from '../core/session.ts'
 import { freeName, isTaskName, sessionName } from '../core/task-name.ts'
 import { nearest } from '../lib/nearest.ts'
 import { commandLine } from '../lib/quote.ts'
+import type { Refusal } from '../lib/refusal.ts'
 import { slug } from '../lib/slug.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
@@ -83,8 +85,18 @@ function programOf(request: RunRequest, agent: Agent): string[] {
     throw refusal('usage', 'no program was given', 'oneshot run -- pytest tests/ -v')
   const found = which(program, request.env, request.cwd)
   if (found !== undefined) return [found, ...rest]
-  const hint = program.includes('/') ? 'check the path and that it is executable' : 'install it, or give its full path'
-  throw refusal('program-missing', `${program} was not found${program.includes('/') ? '' : ' on PATH'}`, hint)
+  throw program.includes('/') ? unusablePath(program, request.cwd) : notOnPath(program)
+}
+
+function notOnPath(program: string): Refusal {
+  return refusal('program-missing', `${program} was not found on PATH`, 'install it, or give its full path')
+}
+
+function unusablePath(program: string, cwd: string): Refusal {
+  const file = path.resolve(cwd, program)
+  if (!fs.existsSync(file)) return refusal('program-missing', `${program} was not found`, 'check the path')
+  if (fs.statSync(file).isDirectory()) return refusal('program-missing', `${program} is a folder`, 'check the path')
+  return refusal('program-missing', `${program} is not executable`, `chmod +x ${program}`)
 }
 
 function titleOf(request: RunRequest, prompt: Uint8Array | null): string {

@@ -9,7 +9,7 @@ import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Store } from '../ports/store.ts'
+import { type Store, Superseded } from '../ports/store.ts'
 import type { Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { narrate } from './narrate.ts'
@@ -55,22 +55,31 @@ export class Engine {
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
-  /** Accepts a piece of work: when this returns, it will be seen through. */
+  /** Accepts a piece of work: when this returns, it will be seen through; when it throws, nothing of it stays. */
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
   ): Promise<Session> {
-    await this.#world.work.prepare(spec.id, files)
+    const { work, store } = this.#world
     const first = create(spec)
     return this.#turnstile.pass(spec.id, async () => {
-      this.#record(first)
+      try {
+        await work.prepare(spec.id, files)
+        this.#record(first)
+      } catch (cause) {
+        if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)
+        throw cause
+      }
       void this.look(spec.id)
       return first.session
     })
   }
 
+  /** Records the wish, or throws. Once recorded, it is carried out. */
   async stop(id: string): Promise<void> {
-    await this.#dispatch(id, { at: this.#world.clock.now(), type: 'user.stop' })
+    const wish: Signal = { at: this.#world.clock.now(), type: 'user.stop' }
+    await this.#turnstile.pass(id, () => this.#isInCharge() && this.#decide(id, [wish]))
+    await this.look(id)
   }
 
   /** Looks what is new about a session, decides, records, performs; until nothing is new. */
@@ -104,7 +113,10 @@ export class Engine {
     if (!this.#isInCharge()) return
     const { store, work } = this.#world
     const live = store.live()
-    for (const session of live) work.measure(attemptRef(session), showOf(this.#agentOf(session)))
+    for (const session of live) {
+      const show = showOf(this.#agentOf(session))
+      void this.#enter(session.spec.id, async () => work.measure(attemptRef(session), show))
+    }
     await Promise.all(this.#unsettled(live).map(id => this.look(id)))
   }
 

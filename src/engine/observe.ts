@@ -107,12 +107,21 @@ function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, 
     lines = [new TextDecoder().decode(bytes)]
     length = bytes.length
   }
-  const heard = lines.filter(line => line.trim() !== '').map(read)
+  const heard = lines.filter(line => line.trim() !== '').map(line => understand(line, read))
   return {
     observations: heard.flatMap(item => item.observations),
     text: heard.map(item => item.text ?? '').join(''),
     output: from + length,
     hasMore: length > 0,
+  }
+}
+
+/** A line that its agent's reader stumbles over is shown as it is: nobody must stay stuck on it. */
+function understand(line: string, read: NonNullable<Agent['read']>): ReturnType<typeof read> {
+  try {
+    return read(line)
+  } catch {
+    return { observations: [], text: `${line}\n` }
   }
 }
 

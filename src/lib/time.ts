@@ -5,9 +5,16 @@ export type Duration = number
 
 const UNITS: Record<string, Duration> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** A thousand years: whatever is counted from now on by a duration is still a date that can be written. */
+export const LONGEST_DURATION: Duration = 365_000 * 86_400_000
+
 /** Reads `90s`, `5m`, `1h30m`, `250ms`, `2d`; a bare number means seconds. Undefined when it is none of these. */
 export function parseDuration(text: string): Duration | undefined {
-  const trimmed = text.trim()
+  const duration = sumOf(text.trim())
+  return duration === undefined || duration > LONGEST_DURATION ? undefined : duration
+}
+
+function sumOf(trimmed: string): Duration | undefined {
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1000)
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) return undefined
   let total = 0

@@ -28,7 +28,7 @@ main() {
   # In the foreground: a program started with & would be deaf to Ctrl-C for ever.
   if [ "$mode" = tty ]; then
     "$tmux" -S "$home/tty/$id.sock" wait-for "gate-$attempt"
-    sh "$folder/launch" 2>&1
+    (exec sh "$folder/launch" 2>&1)
     status=$?
     # The recorder has everything once it has this, which no terminal shows.
     printf '\033]oneshot;end\007' 2>/dev/null
@@ -43,7 +43,7 @@ main() {
   conclude ended $?
 }
 
-# Writes the exit record so that it is there whole or not at all, then rings.
+# Writes down how it ended, and rings. On a full disk it waits for room: nobody could find out again.
 conclude() {
   exec 9>&-
   # The shell tells a killed program from one that exited with 128 + n by a word on stderr (dash, bash; not for INT, PIPE).
@@ -52,12 +52,16 @@ conclude() {
     130 | 141) signalled=yes ;;
     129 | 1[3-9]? | 2??) [ -s "$folder/notice" ] && signalled=yes ;;
   esac
-  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit.draft"
-  sync "$folder/exit.draft" 2>/dev/null
-  mv -f "$folder/exit.draft" "$folder/exit"
-  : >"$letter.exit"
+  until record "$1" "$2" || [ ! -d "$folder" ]; do sleep 1; done
   wait_until_heard
   exit 0
+}
+
+# The record is there whole or not at all.
+record() {
+  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit.draft" || return 1
+  sync "$folder/exit.draft" 2>/dev/null
+  mv -f "$folder/exit.draft" "$folder/exit" && printf '' >"$letter.exit"
 }
 
 # The supervisor takes the letter within milliseconds. A letter that stays means that nobody is there: start one.

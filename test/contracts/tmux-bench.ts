@@ -1,3 +1,4 @@
+import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Mode } from '../../src/core/session.ts'
@@ -17,6 +18,8 @@ export interface TmuxBench extends WorkBench {
   readonly work: TmuxWork
   readonly home: Home
   readonly panes: Panes
+  /** A session's id and name, with nothing prepared. */
+  reserve(): LaunchOrder
   /** A session that was prepared with this environment, and the order to launch this argv. */
   run(argv: readonly string[], wishes?: Wishes): Promise<LaunchOrder>
 }
@@ -31,19 +34,16 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
   const works = [new TmuxWork(home, panes)]
   const work = works[0] as TmuxWork
   const orders: LaunchOrder[] = []
-  const run = async (argv: readonly string[], { prompt, saved, ...wishes }: Wishes = {}): Promise<LaunchOrder> => {
+  const reserve = (wishes: Partial<LaunchOrder> = {}): LaunchOrder => {
     const number = orders.length + 1
-    const sessionId = `s${String(number).padStart(9, '0')}`
-    const cwd = path.join(home.root, `cwd${number}`)
-    fs.mkdirSync(cwd)
-    await work.prepare(sessionId, { prompt: prompt ?? null, env: saved ?? { PATH: process.env['PATH'] ?? '' } })
     const order: LaunchOrder = {
-      sessionId,
+      // Markers are looked for on the whole machine, where other homes are at work.
+      sessionId: crypto.randomBytes(5).toString('hex'),
       name: `twin-${number}`,
       attempt: 1,
       mode,
-      argv,
-      cwd,
+      argv: [],
+      cwd: path.join(home.root, `cwd${number}`),
       env: {},
       stdin: undefined,
       mergeStderr: true,
@@ -53,10 +53,18 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
     orders.push(order)
     return order
   }
+  const run = async (argv: readonly string[], { prompt, saved, ...wishes }: Wishes = {}): Promise<LaunchOrder> => {
+    const order = reserve({ argv, ...wishes })
+    if (wishes.cwd === undefined) fs.mkdirSync(order.cwd)
+    const env = saved ?? { PATH: process.env['PATH'] ?? '' }
+    await work.prepare(order.sessionId, { prompt: prompt ?? null, env })
+    return order
+  }
   return {
     work,
     home,
     panes,
+    reserve,
     run,
     another: () => {
       const other = new TmuxWork(home, panes)

@@ -15,7 +15,7 @@ export interface WorkBench {
   /** A session that was prepared, and the order to launch its first attempt with this program. */
   order(twin: Twin, wishes?: Partial<LaunchOrder> & { prompt?: Uint8Array }): Promise<LaunchOrder>
   /** Waits, in this world's time, until this is so. */
-  until(what: string, isSo: () => boolean): Promise<void>
+  until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
   /** Everything of these attempts that is alive right now. */
   alive(ref: AttemptRef): number
   /** Ends everything and checks that nothing is left. */

@@ -136,7 +136,7 @@ export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench)
       await bench.work.interrupt(order)
       await bench.another().interrupt(order)
       await bench.work.sweep(order, { force: true })
-      expect(said(bench.work, order)).toBe('ready\ncaught\n')
+      expect(said(bench.work, order).match(/caught/g)).toHaveLength(1)
     })
 
     test('a program can be asked to end by itself', async () => {
@@ -253,7 +253,7 @@ export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench)
 
     test('new output is news while it is watched', async () => {
       const order = await running({
-        sh: `echo ready; while read -r line; do :; done <"$0" 2>/dev/null; trap 'echo more; exec sleep 1000' INT; while :; do sleep 0.05; done`,
+        sh: `trap 'echo more' INT; echo ready; while :; do sleep 0.05; done`,
         deeds: [{ say: 'ready\n' }, { wait: Infinity }],
         onInterrupt: [{ say: 'more\n' }, { wait: Infinity }],
       })

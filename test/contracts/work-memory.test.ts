@@ -36,8 +36,8 @@ function openMemoryBench(): WorkBench {
       }
     },
     until: async (what, isSo) => {
-      for (let turn = 0; !isSo(); turn++) {
-        const isStuck = !(await clock.next()) && !isSo()
+      for (let turn = 0; !(await isSo()); turn++) {
+        const isStuck = !(await clock.next()) && !(await isSo())
         if (isStuck || turn > 1_000) throw new Error(`waited in vain until ${what}`)
       }
     },

@@ -52,6 +52,12 @@ test('lines said before and after a change of supervisors are told once', async 
   expect(stage.transcript('s1').split('\n').slice(0, 51)).toEqual([...lines, 'done: it'])
 })
 
+test('a line that cannot be understood is shown as it is, and the story goes on', async () => {
+  const { stage } = await begin({ run: () => [{ say: 'one\nriddle\ntwo\n' }, { wait: 10 }, { say: 'done: it\n' }] })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.transcript('s1')).toContain('one\nriddle\ntwo\ndone: it\n')
+})
+
 test('a question blocks the session until it is answered', async () => {
   const { stage } = await begin({
     run: () => [

@@ -17,12 +17,20 @@ export interface Answer {
   readonly stderr: string
 }
 
+/** What is different from the house's own. */
+export interface Circumstances {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly input?: Uint8Array
+}
+
 /** A home of its own, in which the built product is used as a person or a program would. Always `close` it. */
 export class House {
   readonly root: string
   readonly home: Home
   readonly project: string
   readonly env: NodeJS.ProcessEnv
+  readonly #deferred: (() => Promise<unknown>)[] = []
 
   constructor(env: NodeJS.ProcessEnv = {}) {
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-'))
@@ -35,13 +43,33 @@ export class House {
   }
 
   oneshot(...args: string[]): Promise<Answer> {
-    return run(process.execPath, [MAIN, ...args], { cwd: this.project, env: this.env, timeout: 60_000 })
+    return this.call(args, {})
+  }
+
+  call(args: readonly string[], { env, cwd, input }: Circumstances): Promise<Answer> {
+    return run(process.execPath, [MAIN, ...args], {
+      cwd: cwd ?? this.project,
+      env: { ...this.env, ...env },
+      timeout: 60_000,
+      ...(input !== undefined && { input }),
+    })
+  }
+
+  /** A file in the project. */
+  path(...names: string[]): string {
+    return path.join(this.project, ...names)
+  }
+
+  /** To be undone when the house is closed, after its work has been stopped; the last one first. */
+  defer(undo: () => Promise<unknown>): void {
+    this.#deferred.push(undo)
   }
 
   /** Runs it and expects success. */
   async ok(...args: string[]): Promise<string> {
     const answer = await this.oneshot(...args)
-    expect(answer, `oneshot ${args.join(' ')}`).toMatchObject({ code: 0 })
+    const { code } = answer
+    expect({ code, ...(code !== 0 && answer) }, `oneshot ${args.join(' ')}`).toEqual({ code: 0 })
     return answer.stdout.trim()
   }
 
@@ -91,14 +119,23 @@ export class House {
       await this.oneshot('killall', '--yes')
       await this.oneshot('daemon', 'stop')
     }
+    for (const undo of this.#deferred.toReversed()) await undo()
     const left = await until(
       'nothing is left running',
       async () => (processesOf(this.root).length === 0 ? [] : undefined),
       15_000,
     ).catch(() => processesOf(this.root))
-    for (const row of left) process.kill(row.pid, 'SIGKILL')
+    for (const row of left) kill(row.pid)
     fs.rmSync(this.root, { recursive: true, force: true })
     expect(left, 'processes left behind').toEqual([])
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
   }
 }
 

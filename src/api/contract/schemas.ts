@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { LONGEST_DURATION } from '../../lib/time.ts'
 import type { CleanRequest, RunRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
@@ -12,7 +13,7 @@ export const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   cwd: word,
   env: z.record(z.string(), z.string()),
   mode: z.exactOptional(z.enum(['headless', 'tty'])),
-  maxTime: z.nullable(z.int().check(z.positive())),
+  maxTime: z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
 })
 
 export const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })

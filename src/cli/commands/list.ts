@@ -28,7 +28,7 @@ function show(sessions: readonly SessionView[], line: Line, { out }: Screen): vo
   const isCut = out.isTerminal && !isWide && !line.has(OPTIONS.noTrunc)
   const width = isCut ? out.width : Number.POSITIVE_INFINITY
   const lines = renderTable(columnsFor(out, isWide), sessions, { headers: !line.has(OPTIONS.noHeaders), width })
-  for (const row of lines) out.say(row)
+  out.say(lines.join('\n'))
 }
 
 function columnsFor(out: Screen['out'], isWide: boolean): Column<SessionView>[] {

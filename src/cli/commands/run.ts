@@ -8,7 +8,6 @@ import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
-import { followSession } from '../session/follow-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -32,6 +31,7 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
   if (!isFollowing) return answer(session, line, screen)
   if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }
+  const { followSession } = await import('../session/follow-session.ts') // It brings SQLite, which `run` does without.
   return await followSession(surroundings, session, { log, passStatus: true })
 }
 

@@ -5,6 +5,7 @@ import type { Config } from '../../api/config/load-config.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/requests.ts'
+import type { Refusal } from '../../lib/refusal.ts'
 import { which } from '../../world/os/which.ts'
 import type { Line } from '../line/line.ts'
 import { here, type Surroundings } from '../surroundings.ts'
@@ -41,9 +42,13 @@ export function directoryOf(line: Line): string {
   const cwd = line.value(OPTIONS.cwd)
   if (cwd === undefined) return here()
   const full = path.resolve(cwd)
-  if (fs.statSync(full, { throwIfNoEntry: false })?.isDirectory()) return fs.realpathSync(full)
-  const why = fs.existsSync(full) ? 'is not a directory' : 'does not exist'
-  throw refusal('cwd-missing', `cannot work in ${full}: it ${why}`, 'check --cwd')
+  if (!fs.existsSync(full)) throw noPlace(full, 'does not exist')
+  if (!fs.statSync(full).isDirectory()) throw noPlace(full, 'is not a directory')
+  return fs.realpathSync(full)
+}
+
+function noPlace(full: string, why: string): Refusal {
+  return refusal('cwd-missing', `cannot work in ${full}: it ${why}`, 'check --cwd')
 }
 
 function agentWith(

@@ -13,7 +13,11 @@ export const talker: Agent = {
     env: {},
     stdin: resume === null ? 'prompt' : { text: 'go on' },
   }),
-  read: line => ({ observations: meaning(line), text: `${line}\n` }),
+  read: line => {
+    const word = line.replace(/\r$/, '') // On a terminal.
+    invariant(word !== 'riddle', 'it speaks in riddles')
+    return { observations: meaning(word), text: `${word}\n` }
+  },
 }
 
 /** A program whose exit code is its answer. */

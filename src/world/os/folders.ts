@@ -29,6 +29,8 @@ export interface AttemptFolder {
   readonly exit: string
   /** Present once the program was asked to stop. */
   readonly interrupted: string
+  /** Present once the attempt is being swept: what has not begun by then does not begin. */
+  readonly swept: string
   /** The pid of the process that records a terminal's output. */
   readonly recorder: string
 }
@@ -60,6 +62,7 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
     started: at('started'),
     exit: at('exit'),
     interrupted: at('interrupted'),
+    swept: at('swept'),
     recorder: at('recorder'),
   }
 }

@@ -6,6 +6,8 @@ import { hasCode, wordsOf } from '../../lib/trouble.ts'
 
 /** Unix socket paths end at 104 bytes on macOS, 108 on Linux, the closing NUL included. */
 const SOCKET_PATH_LIMIT = 103
+/** What a supervisor writes before it answers: a database with its journal and index, 100 KB in all. */
+const LEAST_ROOM = 128 * 1024
 
 /** Where everything lies. One folder, private to its user. */
 export interface Home {
@@ -59,7 +61,7 @@ export function locateHome(env: NodeJS.ProcessEnv): Home {
 export function homeExists(home: Home): boolean {
   assertShort(home)
   const stat = statOf(home.root)
-  if (stat === undefined) return false
+  if (stat === undefined || isUntouched(home.root, stat)) return false
   assertPrivate(home.root, stat)
   return true
 }
@@ -77,6 +79,18 @@ export function openHome(home: Home): void {
     fs.accessSync(home.root, fs.constants.W_OK)
   } catch (cause) {
     throw cause instanceof Refusal ? cause : unusable(home.root, cause)
+  }
+}
+
+/** Refuses when a supervisor would not find room to begin. It cannot tell by itself: its log is on the same disk. */
+export function assertRoom(home: Home): void {
+  const probe = path.join(home.root, `room.${process.pid}`)
+  try {
+    fs.writeFileSync(probe, Buffer.alloc(LEAST_ROOM), { mode: 0o600 })
+  } catch (cause) {
+    throw unusable(home.root, cause)
+  } finally {
+    fs.rmSync(probe, { force: true })
   }
 }
 
@@ -149,15 +163,12 @@ function makeFolder(folder: string): void {
 
 /** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */
 function tightenWhenEmpty(root: string): void {
-  const stat = fs.statSync(root)
-  if (
-    stat.isDirectory() &&
-    stat.uid === process.getuid?.() &&
-    (stat.mode & 0o077) !== 0 &&
-    fs.readdirSync(root).length === 0
-  ) {
-    fs.chmodSync(root, 0o700)
-  }
+  if (isUntouched(root, fs.statSync(root))) fs.chmodSync(root, 0o700)
+}
+
+function isUntouched(root: string, stat: fs.Stats): boolean {
+  const isOurs = stat.isDirectory() && stat.uid === process.getuid?.()
+  return isOurs && (stat.mode & 0o077) !== 0 && fs.readdirSync(root).length === 0
 }
 
 function statOf(file: string): fs.Stats | undefined {

@@ -26,7 +26,7 @@ export const bootId: string = readBootId()
 export function lives(process: ProcessId): 'alive' | 'dead' | 'unknown' {
   if (!hasProc) return livesBySignal(process.pid)
   try {
-    const stat = fs.readFileSync(`/proc/${process.pid}/stat`, 'latin1')
+    const stat = readStat(process.pid)
     const row = parseStat(stat)
     return row.birth === process.birth && row.state !== 'Z' && row.state !== 'X' ? 'alive' : 'dead'
   } catch (cause) {
@@ -37,7 +37,7 @@ export function lives(process: ProcessId): 'alive' | 'dead' | 'unknown' {
 /** The process that has this pid now. */
 export function identify(pid: number): ProcessId | undefined {
   try {
-    return { pid, birth: hasProc ? parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1')).birth : 'unknown' }
+    return { pid, birth: hasProc ? parseStat(readStat(pid)).birth : 'unknown' }
   } catch {
     return undefined // It has ended.
   }
@@ -46,7 +46,7 @@ export function identify(pid: number): ProcessId | undefined {
 /** The process group Ctrl-C would reach: the foreground one of its terminal, or its own where it has none. */
 export function groupToInterrupt(pid: number): number | undefined {
   try {
-    const { group, foreground } = parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    const { group, foreground } = parseStat(readStat(pid))
     return foreground > 0 ? foreground : group
   } catch {
     return undefined // It has ended, or there is no /proc.
@@ -56,7 +56,7 @@ export function groupToInterrupt(pid: number): number | undefined {
 /** Whether the process exists but was stopped by a signal, so that it cannot answer. */
 export function isSuspended(pid: number): boolean {
   try {
-    return parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1')).state === 'T'
+    return parseStat(readStat(pid)).state === 'T'
   } catch {
     return false // Not there, or no /proc: then it is not known to be suspended.
   }
@@ -103,7 +103,7 @@ async function tableFromProc(options: { markers: boolean }): Promise<ProcessRow[
     const pid = Number(name)
     if (!Number.isInteger(pid)) continue
     try {
-      const stat = parseStat(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+      const stat = parseStat(readStat(pid))
       if (stat.state === 'Z' || stat.state === 'X') continue
       const { birth, parent, session } = stat
       rows.push({ pid, birth, parent, session, marker: options.markers ? markerOf(pid) : null })
@@ -124,6 +124,19 @@ function markerOf(pid: number): string | null {
     return entry === undefined ? null : entry.slice(MARKER.length)
   } catch {
     return null // Another user's process, or gone: not one of ours.
+  }
+}
+
+/** 52 numbers and a name of at most 64 bytes. */
+const scratch = Buffer.allocUnsafe(2_048)
+
+/** Three calls where readFileSync makes five and allocates: it takes a third of the time, and every look takes two. */
+function readStat(pid: number): string {
+  const fd = fs.openSync(`/proc/${pid}/stat`, 'r')
+  try {
+    return scratch.toString('latin1', 0, fs.readSync(fd, scratch))
+  } finally {
+    fs.closeSync(fd)
   }
 }
 

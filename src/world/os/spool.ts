@@ -44,6 +44,8 @@ function processIn(file: string): ProcessId | null {
 
 /** A record counts once its last line is `end`: whoever writes it may have been killed in the middle. */
 function wholeRecord(file: string): string[] | null {
+  // Asked first, because a caught error costs ten times as much, and most attempts have no exit record yet.
+  if (!fs.existsSync(file)) return null
   try {
     const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n')
     return lines.at(-1) === 'end' ? lines.slice(0, -1) : null

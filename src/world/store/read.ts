@@ -32,14 +32,25 @@ export function readEvents(home: Home, id: string): Event[] {
 }
 
 function reading<T>(home: Home, ask: (database: Database) => T[], otherwise: () => T[]): T[] {
-  if (!fs.existsSync(home.database)) return otherwise()
-  let database: Database | undefined
   try {
-    database = openDatabase(home.database, { readOnly: true })
-    return ask(database)
+    return ask(connectionTo(home.database))
   } catch {
-    return otherwise() // Corrupt, or just being created: the copies beside the output tell the same.
-  } finally {
-    database?.close()
+    known = undefined
+    return otherwise() // Not there, corrupt, or just being created: the copies beside the output tell the same.
   }
+}
+
+let known: { readonly file: string; readonly inode: number; readonly database: Database } | undefined
+
+/**
+ * One connection for whoever looks again and again: @photostructure/sqlite 1.2.1 keeps the files of a closed one open
+ * until its statements are collected, and a long `follow` ran up hundreds of them.
+ */
+function connectionTo(file: string): Database {
+  const { ino: inode } = fs.statSync(file)
+  if (known?.file !== file || known.inode !== inode) {
+    known?.database.close()
+    known = { file, inode, database: openDatabase(file, { readOnly: true }) }
+  }
+  return known.database
 }

@@ -36,14 +36,24 @@ export class SqliteStore implements Store {
 
   record(step: Step): void {
     const { session, events, effects } = step
-    const { id, name, createdAt } = session.spec
+    const { id } = session.spec
     this.#transaction(() => {
-      const isLive = session.phase.name === 'ended' ? 0 : 1
-      this.#sql.putSession.run(id, name, isLive, dueOf(session), createdAt, JSON.stringify(session))
+      this.#put(session)
       for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
       for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
     })
     this.#onRecord(session)
+  }
+
+  isEmpty(): boolean {
+    return this.#sql.any.get() === undefined
+  }
+
+  /** Takes in sessions that were recorded elsewhere: all of them or none. */
+  adopt(sessions: readonly Session[]): void {
+    this.#transaction(() => {
+      for (const session of sessions) this.#put(session)
+    })
   }
 
   load(id: string): Session | undefined {
@@ -96,6 +106,12 @@ export class SqliteStore implements Store {
     this.#database.close()
   }
 
+  #put(session: Session): void {
+    const { id, name, createdAt } = session.spec
+    const isLive = session.phase.name === 'ended' ? 0 : 1
+    this.#sql.putSession.run(id, name, isLive, dueOf(session), createdAt, JSON.stringify(session))
+  }
+
   #transaction(work: () => void): void {
     this.#sql.begin.run()
     try {
@@ -130,6 +146,7 @@ function statements(database: Database) {
     addEvent: database.prepare('INSERT INTO events (session_id, at, type, body) VALUES (?, ?, ?, ?)'),
     addEffect: database.prepare('INSERT INTO outbox (session_id, effect) VALUES (?, ?)'),
     session: database.prepare('SELECT state FROM sessions WHERE id = ?'),
+    any: database.prepare('SELECT 1 FROM sessions LIMIT 1'),
     all: database.prepare('SELECT state FROM sessions ORDER BY created_at DESC'),
     live: database.prepare('SELECT state FROM sessions WHERE is_live = 1 ORDER BY created_at'),
     pending: database.prepare('SELECT seq, session_id, effect FROM outbox ORDER BY seq'),

@@ -20,10 +20,12 @@ export function launchFile(
     '  birth=$(ps -o lstart= -p $$) boot=unknown',
     'fi',
     `printf '%s %s %s\\nend\\n' "$$" "$birth" "$boot" >${quote(folder.started)}`,
+    // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
+    `[ ! -e ${quote(folder.swept)} ] || exit 125`,
     `: >${quote(`${letter}.started`)}`,
     ...redirections(order, folder),
     `cd -- ${quote(order.cwd)} || exit 126`,
-    `exec env -i ${words(env, order.argv)}`,
+    `exec env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
 }
 
@@ -37,6 +39,6 @@ function redirections(order: LaunchOrder, folder: AttemptFolder): string[] {
 /** env(1) takes every word with a `=` before the program for a variable; a program with one in its path needs a detour. */
 function words(env: Record<string, string>, argv: readonly string[]): string {
   const variables = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`))
-  const program = argv[0]?.includes('=') ? ['sh -c \'exec "$@"\' sh'] : []
+  const program = argv[0]?.includes('=') ? ['/bin/sh -c \'exec "$@"\' sh'] : []
   return [...variables, ...program, ...argv.map(quote)].join(' ')
 }

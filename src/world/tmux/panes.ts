@@ -1,4 +1,5 @@
 import { quote } from '../../lib/quote.ts'
+import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef } from '../../ports/work.ts'
 import { attemptFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -6,6 +7,8 @@ import { identify, lives, type ProcessId } from '../os/processes.ts'
 import type { Tmux } from './tmux.ts'
 
 const SIZE = ['-x', '200', '-y', '50'] as const
+/** A command that opens something says so. */
+const TELL = ['-P', '-F', '#{pid}'] as const
 const NOT_THERE =
   /can't find|no server running|error connecting|No such file|session not found|lost server|server exited/
 
@@ -43,19 +46,30 @@ export class Panes {
   /** Starts the shim in a pane of the session; beside the others when somebody holds the session open. */
   async openHeadless(ref: AttemptRef, show: string): Promise<void> {
     const shim = await this.#shimCommand(ref)
-    if (await this.#newSession(ref.name, show, shim)) return
-    await this.#shared(['new-window', '-d', '-t', `=${ref.name}:`, '-n', 'work', ...shim])
+    const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, '-n', 'work', ...shim]
+    await opened(async () => (await this.#newSession(ref.name, show, shim)) || (await this.#shared(window, NOT_THERE)))
   }
 
   /** Starts the shim on a tty of its own whose output is recorded from the first byte. */
   async openTerminal(ref: AttemptRef): Promise<void> {
-    const create = ['new-session', '-d', '-s', ref.name, ...SIZE, ...(await this.#shimCommand(ref))]
-    await this.#own(ref, [...create, ';', ...this.#record(ref), ';', 'wait-for', '-S', `gate-${ref.attempt}`])
+    const begin = ['-n', windowOf(ref), ...(await this.#shimCommand(ref)), ';', ...this.#record(ref), ';', ...gate(ref)]
+    const session = ['new-session', '-d', ...TELL, '-s', ref.name, ...SIZE, ...begin]
+    const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, ...begin]
+    await opened(async () => {
+      if ((await this.#own(ref, session, /duplicate session/)) !== '') return true
+      const windows = await this.#own(ref, ['list-windows', '-t', `=${ref.name}`, '-F', '#{window_name}'], NOT_THERE)
+      if (!windows.split('\n').includes(windowOf(ref)))
+        return windows !== '' && (await this.#own(ref, window, NOT_THERE))
+      await this.openGate(ref)
+      return true
+    })
   }
 
-  /** The shim has claimed the attempt, but the supervisor died before it opened the gate. */
+  /** The attempt has its pane, but the supervisor may have died before it opened the gate. */
   async openGate(ref: AttemptRef): Promise<void> {
-    await this.#own(ref, [...this.#record(ref), ';', 'wait-for', '-S', `gate-${ref.attempt}`], NOT_THERE)
+    const isRecorded = await this.#own(ref, ['display-message', '-p', '-t', paneOf(ref), '#{pane_pipe}'], NOT_THERE)
+    const record = isRecorded.trim() === '1' ? [] : [...this.#record(ref), ';']
+    await this.#own(ref, [...record, ...gate(ref)], NOT_THERE)
   }
 
   /** Starts the recorder again after it was killed. */
@@ -65,7 +79,7 @@ export class Panes {
 
   /** All the terminal still remembers, as plain lines. */
   async history(ref: AttemptRef): Promise<string[]> {
-    const text = await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', `=${ref.name}:`], NOT_THERE)
+    const text = await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', paneOf(ref)], NOT_THERE)
     return text.trimEnd().split('\n')
   }
 
@@ -108,20 +122,7 @@ export class Panes {
 
   /** Opens a session on the shared server; false when it is there already. */
   async #newSession(name: string, show: string, command: readonly string[]): Promise<boolean> {
-    const create = [
-      'new-session',
-      '-d',
-      '-P',
-      '-F',
-      '#{pid}',
-      '-s',
-      name,
-      '-n',
-      'work',
-      ...SIZE,
-      '-e',
-      `ONESHOT_SHOW=${show}`,
-    ]
+    const create = ['new-session', '-d', ...TELL, '-s', name, '-n', 'work', ...SIZE, '-e', `ONESHOT_SHOW=${show}`]
     const isShown = ['set-option', '-t', `=${name}:`, '@show', 'yes', ';', 'select-pane', '-d', '-t', `=${name}:`]
     const server = await this.#shared(
       [...create, ...command, ...(show === '' ? [] : [';', ...isShown])],
@@ -144,7 +145,7 @@ export class Panes {
   #record(ref: AttemptRef): string[] {
     const folder = attemptFolder(this.#home, ref.sessionId, ref.attempt).root
     const command = `exec sh ${quote(this.#recorder)} ${quote(folder)}`
-    return ['pipe-pane', '-O', '-o', '-t', `=${ref.name}:`, command.replaceAll('#', '##').replaceAll('%', '%%')]
+    return ['pipe-pane', '-O', '-t', paneOf(ref), command.replaceAll('#', '##').replaceAll('%', '%%')]
   }
 
   async #shared(args: readonly string[], tolerate?: RegExp): Promise<string> {
@@ -168,4 +169,23 @@ export class Panes {
     })
     return this.#found
   }
+}
+
+/** Opening can meet a session that is just closing: then the next time finds it gone. */
+async function opened(open: () => Promise<boolean | string>): Promise<void> {
+  for (let times = 1; times <= 5; times++) if (await open()) return
+  throw new Trouble('opening a pane', 'its session closed again and again')
+}
+
+/** A terminal's window carries its attempt, so that a late one is not taken for it. */
+function windowOf(ref: AttemptRef): string {
+  return `attempt-${ref.attempt}`
+}
+
+function paneOf(ref: AttemptRef): string {
+  return `=${ref.name}:=${windowOf(ref)}`
+}
+
+function gate(ref: AttemptRef): string[] {
+  return ['wait-for', '-S', `gate-${ref.attempt}`]
 }

@@ -80,6 +80,11 @@ export class TmuxWork implements Work {
   }
 
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array {
+    const bytes = this.#recorded(ref, offset, limit)
+    return ref.mode === 'tty' ? withoutClosingMark(bytes) : bytes
+  }
+
+  #recorded(ref: AttemptRef, offset: number, limit: number): Buffer {
     try {
       const fd = fs.openSync(this.#folder(ref).stdout, 'r')
       try {
@@ -90,7 +95,7 @@ export class TmuxWork implements Work {
         fs.closeSync(fd)
       }
     } catch (cause) {
-      if (hasCode(cause, 'ENOENT')) return new Uint8Array()
+      if (hasCode(cause, 'ENOENT')) return Buffer.alloc(0)
       throw cause
     }
   }
@@ -114,7 +119,8 @@ export class TmuxWork implements Work {
     const life = readStarted(folder)
     if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
     const group = groupToInterrupt(life.pid)
-    if (group === undefined) signalProcess(life, 'SIGINT')
+    if (group === undefined || group <= 1)
+      signalProcess(life, 'SIGINT') // -1 would be everybody.
     else process.kill(-group, 'SIGINT')
   }
 
@@ -123,6 +129,7 @@ export class TmuxWork implements Work {
   }
 
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
+    this.#noteSweep(ref)
     await endTree(this.#tree(ref), { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
     if (ref.mode === 'tty') await this.#drain(ref)
     await this.#endShim(ref)
@@ -196,7 +203,12 @@ export class TmuxWork implements Work {
     } else if (order.stdin !== undefined) {
       writeDurably(folder.stdin, order.stdin)
     }
-    const saved = JSON.parse(fs.readFileSync(session.env, 'utf8')) as Record<string, string>
+    // An agent that runs `tmux kill-server` must hit nobody, least of all its user.
+    const {
+      TMUX: _,
+      TMUX_PANE: __,
+      ...saved
+    } = JSON.parse(fs.readFileSync(session.env, 'utf8')) as Record<string, string>
     const marker = attemptId(order.sessionId, order.attempt)
     const env = { ...saved, ...terminalOf(order), ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
     const letter = path.join(this.#home.mailbox, marker)
@@ -220,8 +232,8 @@ export class TmuxWork implements Work {
     let size = -1
     for (let idle = 0; idle < DRAIN_LOOKS; idle++) {
       const recorder = readRecorder(folder)
-      const now = fs.statSync(folder.stdout).size
-      const tail = Buffer.from(this.read(ref, Math.max(0, now - mark.length), mark.length))
+      const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
+      const tail = this.#recorded(ref, Math.max(0, now - mark.length), mark.length)
       if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
       if (recorder === null || lives(recorder) === 'dead') return
       if (now !== size) idle = 0
@@ -235,15 +247,23 @@ export class TmuxWork implements Work {
     const shim = readClaim(this.#folder(ref)) ?? this.#claimForNobody(ref)
     if (shim === null) return
     const hasConcluded = await this.#untilConcluded(ref, shim)
-    signalProcess(shim, hasConcluded ? 'SIGTERM' : 'SIGKILL')
-    await endTree({ marker: ' none ', root: shim }, { grace: 1_000, limit: SWEEP_LIMIT })
+    const { marker } = this.#tree(ref)
+    await endTree({ marker, root: shim }, { grace: hasConcluded ? 1_000 : 0, limit: SWEEP_LIMIT })
+  }
+
+  /** From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. */
+  #noteSweep(ref: AttemptRef): void {
+    const folder = this.#folder(ref)
+    fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
+    isFirst(folder.swept)
   }
 
   /** A shim whose program has just ended needs a moment to write down how. */
   async #untilConcluded(ref: AttemptRef, shim: ProcessId): Promise<boolean> {
     const folder = this.#folder(ref)
-    for (let look = 0; look < CONCLUDE_LOOKS && readStarted(folder) !== null && lives(shim) === 'alive'; look++) {
-      if (readExit(folder) !== null) return true
+    for (let look = 0; look < CONCLUDE_LOOKS && lives(shim) === 'alive'; look++) {
+      const life = readStarted(folder)
+      if (readExit(folder) !== null || life === null || lives(life) === 'alive') break
       await pause(10)
     }
     return readExit(folder) !== null
@@ -253,7 +273,6 @@ export class TmuxWork implements Work {
   #claimForNobody(ref: AttemptRef): ProcessId | null {
     const folder = this.#folder(ref)
     try {
-      fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
       fs.writeFileSync(folder.claim, '0 nobody\nend\n', { flag: 'wx', mode: 0o600 })
       return null
     } catch (cause) {
@@ -275,6 +294,14 @@ export class TmuxWork implements Work {
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
+}
+
+/** Holds the mark back, also while it is just being recorded. */
+function withoutClosingMark(bytes: Buffer): Buffer {
+  for (let length = Math.min(CLOSING_MARK.length, bytes.length); length > 0; length--) {
+    if (bytes.subarray(-length).toString('latin1') === CLOSING_MARK.slice(0, length)) return bytes.subarray(0, -length)
+  }
+  return bytes
 }
 
 /** Leaves a note where there was none. Many programs take a second Ctrl-C for "at once, saving nothing". */

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { LINES_PER_CHUNK, NumberedLines } from './numbered-lines.ts'
+import { LINES_PER_CHUNK, NumberedLines } from './programs/numbered-lines.ts'
 
 /**
  * Writes numbered lines to stdout as fast as it is let, and to a file how many milliseconds that took.

@@ -1,0 +1,121 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RunRequest } from '../api/contract/requests.ts'
+import { create } from '../core/create.ts'
+import type { Session } from '../core/session.ts'
+import { Refusal } from '../lib/refusal.ts'
+import { specOf } from '../testkit/memory/stage.ts'
+import { knownAgents } from '../world/agents/agents.ts'
+import { accept } from './accept.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-accept-'))
+  fs.writeFileSync(path.join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 })
+  fs.writeFileSync(path.join(folder, 'plain'), '', { mode: 0o644 })
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+const agents = knownAgents({ demoArgv: ['/usr/bin/env', 'demo'], demoThreads: '/threads' })
+
+function request(wishes: Partial<RunRequest> = {}): RunRequest {
+  return {
+    agent: 'command',
+    argv: ['sh', '-c', 'true'],
+    cwd: folder,
+    env: { PATH: '/usr/bin:/bin' },
+    maxTime: 5_000,
+    ...wishes,
+  }
+}
+
+function accepted(wishes: Partial<RunRequest> = {}, sessions: readonly Session[] = []): ReturnType<typeof accept> {
+  return accept(request(wishes), { agents, sessions, now: 1_000 })
+}
+
+function refused(wishes: Partial<RunRequest>, sessions: readonly Session[] = []): Refusal {
+  try {
+    accepted(wishes, sessions)
+  } catch (cause) {
+    if (cause instanceof Refusal) return cause
+    throw cause
+  }
+  throw new Error('it was accepted')
+}
+
+const called = (name: string, phase: Partial<Session> = {}): Session => ({
+  ...create(specOf({ agent: 'talker', name })).session,
+  ...phase,
+})
+const prompt = (text: string): { agent: string; argv: string[]; prompt: string } => ({
+  agent: 'demo',
+  argv: [],
+  prompt: Buffer.from(text).toString('base64'),
+})
+
+test('a command is accepted with its program found, a name and a title', () => {
+  const { spec, prompt } = accepted()
+  expect(spec).toMatchObject({
+    name: 'command-sh-c-true',
+    task: 'sh-c-true',
+    agent: 'command',
+    mode: 'tty',
+    proof: 'exit-code',
+    cwd: folder,
+    argv: [expect.stringMatching(/^\/.*\/sh$/), '-c', 'true'],
+    title: 'sh -c true',
+    maxTime: 5_000,
+    createdAt: 1_000,
+  })
+  expect(spec.id).toMatch(/^[a-z2-9]{10}$/)
+  expect(prompt).toBeNull()
+})
+
+test('a prompt is accepted byte for byte, and called after its first words', () => {
+  const bytes = Buffer.from([0xff, 0x00, 0x0a, ...Buffer.from('Fix the login\nplease')])
+  const { spec, prompt: kept } = accepted({ ...prompt(''), prompt: bytes.toString('base64'), mode: 'tty' })
+  expect(Buffer.from(kept ?? []).equals(bytes)).toBe(true)
+  expect(spec).toMatchObject({ name: 'demo-fix-the-login', mode: 'tty', proof: 'end-event' })
+  expect(accepted(prompt('修复')).spec.name).toBe('demo-task')
+  expect(accepted(prompt(`\n \n\u001b[31m${'long '.repeat(99)}`)).spec.title).toHaveLength(120)
+})
+
+test('a name that was made up gets a number, one that was chosen may be taken again after its end', () => {
+  const taken = called('command-sh-c-true')
+  const ended = called('command-mine', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '' } })
+  expect(accepted({}, [taken]).spec).toMatchObject({ name: 'command-sh-c-true-2', task: 'sh-c-true-2' })
+  expect(accepted({ name: 'mine' }, [ended]).spec.name).toBe('command-mine')
+  expect(refused({ name: 'mine' }, [called('command-mine')])).toMatchObject({
+    code: 'name-taken',
+    hint: expect.stringContaining('oneshot stop command-mine'),
+  })
+})
+
+test.each<[string, Partial<RunRequest>, string, RegExp]>([
+  ['a name with capitals', { name: 'Fix Auth' }, 'name-invalid', /--name fix-auth/],
+  ['an unknown agent', { agent: 'cluade' }, 'agent-unknown', /did you mean claude/],
+  ['a missing folder', { cwd: '/nowhere/at/all' }, 'cwd-missing', /--cwd/],
+  ['a missing program', { argv: ['no-such-program'] }, 'program-missing', /install/],
+  ['a path to nothing', { argv: ['./nothing'] }, 'program-missing', /path/],
+  ['a file that is no program', { argv: ['./plain'] }, 'program-missing', /chmod/],
+  ['an empty prompt', prompt(' \n\t'), 'prompt-empty', /oneshot run/],
+  ['no program', { argv: [] }, 'usage', /oneshot run --/],
+  ['an argument with a NUL', { argv: ['sh', 'a\0b'] }, 'argument-invalid', /file/],
+])('%s is refused with a hint', (_, wishes, code, hint) => {
+  const refusal = refused(wishes)
+  expect(refusal.code).toBe(code)
+  expect(refusal.hint).toMatch(hint)
+})
+
+test('a program is found beside the work, and as the caller’s PATH says', () => {
+  expect(accepted({ argv: ['./tool'] }).spec.argv).toEqual([path.join(folder, 'tool')])
+  expect(accepted({ argv: ['tool'], env: { PATH: `/bin:${folder}` } }).spec.argv).toEqual([path.join(folder, 'tool')])
+  expect(refused({ argv: ['tool'], env: { PATH: '/bin' } }).code).toBe('program-missing')
+})
+
+test('ids do not meet', () => {
+  const ids = Array.from({ length: 500 }, () => accepted().spec.id)
+  expect(new Set(ids).size).toBe(500)
+})

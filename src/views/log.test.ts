@@ -1,0 +1,138 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { SessionView } from '../api/contract/session-view.ts'
+import { create } from '../core/create.ts'
+import type { Session } from '../core/session.ts'
+import { step } from '../core/step.ts'
+import { specOf } from '../testkit/memory/stage.ts'
+import { type TempHome, tempHome } from '../testkit/real/temp-home.ts'
+import { until } from '../testkit/real/until.ts'
+import { attemptFolder, sessionFolder } from '../world/os/folders.ts'
+import { mirrorTo } from '../world/store/mirror.ts'
+import { openStore, type SqliteStore } from '../world/store/sqlite-store.ts'
+import { followLog, type LogOptions, readLog } from './log.ts'
+import { viewOf } from './session-view.ts'
+import { watchSession } from './watch-session.ts'
+
+const ID = 'aaaaaaaaaa'
+let temp: TempHome
+let session: Session
+let store: SqliteStore
+beforeEach(() => {
+  temp = tempHome()
+  store = openStore(temp.home.database, mirrorTo(temp.home))
+  session = create(specOf({ agent: 'mute', id: ID })).session
+  fs.mkdirSync(attemptFolder(temp.home, ID, 1).root, { recursive: true })
+  store.record(step(session, []))
+})
+afterEach(async () => {
+  store.close()
+  await temp.noLeaks()
+})
+
+const view = (): SessionView => viewOf(session, temp.home)
+const stdout = (attempt = 1): string => attemptFolder(temp.home, ID, attempt).stdout
+const PLAIN: LogOptions = { raw: false, colour: false }
+
+function end(): void {
+  session = { ...session, phase: { name: 'ended', at: 5_000, outcome: 'done', reason: 'exit code 0' } }
+  store.record(step(session, []))
+}
+
+async function read(options: Partial<LogOptions> = {}): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readLog(temp.home, view(), { ...PLAIN, ...options })) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+test('a session that has said nothing has an empty log', async () => {
+  expect(await read()).toBe('')
+})
+
+test('a log is what a person would have read, and raw it is what was written', async () => {
+  const written = '10%\r100%\r\n\u001b[31mred\u001b[0m\r\nno end'
+  fs.writeFileSync(stdout(), written)
+  expect(await read()).toBe('100%\nred\nno end\n')
+  expect(await read({ colour: true })).toBe('100%\n\u001b[31mred\u001b[0m\nno end\n')
+  expect(await read({ raw: true })).toBe(written)
+})
+
+test('the last lines are counted over all attempts, and a single attempt can be read', async () => {
+  session = { ...session, attempt: 2 }
+  fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
+  fs.writeFileSync(stdout(1), 'a\nb\nc\n')
+  fs.writeFileSync(stdout(2), 'd\ne')
+  const last = (lines: number): Promise<string> => read({ lines })
+  expect(await Promise.all([0, 1, 2, 3, 5, 99].map(last))).toEqual([
+    '',
+    'e\n',
+    'd\ne\n',
+    'c\nd\ne\n',
+    'a\nb\nc\nd\ne\n',
+    'a\nb\nc\nd\ne\n',
+  ])
+  expect(await read({ attempt: 1 })).toBe('a\nb\nc\n')
+})
+
+test('a large log is cut where its last lines begin', async () => {
+  const lines = Array.from({ length: 100_000 }, (_, i) => `line ${i}`)
+  fs.writeFileSync(stdout(), `${lines.join('\n')}\n`)
+  expect((await read({ lines: 2 })).split('\n')).toEqual(['line 99998', 'line 99999', ''])
+  expect((await read()).length).toBe(lines.join('\n').length + 1)
+})
+
+test('a log is read from a point in time on, as exactly as its length was noted', async () => {
+  fs.writeFileSync(stdout(), 'early\nlate\n')
+  fs.writeFileSync(attemptFolder(temp.home, ID, 1).times, '1000 0\n2000 6\n')
+  fs.utimesSync(stdout(), 3, 3)
+  expect(await Promise.all([500, 2_500, 4_000].map(since => read({ since })))).toEqual(['early\nlate\n', 'late\n', ''])
+})
+
+test('a transcript is the log, unless the program’s own output is asked for', async () => {
+  fs.writeFileSync(stdout(), '{"type":"text"}\n')
+  fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'I begin\n')
+  expect([await read(), await read({ raw: true }), await read({ attempt: 1 })]).toEqual([
+    'I begin\n',
+    '{"type":"text"}\n',
+    '{"type":"text"}\n',
+  ])
+})
+
+test('who follows a log reads on until the session has ended, and misses nothing', async () => {
+  fs.writeFileSync(stdout(), 'one\n')
+  let seen = ''
+  const following = (async () => {
+    for await (const chunk of followLog(temp.home, view(), PLAIN, new AbortController().signal))
+      seen += Buffer.from(chunk).toString()
+  })()
+  await until('the first line is read', () => seen === 'one\n')
+  fs.appendFileSync(stdout(), 'tw')
+  fs.appendFileSync(stdout(), 'o\nthree')
+  await until('the second line is read', () => seen === 'one\ntwo\n')
+  end()
+  await following
+  expect(seen).toBe('one\ntwo\nthree\n')
+})
+
+test('who follows may leave at any time', async () => {
+  fs.writeFileSync(stdout(), 'one\n')
+  const leave = new AbortController()
+  const seen: string[] = []
+  for await (const chunk of followLog(temp.home, view(), PLAIN, leave.signal)) {
+    seen.push(Buffer.from(chunk).toString())
+    leave.abort()
+  }
+  expect(seen).toEqual(['one\n'])
+})
+
+test('who watches a session sees each change, and no more after its end', async () => {
+  const seen: (string | null)[] = []
+  const watching = (async () => {
+    for await (const { phase, outcome } of watchSession(temp.home, ID, new AbortController().signal))
+      seen.push(phase, outcome)
+  })()
+  await until('its beginning is seen', () => seen.length === 2)
+  end()
+  await watching
+  expect(seen).toEqual(['starting', null, 'ended', 'done'])
+})

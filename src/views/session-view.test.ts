@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { create } from '../core/create.ts'
+import type { Session } from '../core/session.ts'
+import { specOf } from '../testkit/memory/stage.ts'
+import { type TempHome, tempHome } from '../testkit/real/temp-home.ts'
+import { until } from '../testkit/real/until.ts'
+import { attemptFolder } from '../world/os/folders.ts'
+import { bootId, identify, lives } from '../world/os/processes.ts'
+import { viewOf } from './session-view.ts'
+
+const ID = 'aaaaaaaaaa'
+let temp: TempHome
+beforeEach(() => {
+  temp = tempHome()
+  fs.mkdirSync(attemptFolder(temp.home, ID, 1).root, { recursive: true })
+})
+afterEach(() => temp.noLeaks())
+
+const newborn = (): Session => create(specOf({ agent: 'mute', id: ID, maxTime: 60_000 })).session
+
+function alive(session: Session): Session {
+  const birth = identify(process.pid)?.birth ?? ''
+  return {
+    ...session,
+    phase: { name: 'running', since: 1_000 },
+    startedAt: 1_000,
+    life: { pid: process.pid, birth, boot: bootId, startedAt: 1_000 },
+  }
+}
+
+test('a session is shown as it is recorded', () => {
+  expect(viewOf(newborn(), temp.home)).toEqual({
+    name: 'mute-task',
+    id: ID,
+    task: 'task',
+    agent: 'mute',
+    mode: 'headless',
+    phase: 'starting',
+    outcome: null,
+    reason: null,
+    title: 'a task',
+    cwd: '/',
+    attempt: 1,
+    restarts: 0,
+    pid: null,
+    exitCode: null,
+    signal: null,
+    thread: null,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    startedAt: null,
+    endedAt: null,
+    lastOutputAt: null,
+    until: null,
+    deadline: '2026-01-01T00:01:00.000Z',
+  })
+})
+
+test('a living process is shown with its pid', () => {
+  expect(viewOf(alive(newborn()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
+})
+
+test('a process of an earlier boot, or one that has another birth, is not shown as alive', () => {
+  const session = alive(newborn())
+  for (const other of [{ boot: 'another' }, { birth: '1' }]) {
+    const gone = { ...session, life: { ...(session.life as NonNullable<Session['life']>), ...other } }
+    expect(viewOf(gone, temp.home)).toMatchObject({
+      phase: 'stopping',
+      pid: null,
+      reason: `pid ${process.pid} is gone; not concluded yet`,
+    })
+  }
+})
+
+test('a process that has died is shown with its exit as soon as that is on disk, concluded or not', async () => {
+  const child = spawn('sleep', ['1000'])
+  const life = { pid: child.pid ?? 0, birth: identify(child.pid ?? 0)?.birth ?? '', boot: bootId, startedAt: 1_000 }
+  const session = { ...alive(newborn()), life }
+  expect(viewOf(session, temp.home).pid).toBe(child.pid)
+  child.kill('SIGKILL')
+  await until('it is dead', () => lives(life) === 'dead')
+  expect(viewOf(session, temp.home)).toMatchObject({ phase: 'stopping', pid: null, exitCode: null })
+  fs.writeFileSync(attemptFolder(temp.home, ID, 1).exit, 'kind ended\nstatus 137\nsignalled yes\nend\n')
+  expect(viewOf(session, temp.home)).toMatchObject({
+    phase: 'stopping',
+    signal: 'SIGKILL',
+    reason: 'killed by SIGKILL; not concluded yet',
+  })
+})
+
+test('the last output is that of the newest attempt that has said something', () => {
+  const session = { ...newborn(), attempt: 2 }
+  fs.mkdirSync(attemptFolder(temp.home, ID, 2).root)
+  fs.writeFileSync(attemptFolder(temp.home, ID, 1).stdout, 'hello')
+  fs.writeFileSync(attemptFolder(temp.home, ID, 2).stdout, '')
+  fs.utimesSync(attemptFolder(temp.home, ID, 1).stdout, 5, 5)
+  expect(viewOf(session, temp.home).lastOutputAt).toBe('1970-01-01T00:00:05.000Z')
+})
+
+test('how and when it ended, rests or is blocked is told', () => {
+  const exit = { kind: 'code', code: 3 } as const
+  const ended: Session = {
+    ...newborn(),
+    exit,
+    phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3' },
+  }
+  expect(viewOf(ended, temp.home)).toMatchObject({
+    outcome: 'failed',
+    exitCode: 3,
+    endedAt: '1970-01-01T00:00:05.000Z',
+    deadline: null,
+  })
+  const resting: Session = { ...newborn(), exit, phase: { name: 'resting', until: 9_000, reason: 'exit code 3' } }
+  expect(viewOf(resting, temp.home)).toMatchObject({
+    phase: 'resting',
+    until: '1970-01-01T00:00:09.000Z',
+    reason: 'exit code 3',
+  })
+  const blocked: Session = { ...newborn(), phase: { name: 'blocked', since: 1, question: 'may I?' } }
+  expect(viewOf(blocked, temp.home)).toMatchObject({ phase: 'blocked', reason: 'waiting for you: may I?' })
+})

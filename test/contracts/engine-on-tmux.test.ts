@@ -1,0 +1,99 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_RULES } from '../../src/core/rules.ts'
+import type { Mode, Session } from '../../src/core/session.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
+import { specOf } from '../../src/testkit/memory/stage.ts'
+import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
+import { systemClock } from '../../src/world/os/system-clock.ts'
+import { openStore } from '../../src/world/store/sqlite-store.ts'
+import { TmuxWork } from '../../src/world/tmux/work.ts'
+import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
+
+/** Nobody makes slow rounds here: whatever happens must ring. */
+describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode => {
+  let bench: TmuxBench
+  let store: Store
+  let engine: Engine
+  let troubles: unknown[]
+  beforeEach(async () => {
+    bench = openTmuxBench(mode)
+    troubles = []
+    await takeOver()
+  })
+  afterEach(async () => {
+    await engine.shutDown()
+    await bench.close()
+    expect(troubles).toEqual([])
+  })
+
+  async function takeOver(): Promise<void> {
+    store = openStore(bench.home.database)
+    const work = new TmuxWork(bench.home, bench.panes)
+    const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
+    engine = new Engine({ store, work, clock: systemClock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+    await engine.start()
+  }
+
+  /** The program gets `--resume THREAD` behind its script when it is started again. */
+  async function accept(script: string): Promise<string> {
+    const { sessionId: id, name } = bench.reserve()
+    const env = { PATH: process.env['PATH'] ?? '' }
+    const argv = ['/bin/sh', '-c', script, 'sh']
+    await engine.create(specOf({ agent: 'talker', id, name, mode, argv, createdAt: Date.now() }), {
+      prompt: Buffer.from('do it\n'),
+      env,
+    })
+    return id
+  }
+  const phaseOf = (id: string): Session['phase'] | undefined => store.load(id)?.phase
+  const ended = (id: string): Promise<void> =>
+    bench.until(`${id} has ended`, () => phaseOf(id)?.name === 'ended' && store.pending(id).length === 0)
+  const saidOf = (id: string): string[] => {
+    const { transcript } = sessionFolder(bench.home, id)
+    const text = fs.existsSync(transcript) ? fs.readFileSync(transcript, 'utf8') : ''
+    return text.split('\n').filter(line => line !== '' && !line.startsWith('──'))
+  }
+
+  test('hears the last word of every one of them, however short they live', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => accept('echo "thread: t"; echo "done: it"')))
+    await Promise.all(ids.map(ended))
+    expect(ids.map(phaseOf)).toEqual(ids.map(() => expect.objectContaining({ outcome: 'done' })))
+    expect(ids.map(saidOf)).toEqual(ids.map(() => ['thread: t', 'done: it']))
+  })
+
+  test('starts a crashed one again, which resumes', async () => {
+    const id = await accept(
+      'if [ "$1" = --resume ]; then echo "$2 resumed"; echo "done: it"; else echo "thread: t-1"; kill -KILL $$; fi',
+    )
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, thread: 't-1' })
+    expect(saidOf(id)).toEqual(['thread: t-1', 't-1 resumed', 'done: it'])
+  })
+
+  test('stops one gracefully, and nothing of it is left', async () => {
+    const id = await accept(`setsid sleep 1000 & trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 0.05; done`)
+    await bench.until('it has spoken', () => saidOf(id).includes('ready'))
+    await engine.stop(id)
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 3 } })
+    expect(saidOf(id)).toEqual(['ready', 'bye'])
+    expect(bench.alive({ sessionId: id, name: '', attempt: 1, mode })).toBe(0)
+    expect(fs.readdirSync(bench.home.mailbox)).toEqual([])
+  })
+
+  test('is followed by another one, which goes on where it was', async () => {
+    const id = await accept('echo one; exec sleep 1000')
+    await bench.until('it has spoken', () => phaseOf(id)?.name === 'running' && saidOf(id).includes('one'))
+    const { life } = store.load(id) ?? {}
+    await engine.shutDown()
+    await takeOver()
+    expect(store.load(id)?.life).toEqual(life)
+    await engine.stop(id)
+    await ended(id)
+    expect(saidOf(id)).toEqual(['one'])
+    expect(fs.existsSync(attemptFolder(bench.home, id, 2).root)).toBe(false)
+  })
+})

@@ -1,0 +1,128 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { create } from '../../src/core/create.ts'
+import type { Session } from '../../src/core/session.ts'
+import { specOf } from '../../src/testkit/memory/stage.ts'
+import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
+import { sessionFolder } from '../../src/world/os/folders.ts'
+import { openOrRebuild } from '../../src/world/store/open-or-rebuild.ts'
+import { openDatabase } from '../../src/world/store/sqlite.ts'
+import { readAll, readEvents, readOne } from '../../src/world/store/read.ts'
+
+let temp: TempHome
+let said: string[]
+beforeEach(() => {
+  temp = tempHome()
+  said = []
+})
+afterEach(() => temp.noLeaks())
+
+const open = () => openOrRebuild(temp.home, sentence => said.push(sentence))
+
+/** Two sessions as a supervisor leaves them when it is killed: in a home that was written by somebody else. */
+function leaveTwo(): Session[] {
+  const writer = tempHome().home
+  const store = openOrRebuild(writer, () => undefined)
+  const sessions = ['aaaaaaaaaa', 'bbbbbbbbbb'].map((id, i) => {
+    const first = create(specOf({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }))
+    fs.mkdirSync(sessionFolder(writer, id).root)
+    store.record(first)
+    return first.session
+  })
+  openDatabase(writer.database).exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  fs.copyFileSync(writer.database, temp.home.database)
+  fs.cpSync(writer.sessions, temp.home.sessions, { recursive: true })
+  fs.rmSync(writer.root, { recursive: true })
+  return sessions
+}
+
+function files(): string[] {
+  return fs.readdirSync(temp.home.root).filter(name => name.startsWith('oneshot.db'))
+}
+
+test('a sound database is opened as it is', () => {
+  const sessions = leaveTwo()
+  const store = open()
+  expect(store.all()).toEqual([...sessions].reverse())
+  expect(store.pending()).toHaveLength(2)
+  expect(said).toEqual([])
+  store.close()
+})
+
+test.each<[string, () => void]>([
+  [
+    'is not a database',
+    () => fs.writeFileSync(temp.home.database, 'this is not a database, this is a letter'.repeat(99)),
+  ],
+  [
+    'has a hole in the middle',
+    () => {
+      const bytes = fs.readFileSync(temp.home.database)
+      bytes.fill(0xff, 4_096, bytes.length)
+      fs.writeFileSync(temp.home.database, bytes)
+    },
+  ],
+])('a database that %s is moved aside, and its sessions are rebuilt', (_, spoil) => {
+  const sessions = leaveTwo()
+  spoil()
+  const store = open()
+  expect(store.all()).toEqual([...sessions].reverse())
+  expect(store.live()).toHaveLength(2)
+  expect(said.join()).toMatch(/could not be read.*moved to .*corrupt.*2 sessions rebuilt/s)
+  expect(files().some(name => name.includes('corrupt'))).toBe(true)
+  store.close()
+})
+
+test('a database that is gone, because we were killed while rebuilding it, is rebuilt', () => {
+  const sessions = leaveTwo()
+  fs.rmSync(temp.home.database)
+  const store = open()
+  expect(store.all()).toEqual([...sessions].reverse())
+  expect(said.join()).toMatch(/2 sessions rebuilt/)
+  store.close()
+})
+
+test('a copy that cannot be read keeps nobody else’s session from being rebuilt', () => {
+  const [, second] = leaveTwo()
+  fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
+  fs.writeFileSync(sessionFolder(temp.home, 'aaaaaaaaaa').mirror, '{"spec": {')
+  const store = open()
+  expect(store.all()).toEqual([second])
+  store.close()
+})
+
+test('a database of a later version is refused, not moved aside', () => {
+  leaveTwo()
+  setVersion(999)
+  expect(open).toThrow(/version 999/)
+  expect(files().some(name => name.includes('corrupt'))).toBe(false)
+})
+
+test('reading needs no supervisor, and a database that cannot be read is answered from the copies', () => {
+  const sessions = leaveTwo()
+  const newest = [...sessions].reverse()
+  expect(readAll(temp.home)).toEqual(newest)
+  expect(readOne(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
+  expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual(['session.created', 'attempt.launched'])
+  fs.rmSync(temp.home.database)
+  fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
+  expect(readAll(temp.home)).toEqual(newest)
+  expect(readOne(temp.home, 'bbbbbbbbbb')).toEqual(sessions[1])
+  expect(readOne(temp.home, 'cccccccccc')).toBeUndefined()
+  expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
+})
+
+test('looking a thousand times leaves no files open', () => {
+  leaveTwo()
+  readAll(temp.home)
+  const before = fs.readdirSync('/proc/self/fd').length
+  for (let times = 0; times < 1_000; times++) readOne(temp.home, 'aaaaaaaaaa')
+  expect(fs.readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 1)
+})
+
+/** Byte 60 of the header holds the version. */
+function setVersion(version: number): void {
+  const bytes = fs.readFileSync(temp.home.database)
+  bytes.writeUInt32BE(version, 60)
+  fs.writeFileSync(temp.home.database, bytes)
+}

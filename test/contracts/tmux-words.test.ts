@@ -1,0 +1,112 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { LaunchOrder } from '../../src/ports/work.ts'
+import { openTmuxBench, type TmuxBench, type Wishes } from './tmux-bench.ts'
+
+const ODD = [
+  'plain',
+  '',
+  ' two  words ',
+  "it's",
+  '"double"',
+  '$(touch pwned)',
+  '`touch pwned`',
+  '$HOME ${PATH}',
+  '--leading',
+  '-n',
+  'a\nb\n',
+  'tab\there',
+  'back\\slash\\n',
+  '*?[a-z]',
+  '~root',
+  'a;b&c|d>e<f',
+  '#S #{pid} %H %%',
+  '!history',
+  'grüße 修 🚀',
+  '=',
+  'a=b',
+  '\u0001\u001b[31m\u007f',
+]
+const PATH = process.env['PATH'] ?? ''
+
+describe.each(['headless', 'tty'] as const)('a program that is launched %s', mode => {
+  let bench: TmuxBench
+  beforeEach(() => {
+    bench = openTmuxBench(mode)
+  })
+  afterEach(() => bench.close())
+
+  /** Writes its words into a file of its own, so that no terminal touches them. */
+  const TELLER = `for word; do printf '%s\\0' "$word"; done >told`
+  const toldBy = async (argv: readonly string[], wishes: Wishes = {}): Promise<string[]> => {
+    const order = await ended(argv, wishes)
+    const text = fs.readFileSync(path.join(order.cwd, 'told'), 'utf8')
+    return text.split('\0').slice(0, -1)
+  }
+  const ended = async (argv: readonly string[], wishes: Wishes = {}): Promise<LaunchOrder> => {
+    const order = await bench.run(argv, wishes)
+    await bench.work.launch(order)
+    await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
+    return order
+  }
+
+  test('gets its arguments word for word', async () => {
+    expect(await toldBy(['/bin/sh', '-c', TELLER, 'sh', ...ODD])).toEqual(ODD)
+    expect(fs.readdirSync(bench.home.root)).not.toContain('pwned')
+  })
+
+  test('gets exactly the environment it was given, its marker and its name, and nothing of ours', async () => {
+    const given = Object.fromEntries(ODD.filter(value => !value.includes('\0')).map((value, i) => [`ODD_${i}`, value]))
+    const odd = { 'BASH_FUNC_f%%': '() { echo hi; }', '-x': 'dash', 'a b': 'space', TERM: 'vt52' }
+    const saved = { PATH, ...given, ...odd, TMUX: '/tmp/theirs,1,0', TMUX_PANE: '%7', ONESHOT_ATTEMPT: 'other.1' }
+    const told = path.join(bench.home.root, 'told')
+    const order = await ended(['/bin/cp', '/proc/self/environ', told], { saved, env: { ADDED: 'by the agent' } })
+    const entries = fs.readFileSync(told, 'utf8').split('\0').slice(0, -1)
+    const seen = entries.map(entry => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)])
+    expect(Object.fromEntries(seen)).toEqual({
+      PATH,
+      ...given,
+      ...odd,
+      ADDED: 'by the agent',
+      ...(mode === 'tty' && { TERM: 'screen-256color' }),
+      ONESHOT_ATTEMPT: `${order.sessionId}.1`,
+      ONESHOT_SESSION: order.name,
+    })
+  })
+
+  test.each(['with space', "quo'te", '$(x)', '-dash', 'a=b', '#{pane_id}%H', 'grüße\n修'])(
+    'works in a folder called %j, and may itself lie in one',
+    async name => {
+      const folder = path.join(bench.home.root, name)
+      fs.mkdirSync(folder)
+      const program = path.join(folder, 'prog=ram $x')
+      fs.writeFileSync(program, `#!/bin/sh\npwd >"$1"\n`, { mode: 0o755 })
+      const told = path.join(bench.home.root, 'told')
+      const order = await ended([program, told], { cwd: folder, saved: { PATH: '/nowhere' } })
+      expect(bench.work.evidence(order).exit).toEqual({ kind: 'code', code: 0 })
+      expect(fs.readFileSync(told, 'utf8')).toBe(`${folder}\n`)
+    },
+  )
+
+  test('that is not there ends with 127, in a folder that is not there with 126', async () => {
+    const missing = await ended([path.join(bench.home.root, 'nothing')])
+    expect(bench.work.evidence(missing).exit).toEqual({ kind: 'code', code: 127 })
+    const nowhere = await ended(['/bin/true'], { cwd: path.join(bench.home.root, 'nowhere') })
+    expect(bench.work.evidence(nowhere).exit).toEqual({ kind: 'code', code: 126 })
+  })
+
+  test('reads a prompt of five megabytes with every byte there is', async () => {
+    const prompt = Buffer.alloc(5_000_000, Buffer.from(Array.from({ length: 256 }, (_, i) => i)))
+    const order = await ended(['/bin/sh', '-c', 'cat >told'], { stdin: 'prompt', prompt })
+    expect(fs.readFileSync(path.join(order.cwd, 'told')).equals(prompt)).toBe(true)
+  })
+
+  test(mode === 'tty' ? 'has a terminal' : 'has an empty stdin and no terminal', async () => {
+    const look =
+      '[ -t 0 ] && echo tty || echo none; [ -t 3 ] && echo tty || echo none; [ -t 2 ] && echo tty || echo none'
+    const order = await ended(['/bin/sh', '-c', `exec 3>&1; { ${look}; } >told`])
+    const kind = mode === 'tty' ? 'tty' : 'none'
+    expect(fs.readFileSync(path.join(order.cwd, 'told'), 'utf8')).toBe(`${kind}\n${kind}\n${kind}\n`)
+  })
+})

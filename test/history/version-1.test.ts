@@ -1,0 +1,70 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Engine } from '../../src/engine/engine.ts'
+import { DEFAULT_RULES } from '../../src/core/rules.ts'
+import type { Session } from '../../src/core/session.ts'
+import { Machine } from '../../src/testkit/memory/machine.ts'
+import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
+import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
+import { settle, VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
+import { MIGRATIONS } from '../../src/world/store/migrations.ts'
+import { openDatabase } from '../../src/world/store/sqlite.ts'
+import { openStore } from '../../src/world/store/sqlite-store.ts'
+import { RESTING, SCHEMA_1, sessionRow, WAITING_TO_LAUNCH } from './version-1.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-history-'))
+  file = path.join(folder, 'oneshot.db')
+  const database = openDatabase(file)
+  database.exec(SCHEMA_1)
+  for (const row of [sessionRow(RESTING), sessionRow(WAITING_TO_LAUNCH)]) database.exec(row)
+  database.exec(
+    `INSERT INTO outbox (session_id, effect) VALUES ('${WAITING_TO_LAUNCH.spec.id}', '{"type":"launch","attempt":1,"resume":null}')`,
+  )
+  database.exec(
+    `INSERT INTO events (session_id, at, type, body) VALUES ('${RESTING.spec.id}', 1000, 'session.created', '{"at":1000,"type":"session.created"}')`,
+  )
+  database.exec(`UPDATE meta SET value = '41' WHERE key = 'epoch'`)
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+test('the first migration is what it was', () => {
+  const fresh = openDatabase(path.join(folder, 'fresh.db'))
+  fresh.exec(MIGRATIONS[0] ?? '')
+  const tables = (database: ReturnType<typeof openDatabase>): string[] => {
+    const rows = database.prepare('SELECT sql FROM sqlite_master ORDER BY name').all() as { sql: string }[]
+    return rows.map(row => row.sql.replace(/\s+/g, ''))
+  }
+  expect(tables(fresh)).toEqual(tables(openDatabase(file)))
+})
+
+test('a database of version 1 opens with everything in it', () => {
+  const store = openStore(file)
+  expect(store.epoch).toBe(42)
+  expect(store.load(RESTING.spec.id)).toEqual(RESTING)
+  expect(store.live()).toHaveLength(2)
+  expect(store.events(RESTING.spec.id).map(({ event }) => event)).toEqual([{ at: 1_000, type: 'session.created' }])
+  expect(store.pending().map(item => item.effect)).toEqual([{ type: 'launch', attempt: 1, resume: null }])
+  expect(store.nextDue()).toBe(RESTING.phase.until)
+})
+
+test('and its sessions resume', async () => {
+  const store = openStore(file)
+  const clock = new VirtualClock(RESTING.phase.until - 10)
+  const machine = new Machine(clock, { talker: { run: ({ argv }) => [{ say: `${argv.join(' ')}\ndone: it\n` }] } })
+  const work = new MemoryWork(machine)
+  for (const { spec } of [RESTING, WAITING_TO_LAUNCH]) await work.prepare(spec.id, { prompt: Buffer.from('do it') })
+  const troubles: unknown[] = []
+  const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
+  const engine = new Engine({ store, work, clock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+  await engine.start()
+  while (store.live().length > 0 && (await clock.next())) await settle()
+  const outcome = (session: Session): unknown => session.phase.name === 'ended' && session.phase.outcome
+  expect(store.all().map(outcome)).toEqual(['done', 'done'])
+  expect(machine.starts.sort()).toEqual([`${RESTING.spec.id}.2`, `${WAITING_TO_LAUNCH.spec.id}.1`].sort())
+  expect(troubles).toEqual([])
+})

@@ -1,0 +1,250 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { homeAt } from '../../src/world/os/home.ts'
+import { openDatabase } from '../../src/world/store/sqlite.ts'
+import { binFolder } from './bin-folder.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, isAlive, until } from './house.ts'
+import { SmallDisk } from './small-disk.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const TRUE = ['run', '--headless', '--', 'true']
+const NO_MOUNT = 'disks cannot be mounted here: it takes root, and a container that allows it'
+
+/** Runs until a file appears, then exits with 5. */
+const WAITER = 'until [ -e go ]; do sleep 0.02; done; echo went; exit 5'
+const go = (): void => fs.writeFileSync(house.path('go'), '')
+
+describe('tmux', () => {
+  const install = 'apt-get install tmux'
+
+  it('that is missing is named with how to get it, and nothing is begun', async () => {
+    const env = { PATH: binFolder(house) }
+    const says = 'tmux is not installed, or not on PATH'
+    await expectRefusal(house, TRUE, { exit: 1, code: 'tmux-missing', says, hint: install }, { env })
+    expect(await house.list()).toEqual([])
+  })
+
+  it('that is older than 3.2 is named with its version', async () => {
+    const env = { PATH: binFolder(house, { scripts: { tmux: 'echo "tmux 3.1c"' } }) }
+    const says = 'tmux is too old: tmux 3.1c found, 3.2 or newer needed'
+    await expectRefusal(house, TRUE, { exit: 1, code: 'tmux-too-old', says, hint: 'update ' }, { env })
+  })
+
+  it('that is installed meanwhile is found without a restart of the supervisor', async () => {
+    const bin = binFolder(house)
+    const env = { PATH: bin }
+    expect((await house.call(TRUE, { env })).code).toBe(1)
+    fs.writeFileSync(path.join(bin, 'tmux'), `#!/bin/sh\nPATH=${process.env['PATH']} exec tmux "$@"\n`, { mode: 0o755 })
+    expect(await house.call(TRUE, { env })).toEqual({ code: 0, signal: null, stdout: 'command-true\n', stderr: '' })
+  })
+})
+
+describe('a state folder', () => {
+  it('that is a file, or below one, is refused', async () => {
+    fs.writeFileSync(house.home.root, '')
+    for (const home of [house.home.root, path.join(house.home.root, 'below')]) {
+      const refused = {
+        exit: 1,
+        code: 'home-unusable',
+        says: `${home} is not a folder`,
+        hint: 'set ONESHOT_HOME',
+      } as const
+      await expectRefusal(house, TRUE, refused, { env: { ONESHOT_HOME: home } })
+      await expectRefusal(house, ['list'], refused, { env: { ONESHOT_HOME: home } })
+    }
+    fs.rmSync(house.home.root)
+  })
+
+  it('whose path is too long for a socket is refused with how long it may be', async () => {
+    const home = path.join(house.root, 'x'.repeat(90))
+    const says = 'path is too long for a unix socket'
+    const refused = { exit: 2, code: 'home-too-long', says, hint: 'set ONESHOT_HOME to a shorter path' } as const
+    await expectRefusal(house, TRUE, refused, { env: { ONESHOT_HOME: home } })
+    await expectRefusal(house, ['list'], refused, { env: { ONESHOT_HOME: home } })
+    expect(fs.existsSync(home)).toBe(false)
+  })
+
+  it('with the longest path that is allowed works, terminals included', async () => {
+    const spare = 103 - Buffer.byteLength('/tty/xxxxxxxxxx.sock')
+    const longest = homeAt(path.join(house.root, 'x'.repeat(spare - house.root.length - 1)))
+    const long = new House({ ONESHOT_HOME: longest.root })
+    try {
+      expect(await long.run('--name', 'tty', '--tty', '--', 'sleep', '1000')).toMatchObject({ phase: 'running' })
+      const over = { ONESHOT_HOME: `${longest.root}x` }
+      expect((await long.call(['list'], { env: over })).code).toBe(2)
+      await long.ok('killall', '--yes')
+      await long.ok('daemon', 'stop')
+    } finally {
+      await long.close()
+    }
+  })
+
+  it('of another user is refused, for looking too', async ({ skip }) => {
+    skip(process.getuid?.() !== 0, 'only root can give a folder away')
+    fs.mkdirSync(house.home.root, { mode: 0o700 })
+    fs.chownSync(house.home.root, 12_345, 12_345)
+    const says = `${house.home.root} belongs to another user (uid 12345, you are 0)`
+    const refused = { exit: 1, code: 'home-unsafe', says, hint: 'set ONESHOT_HOME to a folder of your own' } as const
+    await expectRefusal(house, TRUE, refused)
+    await expectRefusal(house, ['list'], refused)
+    expect(fs.readdirSync(house.home.root)).toEqual([])
+  })
+
+  it('that others can read is refused until it is closed', async () => {
+    fs.mkdirSync(house.home.sessions, { recursive: true })
+    fs.chmodSync(house.home.root, 0o755)
+    const says = `${house.home.root} is open to other users (mode 0755)`
+    const refused = { exit: 1, code: 'home-unsafe', says, hint: `chmod 700 ${house.home.root}` } as const
+    await expectRefusal(house, TRUE, refused)
+    await expectRefusal(house, ['status', 'x'], refused)
+    fs.chmodSync(house.home.root, 0o700)
+    expect(await house.ok(...TRUE)).toBe('command-true')
+  })
+
+  it('that is empty is simply closed to others', async () => {
+    fs.mkdirSync(house.home.root, { mode: 0o755 })
+    expect(await house.ok(...TRUE)).toBe('command-true')
+    expect(fs.statSync(house.home.root).mode & 0o777).toBe(0o700)
+  })
+
+  it('keeps everything in it from other users', async () => {
+    await house.ok('run', '--name', 'tty', '--tty', '--', 'sleep', '1000')
+    await house.ok('run', '--agent', 'demo', 'secret steps=1')
+    await house.ended('secret')
+    const open = fs
+      .readdirSync(house.home.root, { recursive: true, encoding: 'utf8' })
+      .filter(name => (fs.lstatSync(path.join(house.home.root, name)).mode & 0o077) !== 0)
+    expect(open).toEqual([])
+  })
+})
+
+describe('a disk', () => {
+  const full = {
+    exit: 1,
+    code: 'disk-full',
+    says: 'no space left for the state folder',
+    hint: 'free some space',
+  } as const
+
+  it('that is read-only is named; what is there can still be read', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    await house.ok('run', '--name', 'before', '--headless', '--', 'echo', 'hello')
+    await house.ended('before')
+    await house.ok('daemon', 'stop')
+    await disk.makeReadOnly()
+    const says = `the state folder ${house.home.root} cannot be written`
+    const refused = { exit: 1, code: 'home-unusable', says, hint: 'make it writable' } as const
+    await expectRefusal(house, TRUE, refused)
+    expect(await house.list()).toMatchObject([{ name: 'command-before', outcome: 'done' }])
+    expect(await house.ok('log', 'before')).toBe('hello')
+    await disk.makeWritable()
+    expect(await house.ok(...TRUE)).toBe('command-true')
+  })
+
+  it('that is full is named at once; with room again the next run works', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    disk.fill()
+    await expectRefusal(house, TRUE, full)
+    expect(await house.list()).toEqual([])
+    disk.free()
+    expect(await house.ok(...TRUE)).toBe('command-true')
+    expect(await house.ended('true')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('that fills up under running work does not harm it, and no exit code is lost', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    const lasting = await house.run('--name', 'lasting', '--headless', '--', 'sleep', '1000')
+    const waiter = await house.run(
+      '--name',
+      'waiter',
+      '--headless',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.02; done; exit 5',
+    )
+    const supervisor = await house.daemon()
+    disk.fill()
+    fillLastPage(house.home.daemonLog)
+
+    await expectRefusal(house, TRUE, full)
+    await expectRefusal(house, ['stop', 'lasting'], full)
+    go()
+    await until('it has ended', () => (isAlive(waiter.pid as number) ? undefined : true))
+    expect(await house.list()).toMatchObject([
+      { name: 'command-waiter', pid: null, outcome: null },
+      { name: 'command-lasting', phase: 'running', pid: lasting.pid },
+    ])
+
+    disk.free()
+    expect(await house.ended('waiter')).toMatchObject({ outcome: 'failed', exitCode: 5, reason: 'exit code 5' })
+    expect(await house.status('lasting')).toMatchObject({ phase: 'running', pid: lasting.pid })
+    expect(await house.daemon()).toMatchObject({ pid: supervisor.pid, epoch: supervisor.epoch })
+    await house.ok('stop', 'lasting')
+  })
+})
+
+/** The part of a file's last block that is not used yet would still take a few lines on a full disk. */
+function fillLastPage(file: string): void {
+  const { size, blksize } = fs.statSync(file)
+  fs.appendFileSync(file, '\n'.repeat((blksize - (size % blksize)) % blksize))
+}
+
+describe('a database', () => {
+  const damage: Record<string, (file: string) => void> = {
+    'full of garbage': file => fs.writeFileSync(file, Buffer.alloc(20_000, 'garbage ')),
+    'damaged in the middle': file => fs.writeFileSync(file, fs.readFileSync(file).fill(0xaa, 4096)),
+    'cut to nothing': file => fs.truncateSync(file),
+    'that is gone': file => fs.rmSync(file),
+  }
+
+  it.each(Object.keys(damage))('%s is rebuilt under running work', async what => {
+    await house.ok('run', '--name', 'past', '--headless', '--', 'sh', '-c', 'exit 3')
+    await house.ended('past')
+    const headless = await house.run('--name', 'headless', '--headless', '--', 'sh', '-c', WAITER)
+    const tty = await house.run('--name', 'tty', '--tty', '--', 'sh', '-c', WAITER)
+    await house.ok('daemon', 'stop')
+    intoOneFile(house.home.database)
+    damage[what]?.(house.home.database)
+
+    const before = (await house.list()).map(facts)
+    expect(before).toMatchObject([
+      { name: 'command-tty', phase: 'running', pid: tty.pid },
+      { name: 'command-headless', phase: 'running', pid: headless.pid },
+      { name: 'command-past', outcome: 'failed', exitCode: 3 },
+    ])
+    await house.ok('daemon', 'start')
+    expect((await house.list()).map(facts)).toEqual(before)
+    const aside = fs.readdirSync(house.home.root).filter(name => /^oneshot\.db\.corrupt-[-\dT.]+Z$/.test(name))
+    expect(aside).toHaveLength(/garbage|middle/.test(what) ? 1 : 0)
+
+    go()
+    for (const name of ['headless', 'tty']) {
+      expect(await house.ended(name)).toMatchObject({ outcome: 'failed', exitCode: 5 })
+      expect(await house.ok('log', name)).toBe('went')
+    }
+  })
+})
+
+/** Without the journal beside it, so that no good copy of a page is left. */
+function intoOneFile(file: string): void {
+  const database = openDatabase(file)
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true })
+}
+
+function facts({ name, id, phase, outcome, pid, exitCode }: SessionView): Partial<SessionView> {
+  return { name, id, phase, outcome, pid, exitCode }
+}

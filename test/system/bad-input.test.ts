@@ -1,0 +1,354 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../src/world/os/run.ts'
+import { which } from '../../src/world/os/which.ts'
+import { binFolder } from './bin-folder.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, MAIN } from './house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const SLEEPER = ['--headless', '--', 'sleep', '1000']
+
+describe('a name', () => {
+  const invalid = {
+    exit: 2,
+    code: 'name-invalid',
+    says: 'cannot be a name: lower-case letters, digits and hyphens',
+  } as const
+
+  it.each([
+    ['upper case', 'Fix', 'try --name fix'],
+    ['a dot', 'fix.auth', 'try --name fix-auth'],
+    ['a colon', 'fix:auth', 'try --name fix-auth'],
+    ['a space', 'fix auth', 'try --name fix-auth'],
+    ['a leading hyphen', '-fix', 'try --name fix'],
+    ['a trailing hyphen', 'fix-', 'try --name fix'],
+    ['64 characters', 'a'.repeat(64), `try --name ${'a'.repeat(28)}`],
+    ['other letters', 'prüfung', 'try --name prufung'],
+    ['a line break', 'fix\nauth', 'try --name fix-auth'],
+    ['nothing in it', '', 'try --name my-task'],
+  ])('with %s is refused, and one that would do is offered', async (_, name, hint) => {
+    await expectRefusal(house, ['run', `--name=${name}`, '--', 'true'], { ...invalid, hint })
+    expect(fs.existsSync(house.home.root)).toBe(false)
+  })
+
+  it('from the environment is refused by the name of its variable', async () => {
+    await expectRefusal(
+      house,
+      ['run', '--', 'true'],
+      {
+        exit: 2,
+        code: 'config-invalid',
+        says: 'ONESHOT_TMUX_SESSION cannot be "fix.auth": it must be lower-case letters, digits and hyphens',
+        hint: 'oneshot help config',
+      },
+      { env: { ONESHOT_TMUX_SESSION: 'fix.auth' } },
+    )
+  })
+
+  it('of 63 characters is accepted', async () => {
+    const task = `a${'-1'.repeat(31)}`
+    expect(await house.run('--name', task, '--headless', '--', 'true')).toMatchObject({ name: `command-${task}`, task })
+  })
+
+  it('that a live session has is refused; once that one has ended, it means the newest', async () => {
+    const first = await house.run('--name', 'fix', ...SLEEPER)
+    await expectRefusal(house, ['run', '--name', 'fix', '--', 'true'], {
+      exit: 6,
+      code: 'name-taken',
+      says: 'a session called command-fix is already running',
+      hint: 'choose another --name, or: oneshot stop command-fix',
+    })
+    expect(await house.status('fix')).toMatchObject({ id: first.id, phase: 'running', pid: first.pid })
+    await house.ok('stop', 'fix')
+    const second = await house.run('--name', 'fix', '--headless', '--', 'sh', '-c', 'echo second')
+    expect(second.name).toBe(first.name)
+    await house.ended('fix')
+    expect((await house.status('fix')).id).toBe(second.id)
+    expect(await house.ok('log', 'command-fix')).toBe('second')
+    expect(await house.status(first.id)).toMatchObject({ id: first.id, outcome: 'stopped' })
+  })
+})
+
+describe('a directory', () => {
+  const missing = { exit: 2, code: 'cwd-missing' } as const
+
+  it('that does not exist is refused', async () => {
+    const says = `cannot work in ${house.path('nowhere')}: it does not exist`
+    await expectRefusal(house, ['run', '--cwd', 'nowhere', '--', 'true'], { ...missing, says, hint: 'check --cwd' })
+  })
+
+  it('that is a file, or below one, is refused', async () => {
+    fs.writeFileSync(house.path('file'), '')
+    const hint = 'check --cwd'
+    const says = `cannot work in ${house.path('file')}: it is not a directory`
+    await expectRefusal(house, ['run', '--cwd', 'file', '--', 'true'], { ...missing, says, hint })
+    const below = `cannot work in ${house.path('file/sub')}: it does not exist`
+    await expectRefusal(house, ['run', '--cwd', 'file/sub', '--', 'true'], { ...missing, says: below, hint })
+  })
+
+  it('that was removed under us is refused', async () => {
+    fs.mkdirSync(house.path('gone'))
+    const script = 'cd gone && rmdir ../gone && exec "$0" "$1" run -- true'
+    const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: house.project, env: house.env })
+    expect(answer).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error: the current directory no longer exists\nhint: cd to another one\n',
+    })
+  })
+})
+
+describe('a prompt', () => {
+  const agent = ['--agent', 'demo']
+  const unreadable = { exit: 2, code: 'prompt-unreadable', hint: 'check --prompt-file' } as const
+  const empty = { exit: 2, code: 'prompt-empty', hint: 'say what is to be done: oneshot run "fix the bug"' } as const
+
+  it('in a file that is not there is refused', async () => {
+    const says = 'cannot read the prompt from task.md: there is no such file'
+    await expectRefusal(house, ['run', ...agent, '--prompt-file', 'task.md'], { ...unreadable, says })
+  })
+
+  it('in a folder is refused', async () => {
+    const says = 'cannot read the prompt from .: it is a directory'
+    await expectRefusal(house, ['run', ...agent, '--prompt-file', '.'], { ...unreadable, says })
+  })
+
+  it('in a file of somebody else is refused', async ({ skip }) => {
+    const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--']
+    const isRoot = process.getuid?.() === 0
+    skip(isRoot && which('setpriv', process.env, '/') === undefined, 'root reads everything, and there is no setpriv')
+    const [program, ...before] = isRoot ? ['setpriv', ...asNobody, process.execPath] : [process.execPath]
+    skip(
+      isRoot && (await run('setpriv', [...asNobody, 'test', '-r', MAIN])).code !== 0,
+      'nobody may not read our build',
+    )
+    fs.chmodSync(house.root, 0o755)
+    fs.writeFileSync(house.path('task.md'), 'secret', { mode: isRoot ? 0o600 : 0o000 })
+    const answer = await run(program as string, [...before, MAIN, 'run', ...agent, '--prompt-file', 'task.md'], {
+      cwd: house.project,
+      env: house.env,
+    })
+    expect(answer).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error: cannot read the prompt from task.md: you may not read it\nhint: check --prompt-file\n',
+    })
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['white space', ' \t\r\n '],
+  ])('of %s is refused wherever it comes from', async (_, text) => {
+    fs.writeFileSync(house.path('task.md'), text)
+    const input = Buffer.from(text)
+    await expectRefusal(house, ['run', ...agent, text], { ...empty, says: 'the prompt is empty' })
+    await expectRefusal(house, ['run', ...agent, '--prompt-file', 'task.md'], {
+      ...empty,
+      says: 'the prompt from task.md is empty',
+    })
+    for (const source of [['-'], ['--prompt-file', '-']]) {
+      await expectRefusal(
+        house,
+        ['run', ...agent, ...source],
+        { ...empty, says: 'the prompt from stdin is empty' },
+        { input },
+      )
+    }
+  })
+
+  it('given twice, or to a command, is refused', async () => {
+    const usage = { exit: 2, code: 'usage' } as const
+    await expectRefusal(house, ['run', 'one', '--prompt-file', 'two'], {
+      ...usage,
+      says: 'there are two prompts: an argument and --prompt-file',
+      hint: 'give one of them',
+    })
+    await expectRefusal(house, ['run', '--agent', 'command', 'one'], {
+      ...usage,
+      says: 'a command reads no prompt',
+      hint: 'put the command after --',
+    })
+    await expectRefusal(house, ['run', 'fix', 'the', 'bug'], {
+      ...usage,
+      says: 'run does not take the argument "the"',
+      hint: 'quote a prompt: oneshot run "fix the bug"',
+    })
+  })
+})
+
+describe('a program', () => {
+  const missing = { exit: 1, code: 'program-missing' } as const
+
+  it('that is not on PATH is refused', async () => {
+    const says = 'no-such-program was not found on PATH'
+    const hint = 'install it, or give its full path'
+    await expectRefusal(house, ['run', '--', 'no-such-program', '-v'], { ...missing, says, hint })
+  })
+
+  it('of an agent that is not installed is refused', async () => {
+    const says = 'codex was not found on PATH'
+    const env = { PATH: binFolder(house, { tools: ['tmux'] }) }
+    await expectRefusal(house, ['run', '--agent', 'codex', 'hello'], { ...missing, says, hint: 'install it' }, { env })
+  })
+
+  it('that is not there, not executable or a folder is refused, each by its own words', async () => {
+    fs.writeFileSync(house.path('plain'), '#!/bin/sh\n', { mode: 0o644 })
+    const hint = 'check the path'
+    await expectRefusal(house, ['run', '--', './absent'], { ...missing, says: './absent was not found', hint })
+    await expectRefusal(house, ['run', '--', './plain/x'], { ...missing, says: './plain/x was not found', hint })
+    await expectRefusal(house, ['run', '--', './plain'], {
+      ...missing,
+      says: './plain is not executable',
+      hint: 'chmod +x',
+    })
+    await expectRefusal(house, ['run', '--', './.'], { ...missing, says: './. is a folder', hint })
+  })
+})
+
+describe('a word that is not known', () => {
+  const usage = { exit: 2, code: 'usage' } as const
+
+  it('as a command is refused with the one that was meant', async () => {
+    await expectRefusal(house, ['lsit'], { ...usage, says: 'there is no command "lsit"', hint: 'oneshot list?' })
+    await expectRefusal(house, ['xyzzy'], { ...usage, says: 'no command "xyzzy"', hint: 'oneshot help lists all' })
+  })
+
+  it('as an option is refused with the one that was meant', async () => {
+    const says = 'there is no option "--agnet" for run'
+    await expectRefusal(house, ['run', '--agnet', 'demo'], { ...usage, says, hint: 'did you mean --agent?' })
+    await expectRefusal(house, ['list', '-z'], {
+      ...usage,
+      says: 'no option "-z" for list',
+      hint: 'oneshot list --help',
+    })
+  })
+
+  it('as an action, a shell or a topic is refused with the one that was meant', async () => {
+    await expectRefusal(house, ['daemon', 'satrt'], {
+      ...usage,
+      says: 'daemon cannot take "satrt"',
+      hint: 'daemon start',
+    })
+    await expectRefusal(house, ['config', 'gte'], { ...usage, says: 'config cannot take "gte"', hint: 'config get' })
+  })
+
+  it('as an agent is refused with the one that was meant, wherever it was named', async () => {
+    await expectRefusal(house, ['run', '--agent', 'cluade', 'hello'], {
+      exit: 2,
+      code: 'agent-unknown',
+      says: 'there is no agent "cluade"',
+      hint: 'did you mean --agent claude?',
+    })
+    await expectRefusal(
+      house,
+      ['run', 'hello'],
+      { exit: 2, code: 'config-invalid', says: 'ONESHOT_AGENT cannot be "cluade"', hint: 'did you mean claude?' },
+      { env: { ONESHOT_AGENT: 'cluade' } },
+    )
+  })
+
+  it('as a config key is refused with the one that was meant and the file it stands in', async () => {
+    const invalid = { exit: 2, code: 'config-invalid', hint: 'did you mean max-time?' } as const
+    await expectRefusal(house, ['run', '-c', 'maxtime=1h', '--', 'true'], {
+      ...invalid,
+      says: 'there is no config key "maxtime" (-c)',
+    })
+    fs.writeFileSync(house.path('.oneshot.toml'), 'max_time = "1h"\n')
+    await expectRefusal(house, ['run', '--', 'true'], {
+      ...invalid,
+      says: `there is no config key "max_time" (${house.path('.oneshot.toml')})`,
+    })
+    fs.writeFileSync(house.path('.oneshot.toml'), 'max-time = \n')
+    await expectRefusal(house, ['run', '--', 'true'], {
+      ...invalid,
+      says: `${house.path('.oneshot.toml')}:1:`,
+      hint: 'key = "value"',
+    })
+  })
+})
+
+describe('a session', () => {
+  it('that is not known is refused, with the one that was meant', async () => {
+    const unknown = { exit: 3, code: 'no-session' } as const
+    for (const command of ['status', 'stop', 'wait', 'clean']) {
+      await expectRefusal(house, [command, 'fix-auth'], {
+        ...unknown,
+        says: 'there is no session "fix-auth"',
+        hint: 'oneshot list shows all of them',
+      })
+    }
+    await house.run('--name', 'fix-auth', ...SLEEPER)
+    const hint = 'did you mean fix-auth?'
+    await expectRefusal(house, ['status', 'fix-atuh'], { ...unknown, says: 'there is no session "fix-atuh"', hint })
+    for (const command of ['log', 'follow', 'attach']) {
+      const answer = await house.oneshot(command, 'fix-atuh')
+      expect(answer).toMatchObject({ code: 3, stdout: '' })
+      expect(answer.stderr).toBe(`error: there is no session "fix-atuh"\nhint: ${hint}\n`)
+    }
+  })
+
+  it('that is not named, in a directory without any, is refused', async () => {
+    const says = `there is no session in this directory (${house.project})`
+    await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'start one with oneshot run' })
+    await house.run('--cwd', house.root, '--headless', '--', 'true')
+    await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'name one; oneshot list' })
+  })
+
+  it('named by a beginning that several have is refused with all of them', async () => {
+    await house.run('--name', 'fix-auth', ...SLEEPER)
+    await house.run('--name', 'fix-docs', ...SLEEPER)
+    const ambiguous = { exit: 2, code: 'session-ambiguous', hint: 'type more of the name' } as const
+    const says = '"fix" may mean 2 sessions: command-fix-docs, command-fix-auth'
+    await expectRefusal(house, ['status', 'fix'], { ...ambiguous, says })
+    await expectRefusal(house, ['stop', 'fix'], { ...ambiguous, says })
+    await house.ok('stop', 'fix-d')
+    expect(await house.status('fix')).toMatchObject({ name: 'command-fix-auth', phase: 'running' })
+  })
+})
+
+describe('a number or a duration', () => {
+  const usage = { exit: 2, code: 'usage' } as const
+
+  it.each([
+    [['run', '--max-time=soon', '--', 'true'], '--max-time cannot be "soon": it must be a duration such as 90s'],
+    [['run', '--max-time=5x', '--', 'true'], '--max-time cannot be "5x"'],
+    [['run', '--max-time=-5m', '--', 'true'], '--max-time cannot be "-5m"'],
+    [['run', '--max-time=104000000d', '--', 'true'], '--max-time cannot be "104000000d"'],
+    [['run', '--env=PATH', '--', 'true'], '--env cannot be "PATH": it must be KEY=VALUE'],
+    [['wait', '--timeout=ever'], '--timeout cannot be "ever"'],
+    [['clean', '--older-than=1week'], '--older-than cannot be "1week"'],
+  ])('in %j is refused with what is allowed', async (args, sentence) => {
+    const answer = await house.oneshot(...args)
+    expect(answer).toMatchObject({ code: 2, stdout: '' })
+    expect(answer.stderr).toContain(sentence)
+  })
+
+  it.each([
+    [['log', '-n', 'many'], '--lines cannot be "many": it must be a whole number or all'],
+    [['log', '--attempt', '0'], '--attempt cannot be "0": it must be a whole number from 1 on'],
+    [['log', '--since', 'lunch'], '--since cannot be "lunch": it must be a duration such as 10m, or a date'],
+  ])('in %j is refused with what is allowed', async (args, sentence) => {
+    const answer = await house.oneshot(...args)
+    expect(answer).toMatchObject({ code: 2, stdout: '' })
+    expect(answer.stderr).toContain(sentence)
+  })
+
+  it('that is missing is refused with how to write it', async () => {
+    await expectRefusal(house, ['run', '--max-time'], { ...usage, says: '--max-time needs a value', hint: 'DURATION' })
+  })
+
+  it('in the configuration is refused by the name of its key', async () => {
+    await expectRefusal(house, ['run', '-c', 'max-time=104000000d', '--', 'true'], {
+      exit: 2,
+      code: 'config-invalid',
+      says: 'max-time (-c) cannot be "104000000d": it must be a duration',
+      hint: 'oneshot help config',
+    })
+  })
+})
