@@ -28,7 +28,7 @@ export class Workshop {
   }
 
   house(name: string): Promise<House> {
-    return this.#once(`house ${name}`, async () => this.keep(await new House(this.stage, name).open()))
+    return this.#once(`house ${name}`, async () => this.keep(await new House(this.stage, name, this.say).open()))
   }
 
   fleet(name: string): Promise<Fleet> {

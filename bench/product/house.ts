@@ -16,10 +16,12 @@ export class House {
   readonly project: string
   readonly #stage: Stage
   readonly #env: NodeJS.ProcessEnv
+  readonly #say: (sentence: string) => void
   #started = 0
 
-  constructor(stage: Stage, name: string) {
+  constructor(stage: Stage, name: string, say: (sentence: string) => void) {
     this.#stage = stage
+    this.#say = say
     this.home = homeAt(path.join(stage.root, name))
     this.project = path.join(stage.root, `${name}-project`)
     this.#env = { ...stage.env, ONESHOT_HOME: this.home.root }
@@ -79,13 +81,24 @@ export class House {
     return Number((await run('tmux', args)).stdout)
   }
 
+  /** On a busy machine the daemon may be slow to answer for hundreds of sessions at once; that is said, and asked again. */
+  async #tries(...args: string[]): Promise<true | undefined> {
+    try {
+      await this.oneshot(...args)
+      return true
+    } catch (cause) {
+      this.#say(String(cause))
+      return undefined
+    }
+  }
+
   async open(): Promise<this> {
     await this.oneshot('daemon', 'start')
     return this
   }
 
   async close(): Promise<void> {
-    await this.oneshot('killall', '--yes')
+    await until('all sessions are stopped', () => this.#tries('killall', '--yes'), { patience: 60_000, every: 1_000 })
     await this.oneshot('daemon', 'stop')
     await until('nothing of the house is running', () => {
       return processesWith(`${this.home.root}/`).length === 0 ? true : undefined

@@ -40,7 +40,7 @@ export function connect(socket: string): Client {
     },
     stopDaemon: async () => void (await post('/v1/daemon/stop', {}, PATIENCE)),
     run: request => post('/v1/sessions', request, LONG_PATIENCE),
-    stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, PATIENCE),
+    stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
   }
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NOW, PHASES, signalAt, signalFrom, specs, type Whim, whims } from '../testkit/core/arbitrary.ts'
 import { create } from './create.ts'

@@ -74,7 +74,7 @@ test('a command is accepted with its program found, a name and a title', () => {
 })
 
 test('a prompt is accepted byte for byte, and called after its first words', () => {
-  const bytes = Buffer.from([0xff, 0x00, 0x0a, ...Buffer.from('Fix the login\nplease')])
+  const bytes = Buffer.from([...Buffer.from('\nFix the login\nplease'), 0xff, 0x00, 0x0a])
   const { spec, prompt: kept } = accepted({ ...prompt(''), prompt: bytes.toString('base64'), mode: 'tty' })
   expect(Buffer.from(kept ?? []).equals(bytes)).toBe(true)
   expect(spec).toMatchObject({ name: 'demo-fix-the-login', mode: 'tty', proof: 'end-event' })

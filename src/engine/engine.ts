@@ -117,7 +117,15 @@ export class Engine {
       const show = showOf(this.#agentOf(session))
       void this.#enter(session.spec.id, async () => work.measure(attemptRef(session), show))
     }
-    await Promise.all(this.#unsettled(live).map(id => this.look(id)))
+    const doubtful = live.filter(session => !this.#isSurelyAtWork(session))
+    await Promise.all(this.#unsettled(doubtful).map(id => this.look(id)))
+  }
+
+  /** Its process lives and its words are nothing to us: a look would find no more. */
+  #isSurelyAtWork(session: Session): boolean {
+    const { phase, life, exit } = session
+    if (phase.name !== 'running' || life === null || exit !== null) return false
+    return this.#agentOf(session).read === undefined && this.#world.work.isAlive(life)
   }
 
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */

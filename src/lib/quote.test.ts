@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { commandLine, quote } from './quote.ts'
 

@@ -52,6 +52,8 @@ export interface Work {
    */
   launch(order: LaunchOrder): Promise<void>
   evidence(ref: AttemptRef): Evidence
+  /** Whether that very process certainly lives; a fraction of what all the evidence costs. */
+  isAlive(life: Life): boolean
   /** The program's output from a byte offset on, at most `limit` bytes. */
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array
   /** Cuts the transcript to `length` and appends; returns the new length. Repeating it leads to the same file. */

@@ -57,16 +57,19 @@ conclude() {
   exit 0
 }
 
-# The record is there whole or not at all.
+# The record is there whole or not at all. Syncing it takes a process, so the bell does not wait for it; it comes after
+# the rename, because it then carries the name to disk too. From the bell on the supervisor may end us at any moment.
 record() {
   printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit.draft" || return 1
-  sync "$folder/exit.draft" 2>/dev/null
-  mv -f "$folder/exit.draft" "$folder/exit" && printf '' >"$letter.exit"
+  mv -f "$folder/exit.draft" "$folder/exit" || return 1
+  trap 'kill $! 2>/dev/null; exit 0' HUP TERM
+  printf '' >"$letter.exit" || return 1
+  sync "$folder/exit" 2>/dev/null
+  return 0
 }
 
 # The supervisor takes the letter within milliseconds. A letter that stays means that nobody is there: start one.
 wait_until_heard() {
-  trap 'kill $! 2>/dev/null; exit 0' HUP TERM
   for pause in 1 2 4 8 16 32; do
     sleep "$pause" &
     wait $!
@@ -84,7 +87,9 @@ birth_of_this_shell() {
   birth=unknown
   if [ -r "/proc/$$/stat" ]; then
     read -r birth <"/proc/$$/stat"
-    birth=$(set -- $birth && shift 21 && echo "$1")
+    set -- $birth
+    shift 21
+    birth=$1
   else
     birth=$(ps -o lstart= -p $$)
   fi

@@ -1,7 +1,10 @@
 import { SupervisorLock } from '../../src/world/store/supervisor-lock.ts'
 
+export type Answer = 'held' | 'refused'
+
 /** Takes or seizes the lock, says how that went, and stays. */
 const [, , file = '', how] = process.argv
 const lock = how === 'seize' ? SupervisorLock.seize(file) : SupervisorLock.tryTake(file)
-console.log(lock === undefined ? 'refused' : 'held')
+const answer: Answer = lock === undefined ? 'refused' : 'held'
+console.log(answer)
 setInterval(() => lock, 1_000)

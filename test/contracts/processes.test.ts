@@ -80,7 +80,7 @@ test('names with spaces and brackets do not confuse the table', async () => {
     const root = await shell(`echo ready; exec '${odd}' 1000`)
     await until('it has its name', () => fs.readFileSync(`/proc/${root.pid}/comm`, 'utf8').startsWith('os-x)'))
     expect(lives(root)).toBe('alive')
-    const table = await processTable({ markers: true })
+    const table = await processTable()
     expect(table.find(row => row.pid === root.pid)).toMatchObject({ birth: root.birth, parent: process.pid, marker })
   } finally {
     fs.rmSync(odd)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { bundled, Companion } from '../../src/testkit/real/companion.ts'
+import type { Answer } from './lock-holder.ts'
 import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
 
 let program: string
@@ -38,7 +39,8 @@ test('a second supervisor is refused, and a third gets the lock when the first w
 
 test('of many that start at once, exactly one is in charge', async () => {
   const all = await Promise.all(Array.from({ length: 6 }, () => another().heard()))
-  expect(all.sort()).toEqual(['held', 'refused', 'refused', 'refused', 'refused', 'refused'])
+  const one: Answer[] = ['held', 'refused', 'refused', 'refused', 'refused', 'refused']
+  expect(all.sort()).toEqual(one)
 })
 
 test('the lock of one that is suspended can be seized, and stays with who seized it', async () => {

@@ -81,6 +81,25 @@ test('an agent that asks before we have seen it start is known all the same', as
   expect(stage.session('s1')).toMatchObject({ phase: { name: 'blocked' }, life: { pid: 1_001 } })
 })
 
+test('a stop overtakes a launch that could not be performed yet', async () => {
+  const stage = new Stage({ talker: { run: () => [{ wait: Infinity }] } })
+  let hasTmux = false
+  const { engine } = stage.supervisor(
+    interlude('launch', 'before', () => {
+      if (!hasTmux) throw new Error('tmux is not installed')
+      return true
+    }),
+  )
+  await engine.start()
+  await engine.create(specOf({ agent: 'talker' }), FILES)
+  await stage.until(() => stage.troubles.length > 0)
+  hasTmux = true
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual([])
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
+})
+
 test('a disk that is full when an alarm rings is tried again at leisure, and the alarm is not forgotten', async () => {
   const stage = new Stage({ talker: { run: () => [{ wait: Infinity }] } })
   let failures = 0

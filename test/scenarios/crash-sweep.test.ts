@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Ending, tell } from '../../src/testkit/memory/story.ts'
 import { STORIES } from './stories.ts'
@@ -23,7 +23,7 @@ describe.each(Object.entries(STORIES))('a supervisor that loses its power in the
       fc.asyncProperty(crashes, async moments => {
         expect((await tell(story, moments)).ending).toEqual(ending)
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 

@@ -4,7 +4,22 @@ import { which } from '../../src/world/os/which.ts'
 import { type House, MAIN } from './house.ts'
 
 /** What the product and its shell programs call. */
-const TOOLS = ['sh', 'env', 'setsid', 'flock', 'cat', 'mv', 'sync', 'sleep', 'date', 'rm', 'mkdir', 'touch', 'tail', 'true']
+const TOOLS = [
+  'sh',
+  'env',
+  'setsid',
+  'flock',
+  'cat',
+  'mv',
+  'sync',
+  'sleep',
+  'date',
+  'rm',
+  'mkdir',
+  'touch',
+  'tail',
+  'true',
+]
 
 /** A folder that can be the whole PATH: the usual tools, `oneshot` itself, and programs written as sh scripts. */
 export function binFolder(

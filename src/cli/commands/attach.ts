@@ -1,16 +1,22 @@
 import { spawn } from 'node:child_process'
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
+import type { Duration } from '../../lib/time.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import { attachTarget } from '../../views/attach-target.ts'
 import { readSession } from '../../views/sessions.ts'
+import type { Home } from '../../world/os/home.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { isTerminal } from '../screen/is-terminal.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
+import { untilEnded } from '../session/until-ended.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
+
+/** Ending what a program left behind takes two seconds at most, unless it is stubborn. */
+const END_PATIENCE: Duration = 3_000
 
 export async function attach(line: Line, surroundings: Surroundings): Promise<number> {
   const { screen, home, env } = surroundings
@@ -33,10 +39,17 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
   const argv = ['-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
   const code = await inThisTerminal('tmux', argv, env)
-  const after = readSession(home, session.id) ?? session
+  const after = await afterwards(home, session)
   if (code !== 0 && isLive(after)) throw couldNotAttach(after)
-  screen.err.say(isLive(after) ? `detached; ${after.name} goes on` : stateLine(after, screen.err.paint))
+  screen.err.say(after.pid === null ? stateLine(after, screen.err.paint) : `detached; ${after.name} goes on`)
   return 0
+}
+
+/** A terminal that closed because the work is over does so a moment before the end is recorded. */
+async function afterwards(home: Home, session: SessionView): Promise<SessionView> {
+  const now = readSession(home, session.id) ?? session
+  const isGoing = now.phase === 'stopping' && now.pid === null
+  return isGoing ? await untilEnded(home, now, { signal: AbortSignal.timeout(END_PATIENCE) }) : now
 }
 
 function couldNotAttach({ name }: SessionView): Error {

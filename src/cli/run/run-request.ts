@@ -32,7 +32,7 @@ export function runRequest(
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
     cwd,
-    env: environment(line, surroundings.env),
+    env: environment(line, surroundings.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
   }
 }
@@ -87,9 +87,11 @@ function modeOf(line: Line): RunRequest['mode'] {
   return isTty ? 'tty' : isHeadless ? 'headless' : undefined
 }
 
-function environment(line: Line, env: NodeJS.ProcessEnv): Record<string, string> {
+/** PWD tells where the shell stands; some agents believe it more than their own directory. */
+function environment(line: Line, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
   const handedOn = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !NOT_HANDED_ON.has(entry[0]),
   )
-  return Object.fromEntries([...handedOn, ...line.values(OPTIONS.env)])
+  const place = env.PWD === undefined ? [] : [['PWD', cwd] as const]
+  return Object.fromEntries([...handedOn, ...place, ...line.values(OPTIONS.env)])
 }

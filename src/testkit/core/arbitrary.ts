@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import {
   dueOf,
   type Exit,
@@ -13,15 +13,15 @@ import { SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.t
 
 export const NOW = 1_000_000
 
-export const exits: fc.Arbitrary<Exit> = fc.oneof(
+const exits: fc.Arbitrary<Exit> = fc.oneof(
   fc.record({ kind: fc.constant('code' as const), code: fc.constantFrom(0, 0, 1, 127, 137) }),
   fc.record({ kind: fc.constant('signal' as const), signal: fc.constantFrom('SIGKILL', 'SIGINT') }),
   fc.record({ kind: fc.constant('vanished' as const), evidence: fc.constant('pid 7 is gone') }),
 )
 
-export const words: fc.Arbitrary<LastWord> = fc.record({ ok: fc.boolean(), text: fc.constant('so be it') })
+const words: fc.Arbitrary<LastWord> = fc.record({ ok: fc.boolean(), text: fc.constant('so be it') })
 
-export const LIFE: Life = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
+const LIFE: Life = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
 
 export const specs: fc.Arbitrary<Spec> = fc.record({
   id: fc.constant('s1'),
@@ -104,7 +104,7 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   const { type, exit, word, thread } = whim
   const attempt = session.attempt + whim.offset
   const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, chance: 0.5 }
-  return type === 'user.stop' || type === 'clock.due' ? { at, type } : ({ at, attempt, type, ...fields } as Signal)
+  return type === 'user.stop' || type === 'clock.due' ? { at, type } : { at, attempt, type, ...fields }
 }
 
 const NEXT: { readonly [P in PhaseName]: SignalType } = {

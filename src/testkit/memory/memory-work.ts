@@ -1,3 +1,4 @@
+import type { Life } from '../../core/session.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
 import { invariant } from '../../lib/trouble.ts'
 import { keyOf, type Machine } from './machine.ts'
@@ -32,6 +33,11 @@ export class MemoryWork implements Work {
       process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
       shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
     }
+  }
+
+  isAlive({ pid, birth }: Life): boolean {
+    const attempts = [...this.#machine.attempts.values()]
+    return attempts.some(({ life, process }) => life?.pid === pid && life.birth === birth && process?.isAlive === true)
   }
 
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array {

@@ -2,7 +2,7 @@ import { invariant } from '../../lib/trouble.ts'
 import type { Agent, Observation } from '../../ports/agent.ts'
 
 /** An agent that speaks in lines like `thread: t-1` and must end its turn; everything else it says is shown. */
-export const talker: Agent = {
+const talker: Agent = {
   kind: 'talker',
   proof: 'end-event',
   defaultMode: 'headless',
@@ -21,7 +21,7 @@ export const talker: Agent = {
 }
 
 /** A program whose exit code is its answer. */
-export const mute: Agent = {
+const mute: Agent = {
   kind: 'mute',
   proof: 'exit-code',
   defaultMode: 'headless',

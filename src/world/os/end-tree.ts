@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { lives, type ProcessId, type ProcessRow, processTable, signalProcess, treeOf } from './processes.ts'
+import { census } from './census.ts'
+import { lives, type ProcessId, type ProcessRow, signalProcess, treeOf } from './processes.ts'
 
 /** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
 const LOOKS = [10, 20, 40, 80, 160, 250]
@@ -17,7 +18,7 @@ export interface Tree {
 export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set()): Promise<ProcessRow[]> {
   const { root } = tree
   const session = root !== null && lives(root) === 'alive' ? root.pid : -1
-  const table = await freshTable()
+  const table = await census()
   const isRoot = (row: ProcessRow): boolean =>
     row.marker === tree.marker ||
     row.session === session ||
@@ -51,17 +52,4 @@ export async function endTree(tree: Tree, options: { grace: number; limit: numbe
 
 function nameOf(row: ProcessId): string {
   return `${row.pid}/${row.birth}`
-}
-
-let waiting: Promise<ProcessRow[]> | undefined
-
-/** One scan serves everybody who asked before it began: reading every environment of a full machine takes milliseconds. */
-function freshTable(): Promise<ProcessRow[]> {
-  if (waiting !== undefined) return waiting
-  const scan = new Promise<void>(resolve => setImmediate(resolve)).then(() => {
-    waiting = undefined
-    return processTable({ markers: true })
-  })
-  waiting = scan
-  return scan
 }

@@ -36,9 +36,10 @@ export interface AttemptFolder {
 }
 
 export function sessionFolder(home: Home, id: string): SessionFolder {
-  const at = (name: string): string => path.join(home.sessions, id, name)
+  const root = `${home.sessions}/${id}`
+  const at = (name: string): string => `${root}/${name}`
   return {
-    root: path.join(home.sessions, id),
+    root,
     prompt: at('prompt'),
     env: at('env.json'),
     mirror: at('session.json'),
@@ -49,8 +50,8 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
 }
 
 export function attemptFolder(home: Home, id: string, attempt: number): AttemptFolder {
-  const root = path.join(home.sessions, id, 'attempts', String(attempt))
-  const at = (name: string): string => path.join(root, name)
+  const root = `${home.sessions}/${id}/attempts/${attempt}`
+  const at = (name: string): string => `${root}/${name}`
   return {
     root,
     launch: at('launch'),

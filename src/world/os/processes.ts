@@ -75,8 +75,8 @@ export function signalProcess(process_: ProcessId, signal: NodeJS.Signals): bool
 }
 
 /** Every process of this machine that we may see. */
-export async function processTable(options: { markers: boolean }): Promise<ProcessRow[]> {
-  return hasProc ? tableFromProc(options) : tableFromPs(options)
+export async function processTable(): Promise<ProcessRow[]> {
+  return hasProc ? tableFromProc() : tableFromPs()
 }
 
 /** The rows that `isRoot` picks and everything that descends from them, parents before children. */
@@ -97,7 +97,7 @@ export function treeOf(table: readonly ProcessRow[], isRoot: (row: ProcessRow) =
   return [...found.values()]
 }
 
-async function tableFromProc(options: { markers: boolean }): Promise<ProcessRow[]> {
+async function tableFromProc(): Promise<ProcessRow[]> {
   const rows: ProcessRow[] = []
   for (const name of fs.readdirSync('/proc')) {
     const pid = Number(name)
@@ -106,12 +106,36 @@ async function tableFromProc(options: { markers: boolean }): Promise<ProcessRow[
       const stat = parseStat(readStat(pid))
       if (stat.state === 'Z' || stat.state === 'X') continue
       const { birth, parent, session } = stat
-      rows.push({ pid, birth, parent, session, marker: options.markers ? markerOf(pid) : null })
+      rows.push({ pid, birth, parent, session, marker: rememberedMarker(pid, birth) })
     } catch {
       // It ended while we looked: then it is not in the table.
     }
   }
+  forgetOtherMarkers(rows)
   return rows
+}
+
+/**
+ * Markers are remembered, because reading an environment costs more than all the rest. A process that carries none may
+ * be a shell about to turn into a program that does; once it is seen without for this long, it never will.
+ */
+const SETTLED_AFTER = 3_000
+const markers = new Map<string, { readonly marker: string | null; readonly since: number }>()
+
+function rememberedMarker(pid: number, birth: string): string | null {
+  const name = `${pid}/${birth}`
+  const known = markers.get(name)
+  const isSettled = known !== undefined && (known.marker !== null || performance.now() - known.since > SETTLED_AFTER)
+  if (isSettled) return known.marker
+  const marker = markerOf(pid)
+  markers.set(name, { marker, since: known?.since ?? performance.now() })
+  return marker
+}
+
+function forgetOtherMarkers(rows: readonly ProcessRow[]): void {
+  if (markers.size < rows.length * 2) return
+  const living = new Set(rows.map(row => `${row.pid}/${row.birth}`))
+  for (const name of markers.keys()) if (!living.has(name)) markers.delete(name)
 }
 
 function markerOf(pid: number): string | null {
@@ -174,10 +198,9 @@ function livesBySignal(pid: number): 'alive' | 'dead' | 'unknown' {
 }
 
 // macOS: `ps -E` shows the environment of one's own processes; -ww, or lines are cut at 80 columns without a terminal.
-async function tableFromPs(options: { markers: boolean }): Promise<ProcessRow[]> {
-  const flags = options.markers ? ['-axwwE'] : ['-axww']
+async function tableFromPs(): Promise<ProcessRow[]> {
   const { run } = await import('./run.ts') // Only here: every command that looks at sessions would pay for it.
-  const { stdout } = await run('ps', [...flags, '-o', 'pid=,ppid=,stat=,lstart=,command='], { timeout: 10_000 })
+  const { stdout } = await run('ps', ['-axwwE', '-o', 'pid=,ppid=,stat=,lstart=,command='], { timeout: 10_000 })
   return stdout.split('\n').flatMap(line => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s(.*)$/.exec(line)
     if (match === null || match[3]?.startsWith('Z')) return []

@@ -5,14 +5,27 @@ import { replaceFile } from '../os/durable.ts'
 import { sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 
-/** A copy of each session beside its output: the database can be rebuilt from it, and readers see that it changed. */
+/**
+ * A copy of each session beside its output: the database can be rebuilt from it, and readers see that it changed.
+ * What is recorded several times in one turn of the event loop is copied once.
+ */
 export function mirrorTo(home: Home): (session: Session) => void {
+  const latest = new Map<string, Session>()
+  const copyAll = (): void => {
+    for (const session of latest.values()) copy(home, session)
+    latest.clear()
+  }
   return session => {
-    try {
-      replaceFile(sessionFolder(home, session.spec.id).mirror, JSON.stringify(session))
-    } catch {
-      // A full disk, or a session just removed: the database has the truth, and the next record mirrors again.
-    }
+    if (latest.size === 0) setImmediate(copyAll)
+    latest.set(session.spec.id, session)
+  }
+}
+
+function copy(home: Home, session: Session): void {
+  try {
+    replaceFile(sessionFolder(home, session.spec.id).mirror, JSON.stringify(session))
+  } catch {
+    // A full disk, or a session just removed: the database has the truth, and the next record mirrors again.
   }
 }
 

@@ -78,8 +78,14 @@ export class SqliteStore implements Store {
     }))
   }
 
+  /** Not worth an fsync: an effect whose settling is lost to a power cut is performed again, which changes nothing. */
   settle(key: string): void {
-    this.#transaction(() => this.#sql.settle.run(Number(key)))
+    this.#database.exec('PRAGMA synchronous = NORMAL')
+    try {
+      this.#transaction(() => this.#sql.settle.run(Number(key)))
+    } finally {
+      this.#database.exec('PRAGMA synchronous = FULL')
+    }
   }
 
   nextDue(): Instant | undefined {

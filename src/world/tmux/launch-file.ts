@@ -14,7 +14,9 @@ export function launchFile(
   return `${[
     'if [ -r "/proc/$$/stat" ]; then',
     '  read -r stat <"/proc/$$/stat"',
-    '  birth=$(set -- $stat && shift 21 && echo "$1")',
+    '  set -- $stat',
+    '  shift 21',
+    '  birth=$1',
     '  read -r boot </proc/sys/kernel/random/boot_id',
     'else',
     '  birth=$(ps -o lstart= -p $$) boot=unknown',

@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
-import { writeDurably } from '../os/durable.ts'
+import { replaceFile, writeDurably } from '../os/durable.ts'
 import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -77,6 +78,10 @@ export class TmuxWork implements Work {
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
       shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
     }
+  }
+
+  isAlive(life: Life): boolean {
+    return life.boot === bootId && lives(life) === 'alive'
   }
 
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array {
@@ -201,7 +206,7 @@ export class TmuxWork implements Work {
       fs.rmSync(folder.stdin, { force: true })
       fs.linkSync(session.prompt, folder.stdin)
     } else if (order.stdin !== undefined) {
-      writeDurably(folder.stdin, order.stdin)
+      replaceFile(folder.stdin, order.stdin)
     }
     // An agent that runs `tmux kill-server` must hit nobody, least of all its user.
     const {
@@ -212,7 +217,7 @@ export class TmuxWork implements Work {
     const marker = attemptId(order.sessionId, order.attempt)
     const env = { ...saved, ...terminalOf(order), ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
     const letter = path.join(this.#home.mailbox, marker)
-    writeDurably(folder.launch, launchFile(order, { folder, letter, env }))
+    replaceFile(folder.launch, launchFile(order, { folder, letter, env }))
   }
 
   /** A recorder that was killed leaves a gap; the terminal's own memory fills it as far as it reaches. */

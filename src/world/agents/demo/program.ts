@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import tty from 'node:tty'
 import type { DemoEvent } from './events.ts'
 import { type DemoScript, parseScript } from './script.ts'
 import { Thread } from './thread.ts'
@@ -76,12 +77,12 @@ async function ask(thread: Thread, script: DemoScript): Promise<void> {
   const patience = AbortSignal.timeout(script.patience)
   let answer = 'nobody answered'
   if (process.stdout.isTTY) {
-    const terminal = readline.promises.createInterface({
-      input: fs.createReadStream('/dev/tty'),
-      output: process.stdout,
-    })
+    // Not a file stream: its next read of the terminal could not be called off, and would keep us alive.
+    const input = new tty.ReadStream(fs.openSync('/dev/tty', 'r'))
+    const terminal = readline.promises.createInterface({ input, output: process.stdout })
     answer = await terminal.question(`${script.ask} [y/n] `, { signal: patience }).catch(() => answer)
     terminal.close()
+    input.destroy()
   } else {
     await pause(script.patience)
   }

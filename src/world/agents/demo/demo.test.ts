@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { demo } from './demo.ts'
+import { DIRECTIVES, parseScript } from './script.ts'
+
+const agent = demo(['node', 'demo'], '/threads')
+
+test('it gets its prompt once, and is told to go on when it is resumed', () => {
+  const plan = (resume: string | null) => agent.plan({ argv: ['node', 'demo'], resume, mode: 'headless' })
+  expect(plan(null)).toEqual({ argv: ['node', 'demo'], env: { ONESHOT_DEMO_THREADS: '/threads' }, stdin: 'prompt' })
+  expect(plan('t-1').argv).toEqual(['node', 'demo', '--resume', 't-1'])
+  expect(plan('t-1').stdin).toMatchObject({ text: expect.stringContaining('Go on') })
+})
+
+test.each([
+  [{ type: 'thread.started', thread: 't-1', resumed: false }, [{ type: 'threaded', thread: 't-1' }], null],
+  [{ type: 'text', text: 'I begin' }, [], 'I begin\n'],
+  [{ type: 'step', step: 2, of: 5 }, [], '• step 2 of 5\n'],
+  [{ type: 'tool', tool: 'write', gist: 'a.txt' }, [], '  write a.txt\n'],
+  [{ type: 'approval.requested', question: 'may\nI?' }, [{ type: 'asked', question: 'may I?' }], null],
+  [{ type: 'approval.answered', answer: 'y' }, [{ type: 'answered' }], '  answered: y\n'],
+  [
+    { type: 'turn.ended', ok: true, text: 'done', bytes: 5 },
+    [{ type: 'finished', word: { ok: true, text: 'done' } }],
+    'done\n',
+  ],
+])('%j is understood', (event, observations, text) => {
+  expect(agent.read?.(JSON.stringify(event))).toEqual({ observations, text })
+  expect(agent.read?.(`${JSON.stringify(event)}\r`)).toEqual({ observations, text })
+})
+
+test('what is not an event is shown as it is', () => {
+  for (const line of ['hello', '{', '[1]', 'null', '42']) {
+    expect(agent.read?.(line)).toEqual({ observations: [], text: `${line}\n` })
+  }
+})
+
+test('a prompt tells it what to do, in words that may stand anywhere', () => {
+  expect(parseScript('please steps=20 delay=100ms write=notes.txt crash=3 hang=4 fail=yes talk=9 litter=yes')).toEqual({
+    steps: 20,
+    delay: 100,
+    crash: 3,
+    crashAlways: false,
+    hang: 4,
+    fail: true,
+    write: 'notes.txt',
+    ask: null,
+    patience: 30_000,
+    talk: 9,
+    litter: true,
+  })
+  expect(parseScript('ask="May I?" patience=5s crash=always')).toMatchObject({
+    ask: 'May I?',
+    patience: 5_000,
+    crash: null,
+    crashAlways: true,
+  })
+})
+
+test('without any words it has five short steps, and every word that is documented is understood', () => {
+  const plain = parseScript('fix the bug; steps =9, mysteps=7')
+  expect(plain).toMatchObject({ steps: 5, delay: 300, crash: null })
+  for (const [directive] of DIRECTIVES) expect(parseScript(directive), directive).not.toEqual(parseScript(''))
+})

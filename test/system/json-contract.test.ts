@@ -1,0 +1,253 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { binFolder } from './bin-folder.ts'
+import { House, isAlive, until } from './house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
+const [sessionTable = '', daemonTable = ''] = page.split('`oneshot daemon status --json` prints')
+
+/** Field, type and meaning of each row. */
+function rowsOf(table: string): [field: string, type: string, meaning: string][] {
+  return [...table.matchAll(/^\| `(\w+)` \| ([^|]+) \| (.+) \|$/gm)].map(
+    row => [row[1], row[2], row[3]] as [string, string, string],
+  )
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** These fields have one of the words that stand in the page. */
+const CHOICES = ['agent', 'mode', 'phase', 'outcome']
+
+function isOfType(value: unknown, type: string): boolean {
+  if (value === null) return type.endsWith(' or null')
+  const plain = type.replace(' or null', '')
+  return plain === 'time' ? typeof value === 'string' && TIME.test(value) : typeof value === plain
+}
+
+/** Holds an object against the page: every field of it, of its type, and no other. */
+function expectAsDocumented(value: object, table: string): void {
+  const rows = rowsOf(table)
+  expect(Object.keys(value).sort()).toEqual(rows.map(([field]) => field).sort())
+  const wrong = rows.filter(([field, type, meaning]) => {
+    const given: unknown = value[field as keyof typeof value]
+    const isKnownWord = !CHOICES.includes(field) || given === null || meaning.includes(`\`${given}\``)
+    return !isOfType(given, type) || !isKnownWord
+  })
+  expect(wrong).toEqual([])
+}
+
+/** The session as `status` and `list` tell it while it holds still: the same, and as documented. */
+function told(name: string): Promise<SessionView> {
+  return until(`${name} holds still`, async () => {
+    const before = await house.status(name)
+    const listed = (await house.list()).find(view => view.id === before.id)
+    const after = await house.status(name)
+    if (JSON.stringify(before) !== JSON.stringify(after)) return undefined
+    expect(listed).toEqual(after)
+    expectAsDocumented(after, sessionTable)
+    return after
+  })
+}
+
+const millis = (time: string | null): number => Date.parse(time as string)
+const go = (): void => fs.writeFileSync(house.path('go'), '')
+
+it('the page documents every field the issue asks for', () => {
+  const asked = ['name', 'id', 'agent', 'phase', 'outcome', 'reason', 'cwd', 'attempt', 'restarts', 'pid', 'exitCode']
+  asked.push('signal', 'thread', 'createdAt', 'startedAt', 'endedAt', 'lastOutputAt', 'until')
+  expect(rowsOf(sessionTable).map(([field]) => field)).toEqual(expect.arrayContaining(asked))
+  expect(rowsOf(daemonTable).map(([field]) => field)).toEqual(
+    expect.arrayContaining(['pid', 'epoch', 'version', 'startedAt']),
+  )
+})
+
+describe('a session', () => {
+  it('that is starting has no process yet', async () => {
+    const tmux = `case "$*" in *new-session*) until [ -e '${house.path('go')}' ]; do sleep 0.02; done ;; esac
+PATH='${process.env['PATH']}' exec tmux "$@"`
+    house.env['PATH'] = `${binFolder(house, { scripts: { tmux } })}:${process.env['PATH']}`
+    const view = await house.run('--name', 'slow', '--headless', '--', 'true')
+    expectAsDocumented(view, sessionTable)
+    expect(await told('slow')).toEqual(view)
+    expect(view).toMatchObject({
+      name: 'command-slow',
+      task: 'slow',
+      agent: 'command',
+      mode: 'headless',
+      phase: 'starting',
+      outcome: null,
+      title: 'true',
+      cwd: house.project,
+      attempt: 1,
+      restarts: 0,
+      pid: null,
+      exitCode: null,
+      signal: null,
+      thread: null,
+      startedAt: null,
+      endedAt: null,
+      lastOutputAt: null,
+      until: null,
+    })
+    go()
+    expect(await house.ended('slow')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('that is running has a process that lives, its times and its deadline', async () => {
+    const begun = Date.now()
+    const view = await house.run('--name', 'busy', '--max-time', '2h', '--', 'sh', '-c', 'echo hello; exec sleep 1000')
+    expectAsDocumented(view, sessionTable)
+    await until('its output is seen', async () => (await house.status('busy')).lastOutputAt ?? undefined)
+    const now = await told('busy')
+    expect(now).toMatchObject({
+      phase: 'running',
+      outcome: null,
+      mode: 'tty',
+      title: `sh -c 'echo hello; exec sleep 1000'`,
+    })
+    expect(now.pid).toBe(view.pid)
+    expect(isAlive(now.pid as number)).toBe(true)
+    expect(fs.readFileSync(`/proc/${now.pid}/cmdline`, 'latin1').split('\0')).toContain('1000')
+    const times = [begun, millis(now.createdAt), millis(now.startedAt), millis(now.lastOutputAt), Date.now()]
+    expect(times.toSorted((a, b) => a - b)).toEqual(times)
+    expect(millis(now.deadline) - millis(now.createdAt)).toBe(2 * 3_600_000)
+  })
+
+  it('has five hours unless it is told otherwise, and no deadline when it has no limit', async () => {
+    const usual = await house.run('--headless', '--', 'sleep', '1000')
+    expect(millis(usual.deadline) - millis(usual.createdAt)).toBe(5 * 3_600_000)
+    const endless = await house.run('--headless', '--max-time', 'none', '--', 'sleep', '1000')
+    expectAsDocumented(endless, sessionTable)
+    expect(endless.deadline).toBeNull()
+  })
+
+  it('that waits for a person is blocked on its question, and goes on without an answer', async () => {
+    await house.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=2s steps=1 delay=10ms')
+    await until('it asks', async () => ((await house.status('asks')).phase === 'blocked' ? true : undefined))
+    const view = await told('asks')
+    expect(view).toMatchObject({ phase: 'blocked', outcome: null, reason: 'waiting for you: May I?', agent: 'demo' })
+    expect(isAlive(view.pid as number)).toBe(true)
+    expect(view.thread).toMatch(/^[\w-]{10,}$/)
+    const end = await house.ended('asks')
+    expect(end).toMatchObject({ outcome: 'done', thread: view.thread, restarts: 0 })
+  })
+
+  it('that crashed rests until a time that is told, and is started again with its thread', async () => {
+    await house.run('--agent', 'demo', '--name', 'crasher', 'work crash=always steps=1 delay=10ms')
+    const view = await until('it rests after a restart', async () => {
+      const now = await told('crasher')
+      return now.phase === 'resting' && now.restarts > 0 ? now : undefined
+    })
+    expect(view).toMatchObject({
+      outcome: null,
+      reason: 'killed by SIGKILL before the agent ended its turn',
+      attempt: view.restarts + 1,
+      pid: null,
+      exitCode: null,
+      signal: 'SIGKILL',
+      endedAt: null,
+    })
+    expect(view.thread).not.toBeNull()
+    expect(millis(view.until)).toBeGreaterThan(millis(view.lastOutputAt))
+    await house.ok('stop', 'crasher')
+    expect(await told('crasher')).toMatchObject({
+      phase: 'ended',
+      outcome: 'stopped',
+      until: null,
+      thread: view.thread,
+    })
+  })
+
+  it('that was told to stop is stopping until it is gone', async () => {
+    const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done; exit 4'
+    const { pid } = await house.run('--name', 'slow', '--headless', '--', 'sh', '-c', script)
+    await until('it is up', () => (fs.existsSync(house.path('up')) ? true : undefined))
+    const answer = await house.json<SessionView>('stop', 'slow', '--no-wait')
+    expectAsDocumented(answer, sessionTable)
+    expect(answer).toMatchObject({ phase: 'stopping', outcome: null, reason: 'stopped by you', pid })
+    await until('it was asked', () => (fs.existsSync(house.path('asked')) ? true : undefined))
+    expect(await told('slow')).toMatchObject({ phase: 'stopping', pid, exitCode: null })
+    go()
+    expect(await house.ended('slow')).toMatchObject({
+      outcome: 'stopped',
+      reason: 'stopped by you (exit code 4)',
+      exitCode: 4,
+    })
+  })
+
+  it('that ended tells how, and what it is judged by', async () => {
+    const failure = 'the agent ended its turn with a failure: I could not do it.'
+    const cases = [
+      [sh('echo hello'), { outcome: 'done', exitCode: 0, signal: null, reason: 'exit code 0' }],
+      [sh('exit 7'), { outcome: 'failed', exitCode: 7, signal: null, reason: 'exit code 7' }],
+      [sh('exit 137'), { outcome: 'failed', exitCode: 137, signal: null, reason: 'exit code 137' }],
+      [sh('kill -9 $$'), { outcome: 'failed', exitCode: null, signal: 'SIGKILL', reason: 'killed by SIGKILL' }],
+      [sh('kill $$', '--tty'), { outcome: 'failed', exitCode: null, signal: 'SIGTERM', reason: 'killed by SIGTERM' }],
+      [demo('fail=yes'), { outcome: 'failed', exitCode: 0, reason: failure }],
+      [demo('crash=1'), { outcome: 'done', exitCode: 0, attempt: 2, restarts: 1 }],
+    ] as const
+    const check = async ([args, facts]: (typeof cases)[number]): Promise<void> => {
+      const { id } = await house.run(...args)
+      await house.ended(id)
+      const view = await told(id)
+      expect(view).toMatchObject({ id, phase: 'ended', pid: null, until: null, deadline: null, ...facts })
+      expect(millis(view.endedAt)).toBeGreaterThanOrEqual(millis(view.startedAt))
+    }
+    await Promise.all(cases.map(check))
+  })
+})
+
+const sh = (script: string, mode = '--headless'): string[] => [mode, '--', 'sh', '-c', script]
+const demo = (directive: string): string[] => ['--agent', 'demo', `work ${directive} steps=1 delay=1ms`]
+
+it('list and killall print arrays, live ones first and then the newest; wait, stop and clean print what they did', async () => {
+  expect(await house.list()).toEqual([])
+  expect(await house.json('killall', '--yes')).toEqual([])
+  await house.run('--name', 'one', '--headless', '--', 'sleep', '1000')
+  await house.run('--name', 'two', '--headless', '--', 'true')
+  await house.ended('two')
+  await house.run('--name', 'three', '--headless', '--', 'sleep', '1000')
+  expect((await house.list()).map(view => view.task)).toEqual(['three', 'one', 'two'])
+  const waited = await house.json<SessionView>('wait', 'two')
+  expect(waited).toEqual(await house.status('two'))
+  const stopped = await house.json<SessionView>('stop', 'one')
+  expect(stopped).toMatchObject({ task: 'one', phase: 'ended', outcome: 'stopped' })
+  expect(await house.json<SessionView>('stop', 'one')).toEqual(stopped)
+  const killed = await house.json<SessionView[]>('killall', '--yes')
+  expect(killed).toMatchObject([{ task: 'three', phase: 'ended', outcome: 'stopped' }])
+  for (const view of [waited, stopped, ...killed]) expectAsDocumented(view, sessionTable)
+  expect(await house.json('clean', 'two', '--dry-run')).toEqual({ wouldRemove: ['command-two'] })
+  expect(await house.json('clean', 'two')).toEqual({ removed: ['command-two'] })
+})
+
+it('daemon status tells who supervises; each start raises the epoch', async () => {
+  const nobody = await house.oneshot('daemon', 'status', '--json')
+  expect(nobody).toMatchObject({ code: 3, stderr: '' })
+  expect(JSON.parse(nobody.stdout)).toEqual({
+    error: { code: 'daemon-not-running', message: 'the supervisor is not running', hint: 'oneshot daemon start' },
+  })
+  await house.run('--headless', '--', 'sleep', '1000')
+  const first = await house.daemon()
+  expectAsDocumented(first, daemonTable)
+  expect(isAlive(first.pid)).toBe(true)
+  expect(first).toMatchObject({ epoch: 1, home: house.home.root, sessions: { live: 1, ended: 0 } })
+  expect(first.version).toBe(await house.ok('--version'))
+  const second = await house.json<typeof first>('daemon', 'restart')
+  expectAsDocumented(second, daemonTable)
+  expect(second.epoch).toBe(first.epoch + 1)
+  expect(second.pid).not.toBe(first.pid)
+})
+
+it('the same commands print the same with --json before or after the command', async () => {
+  await house.run('--name', 'one', '--headless', '--', 'true')
+  await house.ended('one')
+  expect(await house.ok('--json', 'status', 'one')).toBe(await house.ok('status', 'one', '--json'))
+  expect(await house.ok('list', '--json')).toBe(await house.ok('ls', '--json'))
+})

@@ -1,0 +1,275 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from './bin-folder.ts'
+import { type Answer, House, isAlive, MAIN, until } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const SLEEPER = ['--headless', '--', 'sleep', '1000']
+const go = (): void => fs.writeFileSync(house.path('go'), '')
+
+/** Runs a command line with pipes in it. */
+function bash(script: string): Promise<Answer> {
+  const env = { ...house.env, PATH: `${binFolder(house)}:${house.env['PATH']}` }
+  return run('bash', ['-c', script], { cwd: house.project, env, timeout: 60_000 })
+}
+
+/** A command that stays, such as `follow`, with what it has printed so far. */
+function begin(...args: string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: house.project, env: house.env })
+  const printed = { stdout: '', stderr: '' }
+  child.stdout.on('data', chunk => (printed.stdout += chunk))
+  child.stderr.on('data', chunk => (printed.stderr += chunk))
+  const ended = new Promise<number | null>(resolve => child.on('close', resolve))
+  return { child, printed, ended }
+}
+
+describe('list', () => {
+  it('prints nothing where there is nothing, and begins nothing', async () => {
+    expect(await house.oneshot('list')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(fs.existsSync(house.home.root)).toBe(false)
+  })
+
+  it('shows every session on one line, live ones first, and only what was asked for', async () => {
+    fs.mkdirSync(house.path('sub'))
+    await house.run('--name', 'past', '--headless', '--', 'sh', '-c', 'exit 3')
+    await house.ended('past')
+    await house.run('--name', 'here', ...SLEEPER)
+    const there = await house.run('--name', 'there', '--cwd', 'sub', ...SLEEPER)
+    const table = (await house.ok('list')).split('\n').map(line => line.split(/ {2,}/))
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(table).toEqual([
+      ['NAME', 'STATE', 'AGENT', 'CREATED', 'RESTARTS', 'TITLE'],
+      ['command-there', '● running', 'command', time, '0', 'sleep 1000'],
+      ['command-here', '● running', 'command', time, '0', 'sleep 1000'],
+      ['command-past', '✖ failed', 'command', time, '0', `sh -c 'exit 3'`],
+    ])
+    expect(await house.ok('list', '-q')).toBe('command-there\ncommand-here\ncommand-past')
+    expect(await house.ok('ls', '-q', '--live')).toBe('command-there\ncommand-here')
+    expect(await house.ok('list', '-q', '--here')).toBe('command-here\ncommand-past')
+    expect(await house.ok('list', '-q', '--here', '--live')).toBe('command-here')
+    expect((await house.ok('list', '--no-headers')).split('\n')).toHaveLength(3)
+    expect(await house.ok('list', '-o', 'wide')).toMatch(
+      new RegExp(`PID +CWD +ID +THREAD[^]*${there.pid} +${house.path('sub')} +${there.id}`),
+    )
+  })
+
+  it('on a terminal is cut to its width and tells how long ago', async () => {
+    await house.run('--name', 'long', '--headless', '--', 'sh', '-c', `exec sleep 1000 # ${'very '.repeat(40)}long`)
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot list; echo "code=$?"')
+    const lines = (await terminal.shows('code=0')).split('\n')
+    const row = lines.find(line => line.startsWith('command-long')) as string
+    expect(row).toMatch(/● running +command +(now|\d+ s ago) +0 +sh -c .*…$/)
+    expect(row.length).toBeLessThanOrEqual(100)
+  })
+})
+
+describe('status', () => {
+  it('without a name means this directory’s most recent session, a live one rather than one that has ended', async () => {
+    fs.mkdirSync(house.path('sub'))
+    const status = async (...args: string[]): Promise<string> =>
+      (await house.json<{ task: string }>('status', ...args)).task
+    await house.run('--name', 'first', '--headless', '--', 'true')
+    await house.ended('first')
+    await house.run('--name', 'second', '--headless', '--', 'true')
+    await house.ended('second')
+    expect(await status()).toBe('second')
+    await house.run('--name', 'third', ...SLEEPER)
+    await house.run('--name', 'elsewhere', '--cwd', 'sub', ...SLEEPER)
+    expect(await status()).toBe('third')
+    await house.run('--name', 'fourth', '--headless', '--', 'true')
+    await house.ended('fourth')
+    expect(await status()).toBe('third')
+    const there = await house.call(['status', '--json'], { cwd: house.path('sub') })
+    expect(JSON.parse(there.stdout)).toMatchObject({ task: 'elsewhere' })
+  })
+
+  it('finds a session by name, task, id or a beginning of each', async () => {
+    const { id } = await house.run('--name', 'fix-auth', ...SLEEPER)
+    for (const word of ['command-fix-auth', 'fix-auth', id, 'command-f', 'fix', id.slice(0, 6)]) {
+      expect((await house.status(word)).id).toBe(id)
+    }
+  })
+
+  it('tells a person how it is doing, and a script by its exit status', async () => {
+    const { id, pid } = await house.run(
+      '--name',
+      'fix',
+      '--headless',
+      '--',
+      'sh',
+      '-c',
+      'until [ -e go ]; do sleep 0.02; done; exit 3',
+    )
+    const lines = (await house.ok('status', 'fix')).split('\n')
+    expect(lines[0]).toBe('● running command-fix')
+    expect(lines).toContain('  agent        command, headless')
+    expect(lines).toContain(`  directory    ${house.project}`)
+    expect(lines).toContain(`  pid          ${pid}`)
+    expect(lines).toContain('  attempt      1 (0 restarts)')
+    expect(lines).toContain(`  id           ${id}`)
+    expect((await house.oneshot('status', '--exit-status')).code).toBe(0)
+    go()
+    await house.ended('fix')
+    const after = await house.oneshot('status', '--exit-status')
+    expect(after.code).toBe(3)
+    expect(after.stdout).toMatch(/^✖ failed command-fix: exit code 3\n[^]* {2}exit {9}code 3\n/)
+  })
+})
+
+describe('log', () => {
+  const wrote = async (script: string, ...options: string[]): Promise<void> => {
+    await house.run('--name', 'writer', ...options, '--', 'sh', '-c', script)
+    await house.ended('writer')
+  }
+
+  it('shows all of it, or the last lines, or what came since', async () => {
+    await wrote('for i in 1 2 3 4 5; do echo "line $i"; done; printf "no end"', '--headless')
+    const lines = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'no end']
+    expect(await house.ok('log', 'writer')).toBe(lines.join('\n'))
+    expect(await house.ok('logs', '-n', 'all')).toBe(lines.join('\n'))
+    expect(await house.ok('log', '-n', '2')).toBe('line 5\nno end')
+    expect(await house.ok('log', '-n100')).toBe(lines.join('\n'))
+    expect(await house.ok('log', '-n', '0')).toBe('')
+    expect(await house.ok('log', '--since', '1h')).toBe(lines.join('\n'))
+    expect(await house.ok('log', '--since', '2000-01-01')).toBe(lines.join('\n'))
+    expect(await house.ok('log', '--since', '2999-01-01T00:00:00Z')).toBe('')
+  })
+
+  it('shows stderr among stdout, in the order it was written', async () => {
+    await wrote('echo one; echo two >&2; echo three', '--headless')
+    expect(await house.ok('log', 'writer')).toBe('one\ntwo\nthree')
+  })
+
+  it('shows progress lines as they ended, and with --raw every byte', async () => {
+    const script = `printf '10%%\\r50%%\\r100%%\\n'; printf '\\033[31mred\\033[0m\\033[K \\bx\\n'; printf '\\000\\377end'`
+    await wrote(script, '--headless')
+    expect(await house.ok('log', 'writer')).toBe('100%\nredx\n\ufffdend')
+    expect(await house.ok('--color', 'always', 'log')).toBe('100%\n\u001b[31mred\u001b[0mx\n\ufffdend')
+    expect((await bash('oneshot log --raw >raw')).code).toBe(0)
+    const bytes = '10%\r50%\r100%\n\u001b[31mred\u001b[0m\u001b[K \bx\n\0\xffend'
+    expect(fs.readFileSync(house.path('raw'), 'latin1')).toBe(bytes)
+  })
+
+  it('of a terminal session shows what a person would have read', async () => {
+    await wrote(`printf '10%%\\r100%%\\n'; printf '\\033[1mbold\\033[0m\\n'; exit 1`)
+    expect(await house.ok('log', 'writer')).toBe('100%\nbold')
+  })
+
+  it('shows one attempt of several, and refuses one that never was', async () => {
+    await house.run('--agent', 'demo', '--name', 'crasher', 'work crash=2 steps=3 delay=1ms')
+    await house.ended('crasher')
+    const whole = await house.ok('log', 'crasher')
+    expect(whole.match(/• step \d/g)).toEqual(['• step 1', '• step 2', '• step 2', '• step 3'])
+    expect(whole).toContain('── attempt 1: killed by SIGKILL\n')
+    expect(whole).toContain('── attempt 2: the thread is resumed\n')
+    const attempt = async (n: number): Promise<{ type: string; resumed: boolean }> =>
+      JSON.parse((await house.ok('log', '--attempt', String(n))).split('\n')[0] as string)
+    expect(await attempt(1)).toMatchObject({ type: 'thread.started', resumed: false })
+    expect(await attempt(2)).toMatchObject({ type: 'thread.started', resumed: true })
+    expect(await house.oneshot('log', '--attempt', '3')).toMatchObject({
+      code: 2,
+      stderr: 'error: demo-crasher has had 2 attempts, not 3\nhint: oneshot status demo-crasher\n',
+    })
+  })
+
+  it('through a pipe is complete, and a reader who leaves early is no error', async () => {
+    await wrote('i=0; while [ $i -lt 300000 ]; do i=$((i+1)); echo "line $i"; done', '--headless')
+    const size = fs.statSync(
+      path.join(house.home.sessions, (await house.status('writer')).id, 'attempts/1/stdout'),
+    ).size
+    expect(size).toBeGreaterThan(3_000_000)
+    expect((await bash('oneshot log | wc -c')).stdout.trim()).toBe(String(size))
+    expect(await bash('oneshot log | (sleep 0.2; tail -n 1)')).toMatchObject({ stdout: 'line 300000\n' })
+    expect(await bash('oneshot log | head -1; echo "${PIPESTATUS[0]}"')).toMatchObject({
+      stdout: 'line 1\n0\n',
+      stderr: '',
+    })
+    expect(await bash('oneshot log -f | head -1; echo "${PIPESTATUS[0]}"')).toMatchObject({
+      stdout: 'line 1\n0\n',
+      stderr: '',
+    })
+  })
+
+  it('into a full disk is an error', async () => {
+    await wrote('echo hello', '--headless')
+    expect((await bash('oneshot log >/dev/full')).code).toBe(1)
+    expect((await bash('oneshot list >/dev/full')).code).toBe(1)
+  })
+})
+
+describe('follow', () => {
+  const SCRIPT =
+    'echo begun; until [ -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 5000 ]; do i=$((i+1)); echo "line $i"; done; exit 3'
+  const all = ['begun', ...Array.from({ length: 5000 }, (_, i) => `line ${i + 1}`)].join('\n')
+
+  it.each(['--headless', '--tty'])('shows all of it and ends with the session (%s)', async mode => {
+    await house.run('--name', 'writer', mode, '--', 'sh', '-c', SCRIPT)
+    const follow = begin('follow')
+    const status = begin('follow', '--exit-status', '-q', 'writer')
+    await until('it shows the beginning', () => (follow.printed.stdout === 'begun\n' ? true : undefined))
+    go()
+    expect(await follow.ended).toBe(0)
+    expect(follow.printed.stdout.trimEnd()).toBe(all)
+    expect(follow.printed.stderr).toBe('✖ failed command-writer: exit code 3\n')
+    expect(await status.ended).toBe(3)
+    expect(status.printed).toEqual({ stdout: follow.printed.stdout, stderr: '' })
+    expect(await house.oneshot('follow')).toMatchObject({ code: 0, stdout: follow.printed.stdout })
+  })
+
+  it('goes on over the attempts of an agent', async () => {
+    await house.run('--agent', 'demo', '--name', 'crasher', 'work crash=2 steps=3 delay=20ms')
+    const { code, stdout } = await house.oneshot('follow', 'crasher')
+    expect(code).toBe(0)
+    expect(stdout.match(/• step \d/g)).toEqual(['• step 1', '• step 2', '• step 2', '• step 3'])
+    expect(stdout).toContain('All 3 steps are done.')
+  })
+
+  it('is ended by Ctrl-C, the work is not', async () => {
+    const { pid } = await house.run('--name', 'writer', '--headless', '--', 'sh', '-c', SCRIPT)
+    const follow = begin('follow', 'writer')
+    await until('it shows the beginning', () => (follow.printed.stdout === 'begun\n' ? true : undefined))
+    follow.child.kill('SIGINT')
+    expect(await follow.ended).toBe(130)
+    expect(follow.printed.stderr).toBe('\nthe work goes on; stop it with: oneshot stop command-writer\n')
+    expect(isAlive(pid as number)).toBe(true)
+    expect((await house.status('writer')).phase).toBe('running')
+  })
+
+  it('run --follow is the same from the first byte on, and passes the outcome on', async () => {
+    go()
+    const { code, stdout, stderr } = await house.oneshot(
+      'run',
+      '--follow',
+      '--name',
+      'writer',
+      '--',
+      'sh',
+      '-c',
+      SCRIPT,
+    )
+    expect(code).toBe(3)
+    expect(stdout.trimEnd()).toBe(all)
+    expect(stderr).toBe('command-writer  (Ctrl-C leaves it running)\n✖ failed command-writer: exit code 3\n')
+  })
+
+  it('and wait bring a stopped supervisor back, for nobody else would record the end', async () => {
+    await house.run('--name', 'writer', '--headless', '--', 'sh', '-c', SCRIPT)
+    await house.ok('daemon', 'stop')
+    const follow = begin('follow', 'writer', '--exit-status')
+    await until('it shows the beginning', () => (follow.printed.stdout === 'begun\n' ? true : undefined))
+    await house.ok('daemon', 'stop')
+    const wait = begin('wait', 'writer')
+    go()
+    expect([await follow.ended, await wait.ended]).toEqual([3, 3])
+  })
+})

@@ -1,0 +1,263 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from './bin-folder.ts'
+import { type Answer, House, MAIN, until } from './house.ts'
+
+const AGENTS = ['claude', 'codex', 'opencode', 'pi', 'gemini'] as const
+
+/** An agent that writes down what it was given, and waits when it finds a file `wait`. */
+const STUB = `cat >received
+printf '%s\\0' "$@" >args
+env >environment
+pwd -P >cwd
+while [ -e wait ]; do sleep 0.02; done`
+
+let house: House
+beforeEach(() => {
+  house = new House()
+  house.env['PATH'] = binFolder(house, {
+    tools: ['tmux'],
+    scripts: Object.fromEntries(AGENTS.map(name => [name, STUB])),
+  })
+})
+afterEach(() => house.close())
+
+/** Prompts a shell, a terminal or a decoder would change. */
+const PROMPTS: Record<string, Buffer> = {
+  quotes: Buffer.from(`it's "quoted" and \\"escaped\\" '\\'' \\`),
+  newlines: Buffer.from('one\ntwo\n\n\nthree\n\n'),
+  'no last newline': Buffer.from('one\ntwo'),
+  'a substitution': Buffer.from('fix $(touch pwned) and ${HOME:-$(touch pwned)} and $HOME'),
+  backticks: Buffer.from('fix `touch pwned`'),
+  'a command line': Buffer.from(`'; touch pwned; ' && touch pwned | touch pwned > pwned; "`),
+  'leading dashes': Buffer.from('--agent is an option, --json too\n- and this a list'),
+  'a double dash': Buffer.from('-- rm -rf'),
+  'escape sequences': Buffer.from('\u001b[31mred\u001b[0m \u0007 \u001b]0;title\u0007'),
+  'CRLF and tabs': Buffer.from('\tone\r\n\ttwo\r\n'),
+  unicode: Buffer.from('ünï ☃ 漢字 👩‍👩‍👧 \u202e \ufeff \ufffd é'),
+  'invalid UTF-8': Buffer.from([0x66, 0xff, 0xfe, 0x80, 0xc3, 0x28, 0x0a, 0xed, 0xa0, 0x80]),
+}
+
+/** What no argument can hold, or none as long. */
+const FILES_ONLY: Record<string, Buffer> = {
+  NULs: Buffer.from('one\0two\0\0three\0'),
+  'five megabytes': Buffer.alloc(5 * 1024 * 1024, 'all work and no play, ☃ and $(touch pwned)\n'),
+}
+
+/** Each way of giving a prompt: what the person does with these bytes. */
+const SOURCES: Record<string, (prompt: Buffer, cwd: string, ...options: string[]) => Promise<Answer>> = {
+  'an argument': (prompt, cwd, ...options) => {
+    const file = path.join(cwd, 'typed')
+    fs.writeFileSync(file, prompt)
+    const script =
+      'node=$1 main=$2 file=$3; shift 3; text=$(cat "$file"; printf x); exec "$node" "$main" run "$@" "${text%x}"'
+    const args = ['-c', script, 'sh', process.execPath, MAIN, file, ...options]
+    return run('sh', args, { cwd, env: house.env, timeout: 60_000 })
+  },
+  stdin: (prompt, cwd, ...options) => house.call(['run', ...options, '-'], { cwd, input: prompt }),
+  'a file': (prompt, cwd, ...options) => {
+    fs.writeFileSync(path.join(cwd, 'prompt.md'), prompt)
+    return house.call(['run', ...options, '--prompt-file', 'prompt.md'], { cwd })
+  },
+}
+
+describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
+  const give = SOURCES[source] as (typeof SOURCES)[string]
+  const kinds = source === 'an argument' ? PROMPTS : { ...PROMPTS, ...FILES_ONLY }
+
+  it('reaches the agent byte for byte, whatever is in it, and nothing of it is executed', async () => {
+    const check = async ([kind, prompt]: [string, Buffer]): Promise<void> => {
+      const folder = fs.mkdtempSync(path.join(house.root, 'work-'))
+      const answer = await give(prompt, folder, '--agent', 'claude', '--follow')
+      expect({ kind, code: answer.code, stdout: answer.stdout }).toEqual({ kind, code: 0, stdout: '' })
+      const received = fs.readFileSync(path.join(folder, 'received'))
+      expect(received.equals(prompt), `${kind}: ${received.subarray(0, 200).toString('latin1')}`).toBe(true)
+    }
+    await Promise.all(Object.entries(kinds).map(check))
+    const everything = fs.readdirSync(house.root, { recursive: true, encoding: 'utf8' })
+    expect(everything.filter(name => path.basename(name) === 'pwned')).toEqual([])
+  })
+
+  it('stands in no command line and no environment while the agent works', async () => {
+    fs.writeFileSync(house.path('wait'), '')
+    const secret = `s3cr3t-${source.replaceAll(/\W+/g, '-')}`
+    const answer = await give(Buffer.from(`use ${secret}`), house.project, '--agent', 'claude', '--name', 'quiet')
+    expect(answer).toMatchObject({ code: 0, stdout: 'claude-quiet\n' })
+    await until('it has its prompt', () => (fs.existsSync(house.path('cwd')) ? true : undefined))
+    expect(fs.readFileSync(house.path('received'), 'utf8')).toContain(secret)
+    expect(processesThatTell(secret)).toEqual([])
+    fs.rmSync(house.path('wait'))
+    expect(await house.ended('quiet')).toMatchObject({ outcome: 'done' })
+  })
+})
+
+/** Processes with this text in their command line or environment. */
+function processesThatTell(text: string): string[] {
+  return fs
+    .readdirSync('/proc')
+    .filter(pid => /^\d+$/.test(pid))
+    .filter(pid => ['cmdline', 'environ'].some(file => contentOf(`/proc/${pid}/${file}`).includes(text)))
+    .map(pid => contentOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' '))
+}
+
+function contentOf(file: string): string {
+  try {
+    return fs.readFileSync(file, 'latin1')
+  } catch {
+    return '' // It has ended meanwhile, or is not ours to read.
+  }
+}
+
+const argsOf = (folder: string): string[] => fs.readFileSync(path.join(folder, 'args'), 'utf8').split('\0').slice(0, -1)
+
+it('--prompt-file - reads stdin, too', async () => {
+  const answer = await house.call(['run', '--follow', '--prompt-file', '-'], { input: Buffer.from('a\0b') })
+  expect(answer.code).toBe(0)
+  expect(fs.readFileSync(house.path('received'), 'latin1')).toBe('a\0b')
+})
+
+it('what follows -- after a prompt reaches every agent unchanged', async () => {
+  const own = ['--model', 'a b', '', `it's "so"`, '$(touch pwned)', '`touch pwned`', 'a\nb', '-', '--', 'ü']
+  const check = async (agent: string): Promise<void> => {
+    const cwd = house.path(agent)
+    fs.mkdirSync(cwd)
+    const answer = await house.call(['run', '--agent', agent, '--follow', 'hello', '--', ...own], { cwd })
+    expect({ agent, code: answer.code }).toEqual({ agent, code: 0 })
+    const args = argsOf(cwd)
+    const from = args.indexOf('--model')
+    expect(args.slice(from, from + own.length)).toEqual(own)
+    expect(fs.readFileSync(path.join(cwd, 'received'), 'utf8')).toBe('hello')
+    expect(fs.existsSync(path.join(cwd, 'pwned'))).toBe(false)
+  }
+  await Promise.all(AGENTS.map(check))
+})
+
+it('an argument that is not UTF-8 is refused rather than changed on its way', async () => {
+  const script = 'exec "$0" "$1" run --agent claude hello -- "$(printf "\\377abc")"'
+  const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: house.project, env: house.env })
+  expect(answer).toMatchObject({ code: 2, stdout: '' })
+  expect(answer.stderr).toContain('argument 1 after -- is not valid UTF-8')
+  expect(answer.stderr).toContain('hint: pass such bytes in a file')
+})
+
+it('a prompt cannot play with the terminal of whoever lists it', async () => {
+  await house.ok('run', '--agent', 'claude', '--name', 'evil', '\u001b[2J\u001b]0;owned\u0007do\rthis\u0008')
+  for (const words of [['list'], ['status', 'evil'], ['list', '-o', 'wide']]) {
+    const { stdout } = await house.oneshot(...words)
+    expect([...stdout].filter(character => character < ' ' && character !== '\n')).toEqual([])
+    expect(stdout).toContain('do this')
+  }
+})
+
+describe('the agent', () => {
+  const agentOf = async (...args: string[]): Promise<string> => (await house.run(...args, 'hello')).agent
+
+  it('is the one asked for, else -c, the environment, the project’s file, yours, the first on PATH', async () => {
+    const user = path.join(house.env['XDG_CONFIG_HOME'] as string, 'oneshot', 'config.toml')
+    fs.mkdirSync(path.dirname(user), { recursive: true })
+    fs.writeFileSync(user, 'agent = "gemini"\n')
+    fs.writeFileSync(house.path('.oneshot.toml'), 'agent = "opencode"\n')
+    fs.mkdirSync(house.path('sub'))
+    house.env['ONESHOT_AGENT'] = 'codex'
+    expect(await agentOf('-c', 'agent=claude', '--agent', 'pi')).toBe('pi')
+    expect(await agentOf('-c', 'agent=claude')).toBe('claude')
+    expect(await agentOf()).toBe('codex')
+    delete house.env['ONESHOT_AGENT']
+    expect(await agentOf('--cwd', 'sub')).toBe('opencode')
+    fs.rmSync(house.path('.oneshot.toml'))
+    expect(await agentOf()).toBe('gemini')
+    fs.rmSync(user)
+    expect(await agentOf()).toBe('claude')
+  })
+
+  it('is looked for on PATH in the documented order; without any, the demo agent is offered', async () => {
+    const bin = house.env['PATH'] as string
+    for (const agent of AGENTS) {
+      expect(await agentOf()).toBe(agent)
+      fs.rmSync(path.join(bin, agent))
+    }
+    const before = await house.list()
+    const answer = await house.oneshot('run', 'hello')
+    expect(answer).toMatchObject({ code: 4, stdout: '' })
+    expect(answer.stderr).toContain(`error: no agent was found on PATH (looked for ${AGENTS.join(', ')})`)
+    expect(answer.stderr).toContain('hint: try it without one: oneshot run --agent demo "show me"')
+    const program = await house.oneshot('run', '--json', 'hello')
+    expect(program.code).toBe(4)
+    expect(JSON.parse(program.stdout)).toMatchObject({ error: { code: 'agent-missing' } })
+    expect(await house.list()).toHaveLength(before.length)
+  })
+})
+
+describe('the environment of the work', () => {
+  const environmentOf = (folder: string): Map<string, string> => {
+    const pairs = contentOf(path.join(folder, 'environ'))
+      .split('\0')
+      .filter(pair => pair !== '')
+    return new Map(
+      pairs.map(pair => [
+        pair.slice(0, pair.indexOf('=')),
+        Buffer.from(pair.slice(pair.indexOf('=') + 1), 'latin1').toString(),
+      ]),
+    )
+  }
+  const tell = ['--', 'sh', '-c', 'cat /proc/self/environ >environ.draft; pwd -P >cwd; mv environ.draft environ']
+  const told = async (
+    folder: string,
+    ...options: string[]
+  ): Promise<{ session: SessionView; env: Map<string, string> }> => {
+    const session = await house.run('--cwd', folder, ...options, ...tell)
+    await house.ended(session.id)
+    return { session, env: environmentOf(folder) }
+  }
+
+  it.each(['--headless', '--tty'])(
+    'is the caller’s (%s), without what belongs to the caller’s own terminal',
+    async mode => {
+      Object.assign(house.env, {
+        TMUX: '/tmp/other,1,0',
+        TMUX_PANE: '%7',
+        ONESHOT_ATTEMPT: 'another.1',
+        WEIRD: `'"$(touch pwned)\n\\ ü`,
+      })
+      const { session, env } = await told(
+        house.project,
+        mode,
+        '--env',
+        'ADDED=a=b',
+        '--env',
+        'HOME=/elsewhere',
+        '--env',
+        'EMPTY=',
+      )
+      expect(env.has('TMUX')).toBe(false)
+      expect(env.has('TMUX_PANE')).toBe(false)
+      expect(env.get('ONESHOT_ATTEMPT')).toBe(`${session.id}.1`)
+      expect(env.get('ONESHOT_SESSION')).toBe(session.name)
+      expect(env.get('WEIRD')).toBe(house.env['WEIRD'])
+      expect([env.get('ADDED'), env.get('HOME'), env.get('EMPTY')]).toEqual(['a=b', '/elsewhere', ''])
+      expect(fs.existsSync(house.path('pwned'))).toBe(false)
+    },
+  )
+
+  it('is that of each call, not that of whoever started the supervisor', async () => {
+    for (const call of ['first', 'second']) {
+      house.env['CALL'] = call
+      expect((await told(house.project, '--headless')).env.get('CALL')).toBe(call)
+    }
+  })
+
+  it('tells the directory it really works in, however that was named', async () => {
+    const folder = house.path(`it's a "folder" $(touch pwned) ü`)
+    fs.mkdirSync(folder)
+    fs.symlinkSync(folder, house.path('link'))
+    house.env['PWD'] = house.project
+    const { session, env } = await told(house.path('link'), '--headless')
+    expect(session.cwd).toBe(folder)
+    expect(fs.readFileSync(path.join(folder, 'cwd'), 'utf8')).toBe(`${folder}\n`)
+    expect(env.get('PWD')).toBe(folder)
+    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+  })
+})

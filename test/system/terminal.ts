@@ -1,0 +1,65 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from './bin-folder.ts'
+import { type House, until } from './house.ts'
+
+/** Somebody at a terminal in the project: types, presses keys and reads the screen. It is a pane of a tmux of its own. */
+export class Terminal {
+  readonly #socket: string
+  readonly #env: NodeJS.ProcessEnv
+
+  private constructor(house: House, env: NodeJS.ProcessEnv) {
+    this.#socket = path.join(house.root, 'user.sock')
+    this.#env = env
+  }
+
+  static async open(house: House, shell: readonly string[] = ['sh']): Promise<Terminal> {
+    const profile = path.join(house.root, 'profile')
+    fs.writeFileSync(profile, "PS1='> '\n") // dash does not take root's prompt from the environment.
+    const search = `${binFolder(house)}:${house.env['PATH']}`
+    const env = { ...house.env, PATH: search, ENV: profile, TERM: 'screen-256color' }
+    const terminal = new Terminal(house, env)
+    house.defer(() => terminal.#tmux('kill-server'))
+    await terminal.#tmux('new-session', '-d', '-x', '100', '-y', '40', '-c', house.project, ...shell)
+    await terminal.shows(/^>/)
+    return terminal
+  }
+
+  /** Types a line and presses Enter. */
+  async enter(line: string): Promise<void> {
+    await this.#tmux('send-keys', '-l', line)
+    await this.press('Enter')
+  }
+
+  async press(...keys: string[]): Promise<void> {
+    await this.#tmux('send-keys', ...keys)
+  }
+
+  /** Waits until the screen shows this, and answers with all of it. */
+  shows(what: string | RegExp): Promise<string> {
+    let screen = ''
+    return until(`the screen shows ${what}`, async () => {
+      screen = await this.screen()
+      const isThere = typeof what === 'string' ? screen.includes(what) : what.test(screen)
+      return isThere ? screen : undefined
+    }).catch(cause => {
+      throw new Error(`${cause.message}; it shows:\n${screen}`)
+    })
+  }
+
+  /** What is on the screen, with colours as escape sequences when asked for. */
+  async screen(options: { colours?: boolean } = {}): Promise<string> {
+    return (await this.#tmux('capture-pane', '-p', ...(options.colours ? ['-e'] : []))).trimEnd()
+  }
+
+  async clear(): Promise<void> {
+    await this.enter('clear')
+    await until('the screen is clear', async () => ((await this.screen()) === '>' ? true : undefined))
+  }
+
+  async #tmux(...args: string[]): Promise<string> {
+    const { stdout } = await run('tmux', ['-S', this.#socket, '-f', '/dev/null', ...args], { env: this.#env })
+    return stdout
+  }
+}
