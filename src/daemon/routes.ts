@@ -1,6 +1,6 @@
 import type { DaemonView, SessionView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { cleanRequest, runRequest } from '../api/contract/schemas.ts'
+import { parseCleanRequest, parseRunRequest } from '../api/contract/schemas.ts'
 import type { Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
@@ -42,7 +42,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {
-  const request = runRequest.parse(body)
+  const request = parseRunRequest(body)
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
@@ -62,7 +62,7 @@ async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {
 }
 
 async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {
-  const { ids } = cleanRequest.parse(body)
+  const { ids } = parseCleanRequest(body)
   const removed: string[] = []
   for (const id of ids) {
     if (sessionOf(host, id).phase.name !== 'ended') {

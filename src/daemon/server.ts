@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import http from 'node:http'
-import { core } from 'zod/mini'
 import { type Problem, problemOf } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { wordsOf } from '../lib/trouble.ts'
@@ -73,10 +72,6 @@ async function bodyOf(request: http.IncomingMessage): Promise<unknown> {
 
 function problemFor(cause: unknown, host: Host): Problem {
   if (cause instanceof Refusal) return problemOf(cause)
-  if (cause instanceof core.$ZodError) {
-    const issues = cause.issues.map(issue => `${issue.path.join('.') || 'request'}: ${issue.message}`)
-    return { code: 'usage', message: `the request is not valid: ${issues.join('; ')}` }
-  }
   const isOfDisk = /ENOSPC|EDQUOT|EROFS|EACCES|EPERM|disk is full|readonly database/.test(wordsOf(cause))
   if (isOfDisk) return problemOf(unusable(host.home.root, cause))
   return { code: 'bug', message: `the supervisor failed: ${wordsOf(cause)}`, hint: 'oneshot daemon log' }

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
+import { refusal } from './problems.ts'
 import type { CleanRequest, RunRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 
 /** What the daemon accepts, checked where it arrives. */
-export const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
+const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   agent: word,
   argv: z.array(z.string()),
   prompt: z.exactOptional(z.base64()),
@@ -16,4 +17,14 @@ export const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   maxTime: z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
 })
 
-export const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
+const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
+
+export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
+export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
+
+function parse<T>(schema: z.ZodMiniType<T>, body: unknown): T {
+  const result = schema.safeParse(body)
+  if (result.success) return result.data
+  const issues = result.error.issues.map(issue => `${issue.path.join('.') || 'it'}: ${issue.message}`)
+  throw refusal('usage', `the request is not valid: ${issues.join('; ')}`)
+}

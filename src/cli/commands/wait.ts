@@ -1,4 +1,6 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { INTERRUPTED, look, TIMED_OUT } from '../look.ts'
 import { toJson } from '../screen/json.ts'
@@ -13,6 +15,7 @@ import { OPTIONS } from '../table/options.ts'
 export async function wait(line: Line, surroundings: Surroundings): Promise<number> {
   const { screen, home } = surroundings
   const sessions = pickSessions(surroundings, line.words)
+  if (sessions.some(isLive)) await ensureDaemon(home) // Nobody else records the end.
   const latest = new Map(sessions.map(session => [session.id, session]))
   const glance = await look({ timeout: line.value(OPTIONS.timeout) }, signal =>
     Promise.all(

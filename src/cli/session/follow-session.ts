@@ -1,6 +1,8 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { followLog } from '../../views/log.ts'
 import { readSession } from '../../views/sessions.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import { isLive } from '../find-session.ts'
 import { INTERRUPTED, look } from '../look.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { exitStatusOf } from './exit-status.ts'
@@ -14,6 +16,8 @@ export async function followSession(
   options: { log: LogOptions; passStatus: boolean },
 ): Promise<number> {
   const { out, err } = screen
+  // Nobody else records the end; but what it writes can be seen even where no supervisor can be started.
+  if (isLive(session)) await ensureDaemon(home).catch(() => undefined)
   const glance = await look({ outlet: out }, async signal => {
     for await (const bytes of followLog(home, session, options.log, signal)) await out.pour(bytes)
   })
