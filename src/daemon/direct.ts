@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import os from 'node:os'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { locateHome } from '../world/os/home.ts'
 import { accept } from './accept.ts'
@@ -23,7 +24,7 @@ export async function runDirect(request: RunRequest): Promise<number> {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
       process.off('SIGINT', stay)
-      resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : 9))
+      resolve(code ?? 128 + os.constants.signals[signal ?? 'SIGKILL'])
     })
     child.stdin?.on('error', () => undefined) // It ended without reading its prompt; its exit tells the rest.
     child.stdin?.end(prompt ?? undefined)

@@ -10,3 +10,8 @@ export class Refusal extends Error {
     this.hint = hint
   }
 }
+
+/** Also of one from another of our bundles, which has a class of its own for it. */
+export function isRefusal(cause: unknown): cause is Refusal {
+  return cause instanceof Error && cause.name === 'Refusal'
+}

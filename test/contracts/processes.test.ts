@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { until } from '../../src/testkit/real/until.ts'
 import { processesOf } from '../../src/testkit/real/process-list.ts'
@@ -73,7 +75,8 @@ test('a suspended process is known as such, and is alive', async () => {
 })
 
 test('names with spaces and brackets do not confuse the table', async () => {
-  const odd = '/tmp/os-x) R 1 1 (y'
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-odd-'))
+  const odd = path.join(folder, 'os-x) R 1 1 (y')
   fs.copyFileSync('/bin/sleep', odd)
   fs.chmodSync(odd, 0o755)
   try {
@@ -83,7 +86,7 @@ test('names with spaces and brackets do not confuse the table', async () => {
     const table = await processTable()
     expect(table.find(row => row.pid === root.pid)).toMatchObject({ birth: root.birth, parent: process.pid, marker })
   } finally {
-    fs.rmSync(odd)
+    fs.rmSync(folder, { recursive: true })
   }
 })
 

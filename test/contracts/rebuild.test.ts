@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { create } from '../../src/core/create.ts'
 import type { Session } from '../../src/core/session.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
+import { settle } from '../../src/testkit/memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
 import { sessionFolder } from '../../src/world/os/folders.ts'
 import { openOrRebuild } from '../../src/world/store/open-or-rebuild.ts'
@@ -20,7 +21,7 @@ afterEach(() => temp.noLeaks())
 const open = () => openOrRebuild(temp.home, sentence => said.push(sentence))
 
 /** Two sessions as a supervisor leaves them when it is killed: in a home that was written by somebody else. */
-function leaveTwo(): Session[] {
+async function leaveTwo(): Promise<Session[]> {
   const writer = tempHome().home
   const store = openOrRebuild(writer, () => undefined)
   const sessions = ['aaaaaaaaaa', 'bbbbbbbbbb'].map((id, i) => {
@@ -29,6 +30,7 @@ function leaveTwo(): Session[] {
     store.record(first)
     return first.session
   })
+  await settle() // Copies are written once per turn.
   openDatabase(writer.database).exec('PRAGMA wal_checkpoint(TRUNCATE)')
   fs.copyFileSync(writer.database, temp.home.database)
   fs.cpSync(writer.sessions, temp.home.sessions, { recursive: true })
@@ -40,8 +42,8 @@ function files(): string[] {
   return fs.readdirSync(temp.home.root).filter(name => name.startsWith('oneshot.db'))
 }
 
-test('a sound database is opened as it is', () => {
-  const sessions = leaveTwo()
+test('a sound database is opened as it is', async () => {
+  const sessions = await leaveTwo()
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
   expect(store.pending()).toHaveLength(2)
@@ -62,8 +64,8 @@ test.each<[string, () => void]>([
       fs.writeFileSync(temp.home.database, bytes)
     },
   ],
-])('a database that %s is moved aside, and its sessions are rebuilt', (_, spoil) => {
-  const sessions = leaveTwo()
+])('a database that %s is moved aside, and its sessions are rebuilt', async (_, spoil) => {
+  const sessions = await leaveTwo()
   spoil()
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
@@ -73,8 +75,8 @@ test.each<[string, () => void]>([
   store.close()
 })
 
-test('a database that is gone, because we were killed while rebuilding it, is rebuilt', () => {
-  const sessions = leaveTwo()
+test('a database that is gone, because we were killed while rebuilding it, is rebuilt', async () => {
+  const sessions = await leaveTwo()
   fs.rmSync(temp.home.database)
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
@@ -82,8 +84,8 @@ test('a database that is gone, because we were killed while rebuilding it, is re
   store.close()
 })
 
-test('a copy that cannot be read keeps nobody else’s session from being rebuilt', () => {
-  const [, second] = leaveTwo()
+test('a copy that cannot be read keeps nobody else’s session from being rebuilt', async () => {
+  const [, second] = await leaveTwo()
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
   fs.writeFileSync(sessionFolder(temp.home, 'aaaaaaaaaa').mirror, '{"spec": {')
   const store = open()
@@ -91,15 +93,15 @@ test('a copy that cannot be read keeps nobody else’s session from being rebuil
   store.close()
 })
 
-test('a database of a later version is refused, not moved aside', () => {
-  leaveTwo()
+test('a database of a later version is refused, not moved aside', async () => {
+  await leaveTwo()
   setVersion(999)
   expect(open).toThrow(/version 999/)
   expect(files().some(name => name.includes('corrupt'))).toBe(false)
 })
 
-test('reading needs no supervisor, and a database that cannot be read is answered from the copies', () => {
-  const sessions = leaveTwo()
+test('reading needs no supervisor, and a database that cannot be read is answered from the copies', async () => {
+  const sessions = await leaveTwo()
   const newest = [...sessions].reverse()
   expect(readAll(temp.home)).toEqual(newest)
   expect(readOne(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
@@ -112,8 +114,8 @@ test('reading needs no supervisor, and a database that cannot be read is answere
   expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
 })
 
-test('looking a thousand times leaves no files open', () => {
-  leaveTwo()
+test('looking a thousand times leaves no files open', async () => {
+  await leaveTwo()
   readAll(temp.home)
   const before = fs.readdirSync('/proc/self/fd').length
   for (let times = 0; times < 1_000; times++) readOne(temp.home, 'aaaaaaaaaa')

@@ -166,6 +166,23 @@ describe('a program on a terminal', () => {
     expect(lines).toEqual(['ready', 'one', 'two', 'three', 'nobody heard', 'this', 'heard again'])
   })
 
+  test('that ends before anybody has noticed that its recorder was killed loses no line', async () => {
+    const order = await launched(LISTENER)
+    const folder = attemptFolder(bench.home, order.sessionId, 1)
+    const recorder = killed(readRecorder(folder)?.pid)
+    await bench.until('the recorder is gone', () => !fs.existsSync(`/proc/${recorder}`))
+    tell(order, 'word1', 'nobody heard\nthis\n')
+    await bench.until('the terminal shows it', async () => (await bench.panes.history(order)).includes('this'))
+    tell(order, 'end')
+    await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
+    await bench.work.sweep(order, { force: false })
+    await bench.work.sweep(order, { force: false })
+    const lines = said(bench.work, order)
+      .split('\n')
+      .filter(line => line !== '')
+    expect(lines).toEqual(['ready', 'nobody heard', 'this'])
+  })
+
   test('whose idle recorder was killed has it back, too', async () => {
     const order = await launched(LISTENER)
     const folder = attemptFolder(bench.home, order.sessionId, 1)

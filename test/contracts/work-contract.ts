@@ -55,7 +55,7 @@ export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench)
         process: 'alive',
         shim: 'alive',
       })
-      expect(life?.pid).toBeGreaterThan(0)
+      expect(life !== null && bench.work.isAlive(life)).toBe(true)
       await bench.work.sweep(order, { force: true })
       expect(bench.work.evidence(order)).toMatchObject({
         life,
@@ -63,6 +63,7 @@ export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench)
         shim: 'dead',
         exit: { kind: 'signal', signal: 'SIGKILL' },
       })
+      expect(life !== null && bench.work.isAlive(life)).toBe(false)
     })
 
     test.each<[string, Twin, object]>([

@@ -123,14 +123,14 @@ describe('a prompt', () => {
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--']
     const isRoot = process.getuid?.() === 0
     skip(isRoot && which('setpriv', process.env, '/') === undefined, 'root reads everything, and there is no setpriv')
-    const [program, ...before] = isRoot ? ['setpriv', ...asNobody, process.execPath] : [process.execPath]
+    const [program = '', ...before] = isRoot ? ['setpriv', ...asNobody, process.execPath] : [process.execPath]
     skip(
       isRoot && (await run('setpriv', [...asNobody, 'test', '-r', MAIN])).code !== 0,
       'nobody may not read our build',
     )
     fs.chmodSync(house.root, 0o755)
     fs.writeFileSync(house.path('task.md'), 'secret', { mode: isRoot ? 0o600 : 0o000 })
-    const answer = await run(program as string, [...before, MAIN, 'run', ...agent, '--prompt-file', 'task.md'], {
+    const answer = await run(program, [...before, MAIN, 'run', ...agent, '--prompt-file', 'task.md'], {
       cwd: house.project,
       env: house.env,
     })
@@ -208,147 +208,5 @@ describe('a program', () => {
       hint: 'chmod +x',
     })
     await expectRefusal(house, ['run', '--', './.'], { ...missing, says: './. is a folder', hint })
-  })
-})
-
-describe('a word that is not known', () => {
-  const usage = { exit: 2, code: 'usage' } as const
-
-  it('as a command is refused with the one that was meant', async () => {
-    await expectRefusal(house, ['lsit'], { ...usage, says: 'there is no command "lsit"', hint: 'oneshot list?' })
-    await expectRefusal(house, ['xyzzy'], { ...usage, says: 'no command "xyzzy"', hint: 'oneshot help lists all' })
-  })
-
-  it('as an option is refused with the one that was meant', async () => {
-    const says = 'there is no option "--agnet" for run'
-    await expectRefusal(house, ['run', '--agnet', 'demo'], { ...usage, says, hint: 'did you mean --agent?' })
-    await expectRefusal(house, ['list', '-z'], {
-      ...usage,
-      says: 'no option "-z" for list',
-      hint: 'oneshot list --help',
-    })
-  })
-
-  it('as an action, a shell or a topic is refused with the one that was meant', async () => {
-    await expectRefusal(house, ['daemon', 'satrt'], {
-      ...usage,
-      says: 'daemon cannot take "satrt"',
-      hint: 'daemon start',
-    })
-    await expectRefusal(house, ['config', 'gte'], { ...usage, says: 'config cannot take "gte"', hint: 'config get' })
-  })
-
-  it('as an agent is refused with the one that was meant, wherever it was named', async () => {
-    await expectRefusal(house, ['run', '--agent', 'cluade', 'hello'], {
-      exit: 2,
-      code: 'agent-unknown',
-      says: 'there is no agent "cluade"',
-      hint: 'did you mean --agent claude?',
-    })
-    await expectRefusal(
-      house,
-      ['run', 'hello'],
-      { exit: 2, code: 'config-invalid', says: 'ONESHOT_AGENT cannot be "cluade"', hint: 'did you mean claude?' },
-      { env: { ONESHOT_AGENT: 'cluade' } },
-    )
-  })
-
-  it('as a config key is refused with the one that was meant and the file it stands in', async () => {
-    const invalid = { exit: 2, code: 'config-invalid', hint: 'did you mean max-time?' } as const
-    await expectRefusal(house, ['run', '-c', 'maxtime=1h', '--', 'true'], {
-      ...invalid,
-      says: 'there is no config key "maxtime" (-c)',
-    })
-    fs.writeFileSync(house.path('.oneshot.toml'), 'max_time = "1h"\n')
-    await expectRefusal(house, ['run', '--', 'true'], {
-      ...invalid,
-      says: `there is no config key "max_time" (${house.path('.oneshot.toml')})`,
-    })
-    fs.writeFileSync(house.path('.oneshot.toml'), 'max-time = \n')
-    await expectRefusal(house, ['run', '--', 'true'], {
-      ...invalid,
-      says: `${house.path('.oneshot.toml')}:1:`,
-      hint: 'key = "value"',
-    })
-  })
-})
-
-describe('a session', () => {
-  it('that is not known is refused, with the one that was meant', async () => {
-    const unknown = { exit: 3, code: 'no-session' } as const
-    for (const command of ['status', 'stop', 'wait', 'clean']) {
-      await expectRefusal(house, [command, 'fix-auth'], {
-        ...unknown,
-        says: 'there is no session "fix-auth"',
-        hint: 'oneshot list shows all of them',
-      })
-    }
-    await house.run('--name', 'fix-auth', ...SLEEPER)
-    const hint = 'did you mean fix-auth?'
-    await expectRefusal(house, ['status', 'fix-atuh'], { ...unknown, says: 'there is no session "fix-atuh"', hint })
-    for (const command of ['log', 'follow', 'attach']) {
-      const answer = await house.oneshot(command, 'fix-atuh')
-      expect(answer).toMatchObject({ code: 3, stdout: '' })
-      expect(answer.stderr).toBe(`error: there is no session "fix-atuh"\nhint: ${hint}\n`)
-    }
-  })
-
-  it('that is not named, in a directory without any, is refused', async () => {
-    const says = `there is no session in this directory (${house.project})`
-    await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'start one with oneshot run' })
-    await house.run('--cwd', house.root, '--headless', '--', 'true')
-    await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'name one; oneshot list' })
-  })
-
-  it('named by a beginning that several have is refused with all of them', async () => {
-    await house.run('--name', 'fix-auth', ...SLEEPER)
-    await house.run('--name', 'fix-docs', ...SLEEPER)
-    const ambiguous = { exit: 2, code: 'session-ambiguous', hint: 'type more of the name' } as const
-    const says = '"fix" may mean 2 sessions: command-fix-docs, command-fix-auth'
-    await expectRefusal(house, ['status', 'fix'], { ...ambiguous, says })
-    await expectRefusal(house, ['stop', 'fix'], { ...ambiguous, says })
-    await house.ok('stop', 'fix-d')
-    expect(await house.status('fix')).toMatchObject({ name: 'command-fix-auth', phase: 'running' })
-  })
-})
-
-describe('a number or a duration', () => {
-  const usage = { exit: 2, code: 'usage' } as const
-
-  it.each([
-    [['run', '--max-time=soon', '--', 'true'], '--max-time cannot be "soon": it must be a duration such as 90s'],
-    [['run', '--max-time=5x', '--', 'true'], '--max-time cannot be "5x"'],
-    [['run', '--max-time=-5m', '--', 'true'], '--max-time cannot be "-5m"'],
-    [['run', '--max-time=104000000d', '--', 'true'], '--max-time cannot be "104000000d"'],
-    [['run', '--env=PATH', '--', 'true'], '--env cannot be "PATH": it must be KEY=VALUE'],
-    [['wait', '--timeout=ever'], '--timeout cannot be "ever"'],
-    [['clean', '--older-than=1week'], '--older-than cannot be "1week"'],
-  ])('in %j is refused with what is allowed', async (args, sentence) => {
-    const answer = await house.oneshot(...args)
-    expect(answer).toMatchObject({ code: 2, stdout: '' })
-    expect(answer.stderr).toContain(sentence)
-  })
-
-  it.each([
-    [['log', '-n', 'many'], '--lines cannot be "many": it must be a whole number or all'],
-    [['log', '--attempt', '0'], '--attempt cannot be "0": it must be a whole number from 1 on'],
-    [['log', '--since', 'lunch'], '--since cannot be "lunch": it must be a duration such as 10m, or a date'],
-  ])('in %j is refused with what is allowed', async (args, sentence) => {
-    const answer = await house.oneshot(...args)
-    expect(answer).toMatchObject({ code: 2, stdout: '' })
-    expect(answer.stderr).toContain(sentence)
-  })
-
-  it('that is missing is refused with how to write it', async () => {
-    await expectRefusal(house, ['run', '--max-time'], { ...usage, says: '--max-time needs a value', hint: 'DURATION' })
-  })
-
-  it('in the configuration is refused by the name of its key', async () => {
-    await expectRefusal(house, ['run', '-c', 'max-time=104000000d', '--', 'true'], {
-      exit: 2,
-      code: 'config-invalid',
-      says: 'max-time (-c) cannot be "104000000d": it must be a duration',
-      hint: 'oneshot help config',
-    })
   })
 })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -140,7 +139,7 @@ function kill(pid: number): void {
 }
 
 /** Processes that have the house's path in their command line or environment. */
-export function processesOf(root: string): { pid: number; command: string }[] {
+function processesOf(root: string): { pid: number; command: string }[] {
   return fs
     .readdirSync('/proc')
     .map(Number)
@@ -176,15 +175,4 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-/** Starts a program that is to be killed by its pid. */
-export function start(
-  program: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): { pid: number; exited: Promise<number | null> } {
-  const child = spawn(program, args, { env, stdio: 'ignore' })
-  const exited = new Promise<number | null>(resolve => child.on('exit', resolve))
-  return { pid: child.pid as number, exited }
 }

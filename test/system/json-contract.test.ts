@@ -37,7 +37,8 @@ function expectAsDocumented(value: object, table: string): void {
   expect(Object.keys(value).sort()).toEqual(rows.map(([field]) => field).sort())
   const wrong = rows.filter(([field, type, meaning]) => {
     const given: unknown = value[field as keyof typeof value]
-    const isKnownWord = !CHOICES.includes(field) || given === null || meaning.includes(`\`${given}\``)
+    const isKnownWord =
+      !CHOICES.includes(field) || given === null || meaning.includes(JSON.stringify(given).replaceAll('"', '`'))
     return !isOfType(given, type) || !isKnownWord
   })
   expect(wrong).toEqual([])

@@ -147,7 +147,7 @@ it('a prompt cannot play with the terminal of whoever lists it', async () => {
   await house.ok('run', '--agent', 'claude', '--name', 'evil', '\u001b[2J\u001b]0;owned\u0007do\rthis\u0008')
   for (const words of [['list'], ['status', 'evil'], ['list', '-o', 'wide']]) {
     const { stdout } = await house.oneshot(...words)
-    expect([...stdout].filter(character => character < ' ' && character !== '\n')).toEqual([])
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]/u)
     expect(stdout).toContain('do this')
   }
 })

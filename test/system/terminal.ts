@@ -22,7 +22,7 @@ export class Terminal {
     const terminal = new Terminal(house, env)
     house.defer(() => terminal.#tmux('kill-server'))
     await terminal.#tmux('new-session', '-d', '-x', '100', '-y', '40', '-c', house.project, ...shell)
-    await terminal.shows(/^>/)
+    await terminal.shows(/\S/)
     return terminal
   }
 

@@ -1,12 +1,12 @@
 import { exitCodeOf, problemOf } from '../../api/contract/problems.ts'
-import { Refusal } from '../../lib/refusal.ts'
+import { isRefusal } from '../../lib/refusal.ts'
 import { readable } from '../../lib/terminal-text.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
 import type { Screen } from './screen.ts'
 
 /** Tells a person or a program why it did not work, and answers with the exit code. */
 export function tell(cause: unknown, screen: Screen, options: { json: boolean; debug: boolean }): number {
-  const problem = cause instanceof Refusal ? problemOf(cause) : unexpected(cause)
+  const problem = isRefusal(cause) ? problemOf(cause) : unexpected(cause)
   if (options.debug && cause instanceof Error) screen.err.say(cause.stack ?? cause.message)
   if (options.json) {
     screen.out.say(JSON.stringify({ error: problem }, null, 2))

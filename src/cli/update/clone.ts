@@ -16,7 +16,10 @@ export async function checkClone(root: string): Promise<News> {
   return { isNew: behind > 0, text }
 }
 
-/** Fast-forwards and rebuilds; false when there was nothing new. Local changes are never merged with or overwritten. */
+/**
+ * Fast-forwards and rebuilds; false when there was nothing new. Local changes are never merged with or overwritten, and
+ * a version that cannot be built is taken back: with it, not even the next update could be started.
+ */
 export async function updateClone(root: string, say: (text: string) => void): Promise<boolean> {
   const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
@@ -27,11 +30,20 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   const before = await perform('git', ['rev-parse', 'HEAD'], root)
   await perform('git', ['pull', '--ff-only', '--quiet'], root)
   if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return false
+  try {
+    await rebuild(root, say)
+  } catch (cause) {
+    await perform('git', ['reset', '--quiet', '--keep', before], root)
+    throw cause
+  }
+  return true
+}
+
+async function rebuild(root: string, say: (text: string) => void): Promise<void> {
   say('installing …')
   await perform('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
   say('building …')
   await perform(process.execPath, ['scripts/build.mjs'], root)
-  return true
 }
 
 async function assertUpstream(root: string): Promise<void> {

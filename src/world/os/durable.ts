@@ -22,7 +22,7 @@ export function replaceFile(file: string, content: string | Uint8Array): void {
   fs.renameSync(draft, file)
 }
 
-export function syncFolder(folder: string): void {
+function syncFolder(folder: string): void {
   const fd = fs.openSync(folder, 'r')
   try {
     fs.fsyncSync(fd)

@@ -79,8 +79,8 @@ export class Panes {
 
   /** All the terminal still remembers, as plain lines. */
   async history(ref: AttemptRef): Promise<string[]> {
-    const text = await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', paneOf(ref)], NOT_THERE)
-    return text.trimEnd().split('\n')
+    const text = (await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', paneOf(ref)], NOT_THERE)).trimEnd()
+    return text === '' ? [] : text.split('\n')
   }
 
   /** Shows a session that has no pane on the shared server: its terminal, or a place where its transcript can be seen. */

@@ -225,9 +225,14 @@ export class TmuxWork implements Work {
     const folder = this.#folder(ref)
     const recorder = readRecorder(folder)
     if (recorder === null || readExit(folder) !== null || lives(recorder) !== 'dead') return
-    const lines = missingLines(folder.stdout, await this.#panes.history(ref))
-    if (lines.length > 0) fs.appendFileSync(folder.stdout, `\r\n${lines.join('\r\n')}\r\n`)
+    await this.#fillGap(ref)
     await this.#panes.restartRecorder(ref)
+  }
+
+  async #fillGap(ref: AttemptRef): Promise<void> {
+    const { stdout } = this.#folder(ref)
+    const lines = missingLines(stdout, await this.#panes.history(ref))
+    if (lines.length > 0) fs.appendFileSync(stdout, `\r\n${lines.join('\r\n')}\r\n`)
   }
 
   /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
@@ -240,7 +245,8 @@ export class TmuxWork implements Work {
       const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
       const tail = this.#recorded(ref, Math.max(0, now - mark.length), mark.length)
       if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
-      if (recorder === null || lives(recorder) === 'dead') return
+      if (recorder === null) return
+      if (lives(recorder) === 'dead') return this.#fillGap(ref)
       if (now !== size) idle = 0
       size = now
       await pause(20)

@@ -1,0 +1,124 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../src/world/os/run.ts'
+import { which } from '../../src/world/os/which.ts'
+import { binFolder } from './bin-folder.ts'
+import { House } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const isMissing = (shell: string): boolean => which(shell, process.env, '/') === undefined
+
+/** Runs a script in a shell that has `oneshot` on its PATH, and answers with the lines it printed. */
+async function lines(shell: string, script: string, ...args: string[]): Promise<string[]> {
+  const env = { ...house.env, PATH: `${binFolder(house)}:${house.env['PATH']}` }
+  const answer = await run(shell, ['-c', script, ...args], { cwd: house.project, env, timeout: 60_000 })
+  expect({ code: answer.code, stderr: answer.stderr }).toEqual({ code: 0, stderr: '' })
+  return answer.stdout.split('\n').filter(line => line !== '')
+}
+
+describe('bash', () => {
+  /** What pressing Tab after these words offers, as bash itself would ask. */
+  const offers = (...words: string[]): Promise<string[]> => {
+    const script = `source <(oneshot completion bash)
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _oneshot
+printf '%s\\n' "\${COMPREPLY[@]}"`
+    return lines('bash', script, 'bash', 'oneshot', ...words)
+  }
+
+  it('completes commands, options, values and config keys', async () => {
+    expect(await offers('sta')).toEqual(['status'])
+    expect(await offers('run', '--ma')).toEqual(['--max-time'])
+    expect(await offers('run', '--agent', 'c')).toEqual(['claude', 'codex', 'command'])
+    expect(await offers('run', '--agent', '=', 'cl')).toEqual(['claude'])
+    expect(await offers('daemon', 're')).toEqual(['restart'])
+    expect(await offers('config', 'get', 'max')).toEqual(['max-time'])
+    expect(await offers('help', 'exit')).toEqual(['exit-codes'])
+    expect(await offers('xyzzy')).toEqual([])
+  })
+
+  it('completes the sessions a command is about', async () => {
+    await house.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
+    await house.run('--name', 'over', '--headless', '--', 'true')
+    await house.ended('over')
+    expect(await offers('stop', '')).toEqual(['command-alive'])
+    expect(await offers('clean', '')).toEqual(['command-over'])
+    expect(await offers('status', 'command-')).toEqual(['command-alive', 'command-over'])
+    expect(await offers('wait', 'command-over', 'command-a')).toEqual(['command-alive'])
+  })
+
+  it('leaves files, folders and commands to bash', async () => {
+    fs.writeFileSync(house.path('task file.md'), '')
+    fs.mkdirSync(house.path('task folder'))
+    expect((await offers('run', '--prompt-file', 'ta')).sort()).toEqual(['task file.md', 'task folder'])
+    expect(await offers('run', '--cwd', 'ta')).toEqual(['task folder'])
+    expect(await offers('run', '--', 'setsi')).toContain('setsid')
+  })
+
+  it('evaluates nothing of what was typed', async () => {
+    await offers('stop', '$(touch pwned)')
+    await offers('run', '--prompt-file', '`touch pwned`')
+    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+  })
+
+  it('works at a real Tab key', async () => {
+    const terminal = await Terminal.open(house, ['bash', '--noprofile', '--norc', '-i'])
+    await terminal.enter(`PS1='> '; source <(oneshot completion bash); clear`)
+    await terminal.shows(/^>$/)
+    await terminal.press('-l', 'oneshot confi')
+    await terminal.press('Tab')
+    await terminal.shows('> oneshot config')
+    await terminal.press('-l', 'get max')
+    await terminal.press('Tab')
+    await terminal.shows('> oneshot config get max-time')
+    await terminal.press('Enter')
+    await terminal.shows('5h')
+  })
+})
+
+describe('zsh', () => {
+  it('completes at a real Tab key', async ({ skip }) => {
+    skip(isMissing('zsh'), 'zsh is not installed')
+    const terminal = await Terminal.open(house, ['zsh', '-f', '-i'])
+    await terminal.enter(`PS1='> '; autoload -U compinit; compinit -u -D; source <(oneshot completion zsh); clear`)
+    await terminal.shows(/^>$/)
+    await terminal.press('-l', 'oneshot confi')
+    await terminal.press('Tab')
+    await terminal.shows('> oneshot config')
+    await terminal.press('-l', 'get max')
+    await terminal.press('Tab')
+    await terminal.shows('> oneshot config get max-time')
+  })
+
+  it('takes the script from its fpath, too', async ({ skip }) => {
+    skip(isMissing('zsh'), 'zsh is not installed')
+    fs.mkdirSync(house.path('zfunc'))
+    fs.writeFileSync(house.path('zfunc', '_oneshot'), await house.ok('completion', 'zsh'))
+    const found = 'fpath=($PWD/zfunc $fpath); autoload -U compinit; compinit -u -D; echo ${_comps[oneshot]}'
+    expect(await lines('zsh', found)).toEqual(['_oneshot'])
+    expect(await lines('zsh', 'zsh -n zfunc/_oneshot')).toEqual([])
+  })
+})
+
+describe('fish', () => {
+  it('completes commands, values and sessions', async ({ skip }) => {
+    skip(isMissing('fish'), 'fish is not installed')
+    await house.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
+    const offers = async (typed: string): Promise<(string | undefined)[]> => {
+      const script = 'oneshot completion fish | source; complete -C $argv[1]'
+      return (await lines('fish', script, typed)).map(line => line.split('\t')[0])
+    }
+    expect(await offers('oneshot sta')).toEqual(['status'])
+    expect(await offers('oneshot run --agent cl')).toEqual(['claude'])
+    expect(await offers('oneshot stop ')).toEqual(['command-alive'])
+    fs.writeFileSync(house.path('task.md'), '')
+    expect(await offers('oneshot run --prompt-file ta')).toEqual(['task.md'])
+    expect(await offers('oneshot stop "$(touch pwned)"')).toEqual([])
+    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+  })
+})
