@@ -150,6 +150,19 @@ test('restarts never come more often than the policy allows', () => {
   })
 })
 
+test('it gives up only when the restarts that are allowed were used up', () => {
+  forAnyHistory((moments, { restart }) => {
+    const last = moments.find(({ before, session }) => before.phase.name !== 'stopping' && isGivingUp(session))
+    if (last === undefined) return
+    const recent = last.before.restarts.filter(at => at > last.signal.at - restart.window)
+    expect(recent.length).toBeGreaterThanOrEqual(restart.limit)
+  })
+})
+
+function isGivingUp({ phase }: Session): boolean {
+  return phase.name === 'stopping' && phase.next.kind === 'end' && phase.next.outcome === 'gave-up'
+}
+
 test('a signal of another attempt changes nothing', () => {
   forAnyHistory(moments => {
     for (const { signal, before, session, effects } of moments) {

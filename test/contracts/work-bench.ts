@@ -1,3 +1,4 @@
+import type { Mode } from '../../src/core/session.ts'
 import type { AttemptRef, LaunchOrder, Work } from '../../src/ports/work.ts'
 import type { Deed, Program } from '../../src/testkit/memory/scripted-process.ts'
 
@@ -22,6 +23,15 @@ export interface WorkBench {
   close(): Promise<void>
 }
 
+/** A world that is opened anew for each test, and the usual ways into it. */
+export interface Given {
+  readonly mode: Mode
+  readonly bench: WorkBench
+  launched(twin: Twin, wishes?: object): Promise<LaunchOrder>
+  running(twin: Twin): Promise<LaunchOrder>
+  ended(twin: Twin, wishes?: object): Promise<LaunchOrder>
+}
+
 /** All it has said so far. A terminal ends lines with \r\n. */
 export function said(work: Work, ref: AttemptRef): string {
   return Buffer.from(work.read(ref, 0, 1e9))
@@ -33,3 +43,8 @@ export function said(work: Work, ref: AttemptRef): string {
 export function next(order: LaunchOrder): LaunchOrder {
   return { ...order, attempt: order.attempt + 1 }
 }
+
+/** Says a word and ends. */
+export const HELLO: Twin = { sh: 'echo hello', deeds: [{ say: 'hello\n' }] }
+/** Says that it is ready, and stays. */
+export const PATIENT: Twin = { sh: 'echo ready; exec sleep 1000', deeds: [{ say: 'ready\n' }, { wait: Infinity }] }
