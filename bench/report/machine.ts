@@ -9,6 +9,7 @@ export interface Machine {
   readonly system: string
   readonly node: string
   readonly tmux: string
+  /** How busy it was with other work when we began, and whether we were put before that. */
   readonly load: string
 }
 
@@ -20,6 +21,11 @@ export function describeMachine(): Machine {
     system: `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`,
     node: process.version,
     tmux: spawnSync('tmux', ['-V'], { encoding: 'utf8' }).stdout.trim(),
-    load: (os.loadavg()[0] ?? 0).toFixed(1),
+    load: `load ${(os.loadavg()[0] ?? 0).toFixed(1)} at the start${priority()}`,
   }
+}
+
+function priority(): string {
+  const nice = os.getPriority()
+  return nice === 0 ? '' : ` (everything measured ran at nice ${nice})`
 }

@@ -8,7 +8,7 @@ export function renderReport(rows: readonly Row[], machine: Machine): string {
   return `# Benchmarks
 
 Written by \`npm run bench -- --write\` on ${machine.date}: ${machine.cores} cores, ${machine.memory}, ${machine.system}, Node ${machine.node},
-${machine.tmux}, load ${machine.load} at the start. ${verdict(rows)}
+${machine.tmux}, ${machine.load}. ${verdict(rows)}
 
 ${markdownTable(rows)}
 

@@ -46,6 +46,7 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
+    await settleEnded(host)
     const { spec, prompt } = accept(request, { agents: host.agents, sessions: host.store.all(), now: Date.now() })
     const isUp = untilStarted(host.engine, spec.id)
     await host.engine.create(spec, { prompt, env: request.env })
@@ -53,6 +54,13 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
   })
   await started.isUp
   return viewOf(sessionOf(host, started.id), host.home)
+}
+
+/** A session's panes go by its name: they are closed before another can have it. */
+async function settleEnded(host: Host): Promise<void> {
+  const pending = new Set(host.store.pending().map(item => item.sessionId))
+  const ended = [...pending].filter(id => host.store.load(id)?.phase.name === 'ended')
+  await Promise.all(ended.map(id => host.engine.look(id)))
 }
 
 async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {

@@ -88,8 +88,11 @@ export class Engine {
     if (queued !== undefined) return queued
     const looked = this.#enter(id, async () => {
       this.#queued.delete(id)
-      do await this.#performPending(id)
-      while (this.#takeIn(id))
+      await this.#performPending(id)
+      while (this.#takeIn(id)) {
+        await this.#performPending(id)
+        await this.#world.clock.breathe()
+      }
       await this.#performPending(id)
     })
     this.#queued.set(id, looked)
@@ -119,6 +122,7 @@ export class Engine {
     }
     const doubtful = live.filter(session => !this.#isSurelyAtWork(session))
     await Promise.all(this.#unsettled(doubtful).map(id => this.look(id)))
+    if (live.some(session => session.spec.mode === 'tty')) await this.mend()
   }
 
   /** Its process lives and its words are nothing to us: a look would find no more. */

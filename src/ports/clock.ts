@@ -7,4 +7,6 @@ export interface Clock {
   chance(): number
   /** Calls back once at (or soon after) that time; returns how to cancel it. Alarms are also stored: this is only the bell. */
   ring(at: Instant, bell: () => void): () => void
+  /** Lets everything else have its turn, so that one session with much to read does not keep the others waiting. */
+  breathe(): Promise<void>
 }

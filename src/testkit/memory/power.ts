@@ -37,6 +37,7 @@ export class Power {
     return {
       now: () => clock.now(),
       chance: () => clock.chance(),
+      breathe: () => clock.breathe(),
       ring: (at, bell) => clock.ring(at, () => void (this.hasFailed || bell())),
     }
   }

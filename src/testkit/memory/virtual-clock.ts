@@ -24,6 +24,8 @@ export class VirtualClock implements Clock {
     return this.dice
   }
 
+  async breathe(): Promise<void> {}
+
   ring(at: Instant, bell: () => void): () => void {
     const alarm = { at, bell }
     this.#alarms.add(alarm)

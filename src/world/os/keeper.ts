@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { quote } from '../../lib/quote.ts'
 import { asset, selfArgv } from './assets.ts'
-import { replaceFile } from './durable.ts'
+import { replaceFile } from './files.ts'
 import type { Home } from './home.ts'
 
 /** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */

@@ -6,6 +6,7 @@ const FARTHEST = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   chance: () => Math.random(),
+  breathe: () => new Promise(resolve => setImmediate(resolve)),
   ring: (at, bell) => {
     const delay = Math.min(Math.max(0, at - Date.now()), FARTHEST)
     const timer = setTimeout(bell, delay)

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import type { Session } from '../../core/session.ts'
 import { hasCode } from '../../lib/trouble.ts'
-import { replaceFile } from '../os/durable.ts'
+import { replaceFile } from '../os/files.ts'
 import { sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 

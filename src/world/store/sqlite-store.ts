@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import type { Event } from '../../core/events.ts'
 import { dueOf, type Session } from '../../core/session.ts'
 import type { Step } from '../../core/step.ts'
@@ -12,23 +13,29 @@ export function openStore(file: string, onRecord: (session: Session) => void = (
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
   migrate(database)
   database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
-  return new SqliteStore(database, onRecord)
+  return new SqliteStore(database, { file, onRecord })
 }
 
 export class SqliteStore implements Store {
   readonly epoch: number
   readonly #database: Database
+  readonly #file: string
+  readonly #inode: number | undefined
   readonly #onRecord: (session: Session) => void
   readonly #sql: ReturnType<typeof statements>
 
-  constructor(database: Database, onRecord: (session: Session) => void) {
+  constructor(database: Database, options: { file: string; onRecord: (session: Session) => void }) {
     this.#database = database
-    this.#onRecord = onRecord
+    this.#file = options.file
+    this.#inode = inodeOf(options.file)
+    this.#onRecord = options.onRecord
     this.#sql = statements(database)
     this.epoch = this.#storedEpoch()
   }
 
   assertEpoch(): void {
+    if (inodeOf(this.#file) !== this.#inode)
+      throw new Superseded(`another database has taken the place of the one of epoch ${this.epoch}`)
     const stored = this.#storedEpoch()
     if (stored !== this.epoch)
       throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)
@@ -133,6 +140,11 @@ export class SqliteStore implements Store {
   #storedEpoch(): number {
     return Number((this.#sql.epoch.get() as { value: string }).value)
   }
+}
+
+/** A database that was moved aside keeps its epoch, but is no longer the one that counts. */
+function inodeOf(file: string): number | undefined {
+  return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
 
 export function sessionsIn(rows: unknown[]): Session[] {

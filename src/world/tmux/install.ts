@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { asset } from '../os/assets.ts'
-import { replaceFile } from '../os/durable.ts'
+import { replaceFile } from '../os/files.ts'
 import type { Home } from '../os/home.ts'
 import { TMUX_CONFIG } from './config.ts'
 

@@ -1,35 +1,26 @@
 import fs from 'node:fs'
-import path from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
-import { hasCode } from '../../lib/trouble.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
-import { replaceFile, writeDurably } from '../os/durable.ts'
-import { endTree, findTree, type Tree } from '../os/end-tree.ts'
+import { readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
-import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
-import { launchFile } from './launch-file.ts'
+import { bootId, lives } from '../os/processes.ts'
+import { readClaim, readExit, readStarted } from '../os/spool.ts'
+import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
+import { layDown } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
-import { missingLines } from './mend-recording.ts'
 import type { Panes } from './panes.ts'
-import { CLOSING_MARK, readClaim, readExit, readRecorder, readStarted } from '../os/spool.ts'
+import { Recording, withoutClosingMark } from './recording.ts'
 
-/** What is left of an ended attempt gets this long to go by itself. */
-const POLITE_GRACE = 2_000
-const SWEEP_LIMIT = 10_000
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
-/** Looks without a new byte after which we no longer wait for it, 20 ms apart. */
-const DRAIN_LOOKS = 100
-/** Looks for the exit record of a program that is gone, 10 ms apart. */
-const CONCLUDE_LOOKS = 300
 
 /** The work plane on this machine: shims in tmux panes, records in files. */
 export class TmuxWork implements Work {
   readonly #home: Home
   readonly #panes: Panes
+  readonly #recording: Recording
   readonly #watched = new Map<string, fs.FSWatcher>()
   readonly #measured = new Map<string, number>()
   #mailbox: Mailbox | undefined
@@ -38,6 +29,7 @@ export class TmuxWork implements Work {
   constructor(home: Home, panes: Panes) {
     this.#home = home
     this.#panes = panes
+    this.#recording = new Recording(home, panes)
   }
 
   async prepare(
@@ -56,7 +48,7 @@ export class TmuxWork implements Work {
       if (order.mode === 'tty' && readStarted(folder) === null) await this.#panes.openGate(order)
       return
     }
-    this.#layDown(order, folder)
+    layDown(order, this.#home)
     const show = this.#shown(order, order.show)
     if (order.mode === 'headless') return this.#panes.openHeadless(order, show)
     await this.#panes.openTerminal(order)
@@ -85,59 +77,25 @@ export class TmuxWork implements Work {
   }
 
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array {
-    const bytes = this.#recorded(ref, offset, limit)
+    const bytes = readPart(this.#folder(ref).stdout, offset, limit)
     return ref.mode === 'tty' ? withoutClosingMark(bytes) : bytes
   }
 
-  #recorded(ref: AttemptRef, offset: number, limit: number): Buffer {
-    try {
-      const fd = fs.openSync(this.#folder(ref).stdout, 'r')
-      try {
-        const size = Math.max(0, Math.min(limit, fs.fstatSync(fd).size - offset))
-        const bytes = Buffer.alloc(size)
-        return bytes.subarray(0, fs.readSync(fd, bytes, 0, size, offset))
-      } finally {
-        fs.closeSync(fd)
-      }
-    } catch (cause) {
-      if (hasCode(cause, 'ENOENT')) return Buffer.alloc(0)
-      throw cause
-    }
-  }
-
   write(sessionId: string, length: number, text: string): number {
-    const fd = fs.openSync(
-      sessionFolder(this.#home, sessionId).transcript,
-      fs.constants.O_RDWR | fs.constants.O_CREAT,
-      0o600,
-    )
-    try {
-      if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
-      return length + fs.writeSync(fd, text, length)
-    } finally {
-      fs.closeSync(fd)
-    }
+    return writeFrom(sessionFolder(this.#home, sessionId).transcript, length, text)
   }
 
   async interrupt(ref: AttemptRef): Promise<void> {
-    const folder = this.#folder(ref)
-    const life = readStarted(folder)
-    if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
-    const group = groupToInterrupt(life.pid)
-    if (group === undefined || group <= 1)
-      signalProcess(life, 'SIGINT') // -1 would be everybody.
-    else process.kill(-group, 'SIGINT')
+    interruptAttempt(this.#folder(ref))
   }
 
   async terminate(ref: AttemptRef): Promise<void> {
-    for (const row of await findTree(this.#tree(ref))) signalProcess(row, 'SIGTERM')
+    await terminateAttempt(this.#folder(ref), markerOf(ref))
   }
 
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
-    this.#noteSweep(ref)
-    await endTree(this.#tree(ref), { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
-    if (ref.mode === 'tty') await this.#drain(ref)
-    await this.#endShim(ref)
+    const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref) : undefined)
+    await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain })
   }
 
   async close(ref: AttemptRef): Promise<void> {
@@ -153,7 +111,7 @@ export class TmuxWork implements Work {
     const open = await this.#panes.sessions()
     for (const ref of live) {
       if (!open.has(ref.name)) await this.#panes.openView(ref, this.#shown(ref, ref.show))
-      if (ref.mode === 'tty') await this.#mendRecording(ref)
+      if (ref.mode === 'tty') await this.#recording.mend(ref)
     }
   }
 
@@ -176,7 +134,7 @@ export class TmuxWork implements Work {
   }
 
   watch(ref: AttemptRef, on: boolean): void {
-    const key = attemptId(ref.sessionId, ref.attempt)
+    const key = markerOf(ref)
     if (!on) {
       this.#watched.get(key)?.close()
       this.#watched.delete(key)
@@ -189,113 +147,13 @@ export class TmuxWork implements Work {
   }
 
   heard(ref: AttemptRef): void {
-    this.#mailbox?.empty(attemptId(ref.sessionId, ref.attempt))
+    this.#mailbox?.empty(markerOf(ref))
   }
 
   shutDown(): void {
     this.#mailbox?.close()
     for (const watcher of this.#watched.values()) watcher.close()
     this.#watched.clear()
-  }
-
-  #layDown(order: LaunchOrder, folder: AttemptFolder): void {
-    fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
-    for (const file of [folder.stdout, folder.stderr]) fs.closeSync(fs.openSync(file, 'a', 0o600))
-    const session = sessionFolder(this.#home, order.sessionId)
-    if (order.stdin === 'prompt') {
-      fs.rmSync(folder.stdin, { force: true })
-      fs.linkSync(session.prompt, folder.stdin)
-    } else if (order.stdin !== undefined) {
-      replaceFile(folder.stdin, order.stdin)
-    }
-    // An agent that runs `tmux kill-server` must hit nobody, least of all its user.
-    const {
-      TMUX: _,
-      TMUX_PANE: __,
-      ...saved
-    } = JSON.parse(fs.readFileSync(session.env, 'utf8')) as Record<string, string>
-    const marker = attemptId(order.sessionId, order.attempt)
-    const env = { ...saved, ...terminalOf(order), ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
-    const letter = path.join(this.#home.mailbox, marker)
-    replaceFile(folder.launch, launchFile(order, { folder, letter, env }))
-  }
-
-  /** A recorder that was killed leaves a gap; the terminal's own memory fills it as far as it reaches. */
-  async #mendRecording(ref: AttemptRef): Promise<void> {
-    const folder = this.#folder(ref)
-    const recorder = readRecorder(folder)
-    if (recorder === null || readExit(folder) !== null || lives(recorder) !== 'dead') return
-    await this.#fillGap(ref)
-    await this.#panes.restartRecorder(ref)
-  }
-
-  async #fillGap(ref: AttemptRef): Promise<void> {
-    const { stdout } = this.#folder(ref)
-    const lines = missingLines(stdout, await this.#panes.history(ref))
-    if (lines.length > 0) fs.appendFileSync(stdout, `\r\n${lines.join('\r\n')}\r\n`)
-  }
-
-  /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
-  async #drain(ref: AttemptRef): Promise<void> {
-    const folder = this.#folder(ref)
-    const mark = Buffer.from(CLOSING_MARK)
-    let size = -1
-    for (let idle = 0; idle < DRAIN_LOOKS; idle++) {
-      const recorder = readRecorder(folder)
-      const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
-      const tail = this.#recorded(ref, Math.max(0, now - mark.length), mark.length)
-      if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
-      if (recorder === null) return
-      if (lives(recorder) === 'dead') return this.#fillGap(ref)
-      if (now !== size) idle = 0
-      size = now
-      await pause(20)
-    }
-  }
-
-  /** The shim has written its record and waits to be heard, or it never got to start the program. */
-  async #endShim(ref: AttemptRef): Promise<void> {
-    const shim = readClaim(this.#folder(ref)) ?? this.#claimForNobody(ref)
-    if (shim === null) return
-    const hasConcluded = await this.#untilConcluded(ref, shim)
-    const { marker } = this.#tree(ref)
-    await endTree({ marker, root: shim }, { grace: hasConcluded ? 1_000 : 0, limit: SWEEP_LIMIT })
-  }
-
-  /** From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. */
-  #noteSweep(ref: AttemptRef): void {
-    const folder = this.#folder(ref)
-    fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
-    isFirst(folder.swept)
-  }
-
-  /** A shim whose program has just ended needs a moment to write down how. */
-  async #untilConcluded(ref: AttemptRef, shim: ProcessId): Promise<boolean> {
-    const folder = this.#folder(ref)
-    for (let look = 0; look < CONCLUDE_LOOKS && lives(shim) === 'alive'; look++) {
-      const life = readStarted(folder)
-      if (readExit(folder) !== null || life === null || lives(life) === 'alive') break
-      await pause(10)
-    }
-    return readExit(folder) !== null
-  }
-
-  /** No shim has taken the attempt: now none can, however late it comes. */
-  #claimForNobody(ref: AttemptRef): ProcessId | null {
-    const folder = this.#folder(ref)
-    try {
-      fs.writeFileSync(folder.claim, '0 nobody\nend\n', { flag: 'wx', mode: 0o600 })
-      return null
-    } catch (cause) {
-      if (!hasCode(cause, 'EEXIST')) throw cause
-      return readClaim(folder)
-    }
-  }
-
-  #tree(ref: AttemptRef): Tree {
-    const life = readStarted(this.#folder(ref))
-    const root: ProcessId | null = life === null || life.boot !== bootId ? null : life
-    return { marker: attemptId(ref.sessionId, ref.attempt), root }
   }
 
   #shown(ref: AttemptRef, show: LaunchOrder['show']): string {
@@ -307,26 +165,6 @@ export class TmuxWork implements Work {
   }
 }
 
-/** Holds the mark back, also while it is just being recorded. */
-function withoutClosingMark(bytes: Buffer): Buffer {
-  for (let length = Math.min(CLOSING_MARK.length, bytes.length); length > 0; length--) {
-    if (bytes.subarray(-length).toString('latin1') === CLOSING_MARK.slice(0, length)) return bytes.subarray(0, -length)
-  }
-  return bytes
-}
-
-/** Leaves a note where there was none. Many programs take a second Ctrl-C for "at once, saving nothing". */
-function isFirst(note: string): boolean {
-  try {
-    fs.writeFileSync(note, '', { flag: 'wx', mode: 0o600 })
-    return true
-  } catch (cause) {
-    if (hasCode(cause, 'EEXIST')) return false
-    throw cause
-  }
-}
-
-/** Inside tmux the terminal is tmux's, whatever the user's own was. */
-function terminalOf(order: LaunchOrder): Record<string, string> {
-  return order.mode === 'tty' ? { TERM: 'screen-256color' } : {}
+function markerOf(ref: AttemptRef): string {
+  return attemptId(ref.sessionId, ref.attempt)
 }

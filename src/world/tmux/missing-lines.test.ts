@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { missingLines } from './mend-recording.ts'
+import { missingLines } from './missing-lines.ts'
 
 let folder: string
 let recording: string

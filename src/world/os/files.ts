@@ -1,0 +1,61 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { hasCode } from '../../lib/trouble.ts'
+
+/** Writes a file so that after power loss it holds either the old or the new content, and the new once we return. */
+export function writeDurably(file: string, content: string | Uint8Array): void {
+  const draft = `${file}.${process.pid}.tmp`
+  const fd = fs.openSync(draft, 'w', 0o600)
+  try {
+    fs.writeFileSync(fd, content)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+  fs.renameSync(draft, file)
+  syncFolder(path.dirname(file))
+}
+
+/** Replaces a file in one step, for readers at the same time; not meant to survive power loss. */
+export function replaceFile(file: string, content: string | Uint8Array): void {
+  const draft = `${file}.${process.pid}.tmp`
+  fs.writeFileSync(draft, content, { mode: 0o600 })
+  fs.renameSync(draft, file)
+}
+
+/** At most `limit` bytes of a file from `offset` on; nothing when it is not there. */
+export function readPart(file: string, offset: number, limit: number): Buffer {
+  try {
+    const fd = fs.openSync(file, 'r')
+    try {
+      const size = Math.max(0, Math.min(limit, fs.fstatSync(fd).size - offset))
+      const bytes = Buffer.alloc(size)
+      return bytes.subarray(0, fs.readSync(fd, bytes, 0, size, offset))
+    } finally {
+      fs.closeSync(fd)
+    }
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return Buffer.alloc(0)
+    throw cause
+  }
+}
+
+/** Cuts a file to `length` and appends; answers its new length. Doing it again leads to the same file. */
+export function writeFrom(file: string, length: number, text: string): number {
+  const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
+  try {
+    if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
+    return length + fs.writeSync(fd, text, length)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+function syncFolder(folder: string): void {
+  const fd = fs.openSync(folder, 'r')
+  try {
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}

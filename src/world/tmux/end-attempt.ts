@@ -1,0 +1,85 @@
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { hasCode } from '../../lib/trouble.ts'
+import { endTree, findTree, type Tree } from '../os/end-tree.ts'
+import type { AttemptFolder } from '../os/folders.ts'
+import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
+import { readClaim, readExit, readStarted } from '../os/spool.ts'
+
+/** What is left of an ended attempt gets this long to go by itself. */
+const POLITE_GRACE = 2_000
+const SWEEP_LIMIT = 10_000
+/** Looks for the exit record of a program that is gone, 10 ms apart. */
+const CONCLUDE_LOOKS = 300
+
+/** As Ctrl-C would, and only once: many programs take a second one for "at once, saving nothing". */
+export function interruptAttempt(folder: AttemptFolder): void {
+  const life = readStarted(folder)
+  if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
+  const group = groupToInterrupt(life.pid)
+  const isOfOne = group === undefined || group <= 1 // -1 would be everybody.
+  if (isOfOne) signalProcess(life, 'SIGINT')
+  else process.kill(-group, 'SIGINT')
+}
+
+export async function terminateAttempt(folder: AttemptFolder, marker: string): Promise<void> {
+  for (const row of await findTree(treeOf(folder, marker))) signalProcess(row, 'SIGTERM')
+}
+
+/** Ends what is left of the attempt, its shim last, so that it can write down how the program ended. */
+export async function endAttempt(
+  folder: AttemptFolder,
+  options: { marker: string; force: boolean; drain: () => Promise<void> },
+): Promise<void> {
+  noteSweep(folder)
+  await endTree(treeOf(folder, options.marker), { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
+  await options.drain()
+  const shim = readClaim(folder) ?? claimForNobody(folder)
+  if (shim === null) return
+  const hasConcluded = await untilConcluded(folder, shim)
+  const grace = hasConcluded ? 1_000 : 0
+  await endTree({ marker: options.marker, root: shim }, { grace, limit: SWEEP_LIMIT })
+}
+
+/** From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. */
+function noteSweep(folder: AttemptFolder): void {
+  fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
+  isFirst(folder.swept)
+}
+
+/** A shim whose program has just ended needs a moment to write down how. */
+async function untilConcluded(folder: AttemptFolder, shim: ProcessId): Promise<boolean> {
+  for (let look = 0; look < CONCLUDE_LOOKS && lives(shim) === 'alive'; look++) {
+    const life = readStarted(folder)
+    if (readExit(folder) !== null || life === null || lives(life) === 'alive') break
+    await pause(10)
+  }
+  return readExit(folder) !== null
+}
+
+/** No shim has taken the attempt: now none can, however late it comes. */
+function claimForNobody(folder: AttemptFolder): ProcessId | null {
+  try {
+    fs.writeFileSync(folder.claim, '0 nobody\nend\n', { flag: 'wx', mode: 0o600 })
+    return null
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST')) throw cause
+    return readClaim(folder)
+  }
+}
+
+function treeOf(folder: AttemptFolder, marker: string): Tree {
+  const life = readStarted(folder)
+  return { marker, root: life === null || life.boot !== bootId ? null : life }
+}
+
+/** Leaves a note where there was none. */
+function isFirst(note: string): boolean {
+  try {
+    fs.writeFileSync(note, '', { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (cause) {
+    if (hasCode(cause, 'EEXIST')) return false
+    throw cause
+  }
+}
