@@ -9,6 +9,7 @@ import { output } from './figures/output.ts'
 import { recovery } from './figures/recovery.ts'
 import { processesWith } from './measure/proc.ts'
 import { installPeers } from './peers/install.ts'
+import { talk } from './programs/talk.ts'
 import { openStage, type Stage } from './product/stage.ts'
 import { describeMachine } from './report/machine.ts'
 import { renderReport } from './report/report.ts'
@@ -27,8 +28,9 @@ const FIGURES: Readonly<Record<string, (shop: Workshop) => Promise<Row[]>>> = {
   recovery,
 }
 
-/** usage: main REPOSITORY TALKER [--quick] [--write] [FIGURE …] */
-async function main([repository = '.', talker = '', ...words]: readonly string[]): Promise<void> {
+/** usage: main REPOSITORY [--quick] [--write] [FIGURE …], or main talk LINES REPORT */
+async function main([repository = '.', ...words]: readonly string[]): Promise<void> {
+  if (repository === 'talk') return talk(words)
   const names = words.filter(word => !word.startsWith('--'))
   const unknown = words.filter(word => !['--quick', '--write'].includes(word) && FIGURES[word] === undefined)
   if (unknown.length > 0) {
@@ -40,7 +42,6 @@ async function main([repository = '.', talker = '', ...words]: readonly string[]
   const machine = describeMachine()
   const peers = installPeers(say)
   const stage = openStage(repository)
-  fs.copyFileSync(talker, path.join(stage.root, 'talker.mjs'))
   const shop = new Workshop({ stage, peers, isQuick: words.includes('--quick'), say })
   const rows = await measureAll(shop, names.length === 0 ? Object.keys(FIGURES) : names)
   await leave(shop, stage)

@@ -10,7 +10,7 @@ const { build } = await import('esbuild')
 const folder = fs.mkdtempSync(path.join(root, 'node_modules', '.bench-'))
 try {
   await build({
-    entryPoints: { main: path.join(root, 'bench/main.ts'), talker: path.join(root, 'bench/talker.ts') },
+    entryPoints: { main: path.join(root, 'bench/main.ts') },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -21,7 +21,7 @@ try {
     define: { ONESHOT_VERSION: '"bench"' },
     logLevel: 'warning',
   })
-  const args = [path.join(folder, 'main.mjs'), root, path.join(folder, 'talker.mjs'), ...process.argv.slice(2)]
+  const args = [path.join(folder, 'main.mjs'), root, ...process.argv.slice(2)]
   process.on('SIGINT', () => undefined) // The benchmark ends by it, and cleans up first.
   process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1
 } finally {

@@ -8,7 +8,7 @@ import type { Workshop } from '../workshop.ts'
 
 const SESSIONS = 200
 /** What starting left to do is done after this long. */
-const SETTLE = 3_000
+const SETTLE = 2_000
 
 /** Processor time of everything but the agents while 200 of them sleep; the peers at the same time. */
 export async function idle(shop: Workshop): Promise<Row[]> {

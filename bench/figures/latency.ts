@@ -17,7 +17,7 @@ export async function latency(shop: Workshop): Promise<Row[]> {
   const sleeper = await house.start(['sleep', '100000'])
   const tmux = shop.keep(tmuxServer(shop))
   const times = await interleave<string>(
-    shop.rounds(40, 6),
+    shop.rounds(40, 5),
     {
       node: () => timeCommand(emptyNode(shop)),
       tmux: () => timeCommand(tmux.newSession()),

@@ -11,6 +11,9 @@ import type { House } from '../product/house.ts'
 import type { Measured, Row } from '../report/row.ts'
 import type { Workshop } from '../workshop.ts'
 
+/** This very program in its other role. */
+const TALK = [process.execPath, process.argv[1] ?? '', 'talk'] as const
+
 /** How fast a program may write into a session, beside the same program writing into a file; every byte is checked. */
 export async function output(shop: Workshop): Promise<Row[]> {
   const house = await shop.house('output')
@@ -42,7 +45,7 @@ export async function output(shop: Workshop): Promise<Row[]> {
 
 async function talkInSession(shop: Workshop, house: House, mode: 'headless' | 'tty', lines: number): Promise<number> {
   const report = path.join(shop.stage.root, 'report')
-  const session = await house.start([process.execPath, talker(shop), String(lines), report], mode)
+  const session = await house.start([...TALK, String(lines), report], mode)
   await house.ended(session.id)
   const fault = faultIn(attemptFolder(house.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
   if (fault !== null) shop.broken.push(`output of a ${mode} session: ${fault}`)
@@ -54,8 +57,8 @@ async function talkToFile(shop: Workshop, lines: number): Promise<number> {
   const file = path.join(shop.stage.root, 'raw')
   const report = path.join(shop.stage.root, 'report')
   const fd = fs.openSync(file, 'a')
-  const args = [talker(shop), String(lines), report]
-  const child = spawn(process.execPath, args, { env: shop.stage.env, stdio: ['ignore', fd, fd] })
+  const [program, ...args] = TALK
+  const child = spawn(program, [...args, String(lines), report], { env: shop.stage.env, stdio: ['ignore', fd, fd] })
   fs.closeSync(fd)
   await ended(child)
   const fault = faultIn(file, lines, '\n')
@@ -68,14 +71,10 @@ async function talkToFile(shop: Workshop, lines: number): Promise<number> {
 async function talkToScript(script: string, shop: Workshop, lines: number): Promise<number> {
   const file = path.join(shop.stage.root, 'typescript')
   const report = path.join(shop.stage.root, 'report')
-  const command = `exec ${process.execPath} ${talker(shop)} ${lines} ${report}`
+  const command = `exec ${[...TALK, lines, report].join(' ')}`
   await ended(spawn(script, ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
   fs.rmSync(file)
   return takeReport(report)
-}
-
-function talker({ stage }: Workshop): string {
-  return path.join(stage.root, 'talker.mjs')
 }
 
 /** Milliseconds, as the program itself measured them: from before its first write to after its last. */

@@ -25,7 +25,7 @@ beforeEach(async () => {
   house = new House(ENVIRONMENT)
   theirs = path.join(house.root, 'theirs')
   clone = path.join(house.root, 'clone')
-  await copySources(theirs)
+  copySources(theirs)
   await git(theirs, 'init', '--quiet', '--initial-branch=main')
   await commit('first')
   const remote = path.join(house.root, 'remote.git')
@@ -46,21 +46,19 @@ const git = (cwd: string, ...args: string[]): Promise<string> => must('git', arg
 const head = (): Promise<string> => git(clone, 'rev-parse', 'HEAD')
 
 /** The product as it stands here, committed or not. */
-async function copySources(target: string): Promise<void> {
-  const names = await must('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root)
-  for (const name of names.split('\0')) {
-    const source = path.join(root, name)
-    if (name === '' || !fs.existsSync(source)) continue
-    fs.mkdirSync(path.dirname(path.join(target, name)), { recursive: true })
-    fs.copyFileSync(source, path.join(target, name))
+function copySources(target: string): void {
+  const isSource = (name: string): boolean => !/^(node_modules|dist.*|\.git|\.oneshot-build\.lock)$/.test(name)
+  for (const name of fs.readdirSync(root).filter(isSource)) {
+    fs.cpSync(path.join(root, name), path.join(target, name), { recursive: true })
   }
 }
 
 /** By hard links where that is possible; npm replaces files and never writes into them. */
 async function copyPackages(): Promise<void> {
   const packages = path.join(clone, 'node_modules')
-  const linked = await run('cp', ['-al', path.join(root, 'node_modules'), packages])
-  if (linked.code !== 0) await must('cp', ['-a', path.join(root, 'node_modules'), clone], clone)
+  const installed = fs.realpathSync(path.join(root, 'node_modules'))
+  const linked = await run('cp', ['-al', installed, packages])
+  if (linked.code !== 0) await must('cp', ['-a', installed, clone], clone)
   const stamp = path.join(packages, '.package-lock.json')
   const text = fs.readFileSync(stamp)
   fs.rmSync(stamp)

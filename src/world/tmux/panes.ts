@@ -9,8 +9,9 @@ import type { Tmux } from './tmux.ts'
 const SIZE = ['-x', '200', '-y', '50'] as const
 /** A command that opens something says so. */
 const TELL = ['-P', '-F', '#{pid}'] as const
+/** What tmux says when the session or its whole server is gone or just going. */
 const NOT_THERE =
-  /can't find|no server running|error connecting|No such file|session not found|lost server|server exited/
+  /can't find|no current|no sessions|no server running|error connecting|No such file|session not found|lost server|server exited/
 
 /**
  * The windows people look through. The shared server shows every session under its name; a terminal session's tty
