@@ -28,6 +28,8 @@ export interface Spec {
   readonly mode: Mode
   readonly proof: Proof
   readonly cwd: string
+  /** Of whoever asked for it: what the work makes is as open or closed as if it had been run there. */
+  readonly umask?: number
   /** The program as an absolute path, then its own arguments. The agent's adapter adds the rest. */
   readonly argv: readonly string[]
   /** The prompt's first line or the command, for people to recognise the session by. */

@@ -36,6 +36,7 @@ export function accept(
     mode: request.mode ?? agent.defaultMode,
     proof: agent.proof,
     cwd: request.cwd,
+    ...(request.umask !== undefined && { umask: request.umask }),
     argv,
     title,
     maxTime: request.maxTime,

@@ -72,6 +72,7 @@ function launchOrder(session: Session, agent: Agent, resume: string | null): Lau
     ...attemptRef(session),
     argv: plan.argv,
     cwd: spec.cwd,
+    ...(spec.umask !== undefined && { umask: spec.umask }),
     env: plan.env,
     stdin: text === 'none' ? undefined : text,
     mergeStderr: agent.read === undefined,

@@ -14,6 +14,8 @@ export interface AttemptRef {
 export interface LaunchOrder extends AttemptRef {
   readonly argv: readonly string[]
   readonly cwd: string
+  /** Ours is stricter than most people's, and not for the program. */
+  readonly umask?: number
   /** Added to the session's saved environment. */
   readonly env: Readonly<Record<string, string>>
   /** What the program reads on stdin; undefined gives it an empty one (headless) or the terminal. */

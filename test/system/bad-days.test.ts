@@ -87,6 +87,27 @@ describe('a state folder', () => {
     }
   })
 
+  it('with an awkward name works like any other, also when a shim has to bring the supervisor back', async () => {
+    const awkward = homeAt(path.join(house.root, `it's #{pid} %H $(touch pwned) "h"`))
+    const other = new House({ ONESHOT_HOME: awkward.root })
+    try {
+      await other.run('--name', 'tty', '--tty', '--', 'sh', '-c', 'echo hello; exit 4')
+      expect((await other.oneshot('wait', 'tty')).code).toBe(4)
+      expect(await other.ok('log', 'tty')).toBe('hello')
+      await other.run('--name', 'waiter', '--headless', '--', 'sh', '-c', WAITER)
+      const { pid } = await other.daemon()
+      process.kill(Number(fs.readFileSync(awkward.keeperPid, 'utf8')), 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
+      fs.writeFileSync(other.path('go'), '')
+      expect(await other.ended('waiter')).toMatchObject({ outcome: 'failed', exitCode: 5 })
+      const made = fs.readdirSync(house.root, { recursive: true, encoding: 'utf8' })
+      expect(made.filter(name => path.basename(name) === 'pwned')).toEqual([])
+      await other.ok('daemon', 'stop')
+    } finally {
+      await other.close()
+    }
+  })
+
   it('of another user is refused, for looking too', async ({ skip }) => {
     skip(process.getuid?.() !== 0, 'only root can give a folder away')
     fs.mkdirSync(house.home.root, { mode: 0o700 })

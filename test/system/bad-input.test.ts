@@ -56,6 +56,13 @@ describe('a name', () => {
     expect(await house.run('--name', task, '--headless', '--', 'true')).toMatchObject({ name: `command-${task}`, task })
   })
 
+  it('that several ask for at once goes to exactly one of them', async () => {
+    const asked = Array.from({ length: 5 }, () => house.oneshot('run', '--name', 'fix', ...SLEEPER))
+    const codes = (await Promise.all(asked)).map(({ code }) => code)
+    expect(codes.sort()).toEqual([0, 6, 6, 6, 6])
+    expect(await house.list()).toHaveLength(1)
+  })
+
   it('that a live session has is refused; once that one has ended, it means the newest', async () => {
     const first = await house.run('--name', 'fix', ...SLEEPER)
     await expectRefusal(house, ['run', '--name', 'fix', '--', 'true'], {

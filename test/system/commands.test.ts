@@ -74,6 +74,21 @@ function isWatching(pid: number): boolean {
   }
 }
 
+it('stop gives up waiting after --timeout, and the work is stopped all the same', async () => {
+  const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done'
+  await house.run('--name', 'slow', ...sh(script))
+  await until('it is up', () => (fs.existsSync(house.path('up')) ? true : undefined))
+  const answer = await house.oneshot('stop', '--timeout', '100ms')
+  expect(answer).toMatchObject({
+    code: 124,
+    stdout: '',
+    stderr: 'still at it: ◍ stopping command-slow: stopped by you\n',
+  })
+  go()
+  expect(await house.ended('slow')).toMatchObject({ outcome: 'stopped' })
+  expect(await house.oneshot('stop', 'slow')).toMatchObject({ code: 0, stdout: '' })
+})
+
 describe('clean', () => {
   const ended = async (...names: string[]): Promise<void> => {
     for (const name of names) {

@@ -249,6 +249,15 @@ describe('the environment of the work', () => {
     }
   })
 
+  it('includes the umask: what the work makes is as open as if it had been run here', async () => {
+    const script = 'umask "$1"; shift; exec "$@"'
+    for (const umask of ['0022', '0007', '0077']) {
+      const words = [process.execPath, MAIN, 'run', '--follow', '--', 'sh', '-c', 'umask']
+      const answer = await run('sh', ['-c', script, 'sh', umask, ...words], { cwd: house.project, env: house.env })
+      expect(answer).toMatchObject({ code: 0, stdout: `${umask}\n` })
+    }
+  })
+
   it('tells the directory it really works in, however that was named', async () => {
     const folder = house.path(`it's a "folder" $(touch pwned) ü`)
     fs.mkdirSync(folder)

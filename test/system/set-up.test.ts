@@ -119,6 +119,16 @@ describe('doctor', () => {
   })
 })
 
+it('the state folder is where the environment says, and its own place otherwise', async () => {
+  const folderFor = async (env: NodeJS.ProcessEnv): Promise<string | undefined> => {
+    const { stdout } = await house.call(['doctor'], { env: { ONESHOT_HOME: undefined, ...env } })
+    return /state folder: (\S+) will be made when it is needed/.exec(stdout)?.[1]
+  }
+  expect(await folderFor({ ONESHOT_HOME: 'relative' })).toBe(house.path('relative'))
+  expect(await folderFor({ XDG_STATE_HOME: '/x/state' })).toBe('/x/state/oneshot')
+  expect(await folderFor({ XDG_STATE_HOME: undefined })).toBe(path.join(house.root, '.local/state/oneshot'))
+})
+
 describe('daemon', () => {
   it('is started, restarted and stopped under running work, and says so', async () => {
     expect(await house.oneshot('daemon', 'status')).toMatchObject({ code: 3, stdout: '' })
@@ -139,6 +149,20 @@ describe('daemon', () => {
       `stopped (pid ${second.pid})\nrunning work goes on, unsupervised until the next command that needs the supervisor\n`,
     )
     expect(isAlive(pid as number)).toBe(true)
+  })
+
+  it('that is stuck is replaced by restart', async () => {
+    const { pid } = await house.run('--name', 'long', ...SLEEPER)
+    const stuck = await house.daemon()
+    process.kill(stuck.pid, 'SIGSTOP')
+    try {
+      await house.ok('daemon', 'restart')
+      expect(await house.daemon()).toMatchObject({ epoch: stuck.epoch + 1, sessions: { live: 1, ended: 0 } })
+      expect(await house.status('long')).toMatchObject({ phase: 'running', pid })
+    } finally {
+      process.kill(stuck.pid, 'SIGCONT')
+    }
+    await until('the old one has left', () => (isAlive(stuck.pid) ? undefined : true))
   })
 
   it('that was stopped is not started by work that ends, but by the next run, which also records that end', async () => {

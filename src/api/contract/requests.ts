@@ -10,6 +10,8 @@ export interface RunRequest {
   readonly name?: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+  /** The permissions that files made by the work do not get. Absent: the usual 022. */
+  readonly umask?: number
   /** Absent: the agent's own default. */
   readonly mode?: 'headless' | 'tty'
   /** Milliseconds; null for no limit. */

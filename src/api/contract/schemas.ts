@@ -13,6 +13,7 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   name: z.exactOptional(z.string()),
   cwd: word,
   env: z.record(z.string(), z.string()),
+  umask: z.exactOptional(z.int().check(z.gte(0), z.lte(0o777))),
   mode: z.exactOptional(z.enum(['headless', 'tty'])),
   maxTime: z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
 })

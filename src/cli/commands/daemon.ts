@@ -44,7 +44,7 @@ async function stop(line: Line, { home, screen }: Surroundings): Promise<number>
 
 async function restart(line: Line, surroundings: Surroundings): Promise<number> {
   const { home } = surroundings
-  const running = await findDaemon(home)
+  const running = await findAnswering(home)
   if (running !== undefined) await stopDaemon(home, running)
   return answer(line, surroundings, await startDaemon(home), running === undefined ? 'started' : 'restarted')
 }

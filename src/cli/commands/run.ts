@@ -27,7 +27,7 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
   const request = runRequest(line, surroundings, { config, cwd, prompt })
   if (!config.resilient.value) return await hooks.runDirect(request)
   const client = await ensureDaemon(home)
-  const session = await client.run(request)
+  const session = await client.run({ ...request, umask: process.umask() })
   if (!isFollowing) return answer(session, line, screen)
   if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }

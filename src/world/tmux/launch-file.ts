@@ -2,6 +2,8 @@ import { quote } from '../../lib/quote.ts'
 import type { LaunchOrder } from '../../ports/work.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 
+const USUAL_UMASK = 0o022
+
 /**
  * The sh program that becomes the agent. It writes down who it is, rings, and turns into the program by exec, so that
  * the recorded pid is the program's. Every word in it is quoted; prompts are not in it, they arrive on stdin.
@@ -26,6 +28,7 @@ export function launchFile(
     `[ ! -e ${quote(folder.swept)} ] || exit 125`,
     `: >${quote(`${letter}.started`)}`,
     ...redirections(order, folder),
+    `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,
     `exec env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
