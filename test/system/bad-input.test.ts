@@ -59,7 +59,8 @@ describe('a name', () => {
   it('that several ask for at once goes to exactly one of them', async () => {
     const asked = Array.from({ length: 5 }, () => house.oneshot('run', '--name', 'fix', ...SLEEPER))
     const codes = (await Promise.all(asked)).map(({ code }) => code)
-    expect(codes.sort()).toEqual([0, 6, 6, 6, 6])
+    expect(codes.filter(code => code === 6)).toHaveLength(4)
+    expect(codes).toContain(0)
     expect(await house.list()).toHaveLength(1)
   })
 
