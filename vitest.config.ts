@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** Unit tests and stories run side by side; what starts real processes runs file by file, two at a time. */
+/** Unit tests and stories run first; then what starts real processes, two files at a time. */
 export default defineConfig({
   test: {
     reporters: ['default'],
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/scenarios/**/*.test.ts'], testTimeout: 20_000 } },
+      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/scenarios/**/*.test.ts'], testTimeout: 30_000, sequence: { groupOrder: 0 } } },
       {
         test: {
           name: 'real',
@@ -13,6 +13,7 @@ export default defineConfig({
           testTimeout: 90_000,
           hookTimeout: 90_000,
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
