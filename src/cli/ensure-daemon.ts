@@ -6,7 +6,6 @@ import type { DaemonView } from '../api/contract/session-view.ts'
 import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { assertRoom, type Home, homeExists, openHome } from '../world/os/home.ts'
-import { startKeeper } from '../world/os/keeper.ts'
 import { tailOf } from './tail-of.ts'
 
 /** How long a daemon may take to listen: a fraction of a second, more when it has to take over from a stuck one. */
@@ -40,6 +39,7 @@ export async function startDaemon(home: Home): Promise<DaemonView> {
   openHome(home)
   assertRoom(home)
   fs.rmSync(home.downMarker, { force: true })
+  const { startKeeper } = await import('../world/os/keeper.ts') // node:child_process, 2 ms that `run` seldom needs.
   startKeeper(home)
   const view = await repeatedly(() => findAnswering(home), START_PATIENCE)
   if (view !== undefined) return view

@@ -158,7 +158,11 @@ function assertPrivate(root: string, stat: fs.Stats): void {
 function makeFolder(folder: string): void {
   if (fs.existsSync(folder)) return
   if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder))
-  fs.mkdirSync(folder, { mode: 0o700 })
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST')) throw cause // Another command made it in the same moment.
+  }
 }
 
 /** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */
