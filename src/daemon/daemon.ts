@@ -6,7 +6,7 @@ import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
-import { writeWakeScript } from '../world/os/keeper.ts'
+import { replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
 import { compose } from './compose.ts'
 import type { Host } from './routes.ts'
@@ -78,7 +78,14 @@ async function host(home: Home): Promise<void> {
   process.on('SIGHUP', () => undefined)
   say(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
   await engine.start()
-  setInterval(() => void engine.reconcile(), RECONCILE_EVERY)
+  let parent = process.ppid
+  setInterval(() => {
+    void engine.reconcile()
+    if (process.ppid === parent) return
+    say('the keeper has died; here is another')
+    parent = process.ppid
+    replaceKeeper(home)
+  }, RECONCILE_EVERY)
   setInterval(() => {
     if (panes.hasLostServer()) void engine.mend().catch(cause => onTrouble('tmux', cause))
   }, LOOK_AFTER_TMUX_EVERY)

@@ -13,13 +13,22 @@ export async function demo(options: { keep: boolean }): Promise<number> {
   const stage = setStage()
   const show = play()
   try {
-    await perform(stage, show)
+    await Promise.race([perform(stage, show), interrupted()])
   } catch (cause) {
     show.promise('the demo itself runs to its end', false, cause instanceof Error ? cause.message : String(cause))
   } finally {
     await strike(stage, show, options.keep)
   }
   return show.finish()
+}
+
+/** Ctrl-C ends the demo, but not without cleaning up. */
+function interrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => reject(new Error(`it was interrupted by ${signal}; cleaning up`)))
+    }
+  })
 }
 
 async function perform(stage: Stage, show: Play): Promise<void> {

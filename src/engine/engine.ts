@@ -65,6 +65,7 @@ export class Engine {
     return this.#turnstile.pass(spec.id, async () => {
       try {
         await work.prepare(spec.id, files)
+        if (this.#world.agents(spec.agent).read !== undefined) work.write(spec.id, 0, '') // Whoever follows finds it.
         this.#record(first)
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)

@@ -1,16 +1,17 @@
 #!/bin/sh
 # Brings the supervisor back whenever it dies.
-# usage: keeper.sh HOME NODE MAIN
+# usage: keeper.sh HOME NODE MAIN [PID]    with the PID of a supervisor whose keeper died: that one is waited for first
 # Ends when the supervisor was stopped on purpose (0), refused because another one acts (6), or superseded (7), and when
 # a later keeper is at work or the home was removed. So one keeper too many is harmless, and does not stay.
 
 main() {
   umask 077
-  home=$1 node=$2 program=$3
+  home=$1 node=$2 program=$3 present=$4
   cd / || exit 1
   trap '' HUP INT
   export ONESHOT_HOME="$home"
   echo $$ >"$home/keeper.pid"
+  while [ -n "$present" ] && kill -0 "$present" 2>/dev/null; do sleep 1; done
   delay=0
   while [ -d "$home/sessions" ] && [ ! -e "$home/down" ] && is_the_latest; do
     echo $$ >"$home/keeper.pid"

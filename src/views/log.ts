@@ -23,6 +23,7 @@ const CHUNK = 262_144
 /** What a session has said so far, from disk alone. */
 export async function* readLog(home: Home, session: SessionView, options: LogOptions): AsyncGenerator<Uint8Array> {
   const reader = new Reader(home, session, options)
+  reader.stopHere()
   yield* reader.available()
   yield* reader.rest()
 }
@@ -59,6 +60,7 @@ class Reader {
   readonly #home: Home
   readonly #options: LogOptions
   readonly #offsets = new Map<string, number>()
+  readonly #ends = new Map<string, number>()
   #session: SessionView
   #carry: Buffer = Buffer.alloc(0)
   #held: Buffer = Buffer.alloc(0)
@@ -68,6 +70,11 @@ class Reader {
     this.#session = session
     this.#options = options
     for (const [file, offset] of beginnings(this.#sources(), options)) this.#offsets.set(file, offset)
+  }
+
+  /** What is written from now on is not read: a session that writes faster than we do would never let us end. */
+  stopHere(): void {
+    for (const { file } of this.#sources()) this.#ends.set(file, fs.statSync(file).size)
   }
 
   files(session: SessionView): string[] {
@@ -98,7 +105,8 @@ class Reader {
     const fd = fs.openSync(file, 'r')
     try {
       const chunk = Buffer.alloc(CHUNK)
-      const length = fs.readSync(fd, chunk, 0, CHUNK, offset)
+      const wanted = Math.min(CHUNK, (this.#ends.get(file) ?? Number.POSITIVE_INFINITY) - offset)
+      const length = wanted <= 0 ? 0 : fs.readSync(fd, chunk, 0, wanted, offset)
       this.#offsets.set(file, offset + length)
       return chunk.subarray(0, length)
     } finally {

@@ -113,3 +113,29 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     await finish(session)
   })
 })
+
+it('a supervisor whose keeper was killed gets another, so that it comes back once more', async () => {
+  const session = await house.run('--name', 'steady', '--headless', '--', 'sleep', '1000')
+  const { pid, epoch } = await house.daemon()
+  const keeper = Number(fs.readFileSync(house.home.keeperPid, 'utf8'))
+  process.kill(keeper, 'SIGKILL')
+  await until('there is another keeper', () => {
+    const now = Number(fs.readFileSync(house.home.keeperPid, 'utf8'))
+    return now !== keeper && isAlive(now) ? true : undefined
+  })
+  process.kill(pid, 'SIGKILL')
+  await until('another supervisor is there', async () => {
+    const answer = await house.oneshot('daemon', 'status', '--json')
+    return answer.code === 0 && JSON.parse(answer.stdout).epoch > epoch ? true : undefined
+  })
+  expect(await house.status('steady')).toMatchObject({ phase: 'running', pid: session.pid })
+})
+
+it('whoever follows an agent from its start sees its words, never its events', async () => {
+  const { stdout } = await house.oneshot('run', '--follow', '--agent', 'demo', '--name', 'fast', 'steps=2 delay=1ms')
+  expect(stdout.split('\n').slice(0, 3)).toEqual([
+    'I will work on: steps=2 delay=1ms',
+    '• step 1 of 2',
+    '• step 2 of 2',
+  ])
+})

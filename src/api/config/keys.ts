@@ -39,7 +39,7 @@ const RESILIENT: Key<boolean> = {
 const CHECKPOINT_INTERVAL: Key<Duration> = {
   variable: 'ONESHOT_CHECKPOINT_INTERVAL',
   fallback: 300_000,
-  summary: 'how often the working tree is saved while an agent works',
+  summary: 'how often the working tree is to be saved while an agent works (checked and kept; nothing is saved yet)',
   allowed: 'a duration of at least 1s, such as 90s or 5m; a bare number means seconds',
   read: text => atLeastOneSecond(parseDuration(text)),
   show: showDuration,

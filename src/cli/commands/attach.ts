@@ -9,6 +9,7 @@ import type { Home } from '../../world/os/home.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { isTerminal } from '../screen/is-terminal.ts'
+import type { Paint } from '../screen/paint.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import { untilEnded } from '../session/until-ended.ts'
@@ -35,14 +36,27 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
       `oneshot follow ${session.name}`,
     )
   }
+  if (session.phase === 'resting') {
+    throw refusal(
+      'session-ended',
+      `${session.name} is resting until ${session.until}: ${session.reason}`,
+      `oneshot follow ${session.name}`,
+    )
+  }
   const target = attachTarget(home, session)
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
   const argv = ['-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
   const code = await inThisTerminal('tmux', argv, env)
   const after = await afterwards(home, session)
   if (code !== 0 && isLive(after)) throw couldNotAttach(after)
-  screen.err.say(after.pid === null ? stateLine(after, screen.err.paint) : `detached; ${after.name} goes on`)
+  screen.err.say(farewell(session, after, screen.err.paint))
   return 0
+}
+
+function farewell(before: SessionView, after: SessionView, paint: Paint): string {
+  if (after.attempt > before.attempt)
+    return `attempt ${before.attempt} has ended; ${after.name} goes on in attempt ${after.attempt}`
+  return after.pid === null ? stateLine(after, paint) : `detached; ${after.name} goes on`
 }
 
 /** A terminal that closed because the work is over does so a moment before the end is recorded. */

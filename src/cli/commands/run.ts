@@ -3,6 +3,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
+import { INTERRUPTED } from '../look.ts'
 import type { Line } from '../line/line.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
@@ -27,12 +28,33 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
   const request = runRequest(line, surroundings, { config, cwd, prompt })
   if (!config.resilient.value) return await hooks.runDirect(request)
   const client = await ensureDaemon(home)
-  const session = await client.run({ ...request, umask: process.umask() })
+  const { session, isInterrupted } = await undisturbed(() => client.run({ ...request, umask: process.umask() }))
+  if (isInterrupted) {
+    screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
+    return INTERRUPTED
+  }
   if (!isFollowing) return answer(session, line, screen)
   if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }
   const { followSession } = await import('../session/follow-session.ts') // It brings SQLite, which `run` does without.
   return await followSession(surroundings, session, { log, passStatus: true })
+}
+
+/** Ctrl-C while the work is being started waits for its name: it could not be stopped without one. */
+async function undisturbed(
+  start: () => Promise<SessionView>,
+): Promise<{ session: SessionView; isInterrupted: boolean }> {
+  let isInterrupted = false
+  const note = (): void => {
+    isInterrupted = true
+  }
+  process.on('SIGINT', note)
+  try {
+    const session = await start()
+    return { session, isInterrupted }
+  } finally {
+    process.off('SIGINT', note)
+  }
 }
 
 function answer(session: SessionView, line: Line, { out, isQuiet }: Screen): number {

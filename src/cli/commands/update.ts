@@ -24,16 +24,17 @@ export async function update(line: Line, { screen, home }: Surroundings): Promis
   const say = (text: string): void => {
     if (err.isTerminal && !screen.isQuiet) err.say(text)
   }
-  const isRebuilt = isClone ? await updateClone(root, say) : await updateNpm(root, say)
+  const change = isClone ? await updateClone(root, say) : await updateNpm(root, say)
   const version = versionIn(root)
   const running = await findDaemon(home)
-  if (running !== undefined && (isRebuilt || running.version !== version)) {
+  if (running !== undefined && (change !== undefined || running.version !== version)) {
     say('handing the sessions over …')
     await stopDaemon(home, running)
     await startDaemon(home)
   }
-  const text = version === VERSION ? `up to date: ${version}` : `updated from ${VERSION} to ${version}`
-  out.say(line.has(OPTIONS.json) ? toJson({ version, previous: VERSION, root }) : text)
+  const versions = version === VERSION ? version : `${VERSION} → ${version}`
+  const text = change === undefined ? `up to date: ${version}` : `updated: ${versions} (${change})`
+  out.say(line.has(OPTIONS.json) ? toJson({ version, previous: VERSION, change: change ?? null, root }) : text)
   return 0
 }
 

@@ -43,9 +43,14 @@ function announcer({ err, isQuiet }: Screen): (view: SessionView) => void {
   let wasBlocked = false
   return view => {
     const isBlocked = view.phase === 'blocked'
-    if (isBlocked && !wasBlocked)
-      err.say(`${stateLine(view, err.paint)} (it waits for you: oneshot attach ${view.name})`)
+    if (isBlocked && !wasBlocked) err.say(`${stateLine(view, err.paint)} (${waysToAnswer(view)})`)
     if (view.phase === 'ended' && !isQuiet) err.say(stateLine(view, err.paint))
     wasBlocked = isBlocked
   }
+}
+
+/** Without a terminal there is nobody it could hear. */
+function waysToAnswer({ name, mode }: SessionView): string {
+  if (mode === 'tty') return `it waits for you: oneshot attach ${name}`
+  return `headless, it cannot hear an answer: oneshot stop ${name}, and run it again with --tty`
 }

@@ -17,10 +17,10 @@ export async function checkClone(root: string): Promise<News> {
 }
 
 /**
- * Fast-forwards and rebuilds; false when there was nothing new. Local changes are never merged with or overwritten, and
+ * Fast-forwards and rebuilds, and answers with what changed; undefined when there was nothing new. Local changes are never merged with or overwritten, and
  * a version that cannot be built is taken back: with it, not even the next update could be started.
  */
-export async function updateClone(root: string, say: (text: string) => void): Promise<boolean> {
+export async function updateClone(root: string, say: (text: string) => void): Promise<string | undefined> {
   const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
     throw refusal('update-impossible', `${root} has local changes`, `commit or stash them: git -C ${root} status`)
@@ -29,14 +29,15 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   say('fetching …')
   const before = await perform('git', ['rev-parse', 'HEAD'], root)
   await perform('git', ['pull', '--ff-only', '--quiet'], root)
-  if ((await perform('git', ['rev-parse', 'HEAD'], root)) === before) return false
+  const after = await perform('git', ['rev-parse', 'HEAD'], root)
+  if (after === before) return undefined
   try {
     await rebuild(root, say)
   } catch (cause) {
     await perform('git', ['reset', '--quiet', '--keep', before], root)
     throw cause
   }
-  return true
+  return `${before.slice(0, 8)} → ${after.slice(0, 8)}`
 }
 
 async function rebuild(root: string, say: (text: string) => void): Promise<void> {

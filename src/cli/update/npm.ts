@@ -13,7 +13,7 @@ export async function checkNpm(): Promise<News> {
 }
 
 /** Only a global installation is ours to update; within a project it is the project's choice. */
-export async function updateNpm(root: string, say: (text: string) => void): Promise<boolean> {
+export async function updateNpm(root: string, say: (text: string) => void): Promise<string | undefined> {
   const globalFolder = await perform('npm', ['root', '-g'], '/')
   if (real(path.dirname(root)) !== real(globalFolder)) {
     throw refusal(
@@ -24,7 +24,7 @@ export async function updateNpm(root: string, say: (text: string) => void): Prom
   }
   say('installing …')
   await perform('npm', ['install', '-g', `${PACKAGE}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
-  return true
+  return `${PACKAGE}@latest`
 }
 
 function real(folder: string): string {

@@ -17,6 +17,14 @@ export function startKeeper(home: Home): void {
   keeper.unref()
 }
 
+/** A supervisor whose keeper died gives itself another one, which takes over when it dies in its turn. */
+export function replaceKeeper(home: Home): void {
+  const argv = [asset('keeper.sh'), home.root, ...selfArgv(), String(process.pid)]
+  const keeper = spawn('sh', argv, { detached: true, stdio: 'ignore', cwd: '/' })
+  keeper.on('error', () => undefined) // No sh: then nobody brings us back but the next command.
+  keeper.unref()
+}
+
 /** Leaves word for the shims how to start a supervisor when none is there. */
 export function writeWakeScript(home: Home): void {
   const words = ['sh', asset('keeper.sh'), home.root, ...selfArgv()].map(quote).join(' ')
