@@ -17,6 +17,9 @@ const ENVIRONMENT = {
   npm_config_update_notifier: 'false',
 }
 
+/** From which version and commit to which. */
+const UPDATED = expect.stringMatching(/^updated: \S+ → 9\.9\.9 \([0-9a-f]{8} → [0-9a-f]{8}\)\n$/) as string
+
 /** Somebody else's clone, where new versions come from; and ours, which is used and updated. */
 let house: House
 let theirs: string
@@ -106,7 +109,7 @@ it('a clone is fast-forwarded and rebuilt under running work, which the new supe
   expect(await head()).toBe(old)
   expect(await json<DaemonView>('daemon', 'status', '--json')).toEqual(before)
 
-  expect(await oneshot('update')).toMatchObject({ code: 0, stdout: `updated from ${VERSION} to 9.9.9\n`, stderr: '' })
+  expect(await oneshot('update')).toMatchObject({ code: 0, stdout: UPDATED, stderr: '' })
   expect(await oneshot('--version')).toMatchObject({ stdout: '9.9.9\n', stderr: '' })
   const after = await json<DaemonView>('daemon', 'status', '--json')
   expect(after).toMatchObject({ version: '9.9.9', epoch: before.epoch + 1, sessions: { live: 1, ended: 0 } })
@@ -171,7 +174,7 @@ it('an update that cannot be built is taken back, and the next one works', async
 
   fs.writeFileSync(broken, good)
   await publish('9.9.9')
-  expect(await oneshot('update')).toMatchObject({ code: 0, stdout: `updated from ${VERSION} to 9.9.9\n` })
+  expect(await oneshot('update')).toMatchObject({ code: 0, stdout: UPDATED })
   await until('the new one supervises', async () =>
     (await json<DaemonView>('daemon', 'status', '--json')).version === '9.9.9' ? true : undefined,
   )
