@@ -22,7 +22,7 @@ export function readRecorder(folder: AttemptFolder): ProcessId | null {
 export function readStarted(folder: AttemptFolder): Life | null {
   const words = wholeRecord(folder.started)?.[0]?.split(' ')
   if (words === undefined || words.length < 3) return null
-  const startedAt = Math.round(fs.statSync(folder.started).mtimeMs)
+  const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs) // As all times are cut, so that none comes before it.
   return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
 }
 
