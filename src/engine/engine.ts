@@ -64,8 +64,8 @@ export class Engine {
     const first = create(spec)
     return this.#turnstile.pass(spec.id, async () => {
       try {
-        await work.prepare(spec.id, files)
-        if (this.#world.agents(spec.agent).read !== undefined) work.write(spec.id, 0, '') // Whoever follows finds it.
+        const hasTranscript = this.#world.agents(spec.agent).read !== undefined
+        await work.prepare(spec.id, { ...files, hasTranscript })
         this.#record(first)
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)

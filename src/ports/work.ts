@@ -46,8 +46,14 @@ export interface Evidence {
  * and writes down how it ended.
  */
 export interface Work {
-  /** Lays down a session's prompt and environment, durably, before the session is accepted. */
-  prepare(sessionId: string, files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> }): Promise<void>
+  /**
+   * Lays down a session's prompt and environment, durably, before the session is accepted; and an empty transcript, when
+   * it is to have one, so that whoever follows from the start looks in the right place.
+   */
+  prepare(
+    sessionId: string,
+    files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
+  ): Promise<void>
   /**
    * Starts the attempt, unless it was already. Calling it again after a crash, at any point, leads to exactly
    * one process.

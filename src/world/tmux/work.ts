@@ -34,10 +34,11 @@ export class TmuxWork implements Work {
 
   async prepare(
     id: string,
-    files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
+    files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
   ): Promise<void> {
     const folder = sessionFolder(this.#home, id)
     fs.mkdirSync(folder.root, { mode: 0o700 })
+    if (files.hasTranscript) writeFrom(folder.transcript, 0, '')
     writeDurably(folder.env, JSON.stringify(files.env))
     if (files.prompt !== null) writeDurably(folder.prompt, files.prompt)
   }
