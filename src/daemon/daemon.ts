@@ -14,9 +14,11 @@ import { serve } from './server.ts'
 import { recordPid, takeCharge } from './take-charge.ts'
 
 /** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
-const RECONCILE_EVERY = 10_000
+const RECONCILE_EVERY = 30_000
 /** One read of /proc, 10 µs: whoever attaches after tmux was killed finds the sessions again. */
-const LOOK_AFTER_TMUX_EVERY = 1_000
+const LOOK_AROUND_EVERY = 1_000
+/** After trouble with a session, such as a full disk, we look at it again. */
+const TRY_AGAIN_AFTER = 5_000
 const LARGEST_LOG = 5 * 1_048_576
 
 /** Exit codes the keeper understands: do not bring me back. */
@@ -44,7 +46,11 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes } = compose(home, { say, onTrouble })
+  const { engine, store, agents, panes } = compose(home, { say, onTrouble: tryAgainLater })
+  function tryAgainLater(id: string, cause: unknown): void {
+    onTrouble(id, cause)
+    setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
+  }
   const stop = (code: number): void => {
     void engine.shutDown().then(() => {
       server.close()
@@ -78,17 +84,15 @@ async function host(home: Home): Promise<void> {
   process.on('SIGHUP', () => undefined)
   say(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
   await engine.start()
-  let parent = process.ppid
-  setInterval(() => {
-    void engine.reconcile()
-    if (process.ppid === parent) return
-    say('the keeper has died; here is another')
-    parent = process.ppid
-    replaceKeeper(home)
-  }, RECONCILE_EVERY)
+  setInterval(() => void engine.reconcile(), RECONCILE_EVERY)
+  let keeper = process.ppid
   setInterval(() => {
     if (panes.hasLostServer()) void engine.mend().catch(cause => onTrouble('tmux', cause))
-  }, LOOK_AFTER_TMUX_EVERY)
+    if (process.ppid === keeper) return
+    say('the keeper has died; here is another')
+    keeper = process.ppid
+    replaceKeeper(home)
+  }, LOOK_AROUND_EVERY)
 }
 
 function onTrouble(sessionId: string, cause: unknown): void {
