@@ -23,8 +23,8 @@ export async function idle(shop: Workshop): Promise<Row[]> {
     supervisord: supervisord instanceof Supervisord ? [supervisord.daemon()] : [],
   }
   await pause(SETTLE)
-  // The slow round of the daemon comes every ten seconds: whole multiples of it, so that none is left out.
-  const spent = await watch(groups, shop.isQuick ? 10_000 : 30_000)
+  // The daemon's slow round comes every half minute. A whole multiple of that leaves none out; a short run may.
+  const spent = await watch(groups, shop.isQuick ? 10_000 : 60_000)
   const ours = { ...spent.ours, more: `of it the daemon ${spent.daemon.value.toFixed(2)}` }
   const figure = `idle CPU, ${SESSIONS} sessions`
   return [

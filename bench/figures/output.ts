@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { which } from '../../src/world/os/which.ts'
+import { FolderWatch } from '../measure/folder-watch.ts'
 import { interleave } from '../measure/time-command.ts'
 import { ended } from '../peers/ended.ts'
 import { faultIn } from '../programs/check-lines.ts'
@@ -13,6 +14,9 @@ import type { Workshop } from '../workshop.ts'
 
 /** This very program in its other role. */
 const TALK = [process.execPath, process.argv[1] ?? '', 'talk'] as const
+
+/** 50 MB through a terminal take three seconds, and ten on a busy machine. */
+const PATIENCE = 120_000
 
 /** How fast a program may write into a session, beside the same program writing into a file; every byte is checked. */
 export async function output(shop: Workshop): Promise<Row[]> {
@@ -44,8 +48,12 @@ export async function output(shop: Workshop): Promise<Row[]> {
 }
 
 async function talkInSession(shop: Workshop, house: House, mode: 'headless' | 'tty', lines: number): Promise<number> {
-  const report = path.join(shop.stage.root, 'report')
+  const report = reportIn(shop)
+  const reports = new FolderWatch(path.dirname(report))
+  const written = reports.come(new Set([`${path.basename(report)}.draft`]), PATIENCE)
   const session = await house.start([...TALK, String(lines), report], mode)
+  await written // Asking whether it has ended while it writes would slow it down.
+  reports.close()
   await house.ended(session.id)
   const fault = faultIn(attemptFolder(house.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
   if (fault !== null) shop.broken.push(`output of a ${mode} session: ${fault}`)
@@ -55,7 +63,7 @@ async function talkInSession(shop: Workshop, house: House, mode: 'headless' | 't
 
 async function talkToFile(shop: Workshop, lines: number): Promise<number> {
   const file = path.join(shop.stage.root, 'raw')
-  const report = path.join(shop.stage.root, 'report')
+  const report = reportIn(shop)
   const fd = fs.openSync(file, 'a')
   const [program, ...args] = TALK
   const child = spawn(program, [...args, String(lines), report], { env: shop.stage.env, stdio: ['ignore', fd, fd] })
@@ -70,11 +78,17 @@ async function talkToFile(shop: Workshop, lines: number): Promise<number> {
 /** What a terminal costs without tmux. */
 async function talkToScript(script: string, shop: Workshop, lines: number): Promise<number> {
   const file = path.join(shop.stage.root, 'typescript')
-  const report = path.join(shop.stage.root, 'report')
+  const report = reportIn(shop)
   const command = `exec ${[...TALK, lines, report].join(' ')}`
   await ended(spawn(script, ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
   fs.rmSync(file)
   return takeReport(report)
+}
+
+function reportIn({ stage }: Workshop): string {
+  const folder = path.join(stage.root, 'reports')
+  fs.mkdirSync(folder, { recursive: true })
+  return path.join(folder, 'took')
 }
 
 /** Milliseconds, as the program itself measured them: from before its first write to after its last. */
