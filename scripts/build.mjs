@@ -52,6 +52,7 @@ await build({
 for (const name of fs.readdirSync(path.join(root, 'src/shim'))) {
   fs.copyFileSync(path.join(root, 'src/shim', name), path.join(next, name))
 }
+fs.copyFileSync(path.join(root, 'src/world/agents/pi/thin.cjs'), path.join(next, 'thin-pi.cjs'))
 const hash = crypto
   .createHash('sha256')
   .update(fs.readFileSync(path.join(next, 'program.cjs')))

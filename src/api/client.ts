@@ -4,8 +4,8 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, RunRequest } from './contract/requests.ts'
-import type { DaemonView, SessionView } from './contract/session-view.ts'
+import type { CleanRequest, RunRequest, SendRequest } from './contract/requests.ts'
+import type { DaemonView, MessageView, SessionView } from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -15,6 +15,10 @@ export interface Client {
   run(request: RunRequest): Promise<SessionView>
   /** Returns as soon as the wish is recorded. */
   stop(id: string): Promise<SessionView>
+  /** Returns when the message is on disk. The same key may be sent again: it stays one message. */
+  send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
+  /** Takes up a session that has ended, rests or waits for a person. */
+  resume(id: string): Promise<SessionView>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
 }
 
@@ -41,6 +45,8 @@ export function connect(socket: string): Client {
     stopDaemon: async () => void (await post('/v1/daemon/stop', {}, PATIENCE)),
     run: request => post('/v1/sessions', request, LONG_PATIENCE),
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
+    send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
+    resume: id => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, {}, LONG_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
   }
 }

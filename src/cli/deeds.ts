@@ -4,6 +4,8 @@ import type { CommandName } from './table/command.ts'
 /** What carries out each command, loaded only when it is wanted: starting up is most of what a short command costs. */
 export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   run: async () => (await import('./commands/run.ts')).run,
+  send: async () => (await import('./commands/send.ts')).send,
+  resume: async () => (await import('./commands/resume.ts')).resume,
   attach: async () => (await import('./commands/attach.ts')).attach,
   stop: async () => (await import('./commands/stop.ts')).stop,
   killall: async () => (await import('./commands/killall.ts')).killall,
@@ -13,6 +15,7 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   status: async () => (await import('./commands/status.ts')).status,
   log: async () => (await import('./commands/log.ts')).log,
   follow: async () => (await import('./commands/follow.ts')).follow,
+  messages: async () => (await import('./commands/messages.ts')).messages,
   daemon: async () => (await import('./commands/daemon.ts')).daemon,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   update: async () => (await import('./commands/update.ts')).update,

@@ -17,7 +17,7 @@ interface Moment {
 
 /** Everything that happened to a session, whatever was seen of it. */
 function live(spec: Spec, history: readonly Whim[]): Moment[] {
-  let { session } = create(spec)
+  let { session } = create(spec, { hasPrompt: true })
   let at = NOW
   return history.map(whim => {
     at += whim.pause
@@ -45,7 +45,7 @@ test('every phase answers every signal', () => {
       fc.property(
         specs.chain(spec => fc.tuple(fc.constant(spec), signalAt(NOW + 50, 1, type))),
         ([spec, signal]) => {
-          const session = { ...create(spec).session, phase: PHASES[name] }
+          const session = { ...create(spec, { hasPrompt: true }).session, phase: PHASES[name] }
           const step = decide(session, signal, DEFAULT_RULES)
           expect(step.session.spec).toBe(spec)
         },
@@ -69,9 +69,10 @@ test('an attempt is launched only when nothing of the one before is left, and ea
   })
 })
 
-test('what has ended never changes again', () => {
+test('what has ended changes only when its user writes to it or resumes it', () => {
   forAnyHistory(moments => {
-    for (const { before, session, effects } of moments.filter(({ before }) => before.phase.name === 'ended')) {
+    for (const { before, session, effects, signal } of moments.filter(({ before }) => before.phase.name === 'ended')) {
+      if (signal.type === 'user.message' || signal.type === 'user.resume') continue
       expect(session).toBe(before)
       expect(effects).toEqual([])
     }
@@ -90,7 +91,10 @@ test('done is never said without an exit code of 0 and, where it is asked for, t
 test('last words that arrive after the death they explain still count', () => {
   const spec = { ...(fc.sample(specs, 1)[0] as Spec), proof: 'end-event' as const, maxTime: null }
   const decideAll = (...signals: Signal[]): Session =>
-    signals.reduce((session, signal) => decide(session, signal, DEFAULT_RULES).session, create(spec).session)
+    signals.reduce(
+      (session, signal) => decide(session, signal, DEFAULT_RULES).session,
+      create(spec, { hasPrompt: true }).session,
+    )
   const at = NOW + 1
   const died: Signal = { at, type: 'process.died', attempt: 1, exit: { kind: 'code', code: 0 }, chance: 0 }
   const finished: Signal = { at, type: 'agent.finished', attempt: 1, word: { ok: true, text: 'it' } }
@@ -99,11 +103,47 @@ test('last words that arrive after the death they explain still count', () => {
   expect(decideAll(died, finished, gone).phase).toMatchObject({ name: 'ended', outcome: 'done' })
 })
 
-test('after a stop nothing is launched any more', () => {
+test('after a stop nothing is launched any more, unless its user asks for it again', () => {
   forAnyHistory(moments => {
-    const asked = moments.findIndex(({ signal }) => signal.type === 'user.stop')
-    const effects = asked < 0 ? [] : moments.slice(asked).flatMap(moment => moment.effects)
-    expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
+    let isStopped = false
+    for (const { signal, effects } of moments) {
+      if (signal.type === 'user.stop') isStopped = true
+      if (signal.type === 'user.message' || signal.type === 'user.resume') isStopped = false
+      if (isStopped) expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
+    }
+  })
+})
+
+test('no message is lost, none is given again once it was read, and each only when those before it were read', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects, signal } of moments) {
+      for (const { key } of before.messages) expect(session.messages.map(message => message.key)).toContain(key)
+      if (signal.type === 'user.message')
+        expect(session.messages.filter(({ key }) => key === signal.key)).toHaveLength(1)
+      const { errand } = session
+      if (!effects.some(effect => effect.type === 'launch') || errand?.kind !== 'message') continue
+      expect(session.messages.find(message => message.confirmedAt === null)?.id).toBe(errand.message)
+    }
+  })
+})
+
+test('a turn that was broken off after its message was read goes on before the next message', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects, signal } of moments) {
+      const isLaunched = effects.some(effect => effect.type === 'launch')
+      const isBrokenOff = before.errand?.isConfirmed === true && !before.isTurnOver && signal.type === 'clock.due'
+      if (isLaunched && isBrokenOff) expect(session.errand?.kind).not.toBe('message')
+    }
+  })
+})
+
+test('nothing is called done while a message waits', () => {
+  forAnyHistory((moments, { proof, limits }) => {
+    for (const { session } of moments) {
+      if (session.phase.name !== 'ended' || session.phase.outcome !== 'done' || proof === 'exit-code') continue
+      if (limits.usd === null && session.wanted === 'run')
+        expect(session.messages.every(message => message.confirmedAt !== null)).toBe(true)
+    }
   })
 })
 
@@ -113,7 +153,7 @@ test('a stopped session ends, if what is ended goes and alarms ring', () => {
     fc.property(specs, histories, (spec, history) => {
       const moments = live(spec, history)
       const { session, at } = endFairly(
-        moments.at(-1)?.session ?? create(spec).session,
+        moments.at(-1)?.session ?? create(spec, { hasPrompt: true }).session,
         moments.at(-1)?.signal.at ?? NOW,
       )
       expect(session.phase.name).toBe('ended')
@@ -203,8 +243,11 @@ test('effects are for the current attempt', () => {
   })
 })
 
-test('the thread is never forgotten', () => {
+test('the thread is never forgotten, only given up aloud', () => {
   forAnyHistory(moments => {
-    for (const { before, session } of moments) if (before.thread !== null) expect(session.thread).not.toBeNull()
+    for (const { before, session } of moments) {
+      if (before.thread.id !== null && session.thread.id === null)
+        expect(session.thread).toMatchObject({ number: before.thread.number + 1, needsDigest: true })
+    }
   })
 })

@@ -1,30 +1,69 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
-import { describeExit, judgeExit } from './judge-exit.ts'
+import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
+import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
-import { launch } from './launch.ts'
+import { firstUnread, launch } from './launch.ts'
 import { rememberLastWord, rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
-import { type Aftermath, deadlineOf, type In, type Outcome, type Session } from './session.ts'
+import { type Aftermath, deadlineOf, type In, isIdle, type Outcome, type Session, type Thread } from './session.ts'
 import type { SignalOf } from './signals.ts'
+import { judgeBudget, NOTHING_SPENT, spentBy } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** The agent is dead. Nothing follows before its whole tree is gone. */
 export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
   const { at, attempt, exit, chance } = signal
-  const verdict = judgeExit(session.spec.proof, exit, session.lastWord)
-  const next: Aftermath =
-    verdict.kind === 'crashed'
-      ? afterCrash(session, verdict.reason, at, chance)
-      : { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
-  const dead: Session = { ...session, exit }
-  return sweep(dead, at, next, rules, [{ at, type: 'attempt.ended', attempt, exit }])
+  const verdict = judgeEnd(session.spec.proof, exit, session.lastWord)
+  const isOutage = verdict.kind === 'outage'
+  const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
+  const dead: Session = {
+    ...session,
+    exit,
+    isTurnOver: verdict.kind === 'done' || verdict.kind === 'failed',
+    outages: isOutage ? session.outages + 1 : session.outages,
+    thread: isLost ? { ...session.thread, losses: session.thread.losses + 1 } : session.thread,
+  }
+  const spent = session.spending.attempt
+  return sweep(dead, at, aftermathOf(verdict, session, at, chance), rules, [
+    { at, type: 'attempt.ended', attempt, exit, ...(spent !== NOTHING_SPENT && { spent }) },
+  ])
 }
 
-function afterCrash(session: Session, reason: string, now: Instant, chance: number): Aftermath {
-  const { restart } = session.spec
+function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance: number): Aftermath {
+  const { reason } = verdict
+  switch (verdict.kind) {
+    case 'done':
+    case 'failed':
+      return { kind: 'end', outcome: verdict.kind, reason }
+    case 'budget':
+      return { kind: 'end', outcome: 'stopped', reason }
+    case 'crashed':
+      return afterCrash(session, reason, now, chance)
+    case 'thread-spent':
+      // A conversation is not given up on one failure to resume it, which may pass.
+      return afterCrash(session, reason, now, chance, verdict.isFull || session.thread.losses > 0 ? 'new' : 'same')
+    case 'outage': {
+      const until = judgeOutage({ ...verdict, inARow: session.outages }, now, chance)
+      return { kind: 'rest', until, reason, cause: 'outage', thread: 'same' }
+    }
+    case 'blocked':
+      return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason}; ${verdict.remedy}` }
+  }
+}
+
+function afterCrash(
+  session: Session,
+  reason: string,
+  now: Instant,
+  chance: number,
+  thread: 'same' | 'new' = 'same',
+): Aftermath {
+  const { restart, limits } = session.spec
+  const overspent = judgeBudget(limits, spentBy(session.spending))
+  if (overspent !== null) return { kind: 'end', outcome: 'stopped', reason: overspent }
   const verdict = judgeRestart(restart, session.restarts, now, chance)
-  if (verdict.kind === 'restart') return { kind: 'rest', until: verdict.at, reason }
+  if (verdict.kind === 'restart') return { kind: 'rest', until: verdict.at, reason, cause: 'crash', thread }
   const history = `${restart.limit} restarts within ${formatDuration(restart.window)} did not help`
   return { kind: 'end', outcome: 'gave-up', reason: `${history}; the last attempt: ${reason}` }
 }
@@ -56,13 +95,14 @@ export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.fini
   const { exit, phase, spec } = session
   const isDecidedByUs = phase.next.kind === 'end' && phase.next.outcome === 'stopped'
   if (exit === null || isDecidedByUs) return heard
-  const verdict = judgeExit(spec.proof, exit, signal.word)
-  if (verdict.kind === 'crashed') return heard
+  const verdict = judgeEnd(spec.proof, exit, signal.word)
+  if (verdict.kind !== 'done' && verdict.kind !== 'failed') return heard
   const next: Aftermath = { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
-  return { ...heard, session: { ...heard.session, phase: { ...phase, next } } }
+  return { ...heard, session: { ...heard.session, isTurnOver: true, phase: { ...phase, next } } }
 }
 
 export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {
+  if (isIdle(session)) return end(session, at, 'stopped', `stopped by you while it was ${session.phase.name}`)
   return bringDown(
     { ...session, wanted: 'stop' },
     at,
@@ -84,13 +124,9 @@ export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop
 export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const deadline = deadlineOf(session)
   if (deadline === null || at < deadline) return nothing(session)
-  const limit = formatDuration(session.spec.maxTime ?? 0)
-  return bringDown(
-    session,
-    at,
-    { kind: 'end', outcome: 'stopped', reason: `the time limit of ${limit} was reached` },
-    rules,
-  )
+  const reason = `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`
+  if (isIdle(session)) return end(session, at, 'stopped', reason)
+  return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason }, rules)
 }
 
 export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
@@ -99,10 +135,11 @@ export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.du
     return end(session, at, 'stopped', `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`)
   }
   if (at < session.phase.until) return nothing(session)
-  return launch({ ...session, restarts: [...session.restarts, at] }, at)
+  const { cause } = session.phase
+  return launch(cause === 'crash' ? { ...session, restarts: [...session.restarts, at] } : session, at)
 }
 
-function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
+export function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
   const phase = { name: 'stopping', step: 'interrupt', due: at + rules.interruptGrace, next } as const
   return step(
     { ...session, phase },
@@ -147,13 +184,44 @@ function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, eve
   ])
 }
 
+/** Nothing of the attempt is left: what was decided at its death follows now. */
 export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>): Step {
   const { next } = session.phase
-  if (next.kind === 'end') return end(session, at, next.outcome, next.reason)
-  const until = Math.max(next.until, at)
-  return step({ ...session, life: null, phase: { name: 'resting', until, reason: next.reason } }, [
-    { at, type: 'session.resting', until, reason: next.reason },
-  ])
+  switch (next.kind) {
+    case 'end':
+      return goesOn(session, next.outcome) ? launch(session, at) : end(session, at, next.outcome, next.reason)
+    case 'next':
+      return launch({ ...session, isTurnOver: true, clockSince: at }, at)
+    case 'block': {
+      const { question } = next
+      return step({ ...session, life: null, phase: { name: 'blocked', since: at, question } }, [
+        { at, type: 'session.blocked', question },
+      ])
+    }
+    case 'rest': {
+      const until = Math.max(next.until, at)
+      const { reason, cause } = next
+      const rested: Session = { ...session, life: null, phase: { name: 'resting', until, reason, cause } }
+      const events: Event[] = [{ at, type: 'session.resting', until, reason }]
+      return next.thread === 'same' ? step(rested, events) : giveThreadUp(rested, at, reason, events)
+    }
+  }
+}
+
+/** A turn has ended and the next message waits. What the agent could not even read would not be helped by another. */
+function goesOn(session: Session, outcome: Outcome): boolean {
+  const hasRead = session.errand?.isConfirmed === true
+  const isOver = outcome === 'done' || outcome === 'failed'
+  const isAffordable = judgeBudget(session.spec.limits, spentBy(session.spending)) === null
+  return isOver && hasRead && isAffordable && session.wanted === 'run' && firstUnread(session) !== undefined
+}
+
+function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {
+  const { id, number } = session.thread
+  const from = session.attempt + 1
+  const thread: Thread = { id: null, number: number + 1, since: at, from, heard: 0, needsDigest: true, losses: 0 }
+  const spending = { ...session.spending, thread: NOTHING_SPENT }
+  return step({ ...session, thread, spending }, [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
 }
 
 export function end(session: Session, at: Instant, outcome: Outcome, reason: string): Step {

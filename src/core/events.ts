@@ -1,15 +1,30 @@
 import type { Instant } from '../lib/time.ts'
+import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life, Outcome, StopStep } from './session.ts'
+import type { Spending } from './spending.ts'
 
 /** What became true. Stored for ever, in order, and shown to people. */
 export type Event = { readonly at: Instant } & (
   | { readonly type: 'session.created' }
-  | { readonly type: 'attempt.launched'; readonly attempt: number; readonly resume: boolean }
+  | {
+      readonly type: 'attempt.launched'
+      readonly attempt: number
+      readonly resume: boolean
+      /** What it was given; absent for commands, and in what older versions wrote. */
+      readonly errand?: 'message' | 'continue' | 'digest'
+    }
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: Life }
   | { readonly type: 'attempt.failed-to-start'; readonly attempt: number; readonly reason: string }
-  | { readonly type: 'attempt.ended'; readonly attempt: number; readonly exit: Exit }
+  | { readonly type: 'attempt.ended'; readonly attempt: number; readonly exit: Exit; readonly spent?: Spending }
   | { readonly type: 'thread.known'; readonly thread: string }
+  | { readonly type: 'thread.given-up'; readonly thread: string | null; readonly reason: string }
   | { readonly type: 'turn.ended'; readonly word: LastWord }
+  | { readonly type: 'agent.retrying'; readonly failure: Failure }
+  | { readonly type: 'agent.unknown'; readonly what: string }
+  | { readonly type: 'message.accepted'; readonly message: number; readonly gist: string }
+  | { readonly type: 'message.delivered'; readonly message: number; readonly attempt: number }
+  | { readonly type: 'message.confirmed'; readonly message: number }
+  | { readonly type: 'session.woken' }
   | { readonly type: 'session.blocked'; readonly question: string }
   | { readonly type: 'session.unblocked' }
   | { readonly type: 'session.resting'; readonly until: Instant; readonly reason: string }

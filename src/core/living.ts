@@ -1,3 +1,4 @@
+import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -18,12 +19,43 @@ export function rememberLife(session: Session, signal: SignalOf<'attempt.started
 }
 
 export function rememberThread(session: Session, { at, thread }: SignalOf<'agent.threaded'>): Step {
-  if (session.thread === thread) return nothing(session)
-  return step({ ...session, thread }, [{ at, type: 'thread.known', thread }])
+  if (session.thread.id === thread) return nothing(session)
+  return step({ ...session, thread: { ...session.thread, id: thread } }, [{ at, type: 'thread.known', thread }])
 }
 
+/** An end that the agent calls good proves that it read what it was given. */
 export function rememberLastWord(session: Session, { at, word }: SignalOf<'agent.finished'>): Step {
-  return step({ ...session, lastWord: word }, [{ at, type: 'turn.ended', word }])
+  const { session: heard, events } = word.ok ? confirm(session, at) : nothing(session)
+  return step({ ...heard, lastWord: word }, [...events, { at, type: 'turn.ended', word }])
+}
+
+/**
+ * The agent's own record shows what it has read. Looked up when nobody writes in it any more, it also tells where the next
+ * message will stand.
+ */
+export function rememberRecord(session: Session, signal: SignalOf<'thread.surveyed'>): Step {
+  const { at, thread, messages, hasErrand, isFinal } = signal
+  const named = rememberThread(session, { ...signal, type: 'agent.threaded', thread })
+  const { session: read, events } = hasErrand ? confirm(named.session, at) : nothing(named.session)
+  const heard = isFinal ? messages : read.thread.heard
+  const isSame = events.length + named.events.length === 0 && heard === read.thread.heard
+  if (isSame) return nothing(session)
+  return step({ ...read, thread: { ...read.thread, heard, losses: hasErrand ? 0 : read.thread.losses } }, [...named.events, ...events])
+}
+
+function confirm(session: Session, at: number): { session: Session; events: Event[] } {
+  const { errand, thread } = session
+  if (errand === null || errand.isConfirmed) return { session, events: [] }
+  const read: Session = {
+    ...session,
+    errand: { ...errand, isConfirmed: true },
+    thread: errand.kind === 'digest' ? { ...thread, needsDigest: false } : thread,
+  }
+  if (errand.kind !== 'message') return { session: read, events: [] }
+  const messages = session.messages.map(message =>
+    message.id === errand.message ? { ...message, confirmedAt: at } : message,
+  )
+  return { session: { ...read, messages }, events: [{ at, type: 'message.confirmed', message: errand.message }] }
 }
 
 export function block(session: Session, { at, question }: SignalOf<'agent.asked'>): Step {

@@ -13,9 +13,11 @@ import {
   sweepUnstarted,
   tryLaterOrGiveUp,
 } from './ending.ts'
-import { block, rememberLastWord, rememberLife, rememberThread, start, unblock } from './living.ts'
+import { listen, take } from './hearing.ts'
+import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
+import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
 import type { Rules } from './rules.ts'
-import type { In, PhaseName, Session } from './session.ts'
+import { type In, isIdle, type PhaseName, type Session } from './session.ts'
 import type { SignalOf, SignalType } from './signals.ts'
 import { nothing, type Step } from './step.ts'
 
@@ -26,6 +28,11 @@ export type Reactions = { readonly [P in PhaseName]: { readonly [T in SignalType
 
 const ignore = (session: Session): Step => nothing(session)
 
+/** A blocked session may have nothing alive: then it can say nothing more. */
+function whileAlive<T extends SignalType>(react: Reaction<PhaseName, T>): Reaction<'blocked', T> {
+  return (session, signal, rules) => (isIdle(session) ? nothing(session) : react(session, signal, rules))
+}
+
 export const REACTIONS: Reactions = {
   starting: {
     'attempt.started': start,
@@ -33,9 +40,13 @@ export const REACTIONS: Reactions = {
     'agent.threaded': rememberThread,
     'agent.asked': block,
     'agent.answered': ignore,
+    'agent.told': listen,
     'agent.finished': rememberLastWord,
+    'thread.surveyed': rememberRecord,
     'process.died': sweepAndJudge,
     'tree.gone': ignore,
+    'user.message': accept,
+    'user.resume': ignore,
     'user.stop': stop,
     'clock.due': enforceDeadline,
   },
@@ -45,33 +56,45 @@ export const REACTIONS: Reactions = {
     'agent.threaded': rememberThread,
     'agent.asked': block,
     'agent.answered': ignore,
+    'agent.told': listen,
     'agent.finished': rememberLastWord,
+    'thread.surveyed': rememberRecord,
     'process.died': sweepAndJudge,
     'tree.gone': ignore,
+    'user.message': accept,
+    'user.resume': ignore,
     'user.stop': stop,
     'clock.due': enforceDeadline,
   },
   blocked: {
-    'attempt.started': rememberLife,
+    'attempt.started': whileAlive(rememberLife),
     'launch.failed': ignore,
-    'agent.threaded': rememberThread,
-    'agent.asked': block,
-    'agent.answered': unblock,
-    'agent.finished': rememberLastWord,
-    'process.died': sweepAndJudge,
+    'agent.threaded': whileAlive(rememberThread),
+    'agent.asked': whileAlive(block),
+    'agent.answered': whileAlive(unblock),
+    'agent.told': whileAlive(listen),
+    'agent.finished': whileAlive(rememberLastWord),
+    'thread.surveyed': whileAlive(rememberRecord),
+    'process.died': whileAlive(sweepAndJudge),
     'tree.gone': ignore,
+    'user.message': accept,
+    'user.resume': goOn,
     'user.stop': stop,
     'clock.due': enforceDeadline,
   },
   resting: {
     'attempt.started': ignore,
     'launch.failed': ignore,
-    'agent.threaded': rememberThread,
+    'agent.threaded': ignore,
     'agent.asked': ignore,
     'agent.answered': ignore,
+    'agent.told': ignore,
     'agent.finished': ignore,
+    'thread.surveyed': ignore,
     'process.died': ignore,
     'tree.gone': ignore,
+    'user.message': accept,
+    'user.resume': goOn,
     'user.stop': (session, signal) => end(session, signal.at, 'stopped', 'stopped by you while it was resting'),
     'clock.due': relaunchOrEnd,
   },
@@ -81,9 +104,13 @@ export const REACTIONS: Reactions = {
     'agent.threaded': rememberThread,
     'agent.asked': ignore,
     'agent.answered': ignore,
+    'agent.told': take,
     'agent.finished': reconsider,
+    'thread.surveyed': rememberRecord,
     'process.died': sweepAfterStop,
     'tree.gone': conclude,
+    'user.message': acceptInstead,
+    'user.resume': ignore,
     'user.stop': stopInstead,
     'clock.due': insist,
   },
@@ -93,9 +120,13 @@ export const REACTIONS: Reactions = {
     'agent.threaded': ignore,
     'agent.asked': ignore,
     'agent.answered': ignore,
+    'agent.told': ignore,
     'agent.finished': ignore,
+    'thread.surveyed': ignore,
     'process.died': ignore,
     'tree.gone': ignore,
+    'user.message': wakeToRead,
+    'user.resume': wakeToGoOn,
     'user.stop': ignore,
     'clock.due': ignore,
   },

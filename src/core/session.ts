@@ -1,4 +1,6 @@
 import type { Duration, Instant } from '../lib/time.ts'
+import type { Failure } from './failure.ts'
+import type { Ledger, Limits } from './spending.ts'
 
 /** Whether the program runs on a terminal of its own or writes straight into files. */
 export type Mode = 'headless' | 'tty'
@@ -34,6 +36,10 @@ export interface Spec {
   readonly argv: readonly string[]
   /** The prompt's first line or the command, for people to recognise the session by. */
   readonly title: string
+  readonly autonomy: Autonomy
+  readonly model: string | null
+  readonly effort: string | null
+  readonly limits: Limits
   readonly maxTime: Duration | null
   readonly restart: RestartPolicy
   readonly createdAt: Instant
@@ -54,35 +60,105 @@ export type Exit =
   /** Gone without an exit record: the process or the machine was killed under us. */
   | { readonly kind: 'vanished'; readonly evidence: string }
 
+/** How much the agent may do without asking: everything, edit files, or nothing. */
+export type Autonomy = 'full' | 'edits' | 'ask'
+
 /** The agent's own word on how its turn ended. */
-export interface LastWord {
-  readonly ok: boolean
-  readonly text: string
-}
+export type LastWord =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly text: string; readonly failure: Failure }
 
 export type Outcome = 'done' | 'failed' | 'stopped' | 'gave-up'
+
+/**
+ * Something for the agent to read; the prompt is the first. Accepted when it is here, delivered when an attempt was started
+ * with it, confirmed when the agent's own record shows it. Its text lies in the session's folder.
+ */
+export interface Message {
+  readonly id: number
+  /** The sender's own: the same message sent again is the same message. */
+  readonly key: string
+  readonly gist: string
+  readonly acceptedAt: Instant
+  readonly deliveredAt: Instant | null
+  readonly confirmedAt: Instant | null
+}
+
+/** What an attempt is started with: a message, or our own words that a broken turn goes on, in its thread or in a fresh one. */
+export type Errand = { readonly isConfirmed: boolean } & (
+  | { readonly kind: 'message'; readonly message: number }
+  | { readonly kind: 'continue'; readonly why: string }
+  | { readonly kind: 'digest'; readonly why: string }
+)
+
+/** The agent's own conversation, as far as we know it. */
+export interface Thread {
+  /** As the agent told it, or its record. */
+  readonly id: string | null
+  /** A session may need more than one: when a conversation has grown too long, or was lost. */
+  readonly number: number
+  readonly since: Instant
+  /** The first attempt that works in it. */
+  readonly from: number
+  /** How many messages its record held when nobody was writing in it. */
+  readonly heard: number
+  /** What was done so far has to be told to it first. */
+  readonly needsDigest: boolean
+  /** How often in a row it could not be resumed. */
+  readonly losses: number
+}
+
+/** What the current attempt is at. */
+export interface Activity {
+  readonly tools: readonly {
+    readonly id: string
+    readonly tool: string
+    readonly gist: string
+    readonly since: Instant
+  }[]
+  readonly editedAt: Instant | null
+  /** The agent's program itself tries again after this. */
+  readonly retrying: Failure | null
+}
 
 /** What follows once nothing of an attempt is left. */
 export type Aftermath =
   | { readonly kind: 'end'; readonly outcome: Outcome; readonly reason: string }
-  | { readonly kind: 'rest'; readonly until: Instant; readonly reason: string }
+  | {
+      readonly kind: 'rest'
+      readonly until: Instant
+      readonly reason: string
+      /** A crash counts against the restart limit; a limit or an outage elsewhere does not. */
+      readonly cause: RestCause
+      readonly thread: 'same' | 'new'
+    }
+  /** The turn is over and the next message waits. */
+  | { readonly kind: 'next'; readonly reason: string }
+  | { readonly kind: 'block'; readonly question: string; readonly reason: string }
+
+export type RestCause = 'crash' | 'outage'
 
 export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep'
 
 export type Phase =
   | { readonly name: 'starting'; readonly since: Instant }
   | { readonly name: 'running'; readonly since: Instant }
-  | { readonly name: 'resting'; readonly until: Instant; readonly reason: string }
+  | { readonly name: 'resting'; readonly until: Instant; readonly reason: string; readonly cause: RestCause }
+  /** It waits for a person. Without a process when the agent cannot even start its work, as without a login. */
   | { readonly name: 'blocked'; readonly since: Instant; readonly question: string }
   | { readonly name: 'stopping'; readonly step: StopStep; readonly due: Instant; readonly next: Aftermath }
   | { readonly name: 'ended'; readonly at: Instant; readonly outcome: Outcome; readonly reason: string }
 
 export type PhaseName = Phase['name']
 
-/** How far the current attempt's output was read, and how long the transcript was made of it. */
+/** What a reader keeps from one line to the next. */
+export type Memory = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
+
+/** How far the current attempt's output was read, what was kept in mind of it, and how long the transcript made of it is. */
 export interface Bookmark {
   readonly output: number
   readonly transcript: number
+  readonly memory: Memory
 }
 
 export interface Session {
@@ -93,11 +169,24 @@ export interface Session {
   /** Attempts so far; the current one has this number. */
   readonly attempt: number
   readonly restarts: readonly Instant[]
-  readonly thread: string | null
+  /** How often in a row it had to wait for something that is not its fault. */
+  readonly outages: number
+  readonly thread: Thread
+  readonly messages: readonly Message[]
+  /** What the current attempt was given. Null for a command. */
+  readonly errand: Errand | null
+  /** Whether the turn that the last errand belongs to was brought to its end. */
+  readonly isTurnOver: boolean
+  readonly activity: Activity
+  readonly spending: Ledger
+  /** Kinds of output that its adapter did not know. */
+  readonly unknown: readonly string[]
   readonly life: Life | null
   readonly exit: Exit | null
   readonly lastWord: LastWord | null
   readonly startedAt: Instant | null
+  /** Since when its time is counted: when it was accepted, or last woken. */
+  readonly clockSince: Instant
   readonly bookmark: Bookmark
 }
 
@@ -114,6 +203,11 @@ export function dueOf(session: Session): Instant | null {
 }
 
 export function deadlineOf(session: Session): Instant | null {
-  const { createdAt, maxTime } = session.spec
-  return maxTime === null ? null : createdAt + maxTime
+  const { maxTime } = session.spec
+  return maxTime === null ? null : session.clockSince + maxTime
+}
+
+/** Nothing of it lives, although it has not ended: it rests, or waits for a person. */
+export function isIdle(session: Session): boolean {
+  return session.phase.name === 'resting' || (session.phase.name === 'blocked' && session.exit !== null)
 }

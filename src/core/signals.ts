@@ -1,5 +1,25 @@
 import type { Instant } from '../lib/time.ts'
+import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life } from './session.ts'
+import type { Spending } from './spending.ts'
+
+/** What an agent tells of its work while it is at it. */
+export type News =
+  /** A new turn began in the same process: what was said about the end of the one before counts no more. */
+  | { readonly type: 'began' }
+  | { readonly type: 'tool-started'; readonly id: string; readonly tool: string; readonly gist: string }
+  | { readonly type: 'tool-ended'; readonly id: string }
+  /** A file was written by the agent's own tool; absolute, or relative to the working directory. */
+  | { readonly type: 'edited'; readonly path: string }
+  /**
+   * What was used up. `step`: by this answer alone. `attempt`: by this process so far. `thread`: by the whole thread so
+   * far, earlier attempts included.
+   */
+  | { readonly type: 'spent'; readonly scope: 'step' | 'attempt' | 'thread'; readonly spending: Spending }
+  /** The program met this and tries again by itself. */
+  | { readonly type: 'retrying'; readonly failure: Failure }
+  /** Something in its output that its adapter does not know, by a short name such as `system/foo`. */
+  | { readonly type: 'unknown'; readonly what: string }
 
 /** What we saw. Time, chance and identity arrive inside; core has none of its own. */
 export type Signal = { readonly at: Instant } & (
@@ -8,11 +28,26 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: string }
   | { readonly type: 'agent.asked'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.answered'; readonly attempt: number }
+  | { readonly type: 'agent.told'; readonly attempt: number; readonly news: News }
   | { readonly type: 'agent.finished'; readonly attempt: number; readonly word: LastWord }
+  /**
+   * The agent's own record of its thread was looked up. `hasErrand`: it shows what this attempt was given.
+   * `isFinal`: nobody writes in it any more.
+   */
+  | {
+      readonly type: 'thread.surveyed'
+      readonly attempt: number
+      readonly thread: string
+      readonly messages: number
+      readonly hasErrand: boolean
+      readonly isFinal: boolean
+    }
   /** `chance` is a dice roll in [0, 1) for the jitter of a restart. */
   | { readonly type: 'process.died'; readonly attempt: number; readonly exit: Exit; readonly chance: number }
   /** Nothing of the attempt's process tree is left. */
   | { readonly type: 'tree.gone'; readonly attempt: number }
+  | { readonly type: 'user.message'; readonly key: string; readonly gist: string }
+  | { readonly type: 'user.resume' }
   | { readonly type: 'user.stop' }
   | { readonly type: 'clock.due' }
 )
@@ -26,9 +61,13 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'agent.threaded',
   'agent.asked',
   'agent.answered',
+  'agent.told',
   'agent.finished',
+  'thread.surveyed',
   'process.died',
   'tree.gone',
+  'user.message',
+  'user.resume',
   'user.stop',
   'clock.due',
 ]

@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
-const agents = knownAgents({ demoArgv: ['/usr/bin/env', 'demo'], demoThreads: '/threads' })
+const agents = knownAgents({ demoArgv: ['/usr/bin/env', 'demo'], thin: '/thin.cjs', demoThreads: '/threads' })
 
 function request(wishes: Partial<RunRequest> = {}): RunRequest {
   return {
@@ -46,7 +46,7 @@ function refused(wishes: Partial<RunRequest>, sessions: readonly Session[] = [])
 }
 
 const called = (name: string, phase: Partial<Session> = {}): Session => ({
-  ...create(specOf({ agent: 'talker', name })).session,
+  ...create(specOf({ agent: 'talker', name }), { hasPrompt: true }).session,
   ...phase,
 })
 const prompt = (text: string): { agent: string; argv: string[]; prompt: string } => ({

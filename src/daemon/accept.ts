@@ -5,22 +5,24 @@ import { AGENT_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { DEFAULT_RESTART } from '../core/rules.ts'
-import type { Session, Spec } from '../core/session.ts'
+import type { Mode, Session, Spec } from '../core/session.ts'
+import { NO_LIMITS } from '../core/spending.ts'
 import { freeName, isTaskName, sessionName } from '../core/task-name.ts'
+import { nameUuid } from '../lib/name-uuid.ts'
 import { nearest } from '../lib/nearest.ts'
 import { commandLine } from '../lib/quote.ts'
 import type { Refusal } from '../lib/refusal.ts'
 import { slug } from '../lib/slug.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
-import type { Agent } from '../ports/agent.ts'
+import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import { which } from '../world/os/which.ts'
 
 /** Turns a request into what will be done, or refuses it with a sentence that says what to change. */
 export function accept(
   request: RunRequest,
   known: { agents: (kind: string) => Agent; sessions: readonly Session[]; now: Instant },
-): { spec: Spec; prompt: Uint8Array | null } {
+): { spec: Spec; prompt: Uint8Array | null; thread?: { id: string; heard: number } } {
   const agent = agentOf(request, known.agents)
   const prompt = promptOf(request, agent)
   assertFolder(request.cwd)
@@ -33,17 +35,69 @@ export function accept(
     name,
     task: name.startsWith(`${request.agent}-`) ? name.slice(request.agent.length + 1) : name,
     agent: request.agent,
-    mode: request.mode ?? agent.defaultMode,
+    mode: modeOf(request, agent),
     proof: agent.proof,
     cwd: request.cwd,
     ...(request.umask !== undefined && { umask: request.umask }),
     argv,
     title,
+    autonomy: request.autonomy ?? 'full',
+    model: request.model ?? null,
+    effort: request.effort ?? null,
+    limits: { ...NO_LIMITS, ...request.limits },
     maxTime: request.maxTime,
     restart: DEFAULT_RESTART,
     createdAt: known.now,
   }
-  return { spec, prompt }
+  assertWilling(spec, request, agent)
+  const thread = threadOf(request, agent, known.sessions)
+  return thread === undefined ? { spec, prompt } : { spec, prompt, thread }
+}
+
+function modeOf(request: RunRequest, agent: Agent): Mode {
+  const mode = request.mode ?? agent.defaultMode
+  if (agent.modes.includes(mode)) return mode
+  throw refusal(
+    'usage',
+    `${agent.kind} with a prompt runs without a terminal`,
+    `for its own screen: oneshot run --tty -- ${String(agent.program)}`,
+  )
+}
+
+/** What the program would refuse anyway is refused now, in a sentence that says what to do. */
+function assertWilling(spec: Spec, request: RunRequest, agent: Agent): void {
+  const objection = agent.objection?.(firstLaunch(spec, request.env), { isRoot: process.getuid?.() === 0 })
+  if (objection) throw refusal('agent-objects', objection.problem, objection.remedy)
+}
+
+/** How the first attempt would be launched. */
+export function firstLaunch(spec: Spec, env: Readonly<Record<string, string>>): LaunchRequest {
+  const { argv, mode, cwd, autonomy, model, effort, limits } = spec
+  const tag = nameUuid(spec.id)
+  const budget = { usd: limits.usd, turns: limits.turns }
+  return { argv, mode, cwd, env, resume: null, tag, isContinuation: false, autonomy, model, effort, budget }
+}
+
+/** A conversation to go on with must be there, and nobody else at work in it. */
+function threadOf(
+  request: RunRequest,
+  agent: Agent,
+  sessions: readonly Session[],
+): { id: string; heard: number } | undefined {
+  const { thread, cwd, env } = request
+  if (thread === undefined) return undefined
+  if (agent.find === undefined)
+    throw refusal('usage', `${agent.kind} has no conversations that can be gone on with`, 'leave out --thread')
+  const holder = sessions.find(
+    ({ spec, phase, thread: { id } }) => spec.agent === agent.kind && id === thread && phase.name !== 'ended',
+  )
+  if (holder !== undefined) {
+    const { name } = holder.spec
+    throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
+  }
+  const record = agent.find({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
+  if (record !== null) return { id: record.thread, heard: record.messages.length }
+  throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
 }
 
 function agentOf(request: RunRequest, agents: (kind: string) => Agent): Agent {
@@ -64,7 +118,7 @@ function promptOf(request: RunRequest, agent: Agent): Uint8Array | null {
   return prompt
 }
 
-function assertFolder(cwd: string): void {
+export function assertFolder(cwd: string): void {
   const stat = fs.statSync(cwd, { throwIfNoEntry: false })
   if (stat === undefined)
     throw refusal('cwd-missing', `the folder ${cwd} does not exist`, 'give an existing folder with --cwd')
@@ -101,7 +155,15 @@ function unusablePath(program: string, cwd: string): Refusal {
 }
 
 function titleOf(request: RunRequest, prompt: Uint8Array | null): string {
-  const text = prompt === null ? commandLine(request.argv) : Buffer.from(prompt.subarray(0, 4_096)).toString()
+  return prompt === null ? firstLine(commandLine(request.argv)) : gistOf(prompt)
+}
+
+/** The first line of a text for people to recognise it by. */
+export function gistOf(text: Uint8Array): string {
+  return firstLine(Buffer.from(text.subarray(0, 4_096)).toString())
+}
+
+function firstLine(text: string): string {
   const first =
     text
       .split('\n')

@@ -4,7 +4,7 @@ import { Engine } from '../engine/engine.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { knownAgents } from '../world/agents/agents.ts'
-import { selfArgv } from '../world/os/assets.ts'
+import { asset, selfArgv } from '../world/os/assets.ts'
 import type { Home } from '../world/os/home.ts'
 import { systemClock } from '../world/os/system-clock.ts'
 import { openOrRebuild } from '../world/store/open-or-rebuild.ts'
@@ -41,5 +41,9 @@ export function compose(
 }
 
 export function agentsFor(home: Home): (kind: string) => Agent {
-  return knownAgents({ demoArgv: [...selfArgv(), '__demo-agent'], demoThreads: path.join(home.root, 'demo') })
+  return knownAgents({
+    demoArgv: [...selfArgv(), '__demo-agent'],
+    demoThreads: path.join(home.root, 'demo'),
+    thin: asset('thin-pi.cjs'),
+  })
 }

@@ -1,14 +1,15 @@
-import type { DaemonView, SessionView } from '../api/contract/session-view.ts'
+import type { DaemonView, MessageView, SessionView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { parseCleanRequest, parseRunRequest } from '../api/contract/schemas.ts'
-import type { Session } from '../core/session.ts'
+import { parseCleanRequest, parseRunRequest, parseSendRequest } from '../api/contract/schemas.ts'
+import { isIdle, type Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
+import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
-import { viewOf } from '../views/session-view.ts'
+import { messageView, viewOf } from '../views/session-view.ts'
 import type { Home } from '../world/os/home.ts'
-import { accept } from './accept.ts'
+import { accept, assertFolder, gistOf } from './accept.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -39,6 +40,8 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
   'POST /v1/sessions/:id/stop': stop,
+  'POST /v1/sessions/:id/messages': send,
+  'POST /v1/sessions/:id/resume': resume,
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {
@@ -47,9 +50,13 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
     await settleEnded(host)
-    const { spec, prompt } = accept(request, { agents: host.agents, sessions: host.store.all(), now: Date.now() })
+    const { spec, prompt, thread } = accept(request, {
+      agents: host.agents,
+      sessions: host.store.all(),
+      now: Date.now(),
+    })
     const isUp = untilStarted(host.engine, spec.id)
-    await host.engine.create(spec, { prompt, env: request.env })
+    await host.engine.create(spec, { prompt, env: request.env }, thread)
     return { id: spec.id, isUp }
   })
   await started.isUp
@@ -67,6 +74,64 @@ async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {
   sessionOf(host, id)
   await host.engine.stop(id)
   return viewOf(sessionOf(host, id), host.home)
+}
+
+async function send(host: Host, body: unknown, id: string): Promise<{ session: SessionView; message: MessageView }> {
+  const request = parseSendRequest(body)
+  const { spec, phase } = sessionOf(host, id)
+  if (!host.agents(spec.agent).takesPrompt) {
+    throw refusal(
+      'takes-no-messages',
+      `${spec.name} is a command, and reads no messages`,
+      `oneshot attach ${spec.name}`,
+    )
+  }
+  const text = Buffer.from(request.text, 'base64')
+  if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
+  const number = await host.admission.pass('run', async () => {
+    if (phase.name === 'ended') await assertWakable(host, id)
+    return await host.engine.send(id, { key: request.key, gist: gistOf(text), text })
+  })
+  const session = sessionOf(host, id)
+  const message = session.messages.find(known => known.id === number)
+  invariant(message !== undefined, `message ${number} of ${id} was accepted and is not there`)
+  return { session: viewOf(session, host.home), message: messageView(message) }
+}
+
+async function resume(host: Host, _: unknown, id: string): Promise<SessionView> {
+  const { spec, phase } = sessionOf(host, id)
+  const { name } = spec
+  if (phase.name === 'ended') {
+    if (!host.agents(spec.agent).takesPrompt)
+      throw refusal('session-ended', `${name} is a command, and is not started twice`, 'oneshot run -- COMMAND again')
+    const hasMore = sessionOf(host, id).messages.some(message => message.confirmedAt === null)
+    if (phase.outcome === 'done' && !hasMore)
+      throw refusal('session-done', `${name} is done`, `give it more to do: oneshot send ${name} "…"`)
+  } else if (!isIdle(sessionOf(host, id))) {
+    throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
+  }
+  const isUp = untilStarted(host.engine, id)
+  await host.admission.pass('run', async () => {
+    if (phase.name === 'ended') await assertWakable(host, id)
+    await host.engine.resume(id)
+  })
+  await isUp
+  return viewOf(sessionOf(host, id), host.home)
+}
+
+/** A session that wakes needs its name and its folder back. */
+async function assertWakable(host: Host, id: string): Promise<void> {
+  await host.assertReady()
+  await settleEnded(host)
+  const { spec } = sessionOf(host, id)
+  assertFolder(spec.cwd)
+  const holder = host.store.live().find(other => other.spec.name === spec.name && other.spec.id !== id)
+  if (holder === undefined) return
+  throw refusal(
+    'name-taken',
+    `another session is called ${spec.name} now, and is ${holder.phase.name}`,
+    `oneshot stop ${spec.name}, then try again`,
+  )
 }
 
 async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {

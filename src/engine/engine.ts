@@ -1,7 +1,7 @@
-import { create } from '../core/create.ts'
+import { type Beginning, create } from '../core/create.ts'
 import { decide } from '../core/decide.ts'
 import type { Rules } from '../core/rules.ts'
-import type { Session, Spec } from '../core/session.ts'
+import type { Memory, Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isNothing, type Step, step } from '../core/step.ts'
 import type { Instant } from '../lib/time.ts'
@@ -59,9 +59,10 @@ export class Engine {
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
+    thread?: Beginning['thread'],
   ): Promise<Session> {
     const { work, store } = this.#world
-    const first = create(spec)
+    const first = create(spec, { hasPrompt: files.prompt !== null, ...(thread !== undefined && { thread }) })
     return this.#turnstile.pass(spec.id, async () => {
       try {
         const hasTranscript = this.#world.agents(spec.agent).read !== undefined
@@ -81,6 +82,37 @@ export class Engine {
     const wish: Signal = { at: this.#world.clock.now(), type: 'user.stop' }
     await this.#turnstile.pass(id, () => this.#isInCharge() && this.#decide(id, [wish]))
     await this.look(id)
+  }
+
+  /**
+   * Takes a message for a session: it is on disk when this returns, and its number is told. The same key again is the same
+   * message.
+   */
+  async send(id: string, message: { key: string; gist: string; text: Uint8Array }): Promise<number> {
+    const { work, store, clock } = this.#world
+    const number = await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      const session = store.load(id)
+      invariant(session !== undefined, `a message was sent to session ${id}, which is not there`)
+      const known = session.messages.find(({ key }) => key === message.key)
+      if (known !== undefined) return known.id
+      const next = (session.messages.at(-1)?.id ?? 0) + 1
+      await work.keep(id, next, message.text)
+      this.#decide(id, [{ at: clock.now(), type: 'user.message', key: message.key, gist: message.gist }])
+      return next
+    })
+    void this.look(id)
+    return number
+  }
+
+  /** Takes a session up that has ended, rests or waits for a person. */
+  async resume(id: string): Promise<void> {
+    const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume' }
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      this.#decide(id, [wish])
+    })
+    void this.look(id)
   }
 
   /** Looks what is new about a session, decides, records, performs; until nothing is new. */
@@ -170,6 +202,11 @@ export class Engine {
     }
   }
 
+  #assertInCharge(): void {
+    this.#world.store.assertEpoch()
+    if (this.#isDown) throw new Superseded('the supervisor is being stopped')
+  }
+
   async #dispatch(id: string, signal: Signal): Promise<void> {
     await this.#enter(id, async () => {
       this.#decide(id, [signal])
@@ -197,7 +234,7 @@ export class Engine {
     if (name === 'ended' || name === 'resting') return false
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, { work, clock, agent })
+    const observed = observe(session, { work, clock, agent, others: () => this.#threadsBeside(id) })
     const isNews = this.#decide(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#takeLetters(session)
     return isNews
@@ -210,7 +247,7 @@ export class Engine {
   }
 
   /** Records what follows from these signals; false when nothing does. */
-  #decide(id: string, signals: readonly Signal[], read?: { output: number; text: string }): boolean {
+  #decide(id: string, signals: readonly Signal[], read?: { output: number; memory: Memory; text: string }): boolean {
     const { store, rules } = this.#world
     const before = store.load(id)
     if (before === undefined) return false
@@ -227,8 +264,8 @@ export class Engine {
     if (isNothing(total, before) && isUnread) return false
     // A new attempt begins reading at its own start; only the attempt that was read is moved on.
     const isSameAttempt = total.session.attempt === before.attempt
-    const output = read !== undefined && isSameAttempt ? read.output : total.session.bookmark.output
-    const bookmark = { ...total.session.bookmark, output }
+    const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
+    const bookmark = { ...total.session.bookmark, output, memory }
     this.#record({ ...total, session: { ...total.session, bookmark } }, read?.text)
     return true
   }
@@ -254,7 +291,12 @@ export class Engine {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const learned = await perform(item.effect, session, { work, clock, agent: this.#agentOf(session) })
+      const learned = await perform(item.effect, session, {
+        work,
+        clock,
+        agent: this.#agentOf(session),
+        others: () => this.#threadsBeside(id),
+      })
       if (learned.length > 0) {
         while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
         this.#decide(id, learned)
@@ -277,6 +319,11 @@ export class Engine {
     const at = clock.now()
     const rung = store.due(at).map(id => this.#dispatch(id, { at, type: 'clock.due' }))
     void Promise.all(rung).then(() => this.#setAlarm(at))
+  }
+
+  #threadsBeside(id: string): string[] {
+    const others = this.#world.store.all().filter(({ spec }) => spec.id !== id)
+    return others.flatMap(({ thread }) => thread.id ?? [])
   }
 
   #agentOf(session: Session): Agent {

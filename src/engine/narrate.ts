@@ -1,21 +1,36 @@
 import type { Event } from '../core/events.ts'
-import { describeExit } from '../core/judge-exit.ts'
+import { describeExit } from '../core/judge-end.ts'
+import { describeSpending } from '../core/spending.ts'
 import { formatDuration } from '../lib/time.ts'
 
 /** What the transcript says about an event, as a line between the agent's own words; null for what it leaves out. */
 export function narrate(event: Event): string | null {
   switch (event.type) {
     case 'attempt.launched':
+      if (event.errand === 'message' || event.attempt === 1) return null
+      return note(`attempt ${event.attempt}: ${event.errand === 'digest' ? 'a fresh thread' : 'the thread is resumed'}`)
+    case 'message.delivered':
       if (event.attempt === 1) return null
       return note(
-        event.resume ? `attempt ${event.attempt}: the thread is resumed` : `attempt ${event.attempt}: started again`,
+        `attempt ${event.attempt}: ${event.message === 1 ? 'started again' : `given message ${event.message}`}`,
       )
+    case 'message.accepted':
+      return note(`message ${event.message} from you: ${event.gist}`)
+    case 'thread.given-up':
+      return note(`${event.reason}; a fresh thread goes on with a digest of what was done`)
+    case 'session.woken':
+      return note('woken')
     case 'attempt.failed-to-start':
       return note(`attempt ${event.attempt} could not be started: ${event.reason}`)
     case 'attempt.ended':
-      return event.exit.kind === 'code' && event.exit.code === 0
-        ? null
-        : note(`attempt ${event.attempt}: ${describeExit(event.exit)}`)
+      return joined(
+        event.exit.kind === 'code' && event.exit.code === 0
+          ? null
+          : note(`attempt ${event.attempt}: ${describeExit(event.exit)}`),
+        event.spent === undefined || event.spent.turns === 0
+          ? null
+          : note(`attempt ${event.attempt} used ${describeSpending(event.spent)}`),
+      )
     case 'session.resting':
       return note(`${event.reason}; next attempt in ${formatDuration(event.until - event.at)}`)
     case 'session.blocked':
@@ -27,6 +42,11 @@ export function narrate(event: Event): string | null {
     default:
       return null
   }
+}
+
+function joined(...texts: (string | null)[]): string | null {
+  const told = texts.filter(text => text !== null)
+  return told.length === 0 ? null : told.join('')
 }
 
 function note(sentence: string): string {

@@ -1,11 +1,12 @@
-import type { Session } from '../core/session.ts'
+import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { completeLines } from '../lib/lines.ts'
 import type { Instant } from '../lib/time.ts'
-import type { Agent, Observation } from '../ports/agent.ts'
+import type { Agent, Observation, Reading } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { type Archive, survey } from './thread.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
 const CHUNK = 1_048_576
@@ -21,6 +22,7 @@ export interface Observed {
   /** What people read of it. */
   readonly text: string
   readonly output: number
+  readonly memory: Memory
   /** There is more output to read before the rest can be told. */
   readonly hasMore: boolean
 }
@@ -29,7 +31,7 @@ export interface Observed {
  * Looks at an attempt from outside and says what is new, in the order it happened: it started, it spoke, it ended.
  * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
  */
-export function observe(session: Session, world: { work: Work; agent: Agent; clock: Clock }): Observed {
+export function observe(session: Session, world: Archive & { clock: Clock }): Observed {
   const { work, agent, clock } = world
   const ref = attemptRef(session)
   const at = clock.now()
@@ -40,12 +42,22 @@ export function observe(session: Session, world: { work: Work; agent: Agent; clo
   if (evidence.life !== null && session.life === null)
     signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
   signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
+  const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
+  if (isUnconfirmed && speech.hasMore)
+    signals.push(...survey(named(session, speech.observations), world, { at, isFinal: false }))
   if (!speech.hasMore && session.exit === null) {
-    const isOverdue = session.phase.name === 'starting' && at - openedAt(session.phase, evidence) > LAUNCH_PATIENCE
-    const death = deathIn(evidence, isOverdue)
+    const death = deathIn(evidence, session.phase.name === 'starting' && isOverdue(session.phase, evidence, at))
+    if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...death })
   }
-  return { signals, text: speech.text, output: speech.output, hasMore: speech.hasMore }
+  const { text, output, memory, hasMore } = speech
+  return { signals, text, output, memory, hasMore }
+}
+
+/** The session with the thread it has just told. */
+function named(session: Session, observations: readonly Observation[]): Session {
+  const told = observations.findLast(observation => observation.type === 'threaded')
+  return told === undefined ? session : { ...session, thread: { ...session.thread, id: told.thread } }
 }
 
 /**
@@ -62,8 +74,8 @@ function isOver({ exit, shim, process }: Evidence): boolean {
 }
 
 /** A supervisor may come back long after it decided to launch; patience begins when the pane is opened. */
-function openedAt(phase: { since: Instant }, evidence: Evidence): Instant {
-  return Math.max(phase.since, evidence.openedAt ?? phase.since)
+function isOverdue({ since }: { since: Instant }, { openedAt }: Evidence, now: Instant): boolean {
+  return openedAt !== null && now - Math.max(since, openedAt) > LAUNCH_PATIENCE
 }
 
 type Death =
@@ -72,7 +84,7 @@ type Death =
 
 function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
   if (evidence.exit !== null) return { type: 'process.died', exit: evidence.exit }
-  if (evidence.isRefused) return { type: 'launch.failed', reason: 'something of the attempt before is still alive' }
+  if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
   if (!evidence.isClaimed && isOverdue) return { type: 'launch.failed', reason: 'its pane never came to life' }
   if (evidence.shim !== 'dead') return null
   if (evidence.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
@@ -83,15 +95,29 @@ function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
   }
 }
 
+/** What its end means where its words alone do not tell. */
+function explain(session: Session, exit: Exit, { work, agent }: { work: Work; agent: Agent }, at: Instant): Signal[] {
+  const word = agent.explain?.({
+    exit,
+    word: session.lastWord,
+    stderr: work.complaints(attemptRef(session)),
+    memory: session.bookmark.memory,
+    env: work.environment(session.spec.id),
+  })
+  return word ? [{ at, type: 'agent.finished', attempt: session.attempt, word }] : []
+}
+
 interface Speech {
   readonly observations: readonly Observation[]
   readonly text: string
   readonly output: number
+  readonly memory: Memory
   readonly hasMore: boolean
 }
 
 function silence(session: Session): Speech {
-  return { observations: [], text: '', output: session.bookmark.output, hasMore: false }
+  const { output, memory } = session.bookmark
+  return { observations: [], text: '', output, memory, hasMore: false }
 }
 
 /** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
@@ -107,19 +133,27 @@ function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, 
     lines = [new TextDecoder().decode(bytes)]
     length = bytes.length
   }
-  const heard = lines.filter(line => line.trim() !== '').map(line => understand(line, read))
+  let { memory } = session.bookmark
+  const heard: Reading[] = []
+  for (const line of lines) {
+    if (line.trim() === '') continue
+    const reading = understand(line, memory, read)
+    memory = reading.memory ?? memory
+    heard.push(reading)
+  }
   return {
     observations: heard.flatMap(item => item.observations),
     text: heard.map(item => item.text ?? '').join(''),
     output: from + length,
+    memory,
     hasMore: length > 0,
   }
 }
 
 /** A line that its agent's reader stumbles over is shown as it is: nobody must stay stuck on it. */
-function understand(line: string, read: NonNullable<Agent['read']>): ReturnType<typeof read> {
+function understand(line: string, memory: Memory, read: NonNullable<Agent['read']>): Reading {
   try {
-    return read(line)
+    return read(line, memory)
   } catch {
     return { observations: [], text: `${line}\n` }
   }
@@ -135,5 +169,7 @@ function signalFor(observation: Observation, attempt: number, at: number): Signa
       return { at, attempt, type: 'agent.answered' }
     case 'finished':
       return { at, attempt, type: 'agent.finished', word: observation.word }
+    default:
+      return { at, attempt, type: 'agent.told', news: observation }
   }
 }

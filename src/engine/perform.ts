@@ -2,20 +2,19 @@ import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
-import type { Agent } from '../ports/agent.ts'
+import { spentBy } from '../core/spending.ts'
+import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LaunchOrder, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { errandText } from './errand-text.ts'
+import { type Archive, findThread, survey, tagOf } from './thread.ts'
 
 /**
  * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
  * Trouble while launching is a signal; any other trouble is thrown, and the effect stays pending.
  */
-export async function perform(
-  effect: Effect,
-  session: Session,
-  world: { work: Work; agent: Agent; clock: Clock },
-): Promise<Signal[]> {
+export async function perform(effect: Effect, session: Session, world: Archive & { clock: Clock }): Promise<Signal[]> {
   const { work, clock } = world
   switch (effect.type) {
     case 'launch':
@@ -32,7 +31,10 @@ export async function perform(
       await work.sweep(ref, { force: effect.type === 'kill' })
       work.watch(ref, false)
       work.heard(ref)
-      return [{ at: clock.now(), type: 'tree.gone', attempt: effect.attempt }]
+      const at = clock.now()
+      const isCurrent = session.attempt === effect.attempt
+      const surveyed = isCurrent ? survey(session, world, { at, isFinal: true }) : []
+      return [...surveyed, { at, type: 'tree.gone', attempt: effect.attempt }]
     }
     case 'close':
       await work.close(attemptRef(session))
@@ -43,12 +45,13 @@ export async function perform(
 async function launch(
   effect: Extract<Effect, { type: 'launch' }>,
   session: Session,
-  { work, agent, clock }: { work: Work; agent: Agent; clock: Clock },
+  world: Archive & { clock: Clock },
 ): Promise<Signal[]> {
+  const { work, clock } = world
   const isStillMeant = session.attempt === effect.attempt && session.phase.name === 'starting'
   if (!isStillMeant) return []
   try {
-    await work.launch(launchOrder(session, agent, effect.resume))
+    await work.launch(launchOrder(session, world))
     return []
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
@@ -64,20 +67,56 @@ async function launch(
   }
 }
 
-function launchOrder(session: Session, agent: Agent, resume: string | null): LaunchOrder {
+function launchOrder(session: Session, archive: Archive): LaunchOrder {
   const { spec } = session
-  const plan = agent.plan({ argv: spec.argv, resume, mode: spec.mode })
-  const text = typeof plan.stdin === 'object' ? new TextEncoder().encode(plan.stdin.text) : plan.stdin
+  const { work, agent } = archive
+  const request = launchRequest(session, archive)
+  const plan = agent.plan(request)
   return {
     ...attemptRef(session),
     argv: plan.argv,
     cwd: spec.cwd,
     ...(spec.umask !== undefined && { umask: spec.umask }),
     env: plan.env,
-    stdin: text === 'none' ? undefined : text,
+    stdin: plan.stdin === 'text' ? errandBytes(session, work) : undefined,
+    thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
     mergeStderr: agent.read === undefined,
     show: showOf(agent),
   }
+}
+
+/**
+ * A thread is resumed when its record is there, and else begun: a crash may have come before there was one. Where there was
+ * a record once, its thread is asked for all the same, so that the agent itself says that it is lost.
+ */
+function launchRequest(session: Session, archive: Archive): LaunchRequest {
+  const { work, agent } = archive
+  const { spec, thread, errand, spending } = session
+  const hasRecord = thread.heard > 0 || agent.find === undefined
+  const resume = findThread(session, archive)?.thread ?? (hasRecord ? thread.id : null)
+  const spent = spentBy(spending)
+  const left = (limit: number | null, used: number): number | null =>
+    limit === null ? null : Math.max(0, limit - used)
+  return {
+    argv: spec.argv,
+    mode: spec.mode,
+    cwd: spec.cwd,
+    env: work.environment(spec.id),
+    resume,
+    tag: tagOf(session),
+    isContinuation: errand?.kind === 'continue',
+    autonomy: spec.autonomy,
+    model: spec.model,
+    effort: spec.effort,
+    budget: { usd: left(spec.limits.usd, spent.usd ?? 0), turns: left(spec.limits.turns, spent.turns) },
+  }
+}
+
+/** A prompt may hold any bytes, and is handed on as it came. */
+function errandBytes(session: Session, work: Work): Uint8Array {
+  const { errand, spec } = session
+  if (errand?.kind === 'message') return work.message(spec.id, errand.message)
+  return new TextEncoder().encode(errandText(session, work))
 }
 
 export function showOf(agent: Agent): LaunchOrder['show'] {

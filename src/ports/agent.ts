@@ -1,17 +1,101 @@
-import type { LastWord, Mode, Proof } from '../core/session.ts'
+import type { Autonomy, Exit, LastWord, Memory, Mode, Proof } from '../core/session.ts'
+import type { News } from '../core/signals.ts'
+import type { Instant } from '../lib/time.ts'
 
 /** What an agent's program said, in our words. */
 export type Observation =
   | { readonly type: 'threaded'; readonly thread: string }
   | { readonly type: 'asked'; readonly question: string }
   | { readonly type: 'answered' }
+  /** A turn ended, as far as the program knows. A later word replaces an earlier one. */
   | { readonly type: 'finished'; readonly word: LastWord }
+  | News
+
+export type { Memory } from '../core/session.ts'
+
+export interface Reading {
+  readonly observations: readonly Observation[]
+  /** How a person would read the line: whole lines with their ends; null for what is not worth reading. */
+  readonly text: string | null
+  /** Absent: as before. */
+  readonly memory?: Memory
+}
+
+export interface LaunchRequest {
+  /** The resolved program with the caller's own arguments. */
+  readonly argv: readonly string[]
+  readonly mode: Mode
+  readonly cwd: string
+  /** The session's saved environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** The thread to resume; null starts one. */
+  readonly resume: string | null
+  /** A UUID of this session's current thread: its id where the program lets us choose one, else a tag to find it by. */
+  readonly tag: string
+  /** Whether the text goes on with a turn that was broken off, rather than being a new message. */
+  readonly isContinuation: boolean
+  readonly autonomy: Autonomy
+  readonly model: string | null
+  readonly effort: string | null
+  /** What may still be spent, null for no limit. For programs that can stop by themselves. */
+  readonly budget: { readonly usd: number | null; readonly turns: number | null }
+}
 
 export interface LaunchPlan {
   /** The whole argv, program first. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  readonly stdin: 'prompt' | 'none' | { readonly text: string }
+  /** Whether the program reads what it is to do on stdin. */
+  readonly stdin: 'text' | 'none'
+}
+
+/** What is known about a thread before its own record is looked up. */
+export interface ThreadPlace {
+  /** As the program told it; null while it has not. */
+  readonly thread: string | null
+  /** As given to `plan`. */
+  readonly tag: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  /** When the first attempt of this thread was launched. */
+  readonly since: Instant
+  /** Threads that belong to other sessions: none of them is this one. */
+  readonly others: readonly string[]
+  /** The first text it was given: tells a thread whose id was never told from its neighbours. */
+  readonly opening: string
+}
+
+/** An agent's own record of its thread, on disk. */
+export interface ThreadRecord {
+  readonly thread: string
+  /** What people (or we for them) said in it, in order and in full. Tool results and the program's own notes do not count. */
+  readonly messages: readonly string[]
+}
+
+export interface Ending {
+  readonly exit: Exit
+  readonly word: LastWord | null
+  /** The end of what it wrote to stderr. */
+  readonly stderr: string
+  readonly memory: Memory
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What a probe of the installed program tells. */
+export interface Installation {
+  readonly version: string | null
+  /** What is wrong with it or unknown about it, and what to do; empty when all is well. */
+  readonly remarks: readonly { readonly problem: string; readonly remedy: string | null }[]
+}
+
+/** How an agent's program is got, for people who do not have it. */
+export interface Manual {
+  /** The command that installs it. */
+  readonly install: string
+  /** The command that logs in. */
+  readonly login: string
+  /** The versions this adapter was tried with, oldest first. */
+  readonly tried: readonly string[]
 }
 
 /** Knows one agent program: how it is started and resumed, and what its output means. */
@@ -19,12 +103,23 @@ export interface Agent {
   readonly kind: string
   readonly proof: Proof
   readonly defaultMode: Mode
+  readonly modes: readonly Mode[]
   /** Whether it reads a prompt. A command does not. */
   readonly takesPrompt: boolean
   /** Where to find the program when the caller names none: a name for PATH, or an argv of our own. */
   readonly program: string | readonly string[]
-  /** How to start it, or to resume the thread. `argv` is the resolved program with the caller's own arguments. */
-  plan(order: { argv: readonly string[]; resume: string | null; mode: Mode }): LaunchPlan
+  readonly manual?: Manual
+  /**
+   * Why it cannot be started like this, as a sentence and what to do instead; null when it can. Asked before the work is
+   * accepted.
+   */
+  readonly objection?: (request: LaunchRequest, user: { isRoot: boolean }) => { problem: string; remedy: string } | null
+  /** How to start it, or to resume a thread. */
+  plan(request: LaunchRequest): LaunchPlan
   /** What a line of output means, and how a person would read it. Absent when output is not interpreted. */
-  readonly read?: (line: string) => { observations: readonly Observation[]; text: string | null }
+  readonly read?: (line: string, memory: Memory) => Reading
+  /** Looks up the program's own record of a thread; null when there is none. Absent: it keeps none that we can read. */
+  readonly find?: (place: ThreadPlace) => ThreadRecord | null
+  /** What its end means where the words alone do not tell, or tell wrong: the last word to go by; null leaves it as it is. */
+  readonly explain?: (ending: Ending) => LastWord | null
 }

@@ -19,7 +19,9 @@ export interface LaunchOrder extends AttemptRef {
   /** Added to the session's saved environment. */
   readonly env: Readonly<Record<string, string>>
   /** What the program reads on stdin; undefined gives it an empty one (headless) or the terminal. */
-  readonly stdin: Uint8Array | 'prompt' | undefined
+  readonly stdin: Uint8Array | undefined
+  /** Its thread, by a name of its own: nothing else may be at work in it. Null when it has none. */
+  readonly thread: string | null
   /** Whether stderr goes into the same file as stdout, in the order written. */
   readonly mergeStderr: boolean
   /** What the pane shows: the session's transcript, or the program's own output. */
@@ -32,8 +34,8 @@ export interface Evidence {
   readonly isClaimed: boolean
   /** When its pane was last opened, as long as no shim has taken it. */
   readonly openedAt: Instant | null
-  /** The shim would not start the program, because something of an earlier attempt still lives. */
-  readonly isRefused: boolean
+  /** Why the shim would not start the program; null when it did not object. */
+  readonly refusal: string | null
   readonly life: Life | null
   readonly exit: Exit | null
   /** `unknown` is never taken for `dead`. */
@@ -54,6 +56,18 @@ export interface Work {
     sessionId: string,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
   ): Promise<void>
+  /** The environment that was laid down with a session. */
+  environment(sessionId: string): Readonly<Record<string, string>>
+  /** Lays a message down, durably, before it is accepted. Number 1 is the prompt. */
+  keep(sessionId: string, message: number, text: Uint8Array): Promise<void>
+  /** The text of a message. */
+  message(sessionId: string, message: number): Uint8Array
+  /** What an attempt was given to read on stdin; null when it was never laid down, or was given nothing. */
+  given(ref: AttemptRef): Uint8Array | null
+  /** The end of the transcript, at most that many bytes. */
+  lastWords(sessionId: string, limit: number): string
+  /** The end of what the attempt complained about on stderr, where that is kept apart from its output. */
+  complaints(ref: AttemptRef): string
   /**
    * Starts the attempt, unless it was already. Calling it again after a crash, at any point, leads to exactly
    * one process.

@@ -19,6 +19,11 @@ main() {
   if command -v flock >/dev/null 2>&1; then
     exec 9>"$home/sessions/$id/lock"
     flock -n 9 || conclude refused 0
+    # So does everything that works in its thread: a second writer would tear the conversation apart.
+    if [ -h "$folder/thread" ]; then
+      exec 8>"$folder/thread"
+      flock -n 8 || conclude busy 0
+    fi
   fi
 
   # The terminal may go away, and Ctrl-C in it is for the program. Caught and not ignored: ignoring is inherited.
@@ -45,7 +50,7 @@ main() {
 
 # Writes down how it ended, and rings. On a full disk it waits for room: nobody could find out again.
 conclude() {
-  exec 9>&-
+  exec 8>&- 9>&-
   # The shell tells a killed program from one that exited with 128 + n by a word on stderr (dash, bash; not for INT, PIPE).
   signalled=no
   case $2 in

@@ -8,6 +8,8 @@ import type { Home } from '../world/os/home.ts'
 export interface LogSource {
   readonly file: string
   readonly times: string
+  /** Our own telling of what was said, rather than the program's bytes. */
+  readonly isTranscript: boolean
 }
 
 /**
@@ -17,13 +19,18 @@ export interface LogSource {
 export function logSources(home: Home, session: SessionView, options: { raw: boolean; attempt?: number }): LogSource[] {
   const folder = sessionFolder(home, session.id)
   if (!options.raw && options.attempt === undefined && fs.existsSync(folder.transcript)) {
-    return [{ file: folder.transcript, times: folder.times }]
+    return [{ file: folder.transcript, times: folder.times, isTranscript: true }]
   }
   const first = options.attempt ?? 1
   const last = options.attempt ?? session.attempt
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => attemptFolder(home, session.id, first + i))
     .filter(attempt => fs.existsSync(attempt.stdout))
-    .map(attempt => ({ file: attempt.stdout, times: attempt.times }))
+    .map(attempt => ({ file: attempt.stdout, times: attempt.times, isTranscript: false }))
+}
+
+/** How much a session has said so far: what is said from now on comes after it. */
+export function transcriptLength(home: Home, id: string): number {
+  return fs.statSync(sessionFolder(home, id).transcript, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The offset at which what was written since `since` begins, as exactly as lengths were noted down. */

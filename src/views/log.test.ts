@@ -11,6 +11,7 @@ import { attemptFolder, sessionFolder } from '../world/os/folders.ts'
 import { mirrorTo } from '../world/store/mirror.ts'
 import { openStore, type SqliteStore } from '../world/store/sqlite-store.ts'
 import { followLog, type LogOptions, readLog } from './log.ts'
+import { transcriptLength } from './log-source.ts'
 import { viewOf } from './session-view.ts'
 import { watchSession } from './watch-session.ts'
 
@@ -21,7 +22,7 @@ let store: SqliteStore
 beforeEach(() => {
   temp = tempHome()
   store = openStore(temp.home.database, mirrorTo(temp.home))
-  session = create(specOf({ agent: 'mute', id: ID })).session
+  session = create(specOf({ agent: 'mute', id: ID }), { hasPrompt: true }).session
   fs.mkdirSync(attemptFolder(temp.home, ID, 1).root, { recursive: true })
   store.record(step(session, []))
 })
@@ -96,6 +97,31 @@ test('a transcript is the log, unless the program’s own output is asked for', 
     '{"type":"text"}\n',
     '{"type":"text"}\n',
   ])
+})
+
+test('a transcript is coloured by what each line is, the program’s own bytes are not', async () => {
+  const told = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: the thread is resumed\n'
+  fs.writeFileSync(sessionFolder(temp.home, ID).transcript, told)
+  fs.writeFileSync(stdout(), '● not ours\n')
+  expect(await read()).toBe(told)
+  expect((await read({ colour: true })).split('\n')).toEqual([
+    'I look.',
+    '\u001b[36m● Bash ls\u001b[0m',
+    '\u001b[2m  │ a.txt\u001b[0m',
+    '\u001b[31m  ✗ no b.txt\u001b[0m',
+    '\u001b[31m✗ denied\u001b[0m',
+    '\u001b[1m── attempt 2: the thread is resumed\u001b[0m',
+    '',
+  ])
+  expect(await read({ colour: true, raw: true })).toBe('● not ours\n')
+})
+
+test('a transcript is read from a length on that it had', async () => {
+  fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'before\n')
+  const after = transcriptLength(temp.home, ID)
+  fs.appendFileSync(sessionFolder(temp.home, ID).transcript, 'after\n')
+  expect(await read({ after })).toBe('after\n')
+  expect(transcriptLength(temp.home, 'bbbbbbbbbb')).toBe(0)
 })
 
 test('who follows a log reads on until the session has ended, and misses nothing', async () => {

@@ -7,6 +7,7 @@ import type { Home } from '../world/os/home.ts'
 import { CLOSING_MARK } from '../world/os/spool.ts'
 import { Changes } from './changes.ts'
 import { type LogSource, logSources, offsetOfLastLines, offsetSince } from './log-source.ts'
+import { paintTranscript } from './paint-transcript.ts'
 import { readSession } from './sessions.ts'
 
 export interface LogOptions {
@@ -16,6 +17,8 @@ export interface LogOptions {
   readonly lines?: number
   readonly since?: Instant
   readonly attempt?: number
+  /** Only what the transcript holds beyond this length. */
+  readonly after?: number
 }
 
 const CHUNK = 262_144
@@ -64,6 +67,7 @@ class Reader {
   #session: SessionView
   #carry: Buffer = Buffer.alloc(0)
   #held: Buffer = Buffer.alloc(0)
+  #isTranscript = false
 
   constructor(home: Home, session: SessionView, options: LogOptions) {
     this.#home = home
@@ -83,7 +87,8 @@ class Reader {
   }
 
   *available(): Generator<Uint8Array> {
-    for (const { file } of this.#sources()) {
+    for (const { file, isTranscript } of this.#sources()) {
+      this.#isTranscript = isTranscript
       for (let chunk = this.#read(file); chunk.length > 0; chunk = this.#read(file)) {
         const own = this.#withoutMark(chunk)
         const shown = this.#options.raw ? own : this.#wholeLines(own)
@@ -135,7 +140,9 @@ class Reader {
   }
 
   #clean(bytes: Buffer): Uint8Array {
-    return Buffer.from(readable(bytes.toString(), { colour: this.#options.colour }))
+    const { colour } = this.#options
+    const text = readable(bytes.toString(), { colour })
+    return Buffer.from(colour && this.#isTranscript ? paintTranscript(text) : text)
   }
 
   #sources(): LogSource[] {
@@ -148,7 +155,7 @@ function beginnings(sources: readonly LogSource[], options: LogOptions): Map<str
   const offsets = new Map<string, number>()
   let wanted = options.lines
   for (const source of [...sources].reverse()) {
-    const since = options.since === undefined ? 0 : offsetSince(source, options.since)
+    const since = options.since === undefined ? (options.after ?? 0) : offsetSince(source, options.since)
     let offset = since
     if (wanted !== undefined) {
       const last =

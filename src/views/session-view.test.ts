@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => temp.noLeaks())
 
-const newborn = (): Session => create(specOf({ agent: 'mute', id: ID, maxTime: 60_000 })).session
+const newborn = (): Session => create(specOf({ agent: 'mute', id: ID, maxTime: 60_000 }), { hasPrompt: true }).session
 
 function alive(session: Session): Session {
   const birth = identify(process.pid)?.birth ?? ''
@@ -48,6 +48,11 @@ test('a session is shown as it is recorded', () => {
     exitCode: null,
     signal: null,
     thread: null,
+    autonomy: 'full',
+    model: null,
+    activity: null,
+    messages: { accepted: 1, confirmed: 0 },
+    spent: { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: null },
     createdAt: '2026-01-01T00:00:00.000Z',
     startedAt: null,
     endedAt: null,
@@ -111,7 +116,11 @@ test('how and when it ended, rests or is blocked is told', () => {
     endedAt: '1970-01-01T00:00:05.000Z',
     deadline: null,
   })
-  const resting: Session = { ...newborn(), exit, phase: { name: 'resting', until: 9_000, reason: 'exit code 3' } }
+  const resting: Session = {
+    ...newborn(),
+    exit,
+    phase: { name: 'resting', cause: 'crash', until: 9_000, reason: 'exit code 3' },
+  }
   expect(viewOf(resting, temp.home)).toMatchObject({
     phase: 'resting',
     until: '1970-01-01T00:00:09.000Z',
@@ -119,4 +128,23 @@ test('how and when it ended, rests or is blocked is told', () => {
   })
   const blocked: Session = { ...newborn(), phase: { name: 'blocked', since: 1, question: 'may I?' } }
   expect(viewOf(blocked, temp.home)).toMatchObject({ phase: 'blocked', reason: 'waiting for you: may I?' })
+})
+
+test('what it is at, what it has read and what it has spent is told', () => {
+  const session = alive(newborn())
+  const spent = { input: 1_200, cached: 200, output: 30, usd: 0.5, turns: 2 }
+  const busy: Session = {
+    ...session,
+    activity: { tools: [{ id: 'a', tool: 'Bash', gist: 'npm test', since: 1 }], editedAt: null, retrying: null },
+    messages: [...session.messages.map(message => ({ ...message, confirmedAt: 2_000 })), ...session.messages],
+    spending: { ...session.spending, before: spent, attempt: spent },
+  }
+  expect(viewOf(busy, temp.home)).toMatchObject({
+    activity: 'Bash npm test',
+    messages: { accepted: 2, confirmed: 1 },
+    spent: { turns: 4, inputTokens: 2_400, cachedTokens: 400, outputTokens: 60, costUsd: 1 },
+  })
+  const failure = { kind: 'overloaded', text: '529 Overloaded', resetAt: null, remedy: null } as const
+  const retrying: Session = { ...busy, activity: { ...busy.activity, retrying: failure } }
+  expect(viewOf(retrying, temp.home).activity).toBe('tries again: 529 Overloaded')
 })

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
-import type { SessionView } from '../api/contract/session-view.ts'
-import { describeExit } from '../core/judge-exit.ts'
-import { deadlineOf, type Exit, type Session } from '../core/session.ts'
+import type { MessageView, SessionView } from '../api/contract/session-view.ts'
+import { describeExit } from '../core/judge-end.ts'
+import { deadlineOf, type Exit, type Message, type Session } from '../core/session.ts'
+import { spentBy } from '../core/spending.ts'
 import { type Instant, iso } from '../lib/time.ts'
 import { attemptFolder } from '../world/os/folders.ts'
 import type { Home } from '../world/os/home.ts'
@@ -32,7 +33,15 @@ export function viewOf(session: Session, home: Home): SessionView {
     pid: seen?.pid ?? null,
     exitCode: exit?.kind === 'code' ? exit.code : null,
     signal: exit?.kind === 'signal' ? exit.signal : null,
-    thread: session.thread,
+    thread: session.thread.id,
+    autonomy: spec.autonomy,
+    model: spec.model,
+    activity: exit === null && seen?.isOver !== true ? activityOf(session) : null,
+    messages: {
+      accepted: session.messages.length,
+      confirmed: session.messages.filter(message => message.confirmedAt !== null).length,
+    },
+    spent: spentIn(session),
     createdAt: iso(spec.createdAt),
     startedAt: session.startedAt === null ? null : iso(session.startedAt),
     endedAt: phase.name === 'ended' ? iso(phase.at) : null,
@@ -40,6 +49,29 @@ export function viewOf(session: Session, home: Home): SessionView {
     until: phase.name === 'resting' ? iso(phase.until) : null,
     deadline: isoOrNull(phase.name === 'ended' ? null : deadlineOf(session)),
   }
+}
+
+export function messageView(message: Message): MessageView {
+  const { id, gist, acceptedAt, deliveredAt, confirmedAt } = message
+  return {
+    number: id,
+    state: confirmedAt !== null ? 'confirmed' : deliveredAt !== null ? 'delivered' : 'accepted',
+    gist,
+    acceptedAt: iso(acceptedAt),
+    deliveredAt: isoOrNull(deliveredAt),
+    confirmedAt: isoOrNull(confirmedAt),
+  }
+}
+
+function activityOf({ activity }: Session): string | null {
+  if (activity.retrying !== null) return `tries again: ${activity.retrying.text}`
+  const tool = activity.tools.at(-1)
+  return tool === undefined ? null : `${tool.tool} ${tool.gist}`.trim()
+}
+
+function spentIn({ spending }: Session): SessionView['spent'] {
+  const { turns, input, cached, output, usd } = spentBy(spending)
+  return { turns, inputTokens: input, cachedTokens: cached, outputTokens: output, costUsd: usd }
 }
 
 interface Seen {

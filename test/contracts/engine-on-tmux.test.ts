@@ -33,7 +33,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     store = openStore(bench.home.database)
     const work = new TmuxWork(bench.home, bench.panes)
     const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
-    engine = new Engine({ store, work, clock: systemClock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+    engine = new Engine({ store, work, clock: systemClock, agents: scriptedAgents(), rules: DEFAULT_RULES, onTrouble })
     await engine.start()
   }
 
@@ -69,7 +69,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
       'if [ "$1" = --resume ]; then echo "$2 resumed"; echo "done: it"; else echo "thread: t-1"; kill -KILL $$; fi',
     )
     await ended(id)
-    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, thread: 't-1' })
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, thread: { id: 't-1' } })
     expect(saidOf(id)).toEqual(['thread: t-1', 't-1 resumed', 'done: it'])
   })
 

@@ -7,7 +7,7 @@ import { settle } from '../../src/testkit/memory/virtual-clock.ts'
 import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
 import { sessionFolder } from '../../src/world/os/folders.ts'
 import { openOrRebuild } from '../../src/world/store/open-or-rebuild.ts'
-import { openDatabase } from '../../src/world/store/sqlite.ts'
+import { openDatabase } from '../../src/world/os/sqlite.ts'
 import { readAll, readEvents, readOne } from '../../src/world/store/read.ts'
 
 let temp: TempHome
@@ -25,7 +25,9 @@ async function leaveTwo(): Promise<Session[]> {
   const writer = tempHome().home
   const store = openOrRebuild(writer, () => undefined)
   const sessions = ['aaaaaaaaaa', 'bbbbbbbbbb'].map((id, i) => {
-    const first = create(specOf({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }))
+    const first = create(specOf({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }), {
+      hasPrompt: true,
+    })
     fs.mkdirSync(sessionFolder(writer, id).root)
     store.record(first)
     return first.session
@@ -105,7 +107,11 @@ test('reading needs no supervisor, and a database that cannot be read is answere
   const newest = [...sessions].reverse()
   expect(readAll(temp.home)).toEqual(newest)
   expect(readOne(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
-  expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual(['session.created', 'attempt.launched'])
+  expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual([
+    'session.created',
+    'attempt.launched',
+    'message.delivered',
+  ])
   fs.rmSync(temp.home.database)
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
   expect(readAll(temp.home)).toEqual(newest)

@@ -28,7 +28,9 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
     afterEach(() => bench.close())
 
     const accept = (id: string, wishes: Partial<Spec> = {}): Session => {
-      const first = create(specOf({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...wishes }))
+      const first = create(specOf({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...wishes }), {
+        hasPrompt: true,
+      })
       store.record(first)
       return first.session
     }
@@ -59,10 +61,11 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       expect(store.events('a').map(({ sessionId, event }) => [sessionId, event.type])).toEqual([
         ['a', 'session.created'],
         ['a', 'attempt.launched'],
+        ['a', 'message.delivered'],
         ['a', 'session.stopping'],
       ])
       expect(store.pending('a').map(item => [item.sessionId, item.effect])).toEqual([
-        ['a', { type: 'launch', attempt: 1, resume: null }],
+        ['a', { type: 'launch', attempt: 1 }],
         ['a', { type: 'interrupt', attempt: 1 }],
       ])
     })
@@ -137,7 +140,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       const other = bench.open()
       const before = [other.all(), other.events('a'), other.pending()]
       expect(() => store.assertEpoch()).toThrow(Superseded)
-      expect(() => store.record(step({ ...session, thread: 'stolen' }, []))).toThrow(Superseded)
+      expect(() => store.record(step({ ...session, attempt: 9 }, []))).toThrow(Superseded)
       expect(() => store.settle(launch?.key ?? '')).toThrow(Superseded)
       expect(() => store.remove('a')).toThrow(Superseded)
       expect([other.all(), other.events('a'), other.pending()]).toEqual(before)

@@ -46,6 +46,7 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
       cwd: path.join(home.root, `cwd${number}`),
       env: {},
       stdin: undefined,
+      thread: null,
       mergeStderr: true,
       show: 'output',
       ...wishes,

@@ -43,7 +43,7 @@ describe('what a headless program writes', () => {
   })
 
   test('is readable by its user alone, like everything else', async () => {
-    const order = await swept(['/bin/echo', 'secret'], { stdin: 'prompt', prompt: Buffer.from('secret') })
+    const order = await swept(['/bin/echo', 'secret'], { stdin: Buffer.from('secret'), prompt: Buffer.from('secret') })
     const session = path.join(bench.home.sessions, order.sessionId)
     const open = fs
       .readdirSync(session, { recursive: true, withFileTypes: true })

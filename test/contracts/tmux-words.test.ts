@@ -98,7 +98,7 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
 
   test('reads a prompt of five megabytes with every byte there is', async () => {
     const prompt = Buffer.alloc(5_000_000, Buffer.from(Array.from({ length: 256 }, (_, i) => i)))
-    const order = await ended(['/bin/sh', '-c', 'cat >told'], { stdin: 'prompt', prompt })
+    const order = await ended(['/bin/sh', '-c', 'cat >told'], { stdin: prompt })
     expect(fs.readFileSync(path.join(order.cwd, 'told')).equals(prompt)).toBe(true)
   })
 

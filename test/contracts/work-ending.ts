@@ -90,11 +90,26 @@ export function promisesOfEnding(given: Given): void {
     const order = await given.running(PATIENT)
     const second = next(order)
     await given.bench.work.launch(second)
-    await given.bench.until('it is refused', () => given.bench.work.evidence(second).isRefused)
+    await given.bench.until('it is refused', () => given.bench.work.evidence(second).refusal !== null)
     expect(given.bench.work.evidence(second)).toMatchObject({ life: null, exit: null })
     expect(given.bench.work.evidence(order).process).toBe('alive')
     await given.bench.work.sweep(second, { force: true })
     await given.bench.work.sweep(order, { force: true })
+  })
+
+  test('an attempt is refused while another session is at work in its thread, and not in another', async () => {
+    const { work, until } = given.bench
+    const thread = 'talker-t 1/ü' // An agent may call it what it likes.
+    const first = await given.launched(PATIENT, { thread })
+    await until('the first is at work', () => said(work, first).includes('ready'))
+    const second = await given.launched(PATIENT, { thread })
+    await until('the second is refused', () => work.evidence(second).refusal !== null)
+    expect(work.evidence(second)).toMatchObject({ refusal: 'another session is at work in its thread', life: null })
+    const other = await given.launched(HELLO, { thread: 'talker-t2' })
+    await until('another thread is free', () => work.evidence(other).exit !== null)
+    await work.sweep(first, { force: true })
+    const third = await given.launched(HELLO, { thread })
+    await until('the thread is free again', () => work.evidence(third).exit !== null)
   })
 
   test('an attempt follows when nothing is left of the one before', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Given, HELLO, PATIENT, said, type Twin } from './work-bench.ts'
+import { type Given, HELLO, next, PATIENT, said, type Twin } from './work-bench.ts'
 
 /** How a program comes to life, speaks, and how it is known that it has ended. */
 export function promisesOfLaunching(given: Given): void {
@@ -8,7 +8,7 @@ export function promisesOfLaunching(given: Given): void {
     expect(given.bench.work.evidence(order)).toEqual({
       isClaimed: false,
       openedAt: null,
-      isRefused: false,
+      refusal: null,
       life: null,
       exit: null,
       process: 'unknown',
@@ -23,7 +23,7 @@ export function promisesOfLaunching(given: Given): void {
     expect(alive).toEqual({
       isClaimed: true,
       openedAt: null,
-      isRefused: false,
+      refusal: null,
       exit: null,
       process: 'alive',
       shim: 'alive',
@@ -83,10 +83,29 @@ export function promisesOfLaunching(given: Given): void {
   test('a prompt reaches the program on its stdin, byte for byte', async () => {
     const prompt = Buffer.from(`a 'b' "c" $(d) \`e\` \\f -g\n#{h} %H\n`)
     const cat: Twin = { sh: 'cat', deeds: ({ stdin }) => [{ say: stdin }] }
-    const order = await given.ended(cat, { stdin: 'prompt', prompt })
-    const text = await given.ended(cat, { stdin: Buffer.from('go on\n') })
-    for (const each of [order, text]) await given.bench.work.sweep(each, { force: false })
-    expect([said(given.bench.work, order), said(given.bench.work, text)]).toEqual([prompt.toString(), 'go on\n'])
+    const order = await given.ended(cat, { stdin: prompt })
+    await given.bench.work.sweep(order, { force: false })
+    expect(said(given.bench.work, order)).toBe(prompt.toString())
+    expect(Buffer.from(given.bench.work.given(order) ?? []).equals(prompt)).toBe(true)
+    expect(given.bench.work.given(next(order))).toBeNull()
+  })
+
+  test('messages are kept by their numbers, the prompt first, beside the environment', async () => {
+    const { work } = given.bench
+    const { sessionId } = await given.bench.order(HELLO, { mode: given.mode, prompt: Buffer.from('do it') })
+    await work.keep(sessionId, 2, Buffer.from('and this\n'))
+    await work.keep(sessionId, 3, Buffer.from([0, 255]))
+    const texts = [1, 2, 3].map(number => [...work.message(sessionId, number)])
+    expect(texts).toEqual([[...Buffer.from('do it')], [...Buffer.from('and this\n')], [0, 255]])
+    expect(work.environment(sessionId)).toBeTypeOf('object')
+  })
+
+  test('the end of the transcript can be had', async () => {
+    const { work } = given.bench
+    const { sessionId } = await given.bench.order(HELLO, { mode: given.mode })
+    expect(work.lastWords(sessionId, 100)).toBe('')
+    work.write(sessionId, 0, 'one\ntwo\n')
+    expect([work.lastWords(sessionId, 4), work.lastWords(sessionId, 100)]).toEqual(['two\n', 'one\ntwo\n'])
   })
 
   test('the transcript is cut to what is known and goes on from there', async () => {

@@ -20,7 +20,7 @@ function openMemoryBench(): WorkBench {
     order: async ({ deeds, sh, ...rest }, { prompt, ...wishes } = {}) => {
       const sessionId = `s${++sessions}`
       programs[sessionId] = { ...rest, run: typeof deeds === 'function' ? deeds : () => deeds }
-      await work.prepare(sessionId, { prompt: prompt ?? null })
+      await work.prepare(sessionId, { prompt: prompt ?? null, env: {} })
       return {
         sessionId,
         name: `twin-${sessions}`,
@@ -30,6 +30,7 @@ function openMemoryBench(): WorkBench {
         cwd: '/',
         env: {},
         stdin: undefined,
+        thread: null,
         mergeStderr: true,
         show: 'output',
         ...wishes,

@@ -10,7 +10,7 @@ import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
 import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
 import { settle, VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
 import { MIGRATIONS } from '../../src/world/store/migrations.ts'
-import { openDatabase } from '../../src/world/store/sqlite.ts'
+import { openDatabase } from '../../src/world/os/sqlite.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
 import { RESTING, SCHEMA_1, sessionRow, WAITING_TO_LAUNCH } from './version-1.ts'
 
@@ -45,7 +45,16 @@ test('the first migration is what it was', () => {
 test('a database of version 1 opens with everything in it', () => {
   const store = openStore(file)
   expect(store.epoch).toBe(42)
-  expect(store.load(RESTING.spec.id)).toEqual(RESTING)
+  const { spec, thread, lastWord: _, bookmark, phase, ...kept } = RESTING
+  expect(store.load(spec.id)).toMatchObject({
+    ...kept,
+    spec,
+    phase,
+    bookmark,
+    thread: { id: thread, needsDigest: false },
+  })
+  expect(store.load(spec.id)?.messages).toMatchObject([{ id: 1, gist: 'fix it', confirmedAt: spec.createdAt }])
+  expect(store.load(WAITING_TO_LAUNCH.spec.id)?.messages).toMatchObject([{ id: 1, confirmedAt: null }])
   expect(store.live()).toHaveLength(2)
   expect(store.events(RESTING.spec.id).map(({ event }) => event)).toEqual([{ at: 1_000, type: 'session.created' }])
   expect(store.pending().map(item => item.effect)).toEqual([{ type: 'launch', attempt: 1, resume: null }])
@@ -57,10 +66,11 @@ test('and its sessions resume', async () => {
   const clock = new VirtualClock(RESTING.phase.until - 10)
   const machine = new Machine(clock, { talker: { run: ({ argv }) => [{ say: `${argv.join(' ')}\ndone: it\n` }] } })
   const work = new MemoryWork(machine)
-  for (const { spec } of [RESTING, WAITING_TO_LAUNCH]) await work.prepare(spec.id, { prompt: Buffer.from('do it') })
+  for (const { spec } of [RESTING, WAITING_TO_LAUNCH])
+    await work.prepare(spec.id, { prompt: Buffer.from('do it'), env: {} })
   const troubles: unknown[] = []
   const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
-  const engine = new Engine({ store, work, clock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+  const engine = new Engine({ store, work, clock, agents: scriptedAgents(), rules: DEFAULT_RULES, onTrouble })
   await engine.start()
   while (store.live().length > 0 && (await clock.next())) await settle()
   const outcome = (session: Session): unknown => session.phase.name === 'ended' && session.phase.outcome

@@ -1,5 +1,3 @@
-import type { In, Session, Spec } from '../../src/core/session.ts'
-
 /** The schema as the first release wrote it. It is not changed any more: this is what lies on people's disks. */
 export const SCHEMA_1 = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -31,7 +29,7 @@ CREATE INDEX outbox_session ON outbox (session_id, seq);
 PRAGMA user_version = 1;
 `
 
-const SPEC: Spec = {
+const SPEC = {
   id: 'aaaaaaaaaa',
   name: 'talker-fix',
   task: 'fix',
@@ -47,7 +45,7 @@ const SPEC: Spec = {
 }
 
 /** Its first attempt crashed; the second is to resume its thread. */
-export const RESTING: In<'resting'> = {
+export const RESTING = {
   spec: SPEC,
   phase: { name: 'resting', until: 1_005_000, reason: 'killed by SIGKILL before the agent ended its turn' },
   wanted: 'run',
@@ -62,7 +60,7 @@ export const RESTING: In<'resting'> = {
 }
 
 /** It was accepted, and then the power failed. */
-export const WAITING_TO_LAUNCH: Session = {
+export const WAITING_TO_LAUNCH = {
   spec: { ...SPEC, id: 'bbbbbbbbbb', name: 'talker-new', task: 'new', maxTime: null },
   phase: { name: 'starting', since: 1_000_000 },
   wanted: 'run',
@@ -77,9 +75,9 @@ export const WAITING_TO_LAUNCH: Session = {
 }
 
 /** The row as version 1 wrote it: what is looked for stands in columns, everything else in one text. */
-export function sessionRow(session: Session): string {
+export function sessionRow(session: typeof RESTING | typeof WAITING_TO_LAUNCH): string {
   const { id, name, createdAt } = session.spec
-  const due = session.phase.name === 'resting' ? session.phase.until : 'NULL'
+  const due = 'until' in session.phase ? session.phase.until : 'NULL'
   const state = JSON.stringify(session).replaceAll("'", "''")
   return `INSERT INTO sessions VALUES ('${id}', '${name}', 1, ${due}, ${createdAt}, '${state}')`
 }

@@ -37,8 +37,9 @@ describe.each(Object.entries(STORIES))('a supervisor that loses its power in the
 })
 
 /** What does not depend on when it happened. */
-function essence({ session, transcript, starts, alive, pending, letters, panes }: Ending): unknown {
+function essence({ session, transcript, starts, alive, pending, letters, panes, records }: Ending): unknown {
   const said = transcript.split('\n').filter(line => !line.startsWith('──'))
   const outcome = session.phase.name === 'ended' ? session.phase.outcome : session.phase.name
-  return { outcome, exit: session.exit, thread: session.thread, said, starts, alive, pending, letters, panes }
+  const rest = { starts, alive, pending, letters, panes, records }
+  return { outcome, exit: session.exit, thread: session.thread.id, said, ...rest }
 }

@@ -19,8 +19,10 @@ test('an agent that ends its turn well and exits with 0 has done its work', asyn
   expect(stage.events('s1').map(event => event.type)).toEqual([
     'session.created',
     'attempt.launched',
+    'message.delivered',
     'attempt.started',
     'thread.known',
+    'message.confirmed',
     'turn.ended',
     'attempt.ended',
     'session.ended',

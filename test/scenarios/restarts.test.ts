@@ -17,7 +17,7 @@ test('a crashed agent is started again, told to resume its thread, and the trans
       '── attempt 1: killed by SIGSEGV',
       '── killed by SIGSEGV before the agent ended its turn; next attempt in 100 ms',
       '── attempt 2: the thread is resumed',
-      'talker --resume t-1, told: go on',
+      'talker --resume t-1, told: [oneshot, attempt 2] Your process ended before your work did: killed by SIGSEGV before the agent ended its turn. This is the same conversation. A command that was running then may or may not have taken effect. Check what is already done, then go on with the task until it is finished.',
       'done: it',
       '── done: the agent ended its turn, exit code 0',
       '',
@@ -73,7 +73,7 @@ test('a process that vanished with its shim is proof of death, found by the slow
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   }
   const { stage, engine } = await begin(program)
-  await stage.until(() => stage.session('s1')?.thread === 't-1')
+  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
   const attempt = stage.machine.attempt({ sessionId: 's1', attempt: 1 })
   attempt.isShimAlive = false
   await engine.reconcile()

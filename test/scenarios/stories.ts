@@ -1,4 +1,7 @@
+import type { Deed } from '../../src/testkit/memory/scripted-process.ts'
 import type { Story } from '../../src/testkit/memory/story.ts'
+
+const DONE: readonly Deed[] = [{ say: 'done: after all\n' }]
 
 const HAPPY: Story = {
   spec: { agent: 'talker' },
@@ -73,6 +76,49 @@ const LATE: Story = {
   program: { run: () => [{ say: 'I take my time\n' }, { wait: Infinity }] },
 }
 
+/**
+ * It dies before it has written down what it was given, and after; the messages that were sent to it meanwhile follow, and
+ * one wakes it when it has long ended.
+ */
+const CONVERSATION: Story = {
+  spec: { agent: 'scribe' },
+  sends: [
+    { after: 100, text: 'and this' },
+    { after: 200, text: 'and that' },
+    { after: 900_000, text: 'wake up' },
+  ],
+  program: {
+    run: ({ start, argv, stdin }) => {
+      const told = { say: `${argv[1]} ${argv[2]}, told: ${stdin}\n` }
+      if (start === 1 || start === 4) return [{ wait: 5 }, { die: 'SIGKILL' }]
+      if (start === 2) return [{ record: 't-1' }, { say: 'thread: t-1\nI read it\n' }, { wait: 500 }, { exit: 1 }]
+      return [{ record: 't-1' }, { say: 'thread: t-1\n' }, told, { wait: 100 }, { say: 'done: it\n' }]
+    },
+  },
+}
+
+const LIMITED: Story = {
+  spec: { agent: 'talker' },
+  program: {
+    run: ({ start }) => {
+      if (start === 1) return [{ say: `thread: t-1\nlimit: ${Date.UTC(2026, 0, 1, 3)}\n` }, { exit: 1 }]
+      return start === 2 ? [{ say: 'offline: ECONNRESET\n' }, { exit: 1 }] : DONE
+    },
+  },
+}
+
+/** The conversation becomes too long: a fresh one is told what was done. */
+const OVERFLOWING: Story = {
+  spec: { agent: 'scribe' },
+  program: {
+    run: ({ start, stdin }) => {
+      const thread = `t-${start}`
+      const begin = [{ record: thread }, { say: `thread: ${thread}\ntold: ${stdin}\n` }, { wait: 100 }]
+      return start === 1 ? [...begin, { say: 'full: too long\n' }, { exit: 1 }] : [...begin, ...DONE]
+    },
+  },
+}
+
 /** Stories in which every effect there is happens at least once. */
 export const STORIES: Readonly<Record<string, Story>> = {
   'a happy run': HAPPY,
@@ -84,4 +130,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'refused launches': LITTERED,
   'a question and its answer': BLOCKED,
   'the time limit': LATE,
+  'a conversation': CONVERSATION,
+  'a limit and an outage': LIMITED,
+  'a conversation that grows too long': OVERFLOWING,
 }

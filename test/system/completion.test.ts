@@ -33,7 +33,8 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
 
   it('completes commands, options, values and config keys', async () => {
     expect(await offers('sta')).toEqual(['status'])
-    expect(await offers('run', '--ma')).toEqual(['--max-time'])
+    expect(await offers('run', '--ma')).toEqual(['--max-time', '--max-turns'])
+    expect(await offers('run', '--autonomy', 'e')).toEqual(['edits'])
     expect(await offers('run', '--agent', 'c')).toEqual(['claude', 'codex', 'command'])
     expect(await offers('run', '--agent', '=', 'cl')).toEqual(['claude'])
     expect(await offers('daemon', 're')).toEqual(['restart'])
@@ -50,6 +51,10 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
     expect(await offers('clean', '')).toEqual(['command-over'])
     expect(await offers('status', 'command-')).toEqual(['command-alive', 'command-over'])
     expect(await offers('wait', 'command-over', 'command-a')).toEqual(['command-alive'])
+    await house.run('--agent', 'demo', '--name', 'stopped', 'steps=1000')
+    await house.ok('stop', 'stopped')
+    expect(await offers('resume', '')).toEqual(['demo-stopped'])
+    expect(await offers('send', '')).toEqual(['demo-stopped'])
   })
 
   it('leaves files, folders and commands to bash', async () => {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PROBLEMS } from '../../src/api/contract/problems.ts'
 import { reference } from '../../src/cli/reference.ts'
 import { DIRECTIVES } from '../../src/world/agents/demo/script.ts'
 import { run } from '../../src/world/os/run.ts'
@@ -79,9 +80,17 @@ it('the JSON contract page names exactly the fields that are printed', async () 
   }
   const session = await house.run('--headless', '--', 'true')
   expect(Object.keys(session).sort()).toEqual(documented('`oneshot list', '`oneshot daemon').sort())
-  expect(Object.keys(await house.daemon()).sort()).toEqual(documented('`oneshot daemon', '').sort())
+  expect(Object.keys(await house.daemon()).sort()).toEqual(documented('`oneshot daemon', '`oneshot messages').sort())
   const listed = await house.list()
   expect(listed.map(view => Object.keys(view))).toEqual([Object.keys(session)])
+  await house.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
+  const [prompt = {}] = await house.json<object[]>('messages', 'reader')
+  expect(Object.keys(prompt).sort()).toEqual(documented('`oneshot messages', '## Errors').sort())
+})
+
+it('the JSON contract page names every error code, with the exit code it has', () => {
+  const rows = [...read('docs/json.md').matchAll(/^\| (\d+) \| `([\w-]+)` \| .+ \|$/gm)]
+  expect(Object.fromEntries(rows.map(([, exit, code]) => [code, Number(exit)]))).toEqual(PROBLEMS)
 })
 
 it('every word the demo agent understands is in its page', () => {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { MessageView, SessionView } from '../../src/api/contract/session-view.ts'
 import { binFolder } from './bin-folder.ts'
 import { House, isAlive, until } from './house.ts'
 
@@ -12,7 +12,9 @@ beforeEach(() => {
 afterEach(() => house.close())
 
 const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
-const [sessionTable = '', daemonTable = ''] = page.split('`oneshot daemon status --json` prints')
+const [sessionTable = '', daemonTable = '', messageTable = ''] = page.split(
+  /`oneshot daemon status --json` prints|`oneshot messages NAME --json` prints|^## Errors/m,
+)
 
 /** Field, type and meaning of each row. */
 function rowsOf(table: string): [field: string, type: string, meaning: string][] {
@@ -23,7 +25,7 @@ function rowsOf(table: string): [field: string, type: string, meaning: string][]
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** These fields have one of the words that stand in the page. */
-const CHOICES = ['agent', 'mode', 'phase', 'outcome']
+const CHOICES = ['agent', 'mode', 'phase', 'outcome', 'autonomy', 'state']
 
 function isOfType(value: unknown, type: string): boolean {
   if (value === null) return type.endsWith(' or null')
@@ -226,6 +228,22 @@ it('list and killall print arrays, live ones first and then the newest; wait, st
   for (const view of [waited, stopped, ...killed]) expectAsDocumented(view, sessionTable)
   expect(await house.json('clean', 'two', '--dry-run')).toEqual({ wouldRemove: ['command-two'] })
   expect(await house.json('clean', 'two')).toEqual({ removed: ['command-two'] })
+})
+
+it('messages are told by their state, and send tells the session and the message', async () => {
+  await house.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
+  await house.ended('reader')
+  const sent = await house.json<{ session: SessionView; message: MessageView }>('send', 'reader', 'more steps=1000')
+  expectAsDocumented(sent.session, sessionTable)
+  expectAsDocumented(sent.message, messageTable)
+  await house.json('send', 'reader', 'and more')
+  const messages = await house.json<MessageView[]>('messages', 'reader')
+  expect(messages.map(({ number }) => number)).toEqual([1, 2, 3])
+  for (const message of messages) expectAsDocumented(message, messageTable)
+  await house.ok('stop', 'reader')
+  const resumed = await house.json<SessionView>('resume', 'reader')
+  expectAsDocumented(resumed, sessionTable)
+  expect(resumed).toMatchObject({ task: 'reader', outcome: null, autonomy: 'full', model: null })
 })
 
 it('daemon status tells who supervises; each start raises the epoch', async () => {

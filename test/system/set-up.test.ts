@@ -30,6 +30,7 @@ describe('config', () => {
     expect(rows).toEqual([
       ['KEY', 'VALUE', 'FROM'],
       ['agent', 'gemini', `user: ${user}`],
+      ['autonomy', 'full', 'default'],
       ['resilient', 'true', 'default'],
       ['checkpoint-interval', '2m', 'environment: ONESHOT_CHECKPOINT_INTERVAL'],
       ['name', 'nightly', 'option'],

@@ -26,6 +26,18 @@ const AGENT: Key<string | null> = {
   show: value => value ?? '',
 }
 
+export const AUTONOMY_LEVELS = ['full', 'edits', 'ask'] as const
+
+const AUTONOMY: Key<(typeof AUTONOMY_LEVELS)[number]> = {
+  variable: 'ONESHOT_AUTONOMY',
+  fallback: 'full',
+  summary: 'what an agent may do unasked: full, anything; edits, change files; ask, only look',
+  allowed: `one of ${AUTONOMY_LEVELS.join(', ')}`,
+  choices: AUTONOMY_LEVELS,
+  read: text => AUTONOMY_LEVELS.find(level => level === text),
+  show: String,
+}
+
 const RESILIENT: Key<boolean> = {
   variable: 'ONESHOT_RESILIENT',
   fallback: true,
@@ -65,6 +77,7 @@ const MAX_TIME: Key<Duration | null> = {
 
 export const KEYS = {
   agent: AGENT,
+  autonomy: AUTONOMY,
   resilient: RESILIENT,
   'checkpoint-interval': CHECKPOINT_INTERVAL,
   name: NAME,

@@ -26,6 +26,7 @@ function load(given: { env?: NodeJS.ProcessEnv; overrides?: string[]; cwd?: stri
 test('without any source the defaults hold', async () => {
   expect(await load()).toEqual({
     agent: { value: null, origin: 'default', where: null },
+    autonomy: { value: 'full', origin: 'default', where: null },
     resilient: { value: true, origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
     name: { value: null, origin: 'default', where: null },
@@ -44,6 +45,7 @@ test('option beats environment beats project beats user beats default, key by ke
     name: { value: 'from-env', origin: 'environment', where: 'ONESHOT_TMUX_SESSION' },
     'max-time': { value: 90_000, origin: 'project', where: projectFile },
     resilient: { value: false, origin: 'user', where: userFile },
+    autonomy: { value: 'full', origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
   })
 })

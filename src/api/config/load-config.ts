@@ -26,6 +26,7 @@ export async function loadConfig(from: {
   if (userTable !== null) strongestFirst.push(readTable('user', user, userTable))
   return {
     agent: settle('agent', strongestFirst),
+    autonomy: settle('autonomy', strongestFirst),
     resilient: settle('resilient', strongestFirst),
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
     name: settle('name', strongestFirst),

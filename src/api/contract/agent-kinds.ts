@@ -1,12 +1,53 @@
+/** An agent's program, for people who have to get it. */
+export interface AgentProgram {
+  readonly kind: string
+  readonly program: string
+  /** The command that installs it. */
+  readonly install: string
+  /** How to log in. */
+  readonly login: string
+  /** The versions we tried it with, oldest first. */
+  readonly tried: readonly string[]
+}
+
 /** The agents a prompt can be given to, in the order they are looked for on PATH. */
-export const AGENT_PROGRAMS: readonly { readonly kind: string; readonly program: string; readonly install: string }[] =
-  [
-    { kind: 'claude', program: 'claude', install: 'npm install -g @anthropic-ai/claude-code' },
-    { kind: 'codex', program: 'codex', install: 'npm install -g @openai/codex' },
-    { kind: 'opencode', program: 'opencode', install: 'npm install -g opencode-ai' },
-    { kind: 'pi', program: 'pi', install: 'npm install -g @mariozechner/pi-coding-agent' },
-    { kind: 'gemini', program: 'gemini', install: 'npm install -g @google/gemini-cli' },
-  ]
+export const AGENT_PROGRAMS: readonly AgentProgram[] = [
+  {
+    kind: 'claude',
+    program: 'claude',
+    install: 'npm install -g @anthropic-ai/claude-code',
+    login: 'claude auth login',
+    tried: ['2.1.197', '2.1.325'],
+  },
+  {
+    kind: 'codex',
+    program: 'codex',
+    install: 'npm install -g @openai/codex',
+    login: 'codex login',
+    tried: ['0.166.0'],
+  },
+  {
+    kind: 'opencode',
+    program: 'opencode',
+    install: 'npm install -g opencode-ai',
+    login: 'opencode auth login',
+    tried: ['1.18.33'],
+  },
+  {
+    kind: 'pi',
+    program: 'pi',
+    install: 'npm install -g @earendil-works/pi-coding-agent',
+    login: 'pi, then /login',
+    tried: ['0.73.1', '0.87.1'],
+  },
+  {
+    kind: 'gemini',
+    program: 'gemini',
+    install: 'npm install -g @google/gemini-cli',
+    login: 'set GEMINI_API_KEY, or gemini, then /auth',
+    tried: ['0.61.0'],
+  },
+]
 
 /** Every kind `--agent` accepts. */
 export const AGENT_KINDS: readonly string[] = [...AGENT_PROGRAMS.map(agent => agent.kind), 'demo', 'command']

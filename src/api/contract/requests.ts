@@ -16,6 +16,22 @@ export interface RunRequest {
   readonly mode?: 'headless' | 'tty'
   /** Milliseconds; null for no limit. */
   readonly maxTime: number | null
+  /** How much the agent may do without asking. Absent: full. */
+  readonly autonomy?: 'full' | 'edits' | 'ask'
+  /** The agent's own names for these. */
+  readonly model?: string
+  readonly effort?: string
+  /** What the session may use up in all. Absent: no limit. */
+  readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
+  /** A conversation of the agent's to go on with, by its own id. */
+  readonly thread?: string
+}
+
+export interface SendRequest {
+  /** The sender's own name for this message: the same one again is not a second message. */
+  readonly key: string
+  /** Base64. */
+  readonly text: string
 }
 
 export interface CleanRequest {

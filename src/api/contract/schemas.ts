@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, RunRequest } from './requests.ts'
+import type { CleanRequest, RunRequest, SendRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 
@@ -16,11 +16,25 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   umask: z.exactOptional(z.int().check(z.gte(0), z.lte(0o777))),
   mode: z.exactOptional(z.enum(['headless', 'tty'])),
   maxTime: z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
+  autonomy: z.exactOptional(z.enum(['full', 'edits', 'ask'])),
+  model: z.exactOptional(word),
+  effort: z.exactOptional(word),
+  limits: z.exactOptional(
+    z.strictObject({
+      usd: z.exactOptional(z.number().check(z.positive())),
+      tokens: z.exactOptional(z.int().check(z.positive())),
+      turns: z.exactOptional(z.int().check(z.positive())),
+    }),
+  ),
+  thread: z.exactOptional(word),
 })
+
+const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
 const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
 
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
+export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 
 function parse<T>(schema: z.ZodMiniType<T>, body: unknown): T {

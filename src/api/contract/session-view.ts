@@ -21,6 +21,20 @@ export interface SessionView {
   readonly signal: string | null
   /** The agent's own conversation id. */
   readonly thread: string | null
+  readonly autonomy: 'full' | 'edits' | 'ask'
+  readonly model: string | null
+  /** What it is at: a tool that runs, or what it tries again after. */
+  readonly activity: string | null
+  /** Messages so far, the prompt included, and how many of them the agent has read. */
+  readonly messages: { readonly accepted: number; readonly confirmed: number }
+  /** Used up by all attempts together. */
+  readonly spent: {
+    readonly turns: number
+    readonly inputTokens: number
+    readonly cachedTokens: number
+    readonly outputTokens: number
+    readonly costUsd: number | null
+  }
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
@@ -29,6 +43,18 @@ export interface SessionView {
   readonly until: string | null
   /** When the time limit ends it. */
   readonly deadline: string | null
+}
+
+/** Something for the agent to read. */
+export interface MessageView {
+  /** 1 is the prompt. */
+  readonly number: number
+  readonly state: 'accepted' | 'delivered' | 'confirmed'
+  /** Its first line. */
+  readonly gist: string
+  readonly acceptedAt: string
+  readonly deliveredAt: string | null
+  readonly confirmedAt: string | null
 }
 
 export interface DaemonView {

@@ -36,6 +36,13 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
       `oneshot follow ${session.name}`,
     )
   }
+  if (session.phase === 'blocked' && session.pid === null) {
+    throw refusal(
+      'session-ended',
+      `${session.name} has nothing to attach to: ${session.reason}`,
+      `oneshot resume ${session.name}`,
+    )
+  }
   if (session.phase === 'resting') {
     throw refusal(
       'session-ended',

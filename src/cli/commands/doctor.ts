@@ -1,4 +1,6 @@
-import { checkAgents, checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
+import { loadConfig } from '../../api/config/load-config.ts'
+import { checkAgents } from '../doctor/check-agents.ts'
+import { checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
 import { checkConfig, checkDaemon, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
 import type { Finding } from '../doctor/finding.ts'
 import type { Line } from '../line/line.ts'
@@ -28,7 +30,9 @@ async function examine(line: Line, { env, home }: Surroundings): Promise<Finding
     checkTmux(env, cwd),
     checkDaemon(home, options),
     checkConfig(env, cwd, line.values(OPTIONS.config)),
-    checkAgents(env, cwd),
+    chosenIn(line, env, cwd).then(chosen =>
+      checkAgents({ env, cwd, home, isRoot: process.getuid?.() === 0, ...chosen }),
+    ),
   ])
   return [
     checkNode(process.versions.node),
@@ -41,6 +45,20 @@ async function examine(line: Line, { env, home }: Surroundings): Promise<Finding
     ...checkWatches(),
     ...agents,
   ]
+}
+
+/** A configuration that cannot be read chooses nothing; its own check says what is wrong. */
+async function chosenIn(
+  line: Line,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<{ agent: string | null; autonomy: string }> {
+  try {
+    const { agent, autonomy } = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
+    return { agent: agent.value, autonomy: autonomy.value }
+  } catch {
+    return { agent: null, autonomy: 'full' }
+  }
 }
 
 const LOOKS = {

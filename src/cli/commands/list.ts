@@ -1,6 +1,7 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { readSessions } from '../../views/sessions.ts'
+import { describeCost } from '../../views/spent.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
@@ -49,6 +50,7 @@ function columnsFor(out: Screen['out'], isWide: boolean): Column<SessionView>[] 
 }
 
 const WIDE_COLUMNS: readonly Column<SessionView>[] = [
+  { header: 'COST', text: describeCost },
   { header: 'PID', text: session => String(session.pid ?? '-') },
   { header: 'CWD', text: session => oneLine(session.cwd) },
   { header: 'ID', text: session => session.id },

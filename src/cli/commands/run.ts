@@ -1,38 +1,41 @@
 import { loadConfig } from '../../api/config/load-config.ts'
-import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
 import { INTERRUPTED } from '../look.ts'
 import type { Line } from '../line/line.ts'
+import { checkUnsupervised } from '../run/agent-wishes.ts'
+import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
+import { checkFollow } from '../session/check-follow.ts'
+import { takesMessages } from '../session/way-on.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
 export async function run(line: Line, surroundings: Surroundings): Promise<number> {
   const { env, home, hooks, screen } = surroundings
   const isFollowing = line.has(OPTIONS.follow)
-  if (isFollowing && line.has(OPTIONS.json)) {
-    throw refusal(
-      'usage',
-      '--follow prints what the work writes, --json an object',
-      'use oneshot wait NAME --json after it',
-    )
-  }
+  checkFollow(line)
   const cwd = directoryOf(line)
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
   const prompt = await readPrompt(line, surroundings)
   const request = runRequest(line, surroundings, { config, cwd, prompt })
-  if (!config.resilient.value) return await hooks.runDirect(request)
+  const sayAutonomy = (): void => sayAutonomyOnce(request, line, config, surroundings)
+  if (!config.resilient.value) {
+    checkUnsupervised(request)
+    sayAutonomy()
+    return await hooks.runDirect(request)
+  }
   const client = await ensureDaemon(home)
   const { session, isInterrupted } = await undisturbed(() => client.run({ ...request, umask: process.umask() }))
   if (isInterrupted) {
     screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED
   }
+  sayAutonomy()
   if (!isFollowing) return answer(session, line, screen)
   if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }
@@ -64,12 +67,14 @@ function answer(session: SessionView, line: Line, { out, isQuiet }: Screen): num
   return 0
 }
 
-function introduce({ name, task, title }: SessionView, paint: Screen['out']['paint']): string[] {
+function introduce(session: SessionView, paint: Screen['out']['paint']): string[] {
+  const { name, task, title } = session
   return [
     `${paint.bold(name)}  ${oneLine(title)}`,
     `  ${paint.dim('task'.padEnd(7))} ${task}`,
     `  ${paint.dim('follow'.padEnd(7))} oneshot follow ${name}`,
     `  ${paint.dim('attach'.padEnd(7))} oneshot attach ${name}`,
+    ...(takesMessages(session) ? [`  ${paint.dim('send'.padEnd(7))} oneshot send ${name} "…"`] : []),
     `  ${paint.dim('stop'.padEnd(7))} oneshot stop ${name}`,
   ]
 }

@@ -1,5 +1,6 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
+import { describeSpent } from '../../views/spent.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
@@ -8,6 +9,7 @@ import { relative } from '../screen/when.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
+import { takesMessages, wayOn } from '../session/way-on.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -28,9 +30,14 @@ function describe(session: SessionView, out: Outlet): string[] {
   const facts: [string, string | null][] = [
     ['title', oneLine(session.title)],
     ['agent', `${session.agent}, ${session.mode === 'tty' ? 'on a terminal' : 'headless'}`],
+    ['model', session.model === null ? null : oneLine(session.model)],
+    ['autonomy', takesMessages(session) ? AUTONOMY[session.autonomy] : null],
     ['directory', oneLine(session.cwd)],
     ['pid', session.pid === null ? null : String(session.pid)],
     ['attempt', `${session.attempt} (${session.restarts} ${session.restarts === 1 ? 'restart' : 'restarts'})`],
+    ['doing', session.activity === null ? null : oneLine(session.activity)],
+    ['messages', takesMessages(session) ? messagesOf(session) : null],
+    ['spent', describeSpent(session)],
     ['exit', exitOf(session)],
     ['thread', session.thread === null ? null : oneLine(session.thread)],
     ['created', when(session.createdAt)],
@@ -40,6 +47,7 @@ function describe(session: SessionView, out: Outlet): string[] {
     ['goes on', session.until && when(session.until)],
     ['deadline', isLive(session) ? session.deadline && when(session.deadline) : null],
     ['id', session.id],
+    ['to go on', wayOn(session)],
   ]
   const known = facts.filter(([, value]) => value !== null)
   return [
@@ -48,12 +56,24 @@ function describe(session: SessionView, out: Outlet): string[] {
   ]
 }
 
+const AUTONOMY: { readonly [A in SessionView['autonomy']]: string } = {
+  full: 'full: it may do anything unasked',
+  edits: 'edits: it may change files unasked',
+  ask: 'ask: it may only look unasked',
+}
+
+function messagesOf({ messages: { accepted, confirmed } }: SessionView): string {
+  return `${confirmed} of ${accepted} read`
+}
+
 function exitOf({ exitCode, signal }: SessionView): string | null {
   if (exitCode !== null) return `code ${exitCode}`
   return signal === null ? null : `signal ${signal}`
 }
 
-function nextSteps({ name, phase }: SessionView): string {
-  if (phase === 'ended') return `see what it wrote: oneshot log ${name}`
-  return `oneshot follow ${name}   oneshot attach ${name}   oneshot stop ${name}`
+function nextSteps(session: SessionView): string {
+  const { name, phase } = session
+  const more = takesMessages(session) ? `oneshot send ${name} "…"   ` : ''
+  if (phase !== 'ended') return `oneshot follow ${name}   oneshot attach ${name}   ${more}oneshot stop ${name}`
+  return `see what it wrote: oneshot log ${name}${more === '' ? '' : `   give it more to do: ${more}`}`.trimEnd()
 }

@@ -8,6 +8,7 @@ import type { Screen } from '../screen/screen.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { pickSessions } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
+import { waysToAnswer } from '../session/way-on.ts'
 import { untilEnded } from '../session/until-ended.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -47,10 +48,4 @@ function announcer({ err, isQuiet }: Screen): (view: SessionView) => void {
     if (view.phase === 'ended' && !isQuiet) err.say(stateLine(view, err.paint))
     wasBlocked = isBlocked
   }
-}
-
-/** Without a terminal there is nobody it could hear. */
-function waysToAnswer({ name, mode }: SessionView): string {
-  if (mode === 'tty') return `it waits for you: oneshot attach ${name}`
-  return `headless, it cannot hear an answer: oneshot stop ${name}, and run it again with --tty`
 }

@@ -2,6 +2,7 @@ import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
+import { isResumable, takesMessages } from '../session/way-on.ts'
 import { argumentAt } from '../line/check-words.ts'
 import { type Command, isFlag, type Option } from '../table/command.ts'
 import { COMMANDS, commandNamed } from '../table/commands.ts'
@@ -92,6 +93,8 @@ const SOURCES: { readonly [C in Completes]: (sessions: () => readonly SessionVie
   sessions: sessions => sessionOffers(sessions()),
   live: sessions => sessionOffers(sessions().filter(isLive)),
   ended: sessions => sessionOffers(sessions().filter(session => !isLive(session))),
+  agents: sessions => sessionOffers(sessions().filter(takesMessages)),
+  resumable: sessions => sessionOffers(sessions().filter(isResumable)),
   files: () => [SHELL_LISTS.files],
   folders: () => [SHELL_LISTS.folders],
   'config-keys': () => KEY_NAMES.map(key => offer(key, KEYS[key].summary)),

@@ -8,7 +8,12 @@ export interface Finding {
 
 export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
 
-export const note = (check: string, message: string): Finding => ({ check, status: 'note', message })
+export const note = (check: string, message: string, hint?: string): Finding => ({
+  check,
+  status: 'note',
+  message,
+  ...(hint !== undefined && { hint }),
+})
 
 export const warning = (check: string, message: string, hint: string): Finding => ({
   check,

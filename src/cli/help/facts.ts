@@ -9,10 +9,10 @@ export const EXIT_CODES: readonly Fact[] = [
   { name: '0', summary: 'it worked' },
   { name: '1', summary: 'it failed' },
   { name: '2', summary: 'the command line, a name, a prompt or the configuration is not acceptable' },
-  { name: '3', summary: 'no such session, it has ended, or the supervisor is not running' },
+  { name: '3', summary: 'no such session or conversation, it has ended, or the supervisor is not running' },
   { name: '4', summary: 'a person is needed: no agent is installed, or it has to log in' },
   { name: '5', summary: 'the supervisor cannot be reached' },
-  { name: '6', summary: 'a conflict: the name is taken, the session is alive, another supervisor runs' },
+  { name: '6', summary: 'a conflict: the name is taken, the session is alive or done, another supervisor runs' },
   { name: '124', summary: 'the time given with --timeout is over; the work goes on' },
   { name: '130', summary: 'interrupted by Ctrl-C; the work goes on' },
 ]

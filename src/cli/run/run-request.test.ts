@@ -34,6 +34,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
   ).toEqual({
     agent: 'pi',
     argv: ['--model', 'x'],
+    autonomy: 'full',
     prompt: Buffer.from('fix "it" $(now)').toString('base64'),
     cwd: folder,
     env: { PATH: folder },
@@ -50,6 +51,32 @@ test('without a prompt what follows -- is a command, whatever agent is configure
   expect(given.env).toMatchObject({ A: '1' })
   expect(given).not.toHaveProperty('prompt')
 })
+
+test('an agent is told how to work, by the line before the configuration', async () => {
+  const wishes = ['--model', 'opus', '--effort', 'high', '--thread', 't-1', '--max-turns', '9']
+  const budget = ['--budget-usd', '2.5', '--budget-tokens', '500k']
+  expect(await request(['x', '--agent', 'demo', ...wishes, ...budget], { ONESHOT_AUTONOMY: 'edits' })).toMatchObject({
+    autonomy: 'edits',
+    model: 'opus',
+    effort: 'high',
+    thread: 't-1',
+    limits: { usd: 2.5, tokens: 500_000, turns: 9 },
+  })
+  const strict = await request(['x', '--agent', 'demo', '--autonomy', 'ask'], { ONESHOT_AUTONOMY: 'edits' })
+  expect(strict.autonomy).toBe('ask')
+  expect(strict).not.toHaveProperty('limits')
+})
+
+test.each(['--autonomy=full', '--model=opus', '--effort=high', '--max-turns=3', '--budget-usd=1', '--thread=t'])(
+  '%s means nothing to a command, and is refused',
+  async option => {
+    const [name] = option.split('=')
+    await expect(request([option, '--', 'ls'])).rejects.toMatchObject({
+      code: 'usage',
+      message: `${name} is for an agent with a prompt, and this is a command`,
+    })
+  },
+)
 
 test('a prompt file is taken byte by byte, and symbolic links to the directory are followed', async () => {
   const given = await request([

@@ -10,6 +10,7 @@ import { which } from '../../world/os/which.ts'
 import type { Line } from '../line/line.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
+import { agentWishes, refuseWishes } from './agent-wishes.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
 import { checkArguments } from './raw-arguments.ts'
 
@@ -56,11 +57,11 @@ function agentWith(
   line: Line,
   { argv, env }: Surroundings,
   { config, cwd }: { config: Config; cwd: string },
-): Pick<RunRequest, 'agent' | 'argv' | 'prompt'> {
+): Omit<RunRequest, 'cwd' | 'env' | 'maxTime'> {
   const isInstalled = (program: string): boolean => which(program, env, cwd) !== undefined
   const agent = chooseAgent(line.value(OPTIONS.agent), config.agent.value, isInstalled)
   if (line.rest !== null) checkArguments(argv, argv.length - line.rest.length)
-  return { agent, argv: line.rest ?? [], prompt: prompt.toString('base64') }
+  return { agent, argv: line.rest ?? [], prompt: prompt.toString('base64'), ...agentWishes(line, config) }
 }
 
 function command(line: Line, { argv }: Surroundings): Pick<RunRequest, 'agent' | 'argv'> {
@@ -76,6 +77,7 @@ function command(line: Line, { argv }: Surroundings): Pick<RunRequest, 'agent' |
       'oneshot run "fix the bug", or oneshot run -- pytest tests/',
     )
   }
+  refuseWishes(line)
   checkArguments(argv, argv.length - line.rest.length)
   return { agent: 'command', argv: line.rest }
 }

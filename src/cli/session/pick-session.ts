@@ -4,8 +4,24 @@ import { findSession } from '../find-session.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 
 /** The session a command is about, read from disk: looking needs no daemon. */
-export function pickSession({ home }: Surroundings, word: string | undefined): SessionView {
-  return findSession(readSessions(home), word, word === undefined ? here() : '')
+export function pickSession(
+  { home }: Surroundings,
+  word: string | undefined,
+  fits: (session: SessionView) => boolean = () => true,
+): SessionView {
+  return choose(readSessions(home), word, fits)
+}
+
+/** Without a word, this directory's likeliest session that fits the command; when none does, its likeliest. */
+export function choose(
+  sessions: readonly SessionView[],
+  word: string | undefined,
+  fits: (session: SessionView) => boolean,
+): SessionView {
+  if (word !== undefined) return findSession(sessions, word, '')
+  const cwd = here()
+  const fitting = sessions.filter(session => session.cwd === cwd && fits(session))
+  return findSession(fitting.length > 0 ? fitting : sessions, undefined, cwd)
 }
 
 /** Several at once, each only once; without a word, this directory's. */

@@ -4,6 +4,8 @@ export const GROUPS = ['Work', 'Look', 'Supervisor', 'Set-up'] as const
 
 export type CommandName =
   | 'run'
+  | 'send'
+  | 'resume'
   | 'attach'
   | 'stop'
   | 'killall'
@@ -12,6 +14,7 @@ export type CommandName =
   | 'list'
   | 'status'
   | 'log'
+  | 'messages'
   | 'follow'
   | 'daemon'
   | 'doctor'

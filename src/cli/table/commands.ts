@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
-import { FOLLOW, LIST, LOG, STATUS } from './look.ts'
+import { FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
+import { RESUME, SEND } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
 import { DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
@@ -7,6 +8,8 @@ import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 /** Every command, in the order help shows them. */
 export const COMMANDS: readonly Command[] = [
   RUN,
+  SEND,
+  RESUME,
   ATTACH,
   STOP,
   KILLALL,
@@ -16,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   STATUS,
   LOG,
   FOLLOW,
+  MESSAGES,
   DAEMON,
   DOCTOR,
   UPDATE,

@@ -1,7 +1,16 @@
 import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
 
 /** Where the shell's suggestions for a value come from, when they are not a fixed list. */
-export type Completes = 'sessions' | 'live' | 'ended' | 'files' | 'folders' | 'config-keys' | 'topics'
+export type Completes =
+  | 'sessions'
+  | 'live'
+  | 'ended'
+  | 'agents'
+  | 'resumable'
+  | 'files'
+  | 'folders'
+  | 'config-keys'
+  | 'topics'
 
 /** A sort of value on the command line: how it is read, named in help, and completed. */
 export interface Kind<T> {
@@ -45,6 +54,19 @@ export const LINES: Kind<number | 'all'> = {
   read: text => (text === 'all' ? 'all' : /^\d{1,9}$/.test(text) ? Number(text) : undefined),
 }
 
+/** An amount of something that is counted by the thousand and by the million. */
+export const COUNT: Kind<number> = {
+  placeholder: 'N',
+  allowed: 'a number from 1 on, such as 20000, 500k or 2M',
+  read: readCount,
+}
+
+export const DOLLARS: Kind<number> = {
+  placeholder: 'USD',
+  allowed: 'an amount above 0 such as 5 or 0.50',
+  read: text => (/^\$?(\d{1,7}(\.\d+)?|\.\d+)$/.test(text) ? Number(text.replace('$', '')) || undefined : undefined),
+}
+
 export const MOMENT: Kind<Moment> = {
   placeholder: 'WHEN',
   allowed: 'a duration such as 10m, or a date such as 2026-11-15T09:30:00Z',
@@ -66,6 +88,11 @@ export function text(placeholder: string, completes?: Completes): Kind<string> {
   return completes === undefined ? plain : { ...plain, completes }
 }
 
+/** Somebody else's name for something: any text but none. */
+export function word(placeholder: string): Kind<string> {
+  return { placeholder, allowed: 'a word', read: given => (given.trim() === '' ? undefined : given) }
+}
+
 export function choice<const C extends string>(placeholder: string, choices: readonly C[]): Kind<C> {
   return {
     placeholder,
@@ -77,6 +104,13 @@ export function choice<const C extends string>(placeholder: string, choices: rea
 
 export function instantOf(moment: Moment, now: Instant): Instant {
   return 'at' in moment ? moment.at : now - moment.ago
+}
+
+function readCount(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d{1,12}(?:\.\d+)?)([km]?)$/i.exec(text) ?? []
+  const factor = { '': 1, k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1
+  const count = Number(amount) * factor
+  return Number.isSafeInteger(count) && count > 0 ? count : undefined
 }
 
 function readMoment(text: string): Moment | undefined {

@@ -29,6 +29,20 @@ export const STATUS: Command = {
   ],
 }
 
+export const MESSAGES: Command = {
+  name: 'messages',
+  group: 'Look',
+  summary: 'show what a session was given to read, and what of it was read',
+  about: `Accepted: it is on disk. Delivered: an attempt was started with it. Confirmed: it stands
+in the agent’s own record of the conversation. Number 1 is the prompt.`,
+  arguments: [sessionArgument('agents', 'else this directory’s latest that has an agent')],
+  options: [OPTIONS.full, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['messages', 'fix-auth'], says: 'all of them' },
+    { argv: ['messages', 'fix-auth', '--full', '2'], says: 'one of them, as it was sent' },
+  ],
+}
+
 const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.since, OPTIONS.raw, OPTIONS.attempt] as const
 
 export const LOG: Command = {

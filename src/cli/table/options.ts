@@ -1,6 +1,21 @@
+import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import type { Option } from './command.ts'
-import { ASSIGNMENT, choice, DURATION, FLAG, type Kind, LIMIT, LINES, MOMENT, ORDINAL, text } from './kinds.ts'
+import {
+  ASSIGNMENT,
+  choice,
+  COUNT,
+  DOLLARS,
+  DURATION,
+  FLAG,
+  type Kind,
+  LIMIT,
+  LINES,
+  MOMENT,
+  ORDINAL,
+  text,
+  word,
+} from './kinds.ts'
 
 /** Every option of every command. An option means the same wherever it is accepted. */
 export const OPTIONS = {
@@ -28,11 +43,21 @@ export const OPTIONS = {
   headless: flag('headless', 'run without a terminal (usual for agents)'),
   env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside all of yours'), isRepeated: true },
   maxTime: option('max-time', LIMIT, 'stop the work after this time; none for no limit (5h)'),
+  autonomy: option('autonomy', choice('LEVEL', AUTONOMY_LEVELS), 'what it may do unasked: anything, edit files, look'),
+  model: option('model', word('MODEL'), 'the agent’s own name for a model'),
+  effort: option('effort', word('LEVEL'), 'the agent’s own word for how hard it thinks'),
+  budgetUsd: option('budget-usd', DOLLARS, 'stop it when it has cost this much'),
+  budgetTokens: option('budget-tokens', COUNT, 'stop it after so many tokens, such as 500k or 2M'),
+  maxTurns: option('max-turns', ORDINAL, 'stop it after so many answers of the model'),
+  thread: option('thread', word('ID'), 'go on with a conversation the agent has had before'),
   follow: flag('follow', 'show the output until the work has ended', 'f'),
+
+  file: option('file', text('FILE', 'files'), 'read the text from a file, or from stdin with -'),
+  full: option('full', ORDINAL, 'only message N, with its whole text'),
 
   live: flag('live', 'only sessions that have not ended'),
   here: flag('here', 'only sessions of this directory'),
-  output: option('output', choice('FORMAT', ['wide']), 'wide adds PID, CWD, ID and THREAD', 'o'),
+  output: option('output', choice('FORMAT', ['wide']), 'wide adds COST, PID, CWD, ID and THREAD', 'o'),
   noHeaders: flag('no-headers', 'leave out the header line'),
   noTrunc: flag('no-trunc', 'do not cut lines to the terminal’s width'),
 

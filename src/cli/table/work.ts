@@ -13,6 +13,10 @@ unchanged. Without a prompt, what follows -- is the command to run.
 The agent is the one named by --agent, else by ONESHOT_AGENT or a config file,
 else the first one found on PATH. A prompt never passes through a shell.
 
+An agent works without asking: it may change any file and run any command. With
+--autonomy edits it may change files, with --autonomy ask only look. Budgets and turns
+are counted over all attempts of the session.
+
 It returns at once. Piped, it prints only the session's name.`,
   arguments: [{ kind: text('PROMPT'), summary: 'what the agent is to do; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
@@ -24,7 +28,14 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.tty,
     OPTIONS.headless,
     OPTIONS.env,
+    OPTIONS.autonomy,
+    OPTIONS.model,
+    OPTIONS.effort,
     OPTIONS.maxTime,
+    OPTIONS.maxTurns,
+    OPTIONS.budgetUsd,
+    OPTIONS.budgetTokens,
+    OPTIONS.thread,
     OPTIONS.follow,
     OPTIONS.json,
   ],
@@ -35,7 +46,11 @@ It returns at once. Piped, it prints only the session's name.`,
       argv: ['run', '--agent', 'codex', '--name', 'fix-auth', '--prompt-file', 'task.md'],
       says: 'choose agent and name',
     },
-    { argv: ['run', 'tidy the docs', '--', '--model', 'opus'], says: 'hand arguments to the agent' },
+    {
+      argv: ['run', '--autonomy', 'edits', '--budget-usd', '5', 'tidy the docs'],
+      says: 'files only, and for five dollars at most',
+    },
+    { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'hand arguments to the agent' },
     { argv: ['run', '-'], shell: '< task.md', says: 'read the prompt from stdin' },
     { argv: ['run', '--agent', 'demo', 'show me'], says: 'try it without an account' },
   ],

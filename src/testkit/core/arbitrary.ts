@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import type { FailureKind } from '../../core/failure.ts'
 import {
   dueOf,
   type Exit,
@@ -9,7 +10,7 @@ import {
   type Session,
   type Spec,
 } from '../../core/session.ts'
-import { SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.ts'
+import { type News, SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.ts'
 
 export const NOW = 1_000_000
 
@@ -19,7 +20,39 @@ const exits: fc.Arbitrary<Exit> = fc.oneof(
   fc.record({ kind: fc.constant('vanished' as const), evidence: fc.constant('pid 7 is gone') }),
 )
 
-const words: fc.Arbitrary<LastWord> = fc.record({ ok: fc.boolean(), text: fc.constant('so be it') })
+const KINDS: readonly FailureKind[] = [
+  'rate-limit',
+  'overloaded',
+  'network',
+  'login',
+  'context',
+  'thread-lost',
+  'denied',
+  'empty',
+  'budget',
+  'setup',
+  'other',
+]
+
+const text = 'so be it'
+const words: fc.Arbitrary<LastWord> = fc.oneof(
+  fc.constant({ ok: true, text } as const),
+  fc.constantFrom(...KINDS).map(kind => {
+    const resetAt = kind === 'rate-limit' ? NOW + 10_000 : null
+    return { ok: false, text, failure: { kind, text, resetAt, remedy: null } } as const
+  }),
+)
+
+const news: fc.Arbitrary<News> = fc.constantFrom<News>(
+  { type: 'began' },
+  { type: 'tool-started', id: 'c1', tool: 'shell', gist: 'ls' },
+  { type: 'tool-ended', id: 'c1' },
+  { type: 'edited', path: 'a' },
+  { type: 'spent', scope: 'step', spending: { input: 10, cached: 0, output: 10, usd: 1, turns: 1 } },
+  { type: 'spent', scope: 'thread', spending: { input: 100, cached: 0, output: 10, usd: null, turns: 2 } },
+  { type: 'retrying', failure: { kind: 'overloaded', text, resetAt: null, remedy: null } },
+  { type: 'unknown', what: 'system/foo' },
+)
 
 const LIFE: Life = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
 
@@ -33,6 +66,10 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
   cwd: fc.constant('/'),
   argv: fc.constant(['talker']),
   title: fc.constant('a task'),
+  autonomy: fc.constant('full' as const),
+  model: fc.constant(null),
+  effort: fc.constant(null),
+  limits: fc.record({ usd: fc.constantFrom(null, null, 3), tokens: fc.constant(null), turns: fc.constant(null) }),
   maxTime: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
   restart: fc.record({
     limit: fc.constantFrom(0, 1, 2, 3, 4, 4, 4),
@@ -57,13 +94,20 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return fc.constantFrom('t-1', 't-2').chain(thread => one({ thread }))
     case 'agent.asked':
       return one({ question: 'may I?' })
+    case 'agent.told':
+      return news.chain(told => one({ news: told }))
     case 'agent.finished':
       return words.chain(word => one({ word }))
+    case 'thread.surveyed':
+      return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasErrand: is, isFinal: is }))
     case 'process.died':
       return exits.chain(exit => one({ exit, chance }))
     case 'agent.answered':
     case 'tree.gone':
       return one({})
+    case 'user.message':
+      return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
+    case 'user.resume':
     case 'user.stop':
     case 'clock.due':
       return fc.constant({ at, type })
@@ -80,18 +124,25 @@ export interface Whim {
   readonly exit: Exit
   readonly word: LastWord
   readonly thread: string
+  readonly news: News
+  readonly key: string
+  readonly has: boolean
 }
 
 export const whims: fc.Arbitrary<Whim> = fc.record({
   type: fc.oneof(
     { arbitrary: fc.constant('next' as const), weight: 20 },
-    { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => type !== 'user.stop')), weight: 20 },
+    { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => !type.startsWith('user.'))), weight: 20 },
     { arbitrary: fc.constant<SignalType>('user.stop'), weight: 1 },
+    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume'), weight: 3 },
   ),
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
   offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
   exit: exits,
   word: words,
+  news,
+  key: fc.constantFrom('k1', 'k2', 'k3', 'k4'),
+  has: fc.boolean(),
   thread: fc.constantFrom('t-1', 't-2'),
 })
 
@@ -101,10 +152,12 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
     const type = NEXT[session.phase.name]
     return signalFrom({ ...whim, type, offset: 0 }, isResting ? Math.max(at, dueOf(session) ?? at) : at, session)
   }
-  const { type, exit, word, thread } = whim
-  const attempt = session.attempt + whim.offset
-  const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, chance: 0.5 }
-  return type === 'user.stop' || type === 'clock.due' ? { at, type } : { at, attempt, type, ...fields }
+  const { type, exit, word, thread, key, has } = whim
+  if (type === 'user.message') return { at, type, key, gist: 'and this' }
+  if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due') return { at, type }
+  const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
+  const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, news: whim.news, chance: 0.5 }
+  return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey }
 }
 
 const NEXT: { readonly [P in PhaseName]: SignalType } = {
@@ -119,13 +172,13 @@ const NEXT: { readonly [P in PhaseName]: SignalType } = {
 export const PHASES: { readonly [P in PhaseName]: Extract<Phase, { name: P }> } = {
   starting: { name: 'starting', since: NOW },
   running: { name: 'running', since: NOW },
-  resting: { name: 'resting', until: NOW + 100, reason: 'it crashed' },
+  resting: { name: 'resting', until: NOW + 100, reason: 'it crashed', cause: 'crash' },
   blocked: { name: 'blocked', since: NOW, question: 'may I?' },
   stopping: {
     name: 'stopping',
     step: 'sweep',
     due: NOW + 100,
-    next: { kind: 'rest', until: NOW + 200, reason: 'it crashed' },
+    next: { kind: 'rest', until: NOW + 200, reason: 'it crashed', cause: 'crash', thread: 'same' },
   },
   ended: { name: 'ended', at: NOW, outcome: 'done', reason: 'it is done' },
 }

@@ -2,6 +2,7 @@ import type { Exit, Life } from '../../core/session.ts'
 import type { Instant } from '../../lib/time.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef, LaunchOrder } from '../../ports/work.ts'
+import type { Records } from './scripted-agents.ts'
 import { type Program, ScriptedProcess } from './scripted-process.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
@@ -9,7 +10,8 @@ import type { VirtualClock } from './virtual-clock.ts'
 const SHIM_DELAY = 3
 
 export interface SessionFiles {
-  readonly prompt: Uint8Array | null
+  readonly messages: Map<number, Uint8Array>
+  readonly env: Readonly<Record<string, string>>
   transcript: Uint8Array
   readonly times: { readonly at: Instant; readonly size: number }[]
 }
@@ -19,7 +21,9 @@ export interface MachineAttempt {
   openedAt: Instant | null
   claim: 'shim' | 'nobody' | null
   isShimAlive: boolean
-  isRefused: boolean
+  refusal: string | null
+  thread: string | null
+  stdin: Uint8Array | null
   isInterrupted: boolean
   life: Life | null
   exit: Exit | null
@@ -37,6 +41,8 @@ export class Machine {
   readonly attempts = new Map<string, MachineAttempt>()
   readonly letters = new Set<string>()
   readonly panes = new Set<string>()
+  /** What the agents here remember of their threads. */
+  readonly records: Records = new Map()
   readonly ears = new Set<{ news: (sessionId: string) => void; output: (attempt: string, sessionId: string) => void }>()
   /** Every process that was ever started, as session.attempt. */
   readonly starts: string[] = []
@@ -57,7 +63,9 @@ export class Machine {
       openedAt: null,
       claim: null,
       isShimAlive: false,
-      isRefused: false,
+      refusal: null,
+      thread: null,
+      stdin: null,
       isInterrupted: false,
       life: null,
       exit: null,
@@ -73,7 +81,10 @@ export class Machine {
   openPane(order: LaunchOrder): void {
     if (this.paneTrouble !== null) throw new Trouble('opening a pane', this.paneTrouble)
     this.panes.add(order.name)
-    this.attempt(order).openedAt = this.clock.now()
+    const attempt = this.attempt(order)
+    attempt.openedAt = this.clock.now()
+    attempt.thread = order.thread
+    attempt.stdin = order.stdin ?? null
     if (!this.hasDeadPanes) this.clock.ring(this.clock.now() + SHIM_DELAY, () => this.#shim(order))
   }
 
@@ -90,17 +101,23 @@ export class Machine {
     if (attempt.claim !== null) return
     attempt.claim = 'shim'
     attempt.isShimAlive = true
-    if (this.#isHeld(order)) {
-      attempt.isRefused = true
+    attempt.refusal = this.#refusal(order)
+    if (attempt.refusal !== null) {
       this.#ring(order, 'exit')
     } else {
       this.#start(order, attempt)
     }
   }
 
-  /** Whether something of another attempt of this session still lives, which then holds the session's lock. */
-  #isHeld({ sessionId }: LaunchOrder): boolean {
-    return this.alive().some(name => name.startsWith(`${sessionId}.`))
+  /** What still lives of another attempt holds the locks of its session and of its thread. */
+  #refusal({ sessionId, attempt, thread }: LaunchOrder): string | null {
+    if (this.alive().some(name => name.startsWith(`${sessionId}.`)))
+      return 'something of the attempt before is still alive'
+    const holder = [...this.attempts].find(
+      ([key, other]) =>
+        key !== keyOf({ sessionId, attempt }) && thread !== null && other.thread === thread && isAlive(other),
+    )
+    return holder === undefined ? null : 'another session is at work in its thread'
   }
 
   #start(order: LaunchOrder, attempt: MachineAttempt): void {
@@ -110,19 +127,15 @@ export class Machine {
     const program = this.programs[order.argv[0] ?? '']
     if (program === undefined) return this.#exited(order, attempt, { kind: 'code', code: 127 })
     const start = this.starts.filter(key => key.startsWith(`${order.sessionId}.`)).length
-    const deeds = program.run({ argv: order.argv, stdin: this.#stdin(order), start })
+    const deeds = program.run({ argv: order.argv, stdin: textOf(attempt.stdin), start })
     attempt.process = new ScriptedProcess(program, deeds, {
       clock: this.clock,
       write: bytes => this.#written(order, attempt, bytes),
       litter: (name, hides) => attempt.litter.set(name, { hides }),
+      record: thread => this.records.set(thread, [...(this.records.get(thread) ?? []), textOf(attempt.stdin)]),
       exited: exit => this.#exited(order, attempt, exit),
     })
     attempt.process.go()
-  }
-
-  #stdin({ stdin, sessionId }: LaunchOrder): string {
-    const bytes = stdin === 'prompt' ? this.sessions.get(sessionId)?.prompt : stdin
-    return Buffer.from(bytes ?? []).toString()
   }
 
   #written(order: LaunchOrder, attempt: MachineAttempt, bytes: Uint8Array): void {
@@ -146,6 +159,14 @@ export class Machine {
       if (this.letters.has(letter)) for (const ear of this.ears) ear.news(order.sessionId)
     })
   }
+}
+
+function isAlive({ process, litter }: MachineAttempt): boolean {
+  return process?.isAlive === true || litter.size > 0
+}
+
+function textOf(bytes: Uint8Array | null): string {
+  return Buffer.from(bytes ?? []).toString()
 }
 
 export function keyOf({ sessionId, attempt }: Pick<AttemptRef, 'sessionId' | 'attempt'>): string {

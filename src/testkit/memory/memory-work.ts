@@ -1,7 +1,7 @@
 import type { Life } from '../../core/session.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
 import { invariant } from '../../lib/trouble.ts'
-import { keyOf, type Machine } from './machine.ts'
+import { keyOf, type Machine, type SessionFiles } from './machine.ts'
 
 /** One supervisor's view of a machine in memory. */
 export class MemoryWork implements Work {
@@ -13,9 +13,39 @@ export class MemoryWork implements Work {
     this.#machine = machine
   }
 
-  async prepare(sessionId: string, files: { prompt: Uint8Array | null }): Promise<void> {
+  async prepare(
+    sessionId: string,
+    { prompt, env }: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
+  ): Promise<void> {
     invariant(!this.#machine.sessions.has(sessionId), `${sessionId} was prepared before`)
-    this.#machine.sessions.set(sessionId, { prompt: files.prompt, transcript: new Uint8Array(), times: [] })
+    const messages = new Map(prompt === null ? [] : [[1, prompt]])
+    this.#machine.sessions.set(sessionId, { messages, env, transcript: new Uint8Array(), times: [] })
+  }
+
+  environment(sessionId: string): Readonly<Record<string, string>> {
+    return this.#files(sessionId).env
+  }
+
+  async keep(sessionId: string, message: number, text: Uint8Array): Promise<void> {
+    this.#files(sessionId).messages.set(message, text)
+  }
+
+  message(sessionId: string, message: number): Uint8Array {
+    const text = this.#files(sessionId).messages.get(message)
+    invariant(text !== undefined, `${sessionId} has no message ${message}`)
+    return text
+  }
+
+  given(ref: AttemptRef): Uint8Array | null {
+    return this.#machine.attempt(ref).stdin
+  }
+
+  lastWords(sessionId: string, limit: number): string {
+    return Buffer.from(this.#files(sessionId).transcript).subarray(-limit).toString()
+  }
+
+  complaints(): string {
+    return ''
   }
 
   async launch(order: LaunchOrder): Promise<void> {
@@ -23,11 +53,11 @@ export class MemoryWork implements Work {
   }
 
   evidence(ref: AttemptRef): Evidence {
-    const { claim, openedAt, isShimAlive, isRefused, life, exit, process } = this.#machine.attempt(ref)
+    const { claim, openedAt, isShimAlive, refusal, life, exit, process } = this.#machine.attempt(ref)
     return {
       isClaimed: claim !== null,
       openedAt: claim === null ? openedAt : null,
-      isRefused,
+      refusal,
       life,
       exit,
       process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
@@ -45,8 +75,7 @@ export class MemoryWork implements Work {
   }
 
   write(sessionId: string, length: number, text: string): number {
-    const files = this.#machine.sessions.get(sessionId)
-    invariant(files !== undefined, `${sessionId} was never prepared`)
+    const files = this.#files(sessionId)
     const kept = Buffer.alloc(length)
     kept.set(files.transcript.subarray(0, length))
     files.transcript = Buffer.concat([kept, Buffer.from(text)])
@@ -115,6 +144,12 @@ export class MemoryWork implements Work {
 
   heard(ref: AttemptRef): void {
     for (const kind of ['started', 'exit']) this.#machine.letters.delete(`${keyOf(ref)}.${kind}`)
+  }
+
+  #files(sessionId: string): SessionFiles {
+    const files = this.#machine.sessions.get(sessionId)
+    invariant(files !== undefined, `${sessionId} was never prepared`)
+    return files
   }
 
   shutDown(): void {

@@ -1,17 +1,23 @@
+import type { FailureKind } from '../../core/failure.ts'
+import type { LastWord } from '../../core/session.ts'
 import { invariant } from '../../lib/trouble.ts'
 import type { Agent, Observation } from '../../ports/agent.ts'
+
+/** What agents on a machine remember of their threads: all that people said in each. */
+export type Records = Map<string, string[]>
 
 /** An agent that speaks in lines like `thread: t-1` and must end its turn; everything else it says is shown. */
 const talker: Agent = {
   kind: 'talker',
   proof: 'end-event',
   defaultMode: 'headless',
+  modes: ['headless', 'tty'],
   takesPrompt: true,
   program: ['talker'],
   plan: ({ argv, resume }) => ({
     argv: resume === null ? argv : [...argv, '--resume', resume],
     env: {},
-    stdin: resume === null ? 'prompt' : { text: 'go on' },
+    stdin: 'text',
   }),
   read: line => {
     const word = line.replace(/\r$/, '') // On a terminal.
@@ -20,20 +26,42 @@ const talker: Agent = {
   },
 }
 
+/** The same, but it keeps a record of its threads that can be looked up, and lets their names be chosen. */
+function scribe(records: Records): Agent {
+  return {
+    ...talker,
+    kind: 'scribe',
+    program: ['scribe'],
+    plan: ({ argv, resume, tag }) => ({
+      argv: [...argv, ...(resume === null ? ['--thread', tag] : ['--resume', resume])],
+      env: {},
+      stdin: 'text',
+    }),
+    find: ({ thread, tag }) => {
+      const messages = records.get(thread ?? tag)
+      return messages === undefined ? null : { thread: thread ?? tag, messages }
+    },
+  }
+}
+
 /** A program whose exit code is its answer. */
 const mute: Agent = {
   kind: 'mute',
   proof: 'exit-code',
   defaultMode: 'headless',
+  modes: ['headless', 'tty'],
   takesPrompt: false,
   program: ['mute'],
   plan: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),
 }
 
-export function scriptedAgents(kind: string): Agent {
-  const agent = [talker, mute].find(known => known.kind === kind)
-  invariant(agent !== undefined, `no scripted agent is called ${kind}`)
-  return agent
+export function scriptedAgents(records: Records = new Map()): (kind: string) => Agent {
+  const agents = [talker, scribe(records), mute]
+  return kind => {
+    const agent = agents.find(known => known.kind === kind)
+    invariant(agent !== undefined, `no scripted agent is called ${kind}`)
+    return agent
+  }
 }
 
 function meaning(line: string): Observation[] {
@@ -48,8 +76,28 @@ function meaning(line: string): Observation[] {
     case 'done':
       return [{ type: 'finished', word: { ok: true, text: rest } }]
     case 'failed':
-      return [{ type: 'finished', word: { ok: false, text: rest } }]
+      return [{ type: 'finished', word: failure('other', rest) }]
+    case 'limit':
+      return [{ type: 'finished', word: failure('rate-limit', 'limit reached', Number(rest)) }]
+    case 'login':
+      return [{ type: 'finished', word: failure('login', rest) }]
+    case 'full':
+      return [{ type: 'finished', word: failure('context', rest) }]
+    case 'lost':
+      return [{ type: 'finished', word: failure('thread-lost', rest) }]
+    case 'offline':
+      return [{ type: 'finished', word: failure('network', rest) }]
+    case 'tool':
+      return [{ type: 'tool-started', id: rest, tool: 'tool', gist: rest }]
+    case 'spent':
+      return [
+        { type: 'spent', scope: 'step', spending: { input: 0, cached: 0, output: 0, usd: Number(rest), turns: 1 } },
+      ]
     default:
       return []
   }
+}
+
+function failure(kind: FailureKind, text: string, resetAt: number | null = null): LastWord {
+  return { ok: false, text, failure: { kind, text, resetAt, remedy: null } }
 }

@@ -8,6 +8,8 @@ export type Deed =
   | { readonly wait: Duration }
   | { readonly exit: number }
   | { readonly die: string }
+  /** Writes down what it was given to read, in the record of this thread. */
+  | { readonly record: string }
   /** Leaves a process behind; one that hides is not found by a sweep. */
   | { readonly litter: string; readonly hides?: boolean }
 
@@ -25,6 +27,7 @@ export interface Surroundings {
   readonly clock: VirtualClock
   readonly write: (bytes: Uint8Array) => void
   readonly litter: (name: string, hides: boolean) => void
+  readonly record: (thread: string) => void
   readonly exited: (exit: Exit) => void
 }
 
@@ -52,6 +55,7 @@ export class ScriptedProcess {
     if ('die' in deed) return this.#end({ kind: 'signal', signal: deed.die })
     if ('wait' in deed) return this.#wait(deed.wait)
     if ('say' in deed) this.#around.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
+    else if ('record' in deed) this.#around.record(deed.record)
     else this.#around.litter(deed.litter, deed.hides ?? false)
     this.go()
   }

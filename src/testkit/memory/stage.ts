@@ -1,6 +1,7 @@
 import { DEFAULT_RULES } from '../../core/rules.ts'
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
+import { NO_LIMITS } from '../../core/spending.ts'
 import { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
@@ -17,6 +18,7 @@ import { settle, VirtualClock } from './virtual-clock.ts'
 const STORE_CALLS = ['record', 'settle', 'remove'] as const
 const WORK_CALLS = [
   'prepare',
+  'keep',
   'launch',
   'evidence',
   'read',
@@ -63,7 +65,8 @@ export class Stage {
     const onTrouble = (_: string, cause: unknown): void => {
       if (!(cause instanceof Crash)) this.troubles.push(cause)
     }
-    const engine = new Engine({ store, work, clock, agents: scriptedAgents, rules: DEFAULT_RULES, onTrouble })
+    const agents = scriptedAgents(this.machine.records)
+    const engine = new Engine({ store, work, clock, agents, rules: DEFAULT_RULES, onTrouble })
     return { engine, store }
   }
 
@@ -96,7 +99,7 @@ export class Stage {
 
 /** What was asked for, with everything filled in that a test does not care about. */
 export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
-  const kind = scriptedAgents(wishes.agent)
+  const kind = scriptedAgents()(wishes.agent)
   return {
     id: 's1',
     name: `${wishes.agent}-task`,
@@ -106,6 +109,10 @@ export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     cwd: '/',
     argv: [wishes.agent],
     title: 'a task',
+    autonomy: 'full',
+    model: null,
+    effort: null,
+    limits: NO_LIMITS,
     maxTime: null,
     restart: { limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
     createdAt: Date.UTC(2026, 0, 1),

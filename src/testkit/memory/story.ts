@@ -1,5 +1,6 @@
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { Duration } from '../../lib/time.ts'
 import { Superseded } from '../../ports/store.ts'
 import { Crash, type Moment, Power } from './power.ts'
@@ -14,6 +15,8 @@ export interface Story {
   readonly program: Program
   /** The user stops it this long after the beginning. */
   readonly stopAfter?: Duration
+  /** What the user sends it, and how long after the beginning. */
+  readonly sends?: readonly { readonly after: Duration; readonly text: string }[]
   /** How long it can do without a supervisor and still end the same; 30 s when absent. */
   readonly endures?: Duration
 }
@@ -26,6 +29,8 @@ export interface Ending {
   /** Each process that was ever started, in order. */
   readonly starts: readonly string[]
   readonly alive: readonly string[]
+  /** What the agents wrote down of what they were given. */
+  readonly records: readonly (readonly [string, readonly string[]])[]
   readonly pending: number
   readonly letters: readonly string[]
   readonly panes: readonly string[]
@@ -106,20 +111,43 @@ class User {
     const now = this.#stage.clock.now()
     if (session === undefined) {
       this.id = `s${++this.#asked}`
-      this.#stage.clock.ring(now + (this.#story.stopAfter ?? 0), () => undefined)
+      for (const after of [this.#story.stopAfter ?? 0, ...this.#sends.map(send => send.after)])
+        this.#stage.clock.ring(now + after, () => undefined)
       const files = { prompt: Buffer.from('do it'), env: {} }
       await engine.create({ ...specOf(this.#story.spec), id: this.id, createdAt: now }, files)
     } else if (now >= session.spec.createdAt + (this.#story.stopAfter ?? Infinity) && session.wanted !== 'stop') {
       await engine.stop(this.id)
     }
+    await this.#sendWhatIsDue(engine)
+  }
+
+  /** Whether the story is over once the session has ended. */
+  get isContent(): boolean {
+    const keys = this.#stage.session(this.id)?.messages.map(message => message.key) ?? []
+    return this.#sends.every(({ text }) => keys.includes(text))
+  }
+
+  async #sendWhatIsDue(engine: Engine): Promise<void> {
+    const now = this.#stage.clock.now()
+    for (const { after, text } of this.#sends) {
+      const session = this.#stage.session(this.id)
+      if (session === undefined || now < session.spec.createdAt + after) return
+      if (session.messages.some(message => message.key === text)) continue
+      await engine.send(this.id, { key: text, gist: text, text: Buffer.from(text) })
+    }
+  }
+
+  get #sends(): NonNullable<Story['sends']> {
+    return this.#story.sends ?? []
   }
 }
 
 async function seeThrough(stage: Stage, supervisor: Supervisor, user: User, isOver = () => false): Promise<void> {
   await supervisor.engine.start()
-  while (!isOver() && !stage.hasEnded(user.id)) {
+  const hasEnded = (): boolean => stage.hasEnded(user.id) && user.isContent
+  while (!isOver() && !hasEnded()) {
     await user.act(supervisor)
-    if (!isOver() && !stage.hasEnded(user.id) && !(await stage.clock.next())) return
+    if (!isOver() && !hasEnded() && !(await stage.clock.next())) return
   }
 }
 
@@ -142,6 +170,7 @@ function endingOf(stage: Stage, id: string): Ending {
     transcript: stage.transcript(id),
     starts: machine.starts.map(named),
     alive: machine.alive().map(named),
+    records: [...machine.records],
     pending: stage.disk.outbox.length,
     letters: [...machine.letters],
     panes: [...machine.panes],

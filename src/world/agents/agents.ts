@@ -2,11 +2,27 @@ import { invariant } from '../../lib/trouble.ts'
 import type { Agent } from '../../ports/agent.ts'
 import { command } from './command.ts'
 import { demo } from './demo/demo.ts'
-import { prompted } from './prompted.ts'
+import { claude } from './claude/claude.ts'
+import { codex } from './codex/codex.ts'
+import { gemini } from './gemini/gemini.ts'
+import { pi } from './pi/pi.ts'
 
 /** Every agent we know, by kind. */
-export function knownAgents(options: { demoArgv: readonly string[]; demoThreads: string }): (kind: string) => Agent {
-  const agents = [command, demo(options.demoArgv, options.demoThreads), ...prompted]
+export function knownAgents(options: {
+  demoArgv: readonly string[]
+  demoThreads: string
+  /** The file that makes pi write less. */
+  thin: string
+}): (kind: string) => Agent {
+  const agents = [
+    command,
+    demo(options.demoArgv, options.demoThreads),
+    claude,
+    codex,
+
+    pi({ thin: options.thin }),
+    gemini,
+  ]
   const byKind = new Map(agents.map(agent => [agent.kind, agent]))
   return kind => {
     const agent = byKind.get(kind)

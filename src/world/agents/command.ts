@@ -5,6 +5,7 @@ export const command: Agent = {
   kind: 'command',
   proof: 'exit-code',
   defaultMode: 'tty',
+  modes: ['headless', 'tty'],
   takesPrompt: false,
   program: [],
   plan: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),

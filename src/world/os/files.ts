@@ -40,6 +40,12 @@ export function readPart(file: string, offset: number, limit: number): Buffer {
   }
 }
 
+/** The last bytes of a file, at most `limit`, as text. */
+export function readEnd(file: string, limit: number): string {
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return readPart(file, Math.max(0, size - limit), limit).toString()
+}
+
 /** Cuts a file to `length` and appends; answers its new length. Doing it again leads to the same file. */
 export function writeFrom(file: string, length: number, text: string): number {
   const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)

@@ -5,6 +5,8 @@ import type { Home } from './home.ts'
 export interface SessionFolder {
   readonly root: string
   readonly prompt: string
+  /** What was sent to it later, one file each. */
+  readonly messages: string
   readonly env: string
   /** A copy of the recorded session, for rebuilding a lost database and for telling readers that something changed. */
   readonly mirror: string
@@ -24,6 +26,8 @@ export interface AttemptFolder {
   readonly stderr: string
   /** When stdout had which length, noted while it grew. */
   readonly times: string
+  /** Leads to the lock of its thread. */
+  readonly thread: string
   readonly claim: string
   readonly started: string
   readonly exit: string
@@ -41,6 +45,7 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
   return {
     root,
     prompt: at('prompt'),
+    messages: at('messages'),
     env: at('env.json'),
     mirror: at('session.json'),
     transcript: at('transcript'),
@@ -59,6 +64,7 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
     stdout: at('stdout'),
     stderr: at('stderr'),
     times: at('times'),
+    thread: at('thread'),
     claim: at('claim'),
     started: at('started'),
     exit: at('exit'),

@@ -25,6 +25,8 @@ export interface Home {
   readonly terminals: string
   readonly mailbox: string
   readonly sessions: string
+  /** Locks of the agents' threads: nobody works in one that another is at work in. */
+  readonly threads: string
   readonly programs: string
 }
 
@@ -44,6 +46,7 @@ export function homeAt(root: string): Home {
     terminals: at('tty'),
     mailbox: at('mailbox'),
     sessions: at('sessions'),
+    threads: at('threads'),
     programs: at('bin'),
   }
 }
@@ -73,7 +76,7 @@ export function openHome(home: Home): void {
     makeFolder(home.root)
     tightenWhenEmpty(home.root)
     assertPrivate(home.root, fs.statSync(home.root))
-    for (const folder of [home.mailbox, home.sessions, home.programs, home.terminals]) {
+    for (const folder of [home.mailbox, home.sessions, home.threads, home.programs, home.terminals]) {
       fs.mkdirSync(folder, { mode: 0o700, recursive: true })
     }
     fs.accessSync(home.root, fs.constants.W_OK)

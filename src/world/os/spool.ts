@@ -9,7 +9,9 @@ import type { ProcessId } from './processes.ts'
 export const CLOSING_MARK = '\u001b]oneshot;end\u0007'
 
 /** What a shim left in the attempt's folder about how the program ended. */
-export type ExitRecord = { readonly kind: 'refused' } | { readonly kind: 'ended'; readonly exit: Exit }
+export type ExitRecord =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'ended'; readonly exit: Exit }
 
 export function readClaim(folder: AttemptFolder): ProcessId | null {
   return processIn(folder.claim)
@@ -30,10 +32,16 @@ export function readExit(folder: AttemptFolder): ExitRecord | null {
   const lines = wholeRecord(folder.exit)
   if (lines === null) return null
   const fields = new Map(lines.map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
-  if (fields.get('kind') === 'refused') return { kind: 'refused' }
+  const refusal = REFUSALS[fields.get('kind') ?? '']
+  if (refusal !== undefined) return { kind: 'refused', reason: refusal }
   const status = Number(fields.get('status'))
   const signal = fields.get('signalled') === 'yes' ? signalName(status - 128) : undefined
   return { kind: 'ended', exit: signal === undefined ? { kind: 'code', code: status } : { kind: 'signal', signal } }
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  refused: 'something of the attempt before is still alive',
+  busy: 'another session is at work in its thread',
 }
 
 function processIn(file: string): ProcessId | null {

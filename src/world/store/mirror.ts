@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { revive } from '../../core/revive.ts'
 import type { Session } from '../../core/session.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import { replaceFile } from '../os/files.ts'
@@ -34,7 +35,7 @@ export function readMirrors(home: Home): Session[] {
   const sessions: Session[] = []
   for (const id of listed(home.sessions)) {
     try {
-      sessions.push(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session)
+      sessions.push(revive(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session))
     } catch {
       // No readable copy: it was never accepted, or cannot be told; its files stay where they are.
     }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { wordsOf } from '../../lib/trouble.ts'
 import type { Home } from '../os/home.ts'
 import { mirrorTo, readMirrors } from './mirror.ts'
-import { openDatabase } from './sqlite.ts'
+import { openDatabase } from '../os/sqlite.ts'
 import { openStore, type SqliteStore } from './sqlite-store.ts'
 
 const CORRUPT = /malformed|not a database|corrupt|integrity/

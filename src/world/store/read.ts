@@ -3,7 +3,7 @@ import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
 import type { Home } from '../os/home.ts'
 import { readMirrors } from './mirror.ts'
-import { type Database, openDatabase } from './sqlite.ts'
+import { type Database, openDatabase } from '../os/sqlite.ts'
 import { sessionsIn } from './sqlite-store.ts'
 
 /** All sessions, newest first, without a supervisor. A database that cannot be read is answered from the copies. */

@@ -1,11 +1,12 @@
 import fs from 'node:fs'
 import type { Event } from '../../core/events.ts'
+import { revive } from '../../core/revive.ts'
 import { dueOf, type Session } from '../../core/session.ts'
 import type { Step } from '../../core/step.ts'
 import type { Instant } from '../../lib/time.ts'
 import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
 import { migrate } from './migrations.ts'
-import { type Database, openDatabase } from './sqlite.ts'
+import { type Database, openDatabase } from '../os/sqlite.ts'
 
 /** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
@@ -65,7 +66,7 @@ export class SqliteStore implements Store {
 
   load(id: string): Session | undefined {
     const row = this.#sql.session.get(id) as { state: string } | undefined
-    return row === undefined ? undefined : (JSON.parse(row.state) as Session)
+    return row === undefined ? undefined : revive(JSON.parse(row.state) as Session)
   }
 
   all(): Session[] {
@@ -148,7 +149,7 @@ function inodeOf(file: string): number | undefined {
 }
 
 export function sessionsIn(rows: unknown[]): Session[] {
-  return (rows as { state: string }[]).map(row => JSON.parse(row.state) as Session)
+  return (rows as { state: string }[]).map(row => revive(JSON.parse(row.state) as Session))
 }
 
 function statements(database: Database) {

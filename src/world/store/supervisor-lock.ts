@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { type Database, openDatabase } from './sqlite.ts'
+import { type Database, openDatabase } from '../os/sqlite.ts'
 
 /**
  * The lock of the one supervisor: an exclusive SQLite lock held for life. The kernel releases it when its holder dies,

@@ -2,19 +2,21 @@ import fs from 'node:fs'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
-import { readPart, writeDurably, writeFrom } from '../os/files.ts'
+import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { bootId, lives } from '../os/processes.ts'
+import { showTranscript } from '../os/project-folder.ts'
 import { readClaim, readExit, readStarted } from '../os/spool.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
-import { layDown } from './lay-down.ts'
+import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
 import { Recording, withoutClosingMark } from './recording.ts'
 
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
+const LONGEST_COMPLAINT = 65_536
 
 /** The work plane on this machine: shims in tmux panes, records in files. */
 export class TmuxWork implements Work {
@@ -43,6 +45,32 @@ export class TmuxWork implements Work {
     if (files.prompt !== null) writeDurably(folder.prompt, files.prompt)
   }
 
+  environment(sessionId: string): Readonly<Record<string, string>> {
+    return savedEnv(sessionFolder(this.#home, sessionId).env)
+  }
+
+  async keep(sessionId: string, message: number, text: Uint8Array): Promise<void> {
+    fs.mkdirSync(sessionFolder(this.#home, sessionId).messages, { recursive: true, mode: 0o700 })
+    writeDurably(this.#messageFile(sessionId, message), text)
+  }
+
+  message(sessionId: string, message: number): Uint8Array {
+    return fs.readFileSync(this.#messageFile(sessionId, message))
+  }
+
+  given(ref: AttemptRef): Uint8Array | null {
+    const { stdin } = this.#folder(ref)
+    return fs.existsSync(stdin) ? fs.readFileSync(stdin) : null
+  }
+
+  lastWords(sessionId: string, limit: number): string {
+    return readEnd(sessionFolder(this.#home, sessionId).transcript, limit)
+  }
+
+  complaints(ref: AttemptRef): string {
+    return readEnd(this.#folder(ref).stderr, LONGEST_COMPLAINT)
+  }
+
   async launch(order: LaunchOrder): Promise<void> {
     const folder = this.#folder(order)
     if (readClaim(folder) !== null) {
@@ -51,6 +79,7 @@ export class TmuxWork implements Work {
     }
     layDown(order, this.#home)
     const show = this.#shown(order, order.show)
+    if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
     if (order.mode === 'headless') return this.#panes.openHeadless(order, show)
     await this.#panes.openTerminal(order)
     await this.#panes.openView(order, show)
@@ -65,7 +94,7 @@ export class TmuxWork implements Work {
     return {
       isClaimed: claim !== null,
       openedAt: claim === null ? (fs.statSync(folder.launch, { throwIfNoEntry: false })?.mtimeMs ?? null) : null,
-      isRefused: exit?.kind === 'refused',
+      refusal: exit?.kind === 'refused' ? exit.reason : null,
       life,
       exit: exit?.kind === 'ended' ? exit.exit : null,
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
@@ -155,6 +184,11 @@ export class TmuxWork implements Work {
     this.#mailbox?.close()
     for (const watcher of this.#watched.values()) watcher.close()
     this.#watched.clear()
+  }
+
+  #messageFile(sessionId: string, message: number): string {
+    const folder = sessionFolder(this.#home, sessionId)
+    return message === 1 ? folder.prompt : `${folder.messages}/${message}`
   }
 
   #shown(ref: AttemptRef, show: LaunchOrder['show']): string {

@@ -4,11 +4,24 @@ import { DIRECTIVES, parseScript } from './script.ts'
 
 const agent = demo(['node', 'demo'], '/threads')
 
-test('it gets its prompt once, and is told to go on when it is resumed', () => {
-  const plan = (resume: string | null) => agent.plan({ argv: ['node', 'demo'], resume, mode: 'headless' })
-  expect(plan(null)).toEqual({ argv: ['node', 'demo'], env: { ONESHOT_DEMO_THREADS: '/threads' }, stdin: 'prompt' })
-  expect(plan('t-1').argv).toEqual(['node', 'demo', '--resume', 't-1'])
-  expect(plan('t-1').stdin).toMatchObject({ text: expect.stringContaining('Go on') })
+test('its thread has the name we choose, and is resumed by it', () => {
+  const plan = (resume: string | null, isContinuation = false): readonly string[] =>
+    agent.plan({
+      argv: ['node', 'demo'],
+      mode: 'headless',
+      cwd: '/',
+      env: {},
+      resume,
+      tag: 'tag',
+      isContinuation,
+      autonomy: 'full',
+      model: null,
+      effort: null,
+      budget: { usd: null, turns: null },
+    }).argv
+  expect(plan(null)).toEqual(['node', 'demo', '--thread', 'tag'])
+  expect(plan('t-1')).toEqual(['node', 'demo', '--resume', 't-1'])
+  expect(plan('t-1', true)).toEqual(['node', 'demo', '--resume', 't-1', '--go-on'])
 })
 
 test.each([
@@ -24,13 +37,13 @@ test.each([
     'done\n',
   ],
 ])('%j is understood', (event, observations, text) => {
-  expect(agent.read?.(JSON.stringify(event))).toEqual({ observations, text })
-  expect(agent.read?.(`${JSON.stringify(event)}\r`)).toEqual({ observations, text })
+  expect(agent.read?.(JSON.stringify(event), {})).toEqual({ observations, text })
+  expect(agent.read?.(`${JSON.stringify(event)}\r`, {})).toEqual({ observations, text })
 })
 
 test('what is not an event is shown as it is', () => {
   for (const line of ['hello', '{', '[1]', 'null', '42']) {
-    expect(agent.read?.(line)).toEqual({ observations: [], text: `${line}\n` })
+    expect(agent.read?.(line, {})).toEqual({ observations: [], text: `${line}\n` })
   }
 })
 

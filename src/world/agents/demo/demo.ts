@@ -1,6 +1,8 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
+import type { LastWord } from '../../../core/session.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
 import type { DemoEvent } from './events.ts'
+import { Thread } from './thread.ts'
 
 /** The embedded agent: no account, no network, real work and real misfortunes. Resumes by thread id. */
 export function demo(argv: readonly string[], threads: string): Agent {
@@ -8,19 +10,25 @@ export function demo(argv: readonly string[], threads: string): Agent {
     kind: 'demo',
     proof: 'end-event',
     defaultMode: 'headless',
+    modes: ['headless', 'tty'],
     takesPrompt: true,
     program: argv,
-    plan: ({ argv: own, resume }) => ({
-      argv: resume === null ? own : [...own, '--resume', resume],
+    plan: ({ argv: own, resume, tag, isContinuation }) => ({
+      argv: [...own, ...(resume === null ? ['--thread', tag] : ['--resume', resume]), ...(isContinuation ? ['--go-on'] : [])],
       env: { ONESHOT_DEMO_THREADS: threads },
-      stdin:
-        resume === null ? 'prompt' : { text: 'Your process was ended before the work was. Go on where you left off.' },
+      stdin: 'text',
     }),
     read: line => {
       const event = parse(line)
       return event === undefined
         ? { observations: [], text: `${line}\n` }
         : { observations: meaning(event), text: words(event) }
+    },
+    find: ({ thread, tag }) => {
+      const id = thread ?? tag
+      const past = new Thread(threads, id).recall()
+      if (past === undefined) return null
+      return { thread: id, messages: past.flatMap(memory => ('text' in memory && memory.kind !== 'answer' ? [memory.text] : [])) }
     },
   }
 }
@@ -43,10 +51,15 @@ function meaning(event: DemoEvent): Observation[] {
     case 'approval.answered':
       return [{ type: 'answered' }]
     case 'turn.ended':
-      return [{ type: 'finished', word: { ok: event.ok, text: oneLine(event.text) } }]
+      return [{ type: 'finished', word: wordOf(event) }]
     default:
       return []
   }
+}
+
+function wordOf({ ok, text: said }: Extract<DemoEvent, { type: 'turn.ended' }>): LastWord {
+  const text = oneLine(said)
+  return ok ? { ok, text } : { ok, text, failure: { kind: 'other', text, resetAt: null, remedy: null } }
 }
 
 function words(event: DemoEvent): string | null {

@@ -10,32 +10,39 @@ import type { DemoEvent } from './events.ts'
 import { type DemoScript, parseScript } from './script.ts'
 import { Thread } from './thread.ts'
 
-/** The demo agent as a program: reads a prompt on stdin, works it off step by step, resumes with `--resume THREAD`. */
+/**
+ * The demo agent as a program: reads a prompt on stdin and works it off step by step. `--thread ID` begins a thread of that
+ * name, `--resume ID` goes on with one, `--go-on` with what was begun in it.
+ */
 export async function demoAgent(argv: readonly string[]): Promise<void> {
-  const prompt = fs.readFileSync(0, 'utf8')
-  const resumed = argv.includes('--resume') ? argv[argv.indexOf('--resume') + 1] : undefined
+  const text = fs.readFileSync(0, 'utf8')
+  const resumed = wordAfter('--resume', argv)
   const folder =
     process.env['ONESHOT_DEMO_THREADS'] ?? path.join(os.tmpdir(), `oneshot-demo-${process.getuid?.() ?? 0}`)
-  const thread = new Thread(folder, resumed ?? crypto.randomUUID())
+  const thread = new Thread(folder, resumed ?? wordAfter('--thread', argv) ?? crypto.randomUUID())
   const past = thread.recall()
   if (resumed !== undefined && past === undefined) {
     process.stderr.write(`no thread ${resumed}\n`)
     process.exitCode = 1
     return
   }
-  if (past === undefined) thread.remember({ kind: 'prompt', text: prompt })
+  thread.remember({ kind: argv.includes('--go-on') && past !== undefined ? 'go-on' : 'prompt', text })
   say({ type: 'thread.started', thread: thread.id, resumed: past !== undefined })
-  const first = past?.find(memory => memory.kind === 'prompt')
-  await work(thread, first?.kind === 'prompt' ? first.text : prompt)
+  await work(thread)
 }
 
-async function work(thread: Thread, prompt: string): Promise<void> {
+function wordAfter(flag: string, argv: readonly string[]): string | undefined {
+  return argv.includes(flag) ? argv[argv.indexOf(flag) + 1] : undefined
+}
+
+async function work(thread: Thread): Promise<void> {
+  const turn = thread.turn()
+  const prompt = turn.find(memory => memory.kind === 'prompt')?.text ?? ''
   const script = parseScript(prompt)
-  const past = thread.recall() ?? []
-  const done = past.filter(memory => memory.kind === 'step').length
+  const done = turn.filter(memory => memory.kind === 'step').length
   if (done === 0) say({ type: 'text', text: `I will work on: ${prompt.trim().split('\n')[0] ?? ''}` })
   else say({ type: 'text', text: `I go on after step ${done}.` })
-  if (script.ask !== null && !past.some(memory => memory.kind === 'answer')) await ask(thread, script)
+  if (script.ask !== null && !turn.some(memory => memory.kind === 'answer')) await ask(thread, script)
   if (script.litter) litter()
   for (let step = done + 1; step <= script.steps; step++) await take(step, thread, script)
   const wrote = script.write === null ? '' : `, one line each in ${script.write}`
@@ -64,7 +71,7 @@ function isWritten(file: string, step: number): boolean {
 /** A misfortune happens in its step, and only in one life unless it always does. */
 function meet(what: 'crash' | 'hang', when: number | null, step: number, thread: Thread, isForEver: boolean): boolean {
   if (when !== step) return false
-  const hasHappened = (thread.recall() ?? []).some(memory => memory.kind === 'misfortune' && memory.what === what)
+  const hasHappened = thread.turn().some(memory => memory.kind === 'misfortune' && memory.what === what)
   if (hasHappened && !isForEver) return false
   thread.remember({ kind: 'misfortune', what })
   if (what === 'crash') process.kill(process.pid, 'SIGKILL')

@@ -4,6 +4,8 @@ import path from 'node:path'
 /** What the demo agent remembers between its lives: one line for each thing that happened, on disk before it counts. */
 export type Memory =
   | { readonly kind: 'prompt'; readonly text: string }
+  /** Told that its process had ended: it goes on with the last prompt. */
+  | { readonly kind: 'go-on'; readonly text: string }
   | { readonly kind: 'step'; readonly step: number }
   | { readonly kind: 'misfortune'; readonly what: 'crash' | 'hang' }
   | { readonly kind: 'answer'; readonly text: string }
@@ -33,5 +35,12 @@ export class Thread {
     if (!fs.existsSync(this.#file)) return undefined
     const lines = fs.readFileSync(this.#file, 'utf8').split('\n')
     return lines.slice(0, -1).map(line => JSON.parse(line) as Memory)
+  }
+
+  /** What belongs to the last prompt, the prompt first; nothing before there was one. */
+  turn(): Memory[] {
+    const past = this.recall() ?? []
+    const begin = past.findLastIndex(memory => memory.kind === 'prompt')
+    return begin < 0 ? [] : past.slice(begin)
   }
 }

@@ -1,0 +1,122 @@
+// Tests with the real agent programs, against a scripted model on this machine:
+// npm run test:agents [-- [--quick] [PROGRAM …] [FILE …]]. A PROGRAM is a name in test/agents/versions.json.
+// The pinned programs are installed once, outside the project; no account and no key is needed.
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { install, root, step } from './steps.mjs'
+
+const cache = process.env.ONESHOT_AGENTS_CACHE || path.join(os.homedir(), '.cache', 'oneshot-test-agents')
+const programs = JSON.parse(fs.readFileSync(path.join(root, 'test/agents/versions.json'), 'utf8'))
+const words = process.argv.slice(2).filter(word => word !== '--quick')
+const isName = (word, place) => word in programs && !words[place - 1]?.startsWith('-')
+const chosen = words.filter(isName)
+const filters = words.filter((word, place) => !isName(word, place))
+
+install()
+removeLeftovers()
+const wanted = Object.entries(programs).filter(([name]) => chosen.length === 0 || chosen.includes(name))
+const missing = wanted.filter(([name, { version }]) => !fs.existsSync(folderOf(name, version)))
+// Two at a time: npm spends most of it waiting for the network.
+const lanes = [0, 1].map(async lane => {
+  for (const [name, program] of missing.filter((_, n) => n % 2 === lane)) await fetchProgram(name, program)
+})
+const failed = (await Promise.allSettled(lanes)).filter(({ status }) => status === 'rejected')
+if (failed.length > 0) {
+  for (const { reason } of failed) process.stderr.write(`${reason.message}\n`)
+  process.exit(1)
+}
+step('build')
+const env = {
+  ...process.env,
+  ONESHOT_AGENTS_CACHE: cache,
+  ...(chosen.length > 0 && { ONESHOT_AGENTS: chosen.join(',') }),
+  ...(process.argv.includes('--quick') && { ONESHOT_AGENTS_QUICK: '1' }),
+}
+const vitest = path.join(root, 'node_modules', '.bin', 'vitest')
+const { status } = spawnSync(vitest, ['run', '--project', 'agents', ...filters], { cwd: root, stdio: 'inherit', env })
+process.exitCode = status ?? 1
+
+function folderOf(name, version) {
+  return path.join(cache, `${name}-${version}`)
+}
+
+/** What an installation left behind that was broken off. */
+function removeLeftovers() {
+  for (const name of fs.existsSync(cache) ? fs.readdirSync(cache) : []) {
+    const pid = /^\.passing-(\d+)-/.exec(name)?.[1]
+    if (pid !== undefined && !isAlive(Number(pid))) fs.rmSync(path.join(cache, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Installed under a passing name and then renamed: a folder with the final name is always complete. */
+async function fetchProgram(name, { package: title, version, command, node }) {
+  const begun = Date.now()
+  const folder = folderOf(name, version)
+  const passing = path.join(cache, `.passing-${process.pid}-${name}`)
+  console.log(`${name}: installing ${title} ${version} …`)
+  fs.mkdirSync(passing, { recursive: true })
+  fs.writeFileSync(path.join(passing, 'package.json'), '{ "private": true }\n')
+  const packages = [`${title}@${version}`, ...(node === undefined ? [] : [`node@${node}`])]
+  const { code, output } = await run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
+    passing,
+  )
+  const hasProgram = fs.existsSync(path.join(passing, 'node_modules', '.bin', command))
+  if (code !== 0 || !hasProgram) {
+    fs.rmSync(passing, { recursive: true, force: true })
+    throw new Error(`could not install ${title} ${version} (npm exit ${code}); npm's last words:\n${lastLines(output)}`)
+  }
+  put(passing, folder)
+  const seconds = ((Date.now() - begun) / 1000).toFixed(0)
+  console.log(`${name}: installed in ${seconds} s, ${megabytes(folder)} MB`)
+}
+
+/** Another run may have put the same there meanwhile: then that one is used. */
+function put(passing, folder) {
+  try {
+    fs.renameSync(passing, folder)
+  } catch (cause) {
+    fs.rmSync(passing, { recursive: true, force: true })
+    if (!fs.existsSync(folder)) throw cause
+  }
+}
+
+function run(program, args, cwd) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+    const chunks = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => chunks.push(chunk))
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, output: Buffer.concat(chunks).toString() }))
+  })
+}
+
+function lastLines(text) {
+  return text
+    .trimEnd()
+    .split('\n')
+    .slice(-15)
+    .map(line => `  ${line}`)
+    .join('\n')
+}
+
+/** Some packages link their program to a second name: each file counts once. */
+function megabytes(folder) {
+  const files = fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => fs.statSync(path.join(entry.parentPath ?? entry.path, entry.name)))
+  const sizes = new Map(files.map(({ ino, size }) => [ino, size]))
+  return Math.round([...sizes.values()].reduce((sum, size) => sum + size, 0) / 1e6)
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { judgeVersion } from './check-agents.ts'
+
+const agent = {
+  kind: 'claude',
+  program: 'claude',
+  install: 'npm install -g it',
+  login: 'claude auth login',
+  tried: ['2.1.197', '2.1.325'],
+}
+const judge = (version: string | undefined) => judgeVersion(agent, version, `${version} at /bin/claude`)
+
+test('a version between the oldest and the newest that were tried is in order', () => {
+  for (const version of ['2.1.197', '2.1.200', '2.1.325'])
+    expect(judge(version)).toEqual({
+      check: 'agent claude',
+      status: 'ok',
+      message: `${version} at /bin/claude; to log in: claude auth login`,
+    })
+})
+
+test('an older one is too old, and the hint gets a newer one', () => {
+  expect(judge('2.1.99')).toMatchObject({
+    status: 'warning',
+    message: '2.1.99 at /bin/claude is too old: 2.1.197 is the oldest that was tried',
+    hint: 'npm install -g it',
+  })
+})
+
+test('a newer one is in order, and is called newer', () => {
+  expect(judge('3.0.0')).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('(newer than 2.1.325, the newest that was tried)'),
+  })
+})

@@ -1,0 +1,42 @@
+import { sessionArgument } from './arguments.ts'
+import type { Command } from './command.ts'
+import { text } from './kinds.ts'
+import { OPTIONS } from './options.ts'
+
+export const SEND: Command = {
+  name: 'send',
+  group: 'Work',
+  summary: 'give a session’s agent something more to read',
+  about: `The message is on disk when this returns, and is never lost or read twice. The agent
+reads it in its own conversation as soon as its current turn is over. A session that
+has ended is woken by it. Piped, only the message’s number is printed.
+
+With one argument, that is the text, for this directory’s most recent session.`,
+  arguments: [
+    sessionArgument('agents', 'else this directory’s latest that has an agent'),
+    { kind: text('TEXT'), summary: 'what it is to read; - reads it from stdin' },
+  ],
+  options: [OPTIONS.file, OPTIONS.follow, OPTIONS.json],
+  examples: [
+    { argv: ['send', 'now add tests'], says: 'to this directory’s most recent session' },
+    { argv: ['send', 'fix-auth', 'leave the schema as it is'], says: 'to a certain one' },
+    { argv: ['send', 'fix-auth', '--file', 'review.md'], says: 'from a file' },
+    { argv: ['send', 'fix-auth', '-', '--follow'], shell: '< review.md', says: 'from stdin, and see what it does' },
+  ],
+  excessHint: 'quote the text: oneshot send fix-auth "now add tests"',
+}
+
+export const RESUME: Command = {
+  name: 'resume',
+  group: 'Work',
+  summary: 'go on with a session that was stopped, failed, rests or waits for you',
+  about: `The agent resumes its own conversation where it was broken off; messages it has not
+read come next. Its time is counted anew, what it has spent stays spent. To give more
+to do to a session that is done, send it a message.`,
+  arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
+  options: [OPTIONS.follow, OPTIONS.json],
+  examples: [
+    { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
+    { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },
+  ],
+}

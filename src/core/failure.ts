@@ -1,0 +1,32 @@
+import type { Instant } from '../lib/time.ts'
+
+/**
+ * Why a turn did not succeed, as far as the agent's own words tell.
+ * `rate-limit`: it may not ask its model for a while. `overloaded`: the model's servers are in trouble. `network`: they cannot
+ * be reached. `login`: the program is not allowed in. `context`: the conversation has grown too long. `thread-lost`: the
+ * conversation cannot be resumed. `denied`: a tool was refused, so that the work cannot have been done. `empty`: it ended
+ * without a word. `budget`: a limit of its own was reached. `setup`: it refuses to work like this at all, and would again.
+ * `other`: it said that it failed, and nothing we know.
+ */
+export type FailureKind =
+  | 'rate-limit'
+  | 'overloaded'
+  | 'network'
+  | 'login'
+  | 'context'
+  | 'thread-lost'
+  | 'denied'
+  | 'empty'
+  | 'budget'
+  | 'setup'
+  | 'other'
+
+export interface Failure {
+  readonly kind: FailureKind
+  /** What the program said, in one line: the evidence. */
+  readonly text: string
+  /** When a limit ends, where the program says so. */
+  readonly resetAt: Instant | null
+  /** The one thing a person has to do about it, as a command where there is one. */
+  readonly remedy: string | null
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import type { FailureKind } from './failure.ts'
+import { judgeEnd } from './judge-end.ts'
+import type { Exit, LastWord, Proof } from './session.ts'
+
+const zero: Exit = { kind: 'code', code: 0 }
+const one: Exit = { kind: 'code', code: 1 }
+const killed: Exit = { kind: 'signal', signal: 'SIGKILL' }
+const vanished: Exit = { kind: 'vanished', evidence: 'pid 7 is gone' }
+const good: LastWord = { ok: true, text: 'all of it' }
+const bad = failing('other', 'no such file')
+
+function failing(
+  kind: FailureKind,
+  text: string,
+  resetAt: number | null = null,
+  remedy: string | null = null,
+): LastWord {
+  return { ok: false, text, failure: { kind, text, resetAt, remedy } }
+}
+
+test.each<[Proof, Exit, LastWord | null, string, string]>([
+  ['exit-code', zero, null, 'done', 'exit code 0'],
+  ['exit-code', one, null, 'failed', 'exit code 1'],
+  ['exit-code', killed, null, 'failed', 'killed by SIGKILL'],
+  ['exit-code', vanished, null, 'failed', 'gone without an exit record (pid 7 is gone)'],
+  ['end-event', zero, good, 'done', 'the agent ended its turn, exit code 0'],
+  ['end-event', zero, null, 'crashed', 'exit code 0 before the agent ended its turn'],
+  ['end-event', one, good, 'crashed', 'exit code 1 although the agent had ended its turn'],
+  ['end-event', killed, null, 'crashed', 'killed by SIGKILL before the agent ended its turn'],
+  ['end-event', zero, bad, 'failed', 'the agent ended its turn with a failure: no such file'],
+  [
+    'end-event',
+    vanished,
+    good,
+    'crashed',
+    'gone without an exit record (pid 7 is gone) although the agent had ended its turn',
+  ],
+])('by %s, %j after the word %j means %s', (proof, exit, word, kind, reason) => {
+  expect(judgeEnd(proof, exit, word)).toEqual({ kind, reason })
+})
+
+test.each<[LastWord, object]>([
+  [
+    failing('rate-limit', 'resets 9am', 9_000),
+    { kind: 'outage', reason: 'usage limit: resets 9am', until: 9_000, isLimit: true },
+  ],
+  [
+    failing('overloaded', '529'),
+    { kind: 'outage', reason: "the model's servers are in trouble: 529", until: null, isLimit: false },
+  ],
+  [
+    failing('network', 'ECONNRESET'),
+    { kind: 'outage', reason: 'no connection to the model: ECONNRESET', until: null, isLimit: false },
+  ],
+  [
+    failing('login', 'no key', null, 'claude /login'),
+    { kind: 'blocked', reason: 'the agent is not logged in: no key', remedy: 'claude /login' },
+  ],
+  [
+    failing('context', 'too long'),
+    { kind: 'thread-spent', reason: 'the conversation has grown too long: too long', isFull: true },
+  ],
+  [
+    failing('thread-lost', 'not found'),
+    { kind: 'thread-spent', reason: 'the conversation could not be resumed: not found', isFull: false },
+  ],
+  [failing('budget', 'the budget'), { kind: 'budget', reason: 'the budget' }],
+  [failing('denied', 'Bash'), { kind: 'failed', reason: 'the agent was refused a tool: Bash' }],
+  [failing('empty', 'nothing'), { kind: 'failed', reason: 'the agent ended its turn without a result: nothing' }],
+  [
+    failing('setup', 'as root', null, 'do not'),
+    { kind: 'failed', reason: 'the agent cannot work like this: as root (do not)' },
+  ],
+])('the word %j means %j, whatever the exit code', (word, verdict) => {
+  for (const exit of [zero, one, killed, vanished]) expect(judgeEnd('end-event', exit, word)).toEqual(verdict)
+})

@@ -1,0 +1,49 @@
+import { launch } from './launch.ts'
+import { type In, isIdle, type Session } from './session.ts'
+import type { SignalOf } from './signals.ts'
+import { nothing, type Step, step } from './step.ts'
+
+/** A message is taken down; it is delivered when the turns before it are over. */
+export function accept(session: Session, signal: SignalOf<'user.message'>): Step {
+  const { at, key, gist } = signal
+  if (session.messages.some(message => message.key === key)) return nothing(session)
+  const id = (session.messages.at(-1)?.id ?? 0) + 1
+  const message = { id, key, gist, acceptedAt: at, deliveredAt: null, confirmedAt: null }
+  return step({ ...session, messages: [...session.messages, message] }, [
+    { at, type: 'message.accepted', message: id, gist },
+  ])
+}
+
+/** Whoever writes to a session that is being ended wants it to go on. */
+export function acceptInstead(session: In<'stopping'>, signal: SignalOf<'user.message'>): Step {
+  const accepted = accept(session, signal)
+  const { phase } = session
+  if (accepted.events.length === 0 || phase.next.kind !== 'end') return accepted
+  const next = { kind: 'next', reason: phase.next.reason } as const
+  return step({ ...accepted.session, wanted: 'run', phase: { ...phase, next } }, accepted.events)
+}
+
+/** A message to a session that has ended wakes it. What was broken off is not gone on with: the message says what is wanted. */
+export function wakeToRead(session: In<'ended'>, signal: SignalOf<'user.message'>): Step {
+  const accepted = accept(session, signal)
+  if (accepted.events.length === 0) return accepted
+  return wake({ ...accepted.session, isTurnOver: true }, signal.at, accepted)
+}
+
+/** Takes an ended session up again where it was left: what is unread is read, what was broken off goes on. */
+export function wakeToGoOn(session: In<'ended'>, { at }: SignalOf<'user.resume'>): Step {
+  return wake(session, at, nothing(session))
+}
+
+/** The person has done what was asked of them, or does not want to wait. */
+export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
+  if (!isIdle(session)) return nothing(session)
+  const woken = launch(session, at)
+  return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
+}
+
+function wake(session: Session, at: number, before: Step): Step {
+  const rested: Session = { ...session, wanted: 'run', restarts: [], outages: 0, clockSince: at }
+  const woken = launch(rested, at)
+  return step(woken.session, [...before.events, { at, type: 'session.woken' }, ...woken.events], woken.effects)
+}

@@ -1,0 +1,51 @@
+import { create } from './create.ts'
+import type { LastWord, Session, Spec, Thread } from './session.ts'
+import { NO_LIMITS } from './spending.ts'
+
+type LaterSpec = 'autonomy' | 'model' | 'effort' | 'limits'
+
+/** A session as the first version wrote it, which knew of no messages. */
+interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark' | 'lastWord' | 'phase'> {
+  readonly spec: Omit<Spec, LaterSpec>
+  readonly phase: Session['phase']
+  readonly thread: string | null
+  readonly bookmark: { readonly output: number; readonly transcript: number }
+  readonly lastWord: { readonly ok: boolean; readonly text: string } | null
+}
+
+/** Brings a stored session to what this version knows of one. What an older one could not say is filled in as it was then. */
+export function revive(written: Session | Version1): Session {
+  return isCurrent(written) ? written : modern(written)
+}
+
+function isCurrent(written: Session | Version1): written is Session {
+  return written.messages !== undefined
+}
+
+function modern(written: Version1): Session {
+  const spec: Spec = { autonomy: 'full', model: null, effort: null, limits: NO_LIMITS, ...written.spec }
+  const { session: newborn } = create(spec, { hasPrompt: spec.agent !== 'command' })
+  const hasSpoken = written.thread !== null
+  const thread: Thread = { ...newborn.thread, id: written.thread, heard: hasSpoken ? 1 : 0 }
+  return {
+    ...newborn,
+    ...written,
+    spec,
+    thread,
+    messages: newborn.messages.map(prompt => ({ ...prompt, confirmedAt: hasSpoken ? spec.createdAt : null })),
+    errand: newborn.errand === null ? null : { ...newborn.errand, isConfirmed: hasSpoken },
+    lastWord: written.lastWord === null ? null : modernWord(written.lastWord),
+    bookmark: { ...written.bookmark, memory: {} },
+    phase: modernPhase(written.phase),
+  }
+}
+
+function modernWord({ ok, text }: { readonly ok: boolean; readonly text: string }): LastWord {
+  return ok ? { ok, text } : { ok, text, failure: { kind: 'other', text, resetAt: null, remedy: null } }
+}
+
+function modernPhase(phase: Session['phase']): Session['phase'] {
+  if (phase.name === 'resting') return { ...phase, cause: 'crash' }
+  if (phase.name !== 'stopping' || phase.next.kind !== 'rest') return phase
+  return { ...phase, next: { ...phase.next, cause: 'crash', thread: 'same' } }
+}

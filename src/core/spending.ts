@@ -1,0 +1,74 @@
+/** What was used up. Cost is null for programs that do not tell it. */
+export interface Spending {
+  /** Tokens the model read, those from its cache included. */
+  readonly input: number
+  /** Of these, read from the cache. */
+  readonly cached: number
+  readonly output: number
+  readonly usd: number | null
+  /** Answers of the model. */
+  readonly turns: number
+}
+
+/** Spent by earlier attempts, by the current one, and by the thread as its program counts. */
+export interface Ledger {
+  readonly before: Spending
+  readonly attempt: Spending
+  readonly thread: Spending
+  readonly threadBefore: Spending
+}
+
+/** What a session may use up in all its attempts together; null for no limit. */
+export interface Limits {
+  readonly usd: number | null
+  readonly tokens: number | null
+  readonly turns: number | null
+}
+
+export const NO_LIMITS: Limits = { usd: null, tokens: null, turns: null }
+
+export const NOTHING_SPENT: Spending = { input: 0, cached: 0, output: 0, usd: null, turns: 0 }
+
+export function add(a: Spending, b: Spending): Spending {
+  return combine(a, b, (x, y) => x + y)
+}
+
+/** What `total` is beyond `before`; never less than nothing. */
+export function beyond(total: Spending, before: Spending): Spending {
+  return combine(total, before, (x, y) => Math.max(0, x - y))
+}
+
+function combine(a: Spending, b: Spending, op: (x: number, y: number) => number): Spending {
+  return {
+    input: op(a.input, b.input),
+    cached: op(a.cached, b.cached),
+    output: op(a.output, b.output),
+    usd: a.usd === null && b.usd === null ? null : op(a.usd ?? 0, b.usd ?? 0),
+    turns: op(a.turns, b.turns),
+  }
+}
+
+export function spentBy({ before, attempt }: Ledger): Spending {
+  return add(before, attempt)
+}
+
+/** Which limit was reached, as a sentence; null when none was. */
+export function judgeBudget(limits: Limits, spent: Spending): string | null {
+  const tokens = spent.input + spent.output
+  if (limits.usd !== null && (spent.usd ?? 0) >= limits.usd)
+    return `the budget of $${limits.usd} was reached: $${(spent.usd ?? 0).toFixed(2)} were spent`
+  if (limits.tokens !== null && tokens >= limits.tokens)
+    return `the budget of ${limits.tokens} tokens was reached: ${tokens} were used`
+  if (limits.turns !== null && spent.turns >= limits.turns) return `the limit of ${limits.turns} turns was reached`
+  return null
+}
+
+export function describeSpending({ input, output, usd, turns }: Spending): string {
+  const cost = usd === null ? '' : `, $${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}`
+  return `${turns} ${turns === 1 ? 'turn' : 'turns'}, ${short(input)} tokens read, ${short(output)} written${cost}`
+}
+
+function short(count: number): string {
+  if (count < 1_000) return String(count)
+  return count < 1_000_000 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
+}

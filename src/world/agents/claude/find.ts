@@ -1,0 +1,46 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { hasCode } from '../../../lib/trouble.ts'
+import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
+import { configFolder, projectFolder } from './folder.ts'
+import { promptsIn } from './prompts.ts'
+
+/** Looks up a thread by the id we chose for it, or the one the program told. */
+export function find(place: ThreadPlace): ThreadRecord | null {
+  const threads = place.thread === null || place.thread === place.tag ? [place.tag] : [place.thread, place.tag]
+  for (const thread of threads) {
+    const bytes = contentOf(place, thread)
+    if (bytes !== null) return { thread, messages: promptsIn(bytes) }
+  }
+  return null
+}
+
+/** A thread lies with its working directory's; one that was begun in a worktree of the program's own lies elsewhere. */
+function contentOf({ env, cwd }: ThreadPlace, thread: string): Buffer | null {
+  const name = `${thread}.jsonl`
+  const usual = read(path.join(projectFolder(env, cwd), name))
+  if (usual !== null) return usual
+  const projects = path.join(configFolder(env), 'projects')
+  for (const project of namesIn(projects)) {
+    const bytes = read(path.join(projects, project, name))
+    if (bytes !== null) return bytes
+  }
+  return null
+}
+
+function read(file: string): Buffer | null {
+  return unlessMissing(() => fs.readFileSync(file), null)
+}
+
+function namesIn(folder: string): string[] {
+  return unlessMissing(() => fs.readdirSync(folder), [])
+}
+
+function unlessMissing<T>(look: () => T, otherwise: T): T {
+  try {
+    return look()
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return otherwise
+    throw cause
+  }
+}

@@ -1,0 +1,96 @@
+import type { Memory, Observation } from '../../../ports/agent.ts'
+
+/** What is kept of an attempt's output from one line to the next. */
+export type Mind = {
+  readonly cwd: string
+  /** The answers counted last: every block of an answer comes with its id and what was used up for it. */
+  readonly counted: readonly string[]
+  /** Used up by this process so far, as counted by us or told by results, whichever is more. */
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly turns: number
+  /** The part of it that results have told. */
+  readonly toldInput: number
+  readonly toldCached: number
+  readonly toldOutput: number
+  readonly usd: number | null
+  /** Files that open calls are about to write, as `<call> <path>`. */
+  readonly writing: readonly string[]
+  /** The background tasks that run, by id. */
+  readonly tasks: readonly string[]
+  /** A last word said while tasks ran, as JSON. It counts once they are over, unless another turn follows. */
+  readonly held: string | null
+  /** A turn has ended, and none has begun since. */
+  readonly hasEnded: boolean
+  /** Something was said for people to read in this turn. */
+  readonly hasSpoken: boolean
+  /** What the program calls the trouble that it told of in place of an answer. */
+  readonly trouble: string
+  /** When the usage limit that was hit ends. */
+  readonly resetAt: number | null
+  /** Calls that a hook of the user's own refused. */
+  readonly hooked: readonly string[]
+}
+
+const BLANK: Mind = {
+  cwd: '',
+  counted: [],
+  input: 0,
+  cached: 0,
+  output: 0,
+  turns: 0,
+  toldInput: 0,
+  toldCached: 0,
+  toldOutput: 0,
+  usd: null,
+  writing: [],
+  tasks: [],
+  held: null,
+  hasEnded: false,
+  hasSpoken: false,
+  trouble: '',
+  resetAt: null,
+  hooked: [],
+}
+
+export function recall(memory: Memory): Mind {
+  return { ...BLANK, ...(memory as Partial<Mind>) }
+}
+
+/** What an event means, how it reads, and what is to be kept of it. */
+export interface Seen {
+  readonly observations: readonly Observation[]
+  readonly text: string | null
+  readonly mind: Mind
+}
+
+export function nothing(mind: Mind): Seen {
+  return { observations: [], text: null, mind }
+}
+
+export function words(text: string | null, mind: Mind): Seen {
+  return { observations: [], text, mind }
+}
+
+export function unknown(what: string, mind: Mind): Seen {
+  return { observations: [{ type: 'unknown', what: what.replace(/[^\w/.-]/g, '').slice(0, 80) }], text: null, mind }
+}
+
+/** One after the other, each with what the one before it kept. */
+export function inTurn<T>(items: readonly T[], see: (item: T, mind: Mind) => Seen, mind: Mind): Seen {
+  let so: Seen = nothing(mind)
+  for (const item of items) {
+    const seen = see(item, so.mind)
+    const text = so.text === null ? seen.text : so.text + (seen.text ?? '')
+    so = { observations: [...so.observations, ...seen.observations], text, mind: seen.mind }
+  }
+  return so
+}
+
+/** A new turn in the same process: what was said about the end of the one before counts no more. */
+export function begin(mind: Mind): Seen {
+  if (!mind.hasEnded) return nothing(mind)
+  const fresh = { ...mind, hasEnded: false, hasSpoken: false, held: null, trouble: '' }
+  return { observations: [{ type: 'began' }], text: null, mind: fresh }
+}

@@ -1,0 +1,41 @@
+import type { Memory, Reading } from '../../../ports/agent.ts'
+import { said } from '../telling.ts'
+import { answer } from './answer.ts'
+import { amount, type Json, json, jsonIn, text } from './json.ts'
+import { type Mind, nothing, recall, type Seen, unknown } from './mind.ts'
+import { QUIET_TYPES } from './quiet.ts'
+import { system } from './system.ts'
+import { turnEnded } from './turn-ended.ts'
+import { toModel } from './user.ts'
+
+/** What a line of `claude -p --output-format stream-json` means. */
+export function read(line: string, memory: Memory): Reading {
+  const event = jsonIn(line)
+  if (event === null || text(event['type']) === '') return { observations: [], text: said(line) }
+  const mind = recall(memory)
+  const seen = see(event, mind)
+  const { observations, text: telling } = seen
+  return { observations, text: telling, ...(seen.mind !== mind && { memory: seen.mind }) }
+}
+
+function see(event: Json, mind: Mind): Seen {
+  const type = text(event['type'])
+  const reader = READERS[type]
+  if (reader !== undefined) return reader(event, mind)
+  return QUIET_TYPES.has(type) ? nothing(mind) : unknown(type, mind)
+}
+
+const READERS: Readonly<Record<string, (event: Json, mind: Mind) => Seen>> = {
+  system,
+  assistant: answer,
+  user: toModel,
+  result: turnEnded,
+  rate_limit_event: limited,
+}
+
+/** Told whenever the state of a subscription's limits changes, mostly for the better; in seconds since 1970. */
+function limited(event: Json, mind: Mind): Seen {
+  const { status, resetsAt } = json(event['rate_limit_info'])
+  const resetAt = status === 'rejected' ? amount(resetsAt) * 1000 || null : null
+  return nothing({ ...mind, resetAt })
+}

@@ -1,0 +1,74 @@
+import type { Observation } from '../../../ports/agent.ts'
+import { called, gistOf, returned } from '../telling.ts'
+import { type Json, json, jsons, text, wordsIn } from './json.ts'
+import { type Mind, nothing, type Seen, words } from './mind.ts'
+
+/** Tools that write the one file they are given. */
+const WRITERS = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
+
+/** A call. Those of a subagent read as part of what the call that started it gives back, for that one is still open. */
+export function callMade(block: Json, isMain: boolean, mind: Mind): Seen {
+  const id = text(block['id'])
+  const tool = text(block['name'])
+  const input = json(block['input'])
+  const gist = withoutFolder(gistOf(input), mind.cwd)
+  const path = text(input['file_path']) || text(input['notebook_path'])
+  const isWriting = WRITERS.has(tool) && path !== ''
+  const kept = isWriting ? { ...mind, writing: [...mind.writing, `${id} ${path}`] } : mind
+  if (!isMain) return words(returned(`${tool} ${gist}`), kept)
+  return { observations: [{ type: 'tool-started', id, tool, gist }], text: called(tool, gist), mind: kept }
+}
+
+export function callAnswered(block: Json, event: Json, isMain: boolean, mind: Mind): Seen {
+  const id = text(block['tool_use_id'])
+  const isError = block['is_error'] === true
+  const answer = readableAnswer(wordsIn(block['content']))
+  const files = isError ? [] : [...filesOf(id, mind), ...filesIn(event['tool_use_result'])]
+  const ended: Observation[] = isMain ? [{ type: 'tool-ended', id }] : []
+  return {
+    observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path }))],
+    text: isMain || isError ? returned(answer, isError) : null,
+    mind: answered(id, mind, isError && isHooked(id, event, answer)),
+  }
+}
+
+/** A tool of the model's own servers answers within the same message. */
+export function serverAnswered(block: Json, mind: Mind): Seen {
+  const id = text(block['tool_use_id'])
+  return id === '' ? nothing(mind) : { observations: [{ type: 'tool-ended', id }], text: null, mind }
+}
+
+function answered(id: string, mind: Mind, isHooked: boolean): Mind {
+  const writing = mind.writing.filter(entry => !entry.startsWith(`${id} `))
+  const hooked = isHooked ? [...mind.hooked, id] : mind.hooked
+  return writing.length === mind.writing.length && !isHooked ? mind : { ...mind, writing, hooked }
+}
+
+function filesOf(id: string, { writing }: Mind): string[] {
+  return writing.filter(entry => entry.startsWith(`${id} `)).map(entry => entry.slice(id.length + 1))
+}
+
+/** 2.1.325 tells which files a shell command changed. */
+function filesIn(result: unknown): string[] {
+  const changed = json(json(result)['bashEditDiff'])['changedFiles']
+  return Array.isArray(changed) ? changed.map(text).filter(path => path !== '') : []
+}
+
+/** Only 2.1.325 says in so many words who refused a call. */
+function isHooked(id: string, event: Json, answer: string): boolean {
+  const meta = jsons(event['tool_result_meta']).find(about => about['id'] === id)
+  return json(meta?.['permission_decision'])['source'] === 'hook' || /^PreToolUse:\S+ hook /.test(answer)
+}
+
+/** Without what is said to the model alone. */
+function readableAnswer(answer: string): string {
+  return answer
+    .replace(/^<tool_use_error>(.*)<\/tool_use_error>$/s, '$1')
+    .replace(/^.*\[Subagent hand-back\].*?The report follows:\n/s, '')
+    .replace(/\nagentId: \S+ \(use SendMessage.*$/s, '')
+    .replace(/ \(file state is current in your context[^)]*\)$/, '')
+}
+
+function withoutFolder(gist: string, cwd: string): string {
+  return cwd !== '' && gist.startsWith(`${cwd}/`) ? gist.slice(cwd.length + 1) : gist
+}

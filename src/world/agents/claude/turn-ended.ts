@@ -1,0 +1,94 @@
+import type { Failure } from '../../../core/failure.ts'
+import type { LastWord } from '../../../core/session.ts'
+import { oneLine } from '../../../lib/terminal-text.ts'
+import { failed, gistOf, noted, said } from '../telling.ts'
+import { failureOf, plainFailure } from './failure.ts'
+import { type Json, jsons, text } from './json.ts'
+import type { Mind, Seen } from './mind.ts'
+import { settle, spent } from './spending.ts'
+
+/** The end of a turn. An exit code of 0 proves nothing, and neither does the subtype `success`: failed requests have it too. */
+export function turnEnded(result: Json, before: Mind): Seen {
+  const mind = settle(result, before)
+  const after = { ...mind, hasEnded: true, held: null, trouble: '' }
+  const spending = spent(mind)
+  if (isInterrupted(result)) return { observations: [spending], text: null, mind: after }
+  const word = wordIn(result, mind)
+  const telling = textFor(word, result, mind)
+  if (mind.tasks.length === 0) {
+    return { observations: [spending, { type: 'finished', word }], text: telling, mind: after }
+  }
+  const waiting = noted(
+    `waiting for ${mind.tasks.length === 1 ? 'a background task' : `${mind.tasks.length} background tasks`}`,
+  )
+  return { observations: [spending], text: (telling ?? '') + waiting, mind: { ...after, held: JSON.stringify(word) } }
+}
+
+/** Broken off from outside, the turn is not over: it counts as if the program had died in it, as 2.1.197 often does. */
+function isInterrupted(result: Json): boolean {
+  return /^aborted_/.test(text(result['terminal_reason'])) || result['interrupted_by_shutdown'] === true
+}
+
+function wordIn(result: Json, mind: Mind): LastWord {
+  const failure = failureIn(result, mind)
+  if (failure !== null) return { ok: false, text: failure.text, failure }
+  return { ok: true, text: oneLine(text(result['result'])) }
+}
+
+/** What was told in place of an answer, or as the last of them, is not told again. */
+function textFor(word: LastWord, result: Json, mind: Mind): string | null {
+  if (!word.ok) return mind.trouble === '' ? failed(word.text) : null
+  return mind.hasSpoken ? null : said(text(result['result']))
+}
+
+function failureIn(result: Json, mind: Mind): Failure | null {
+  const words = text(result['result']) || errorsIn(result)
+  const subtype = text(result['subtype'])
+  if (/^error_max_(?:turns|budget_usd)$/.test(subtype)) return plainFailure('budget', words)
+  if (LOST.test(words)) return plainFailure('thread-lost', words)
+  if (result['is_error'] === true || subtype !== 'success') return failureOf(troubleIn(result, mind, words))
+  return hollow(result, mind, words)
+}
+
+export const LOST = /No conversation found with session ID|--resume requires a valid session ID/
+
+function errorsIn({ errors }: Json): string {
+  const told = Array.isArray(errors) ? errors.map(text).filter(error => !error.startsWith('[ede_diagnostic]')) : []
+  return told.join('; ') || 'it ended its turn with an error and said no more'
+}
+
+function troubleIn(result: Json, mind: Mind, words: string) {
+  const status = result['api_error_status']
+  return {
+    error: mind.trouble,
+    code: text(result['api_error']),
+    status: typeof status === 'number' ? status : null,
+    reason: text(result['terminal_reason']),
+    words,
+    resetAt: mind.resetAt,
+  }
+}
+
+/** A success that is none. */
+function hollow(result: Json, mind: Mind, words: string): Failure | null {
+  const denied = jsons(result['permission_denials']).filter(
+    ({ tool_use_id }) => !mind.hooked.includes(text(tool_use_id)),
+  )
+  if (denied.length > 0) return plainFailure('denied', gistOfDenied(denied), MORE_AUTONOMY)
+  if (result['num_turns'] === 0 && UNHEARD.test(words)) return plainFailure('setup', words)
+  // A command of the program's own need not say anything.
+  const isCommand = result['num_turns'] === 0 && (mind.hasSpoken || text(result['local_command']) !== '')
+  if (text(result['result']).trim() === '' && !isCommand) return plainFailure('empty', 'its last answer is empty')
+  return null
+}
+
+const MORE_AUTONOMY = 'give it more autonomy with --autonomy, or allow the tool in its own settings'
+
+/** The model was never asked. 2.1.197: an unknown `/word`; both: a hook of the user's own. */
+const UNHEARD = /^Unknown (?:slash )?(?:command|skill):|^UserPromptSubmit operation blocked/
+
+function gistOfDenied(denied: readonly Json[]): string {
+  const [first = {}] = denied
+  const more = denied.length === 1 ? '' : ` and ${denied.length - 1} more`
+  return `${text(first['tool_name'])} ${gistOf(first['tool_input'])}`.trim() + more
+}

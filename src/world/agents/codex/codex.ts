@@ -1,0 +1,22 @@
+import type { Agent } from '../../../ports/agent.ts'
+import { explain } from './explain.ts'
+import { find } from './find.ts'
+import { objection } from './objection.ts'
+import { plan } from './plan.ts'
+import { read } from './read.ts'
+
+/** OpenAI's codex, by `codex exec --json`: one turn for each process. */
+export const codex: Agent = {
+  kind: 'codex',
+  proof: 'end-event',
+  defaultMode: 'headless',
+  modes: ['headless'],
+  takesPrompt: true,
+  program: 'codex',
+  manual: { install: 'npm install -g @openai/codex', login: 'codex login', tried: ['0.166.0'] },
+  objection,
+  plan,
+  read: (line, memory) => read(line, memory, Date.now()),
+  find,
+  explain: ending => explain(ending, Date.now()),
+}

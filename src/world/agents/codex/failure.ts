@@ -1,0 +1,53 @@
+import type { Failure, FailureKind } from '../../../core/failure.ts'
+import { oneLine } from '../../../lib/terminal-text.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { json, jsonIn, text } from './json.ts'
+import { resetIn } from './reset.ts'
+
+/** What an error message of codex means. `zone` is the time zone its clock times are in. */
+export function failureOf(message: string, now: Instant, zone?: string): Failure {
+  const kind = kindOf(message)
+  return {
+    kind,
+    text: wording(message),
+    resetAt: kind === 'rate-limit' ? resetIn(message, now, zone) : null,
+    remedy: remedyFor(kind, message),
+  }
+}
+
+export function failure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
+  return { kind, text: wording(sentence), resetAt: null, remedy }
+}
+
+/** All but the last two are from codex 0.166.0 itself; apostrophes in them are curly. The first that fits counts. */
+const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
+  [/quota exceeded|to use codex with your chatgpt plan/i, 'setup'],
+  [/hit your usage limit|429 too many requests|rate limit exceeded/i, 'rate-limit'],
+  [/context_length_exceeded|context window/i, 'context'],
+  [/high demand|at capacity|(?:unexpected|last) status:? 5\d\d/i, 'overloaded'],
+  [/status:? 40[13]\b|missing environment variable|not logged in|sign in again/i, 'login'],
+  [
+    /waiting for network|connection failed|stream disconnected|error sending request|reading the server response/i,
+    'network',
+  ],
+  [/model .{0,80}(?:does not exist|not supported|not found)|model_not_found/i, 'setup'],
+  [/timed out|timeout/i, 'network'],
+]
+
+function kindOf(message: string): FailureKind {
+  return KINDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
+}
+
+function remedyFor(kind: FailureKind, message: string): string | null {
+  const variable = /missing environment variable: `(\w+)`/i.exec(message)?.[1]
+  if (variable !== undefined) return `set ${variable} in the environment`
+  if (kind === 'login') return 'codex login'
+  return /quota exceeded|to use codex with your/i.test(message) ? 'see to your plan and its billing' : null
+}
+
+/** Some servers' answers are passed on as they came. */
+function wording(message: string): string {
+  const { error } = jsonIn(message) ?? {}
+  const told = text(json(error)['message'])
+  return oneLine(told === '' ? message : told)
+}

@@ -1,0 +1,104 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ThreadPlace } from '../../../ports/agent.ts'
+import { find } from './find.ts'
+
+const golden = path.resolve('test/golden/codex/0.166.0')
+const LONG = '01a1df4c-2796-7f21-83a1-0d83fd174971'
+const KILLED = '01a1df4f-264d-7433-b7b5-985c9c83a770'
+
+let home: string
+
+beforeEach(() => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-codex-'))
+})
+
+afterEach(() => {
+  fs.rmSync(home, { recursive: true })
+})
+
+test('a thread is found by its id, with all that people said before and after compaction', () => {
+  keep('rollout-long', LONG)
+  expect(find(place({ thread: LONG }))).toEqual({
+    thread: LONG,
+    messages: ['first <environment_context> ünïcode\nline 2', 'second', 'third', 'fourth'],
+  })
+})
+
+test('instructions, surroundings and news of subagents are nobody’s words', () => {
+  keep('rollout-subagent', LONG)
+  expect(find(place({ thread: LONG }))?.messages).toEqual(['hi\n'])
+})
+
+test('a message that was written down when the power failed counts', () => {
+  const file = keep('rollout-killed', KILLED)
+  const lines = fs.readFileSync(file, 'utf8').split('\n')
+  const item = lines.findIndex(line => line.includes('"user.text"') && line.includes('one'))
+  fs.writeFileSync(file, `${lines.slice(0, item + 1).join('\n')}\n${lines[item + 1]?.slice(0, 40)}`)
+  expect(find(place({ thread: KILLED }))?.messages).toEqual(['one\n'])
+})
+
+test('versions that told messages by an event of their own are read', () => {
+  const file = keep('rollout-killed', KILLED)
+  fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"one"}}\n')
+  expect(find(place({ thread: KILLED }))?.messages).toEqual(['one'])
+})
+
+test('a thread kept under another day than its id tells is found, too', () => {
+  keep('rollout-long', LONG, '2031/01/02')
+  expect(find(place({ thread: LONG }))?.messages).toHaveLength(4)
+})
+
+test('without an id it is the one begun in this folder, since then, with these words', () => {
+  keep('rollout-killed', KILLED)
+  keep('rollout-long', LONG)
+  const since = Date.parse('2026-11-15T13:04:28Z')
+  expect(find(place({ since, opening: 'one' }))).toEqual({ thread: KILLED, messages: ['one\n', 'two\n'] })
+  expect(find(place({ since, opening: 'two' }))).toBeNull()
+  expect(find(place({ since: since + 60_000, opening: 'one' }))).toBeNull()
+  expect(find(place({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()
+})
+
+test('of twins neither is taken', () => {
+  keep('rollout-killed', KILLED)
+  keep('rollout-killed', '01a1df4f-264d-7433-b7b5-000000000000')
+  expect(find(place({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
+})
+
+test('no record, no thread', () => {
+  expect(find(place({ thread: LONG }))).toBeNull()
+  expect(find(place({ opening: 'one' }))).toBeNull()
+})
+
+test('codex keeps its threads below the home folder unless told otherwise', () => {
+  keep('rollout-long', LONG)
+  fs.renameSync(path.join(home, 'codex'), path.join(home, '.codex'))
+  expect(find(place({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
+})
+
+test('a record that cannot be looked at is not a missing one', () => {
+  fs.mkdirSync(path.join(home, 'codex/sessions/2026/11/15/rollout-x.jsonl'), { recursive: true })
+  expect(() => find(place({ opening: 'one' }))).toThrow('looking up the thread that codex keeps')
+})
+
+function keep(name: string, thread: string, day = '2026/11/15'): string {
+  const file = path.join(home, 'codex/sessions', day, `rollout-2026-11-15T13-00-00-${thread}.jsonl`)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.copyFileSync(path.join(golden, `${name}.jsonl`), file)
+  return file
+}
+
+function place(changes: Partial<ThreadPlace>): ThreadPlace {
+  return {
+    thread: null,
+    tag: '7b1c2d3e-0000-4000-8000-000000000000',
+    cwd: '/home/dev/project',
+    env: { HOME: '/home/dev', CODEX_HOME: path.join(home, 'codex') },
+    since: Date.parse('2026-11-15T12:00:00Z'),
+    others: [],
+    opening: '',
+    ...changes,
+  }
+}

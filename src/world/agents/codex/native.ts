@@ -1,0 +1,52 @@
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+export interface Native {
+  readonly program: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * The program itself when `program` is the npm package's wrapper, else `program` as it is. codex 0.166.0: a wrapper that
+ * is killed leaves the real one working on, holding the thread's lock.
+ */
+export function native(program: string, platform = `${process.platform}-${process.arch}`): Native {
+  const wrapper = realpath(program)
+  const target = TARGETS[platform]
+  if (!wrapper.endsWith('/@openai/codex/bin/codex.js') || target === undefined) return { program, env: {} }
+  const root = path.dirname(path.dirname(wrapper))
+  const binary = path.join(platformPackage(wrapper, platform) ?? root, 'vendor', target, 'bin/codex')
+  if (!fs.existsSync(binary)) return { program, env: {} }
+  // As the wrapper does, so that hints about updates name the right command.
+  return { program: binary, env: { CODEX_MANAGED_PACKAGE_ROOT: root, [managedBy(wrapper)]: '1' } }
+}
+
+const TARGETS: Readonly<Record<string, string>> = {
+  'linux-x64': 'x86_64-unknown-linux-musl',
+  'linux-arm64': 'aarch64-unknown-linux-musl',
+  'darwin-x64': 'x86_64-apple-darwin',
+  'darwin-arm64': 'aarch64-apple-darwin',
+}
+
+function realpath(program: string): string {
+  try {
+    return fs.realpathSync(program)
+  } catch {
+    return program // Starting it will say what is wrong with it.
+  }
+}
+
+/** Nested, hoisted or linked: found as Node itself would find it from the wrapper. */
+function platformPackage(wrapper: string, platform: string): string | undefined {
+  try {
+    return path.dirname(createRequire(wrapper).resolve(`@openai/codex-${platform}/package.json`))
+  } catch {
+    return undefined // Older packages carry the program themselves.
+  }
+}
+
+function managedBy(wrapper: string): string {
+  if (wrapper.includes('/.bun/install/global/')) return 'CODEX_MANAGED_BY_BUN'
+  return wrapper.includes('/.pnpm/') ? 'CODEX_MANAGED_BY_PNPM' : 'CODEX_MANAGED_BY_NPM'
+}

@@ -1,0 +1,40 @@
+import type { Failure, FailureKind } from '../../../core/failure.ts'
+import { oneLine } from '../../../lib/terminal-text.ts'
+import { type Instant, parseDuration } from '../../../lib/time.ts'
+import { fieldsOf, jsonIn, numberOf, wordOf } from './events.ts'
+
+export const LOGIN_REMEDY = 'start gemini and log in, or set GEMINI_API_KEY'
+
+/** What gemini said when a turn failed: `[API Error: {"error":{"code":429,…}}]`, or plain words. `at` is when it said so. */
+export function failureOf(message: string, at: Instant | null): Failure {
+  const told = message.replace(/^\[API Error: ([^]*)\]$/, '$1')
+  const error = fieldsOf(jsonIn(told)['error'])
+  const text = oneLine([numberOf(error['code']) || '', wordOf(error['message']) || told].join(' '))
+  const kind = kindOf(text, numberOf(error['code']))
+  return { kind, text, resetAt: kind === 'rate-limit' ? resetIn(told, at) : null, remedy: remedyFor(kind) }
+}
+
+function kindOf(text: string, code: number): FailureKind {
+  if (/token count.*exceeds|context (?:window|length)/i.test(text)) return 'context'
+  if (code === 429 || /quota|rate.?limit|resource.?exhausted/i.test(text)) return 'rate-limit'
+  if (code === 401 || code === 403 || /api.?key|authenticat|credential|permission denied/i.test(text)) return 'login'
+  if (code === 404 || /model.* not found|is not found/i.test(text)) return 'setup'
+  if (code >= 500 || /overloaded|unavailable|no capacity|internal error/i.test(text)) return 'overloaded'
+  if (/empty response/i.test(text)) return 'empty'
+  if (/max(?:imum)? session turns/i.test(text)) return 'budget'
+  return /terminated|fetch failed|network|socket|ECONN|ENOTFOUND|EAI_AGAIN|timed? ?out/i.test(text)
+    ? 'network'
+    : 'other'
+}
+
+/** `Please retry in 32.5s`, `"retryDelay":"34s"`. */
+function resetIn(told: string, at: Instant | null): Instant | null {
+  const [, delay] = /(?:retry in |retryDelay"?:\s*"?)((?:[\d.]+(?:ms|s|m|h))+)/i.exec(told) ?? []
+  const duration = delay === undefined ? undefined : parseDuration(delay)
+  return at === null || duration === undefined ? null : at + duration
+}
+
+function remedyFor(kind: FailureKind): string | null {
+  if (kind === 'login') return LOGIN_REMEDY
+  return kind === 'setup' ? 'choose another model' : null
+}

@@ -1,0 +1,63 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { hasCode } from '../../../lib/trouble.ts'
+import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
+import { readPart } from '../../os/files.ts'
+import { fieldsOf, jsonIn, wordOf } from './events.ts'
+
+/** The first line of a file holds the id of its thread. */
+const LONGEST_HEADER = 4096
+
+/**
+ * Looks up a thread among all that gemini keeps: the id is of our choosing and found nowhere else. A thread may have several
+ * files, for every resumption leaves one behind in which nothing is said (0.61.0).
+ */
+export function find({ thread, tag, env }: ThreadPlace): ThreadRecord | null {
+  const id = thread ?? tag
+  const records = filesOf(id, env).map(file => messagesIn(fs.readFileSync(file, 'utf8')))
+  const [messages] = records.filter(said => said.length > 0).sort((a, b) => b.length - a.length)
+  return messages === undefined ? null : { thread: id, messages }
+}
+
+function filesOf(id: string, env: ThreadPlace['env']): string[] {
+  const home = env['GEMINI_CLI_HOME'] || env['HOME'] || os.homedir()
+  const projects = path.join(home, '.gemini', 'tmp')
+  return namesIn(projects)
+    .flatMap(project =>
+      namesIn(path.join(projects, project, 'chats')).map(name => path.join(projects, project, 'chats', name)),
+    )
+    .filter(file => path.basename(file).startsWith('session-') && file.endsWith(`-${id.slice(0, 8)}.jsonl`))
+    .filter(file => idIn(file) === id)
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder)
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return []
+    throw cause
+  }
+}
+
+function idIn(file: string): string {
+  const [header = ''] = readPart(file, 0, LONGEST_HEADER).toString().split('\n', 1)
+  return wordOf(jsonIn(header)['sessionId'])
+}
+
+/** Each message is written once as a line of its own. What is written again with `$set` is a summary of them. */
+function messagesIn(content: string): string[] {
+  return content
+    .split('\n')
+    .map(jsonIn)
+    .filter(entry => entry['type'] === 'user')
+    .map(entry => textIn(entry['content']))
+    .filter(text => text !== '' && !text.startsWith('<session_context>'))
+}
+
+/** What tools gave back is written as if the user had said it, but is no text. */
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts = Array.isArray(content) ? content.map(fieldsOf) : []
+  return parts.map(part => wordOf(part['text'])).join('')
+}

@@ -1,0 +1,125 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { LaunchRequest, Memory } from '../../../ports/agent.ts'
+import { explain } from './explain.ts'
+import { failureOf } from './failure.ts'
+import { find } from './find.ts'
+import { gemini } from './gemini.ts'
+import { read } from './read.ts'
+
+const id = '77777777-0000-4000-8000-000000000007'
+
+test('a thread is begun under our id and resumed under its own', () => {
+  expect(gemini.plan(request({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
+    argv: '/bin/gemini --output-format stream-json --yolo --skip-trust -m gemini-2.5-pro --session-id tag -s'.split(
+      ' ',
+    ),
+    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    stdin: 'text',
+  })
+  const { argv } = gemini.plan(request({ resume: 'mine', autonomy: 'edits' }))
+  expect(argv.slice(3)).toEqual(['--approval-mode', 'auto_edit', '--skip-trust', '--resume', 'mine'])
+})
+
+test('what fights our own arguments is objected to', () => {
+  const objection = (changes: Partial<LaunchRequest>): string | undefined =>
+    gemini.objection?.(request(changes), { isRoot: false })?.problem
+  expect(objection({ argv: ['gemini', '--sandbox'] })).toBeUndefined()
+  expect(objection({ effort: 'high' })).toBe('gemini takes no effort')
+  expect(objection({ argv: ['gemini', '--resume=latest'] })).toBe('--resume=latest cannot be given to gemini here')
+})
+
+test('an answer in pieces is told in whole lines, and what is left of it before anything else', () => {
+  let memory: Memory = {}
+  const told = [
+    'One\nTw',
+    'o',
+    { type: 'tool_use', tool_name: 'ls', tool_id: '1' },
+    '\n\nThree\n',
+    'Four',
+    'words',
+  ].map(item => {
+    const event = typeof item === 'string' ? { type: 'message', role: 'assistant', content: item } : item
+    const reading = read(item === 'words' ? item : JSON.stringify(event), memory)
+    memory = reading.memory ?? memory
+    return reading.text
+  })
+  expect(told).toEqual(['One\n', null, 'Two\n● ls\n', '\n\nThree\n', null, 'words\n'])
+  expect(memory).toMatchObject({ unsaid: 'Four', answer: '\n\nThree\nFour', turns: 1 })
+})
+
+test('what gemini may say one day is reported by name and stops nothing', () => {
+  for (const [line, what] of [
+    ['{"type":"dream","of":[1]}', 'dream'],
+    ['{"type":"message","role":"prophet"}', 'message/prophet'],
+  ] as const) {
+    expect(read(line, {})).toEqual({ observations: [{ type: 'unknown', what }], text: null })
+  }
+  for (const type of ['init', 'message', 'tool_use', 'tool_result', 'error', 'result']) {
+    expect(() => read(JSON.stringify({ type, stats: 7, parameters: 7, error: 7 }), {})).not.toThrow()
+  }
+})
+
+test('a turn without a last answer is no success', () => {
+  expect(read('{"type":"result","status":"success"}', {}).observations).toMatchObject([
+    { type: 'finished', word: { ok: false, failure: { kind: 'empty' } } },
+  ])
+})
+
+test.each([
+  ['rate-limit', '[API Error: {"error":{"code":429,"message":"Quota exceeded. Please retry in 32.5s.","status":"X"}}]'],
+  ['overloaded', '[API Error: {"error":{"code":503,"message":"The model is overloaded."}}]'],
+  ['network', '[API Error: terminated]'],
+  ['context', '[API Error: The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).]'],
+  ['budget', 'Reached max session turns for this session.'],
+  ['other', 'Operation cancelled.'],
+])('%s: %s', (kind, message) => {
+  expect(failureOf(message, 1000)).toMatchObject({ kind, resetAt: kind === 'rate-limit' ? 33_500 : null })
+})
+
+test('the record holds what people said, whichever of its files it stands in', () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'gemini-find-'))
+  try {
+    const chats = path.join(home, '.gemini/tmp/project/chats')
+    const place = { thread: null, tag: id, cwd: '/home/dev/project', env: { HOME: home }, since: 0, others: [], opening: '' }
+    expect(find(place)).toBeNull()
+    fs.cpSync(path.join(import.meta.dirname, '../../../../test/golden/gemini/0.61.0/threads'), chats, {
+      recursive: true,
+    })
+    const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
+    expect(find(place)).toEqual({ thread: id, messages })
+    expect(find({ ...place, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
+  } finally {
+    fs.rmSync(home, { recursive: true })
+  }
+})
+
+test.each([
+  ['thread-lost', 42, 'Error resuming session: Invalid session identifier "x".\n  Searched for sessions in /home'],
+  ['thread-lost', 42, 'Error starting session: Session ID "x" already exists. Use --resume to resume it'],
+  ['login', 41, 'When using Gemini API, you must specify the GEMINI_API_KEY environment variable.'],
+  ['setup', 1, 'Unknown argument: nonsense\nUsage: gemini [options] [command]'],
+  ['setup', 55, '\u001b[31mGemini CLI is not running in a trusted directory. To proceed, …'],
+])('%s: exit %i and %s', (kind, code, stderr) => {
+  const word = explain({ exit: { kind: 'code', code }, word: null, stderr, memory: {}, env: {} })
+  expect(word).toMatchObject({ ok: false, failure: { kind } })
+})
+
+function request(changes: Partial<LaunchRequest>): LaunchRequest {
+  return {
+    argv: ['/bin/gemini'],
+    mode: 'headless',
+    cwd: '/',
+    env: {},
+    resume: null,
+    tag: 'tag',
+    isContinuation: false,
+    autonomy: 'full',
+    model: null,
+    effort: null,
+    budget: { usd: null, turns: null },
+    ...changes,
+  }
+}

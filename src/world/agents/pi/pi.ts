@@ -1,0 +1,28 @@
+import type { Agent } from '../../../ports/agent.ts'
+import { explain } from './explain.ts'
+import { find } from './find.ts'
+import { objection } from './objection.ts'
+import { plan } from './plan.ts'
+import { read } from './read.ts'
+
+/** The coding agent pi. `thin` is where thin.cjs lies. */
+export function pi({ thin }: { thin: string }): Agent {
+  return {
+    kind: 'pi',
+    proof: 'end-event',
+    defaultMode: 'headless',
+    modes: ['headless'],
+    takesPrompt: true,
+    program: 'pi',
+    manual: {
+      install: 'npm install -g @earendil-works/pi-coding-agent',
+      login: 'pi, then /login',
+      tried: ['0.73.1', '0.87.1'],
+    },
+    objection,
+    plan: request => plan(request, thin),
+    read,
+    find,
+    explain,
+  }
+}

@@ -1,0 +1,113 @@
+import { oneLine } from '../../../lib/terminal-text.ts'
+import { formatDuration } from '../../../lib/time.ts'
+import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import { failed, noted, said } from '../telling.ts'
+import { eventIn, messageIn, numberOf, type PiEvent, textIn, wordOf } from './events.ts'
+import { failureOf } from './failure.ts'
+import { lastWordIn } from './last-word.ts'
+import { spentIn } from './spending.ts'
+import { toolEnded, toolStarted } from './tools.ts'
+
+/** What a line of `pi --mode json` means. */
+export function read(line: string, memory: Memory): Reading {
+  const event = eventIn(line)
+  if (event === undefined) return { observations: [], text: said(line) }
+  if (SAYS_NOTHING_NEW.has(event.type)) return { observations: [], text: null }
+  const reader = READERS[event.type]
+  return reader === undefined ? unknown(event.type) : reader(event, memory)
+}
+
+const SAYS_NOTHING_NEW = new Set([
+  'turn_start',
+  'turn_end',
+  'message_start',
+  'message_update',
+  'tool_execution_update',
+  'auto_retry_end', // The end of the run it belongs to has told how it went.
+  'agent_settled',
+  'queue_update',
+  'entry_appended',
+  'session_info_changed',
+  'thinking_level_changed',
+  'summarization_retry_attempt_start',
+  'summarization_retry_finished',
+])
+
+const READERS: Record<string, (event: PiEvent, memory: Memory) => Reading> = {
+  session: ({ id }) => ({ observations: [{ type: 'threaded', thread: wordOf(id) }], text: null }),
+  agent_start: runBegan,
+  agent_end: runEnded,
+  message_end: messageEnded,
+  tool_execution_start: toolStarted,
+  tool_execution_end: toolEnded,
+  auto_retry_start: retrying,
+  summarization_retry_scheduled: retryingToSumUp,
+  compaction_start: ({ reason }) => ({
+    observations: [],
+    text: noted(`the conversation is being summed up (${wordOf(reason)})`),
+  }),
+  compaction_end: compacted,
+  extension_error: ({ error }) => ({ observations: [], text: failed(`an extension failed: ${wordOf(error)}`) }),
+}
+
+/** pi ends its run with every failure, and begins another to try again: also after it has summed up the conversation. */
+function runBegan(_event: PiEvent, { hasEnded, ...memory }: Memory): Reading {
+  return { observations: hasEnded === true ? [{ type: 'began' }] : [], text: null, memory }
+}
+
+function runEnded({ messages }: PiEvent, memory: Memory): Reading {
+  const word = lastWordIn(messages)
+  return {
+    observations: [{ type: 'finished', word }],
+    text: word.ok ? null : failed(word.text),
+    memory: { ...memory, hasEnded: true },
+  }
+}
+
+function messageEnded({ message: value }: PiEvent): Reading {
+  const message = messageIn(value)
+  if (QUIET_ROLES.has(message.role)) return { observations: [], text: null }
+  if (message.role !== 'assistant') return unknown(`message_end/${message.role}`)
+  return { observations: spentIn(message.usage), text: said(textIn(message.content)) }
+}
+
+/** What we gave it, what its tools gave back (told by their own events), and its notes to itself. */
+const QUIET_ROLES = new Set([
+  'user',
+  'system',
+  'toolResult',
+  'custom',
+  'bashExecution',
+  'branchSummary',
+  'compactionSummary',
+])
+
+function retrying(event: PiEvent): Reading {
+  const failure = failureOf(wordOf(event['errorMessage']), null)
+  return { observations: [{ type: 'retrying', failure }], text: noted(`pi tries again ${whenOf(event)}`) }
+}
+
+/** Summing up fails without a run of its own that would have told why. */
+function retryingToSumUp(event: PiEvent): Reading {
+  const failure = failureOf(wordOf(event['errorMessage']), null)
+  const text = `${failed(`the summing up failed: ${failure.text}`)}${noted(`pi tries again ${whenOf(event)}`)}`
+  return { observations: [{ type: 'retrying', failure }], text }
+}
+
+function whenOf({ attempt, maxAttempts, delayMs }: PiEvent): string {
+  return `in ${formatDuration(numberOf(delayMs))} (${numberOf(attempt)} of ${numberOf(maxAttempts)})`
+}
+
+function compacted({ errorMessage, result, aborted }: PiEvent): Reading {
+  const problem = wordOf(errorMessage) || (aborted === true ? 'broken off' : '')
+  const usage = typeof result === 'object' && result !== null && 'usage' in result ? result.usage : undefined
+  return {
+    observations: spentIn(usage),
+    text: problem === '' ? noted('the conversation was summed up') : failed(`the summing up failed: ${problem}`),
+  }
+}
+
+function unknown(what: string): Reading {
+  const observation: Observation = { type: 'unknown', what: oneLine(what).slice(0, 80) }
+  return { observations: [observation], text: null }
+}

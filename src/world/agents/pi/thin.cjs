@@ -1,0 +1,89 @@
+// Loaded into pi before its own code: leaves out of its stdout the lines that only repeat what is to come.
+//
+// pi 0.73 writes the whole answer so far, twice, with every few characters of it: 22 MB of `message_update` for an answer of
+// 10 KB. `tool_execution_update` does the same with a tool's output. The events that follow them carry everything, and our
+// stdout is a file on the user's disk. One empty line of the kind stays every few seconds: it tells that pi is at work.
+'use strict'
+
+const { isMainThread } = require('node:worker_threads')
+
+const BEGINNINGS = ['message_update', 'tool_execution_update'].map(type => Buffer.from(`{"type":"${type}"`))
+const NEWLINE = 0x0a
+/** Five seconds: well below any patience with a silent agent. */
+const BETWEEN_SIGNS_MS = 5000
+
+/** Takes output piece by piece, cut anywhere, and gives back what is to be written of it. */
+function thinner(now) {
+  let held = Buffer.alloc(0) // The beginning of a line that may yet turn out to be one to leave out.
+  let inLine = null // What happens to the rest of the line we are in: 'keep', 'drop', or null at its beginning.
+  let lastSign = -Infinity
+
+  return { take, rest: () => held }
+
+  function take(bytes) {
+    const kept = []
+    let from = 0
+    while (from < bytes.length) {
+      const end = bytes.indexOf(NEWLINE, from)
+      const to = end < 0 ? bytes.length : end + 1
+      kept.push(...line(bytes.subarray(from, to), end >= 0))
+      from = to
+    }
+    return kept.length === 1 ? kept[0] : Buffer.concat(kept)
+  }
+
+  function line(piece, isEnd) {
+    const whole = inLine === null && held.length > 0 ? Buffer.concat([held, piece]) : piece
+    if (inLine === null) inLine = fate(whole)
+    if (inLine === null && !isEnd) {
+      held = Buffer.from(whole)
+      return []
+    }
+    const dropped = inLine === 'drop'
+    held = Buffer.alloc(0)
+    if (isEnd) inLine = null
+    if (!dropped) return [whole]
+    return isEnd ? sign() : []
+  }
+
+  function sign() {
+    if (now() - lastSign < BETWEEN_SIGNS_MS) return []
+    lastSign = now()
+    return [Buffer.from('{"type":"message_update"}\n')]
+  }
+}
+
+/** What becomes of a line that begins like this; null while too little of it is known. */
+function fate(bytes) {
+  if (BEGINNINGS.some(beginning => bytes.subarray(0, beginning.length).equals(beginning))) return 'drop'
+  return BEGINNINGS.some(beginning => beginning.subarray(0, bytes.length).equals(bytes)) ? null : 'keep'
+}
+
+function install(stdout) {
+  const write = stdout.write
+  const { take, rest } = thinner(() => performance.now())
+  stdout.write = function (chunk, encoding, callback) {
+    const done = typeof encoding === 'function' ? encoding : callback
+    const bytes = bytesOf(chunk, encoding)
+    if (bytes === undefined || bytes.length === 0) return write.call(stdout, chunk, encoding, callback)
+    const kept = take(bytes)
+    // An empty write calls back in its turn, after what was written before it.
+    return kept.length > 0 || done !== undefined ? write.call(stdout, kept, done) : !stdout.writableNeedDrain
+  }
+  process.on('exit', () => rest().length > 0 && write.call(stdout, rest()))
+}
+
+function bytesOf(chunk, encoding) {
+  if (typeof chunk === 'string') return Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8')
+  return chunk instanceof Uint8Array ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : undefined
+}
+
+// In a worker thread stdout belongs to the main thread, which has been here already.
+const isPreloaded = module.parent?.id === 'internal/preload'
+if (isPreloaded && isMainThread) {
+  install(process.stdout)
+  // What pi starts as a fork of itself would get our option too, and whoever reads that may want to read all of it.
+  process.execArgv.splice(process.execArgv.indexOf('--require'), 2)
+}
+
+module.exports = { thinner }

@@ -1,0 +1,56 @@
+import { oneLine, readable } from '../../lib/terminal-text.ts'
+
+/**
+ * How an agent's events read in a transcript, the same for every agent. Each line's first characters tell what it is, and
+ * views colour by them: `● ` a tool is called, `  │ ` what it gave back, `✗ ` something failed, `── ` a note, else words.
+ */
+
+const LONGEST_GIST = 160
+const RESULT_LINES = 6
+const LONGEST_LINE = 200
+
+export function said(text: string): string | null {
+  const words = readable(text, { colour: false }).trimEnd()
+  return words.trim() === '' ? null : `${words}\n`
+}
+
+/** `gist` is the one thing a person wants to know of a call: the command, the file, the pattern. */
+export function called(tool: string, gist: string): string {
+  return `● ${oneLine(tool)} ${cut(oneLine(gist), LONGEST_GIST)}`.trimEnd() + '\n'
+}
+
+/** The beginning and the end of what a tool gave back; errors are marked. */
+export function returned(output: string, isError = false): string | null {
+  const lines = readable(output, { colour: false }).trimEnd().split('\n')
+  if (lines.length === 1 && lines[0]?.trim() === '') return isError ? failed('the tool failed without a word') : null
+  const shown = lines.length <= RESULT_LINES ? lines : [...lines.slice(0, 3), `… ${lines.length - 5} more lines`, ...lines.slice(-2)]
+  const mark = isError ? '  ✗ ' : '  │ '
+  return shown.map(line => `${mark}${cut(line.trimEnd(), LONGEST_LINE)}\n`).join('')
+}
+
+export function failed(sentence: string): string {
+  return `✗ ${cut(oneLine(sentence), 500)}\n`
+}
+
+export function noted(sentence: string): string {
+  return `── ${cut(oneLine(sentence), 500)}\n`
+}
+
+/** The most telling of a tool's arguments, whatever the agent calls them. */
+export function gistOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : ''
+  const fields = input as Record<string, unknown>
+  for (const name of TELLING) {
+    const value = fields[name]
+    if (typeof value === 'string' && value !== '') return value
+    if (Array.isArray(value) && value.every(item => typeof item === 'string') && value.length > 0) return value.join(' ')
+  }
+  const [first] = Object.values(fields).filter(value => typeof value === 'string' && value !== '')
+  return typeof first === 'string' ? first : ''
+}
+
+const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text
+}

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import { userMessages } from '../../src/testkit/model/requests.ts'
+import type { Answer, Script } from '../../src/testkit/model/script.ts'
+import { until } from '../system/house.ts'
+import { AgentHouse } from './kit/agent-house.ts'
+import { asked, KINDS } from './kit/kinds.ts'
+import type { Kind } from './kit/programs.ts'
+
+/** The programs try again by themselves for minutes; those that can be told not to are. */
+const IMPATIENT = { CLAUDE_CODE_MAX_RETRIES: '0' }
+
+let server: ModelServer
+let house: AgentHouse
+beforeEach(async () => {
+  server = await ModelServer.open()
+})
+afterEach(async () => {
+  await house.close()
+  await server.close()
+})
+
+async function begin(kind: Kind, script: Script): Promise<string> {
+  server.play('main', script)
+  house = new AgentHouse(server, { kinds: [kind] })
+  Object.assign(house.env, IMPATIENT)
+  return (await house.run(...asked(kind), '--name', 'fail', 'Do it.')).name
+}
+
+async function comesTo(name: string, phase: SessionView['phase']): Promise<SessionView & { log: string }> {
+  const session = await until(
+    `${name} is ${phase}`,
+    async () => {
+      const view = await house.status(name)
+      if (view.phase === 'ended' && phase !== 'ended')
+        throw new Error(`it ended: ${view.reason}\n${await house.ok('log', name)}`)
+      return view.phase === phase ? view : undefined
+    },
+    180_000,
+  )
+  return { ...session, log: await house.ok('log', name) }
+}
+
+const for_ = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
+
+describe.each(KINDS)('%s', kind => {
+  test('without a login waits for its user and says what to do; then it goes on', async () => {
+    const name = await begin(kind, for_({ status: 401, message: 'invalid key' }))
+    const blocked = await comesTo(name, 'blocked')
+    expect(blocked.reason, blocked.log).toMatch(/not logged in/)
+    expect(blocked.pid).toBeNull()
+    server.play('main', [{ say: 'Now it works.' }])
+    await house.ok('resume', name)
+    const ended = await comesTo(name, 'ended')
+    expect(ended.outcome, ended.log).toBe('done')
+    const last = server.main('main').at(-1)
+    expect(last && userMessages(last).filter(text => text.trim() === 'Do it.')).toHaveLength(1)
+  })
+
+  test('that reached a limit rests, and is not counted as crashed', async () => {
+    const resetAt = Math.round(Date.now() / 1000) + 3_600
+    const name = await begin(kind, for_({ status: 429, message: 'rate limit', resetAt }))
+    const resting = await comesTo(name, 'resting')
+    expect(resting.reason, resting.log).toContain('usage limit')
+    expect(resting.restarts).toBe(0)
+    expect(Date.parse(resting.until ?? '')).toBeGreaterThan(Date.now())
+    if (kind === 'codex') expect(Date.parse(resting.until ?? '')).toBeGreaterThan((resetAt - 60) * 1_000)
+  })
+
+  test('that finds the model overloaded tries again later', async () => {
+    const name = await begin(kind, for_({ status: 529, message: 'Overloaded' }))
+    const resting = await comesTo(name, 'resting')
+    expect(resting.reason, resting.log).toContain('in trouble')
+    server.play('main', [{ say: 'Now it works.' }])
+    const ended = await comesTo(name, 'ended')
+    expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
+  })
+
+  test('whose line is cut comes back when it is there again', async () => {
+    const name = await begin(kind, for_({ drop: true }))
+    const resting = await comesTo(name, 'resting')
+    expect(resting.reason, resting.log).toMatch(/no connection|in trouble/)
+    server.play('main', [{ say: 'Now it works.' }])
+    const ended = await comesTo(name, 'ended')
+    expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
+  })
+
+  test('whose conversation has grown too long goes on in a fresh one that knows what was done', async () => {
+    const name = await begin(kind, [
+      { say: 'First I look.', shell: 'echo looked' },
+      { overflow: true, times: 'ever' },
+    ])
+    await server.until('main', turns => turns.length >= 2, 120_000)
+    await until(
+      'it was given up',
+      async () => {
+        const log = await house.ok('log', name)
+        return log.includes('a fresh thread goes on') ? log : undefined
+      },
+      180_000,
+    )
+    server.play('main', [{ say: 'All done now.' }])
+    const ended = await comesTo(name, 'ended')
+    expect(ended.outcome, ended.log).toBe('done')
+    const last = server.main('main').at(-1)
+    const [digest, ...rest] = last === undefined ? [] : userMessages(last)
+    expect(rest, digest ?? '').toEqual([])
+    for (const words of ['You take over', 'Do it.', 'First I look.']) expect(digest).toContain(words)
+  })
+})

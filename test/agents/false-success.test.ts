@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import type { Script } from '../../src/testkit/model/script.ts'
+import { AgentHouse } from './kit/agent-house.ts'
+import { asked, KINDS } from './kit/kinds.ts'
+import type { Kind } from './kit/programs.ts'
+
+let server: ModelServer
+let house: AgentHouse
+beforeEach(async () => {
+  server = await ModelServer.open()
+})
+afterEach(async () => {
+  await house.close()
+  await server.close()
+})
+
+async function outcomeOf(kind: Kind, script: Script, ...options: string[]): Promise<SessionView & { log: string }> {
+  server.play('main', script)
+  house = new AgentHouse(server, { kinds: [kind] })
+  const { name } = await house.run(...asked(kind), '--name', 'lie', ...options, 'Do it.')
+  const session = await house.ended(name)
+  return { ...session, log: await house.ok('log', name) }
+}
+
+describe.each(KINDS)('%s', kind => {
+  test('that ends its turn without a word is not done', async () => {
+    const session = await outcomeOf(kind, [{ say: '', times: 'ever' }])
+    expect(session.outcome, session.log).toBe('failed')
+    expect(session.reason).toContain('without a result')
+  })
+
+  test('that was cut off in the middle of its words is not done', async () => {
+    const session = await outcomeOf(kind, [{ status: 400, message: 'no such thing', times: 'ever' }])
+    expect(session.outcome, session.log).toBe('failed')
+  })
+})
+
+describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
+  test('whose tools were all refused is not done, although it says success and exits with 0', async () => {
+    const session = await outcomeOf(kind, [{ shell: 'touch forbidden' }, { say: 'I did it.' }], '--autonomy', 'ask')
+    expect(session, session.log).toMatchObject({ outcome: 'failed', exitCode: 0 })
+    expect(session.reason).toContain('refused a tool')
+  })
+})
+
+describe.each(KINDS.filter(kind => kind === 'codex'))('%s', kind => {
+  test('whose sandbox forbade it to write is not done, although it exits with 0', async () => {
+    const session = await outcomeOf(kind, [{ shell: 'touch forbidden' }, { say: 'I did it.' }], '--autonomy', 'ask')
+    expect(session, session.log).toMatchObject({ outcome: 'failed', exitCode: 0 })
+  })
+})
+
+describe.each(KINDS.filter(kind => kind === 'opencode'))('%s', kind => {
+  test('that was refused a tool outside its project is not done, although it exits with 0', async () => {
+    const script: Script = [{ shell: 'cat /etc/hostname' }, { shell: 'ls /root/..' }, { say: 'I did it.' }]
+    const session = await outcomeOf(kind, script, '--autonomy', 'ask')
+    expect(session.outcome, session.log).toBe('failed')
+  })
+})

@@ -1,0 +1,110 @@
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import { userMessages } from '../../src/testkit/model/requests.ts'
+import type { Script } from '../../src/testkit/model/script.ts'
+import { isAlive, until } from '../system/house.ts'
+import { AgentHouse } from './kit/agent-house.ts'
+import { asked, IS_QUICK, KINDS } from './kit/kinds.ts'
+import { dice } from './kit/dice.ts'
+
+const MOMENTS = IS_QUICK ? 3 : 20
+const STEPS = 4
+
+/** Each step leaves a file; the last makes sure of all of them, because a command may be lost with the process it ran in. */
+function work(label: string): NonNullable<Extract<Script, { task?: unknown }>['task']> {
+  const files = Array.from({ length: STEPS }, (_, n) => `${label}-${n}`)
+  return [
+    ...files.map(file => ({ say: `Now ${file}.`, shell: `sleep 0.15; touch ${file}` })),
+    { say: 'I make sure of it.', shell: `touch ${files.join(' ')} ${label}-all` },
+    { say: `Finished ${label}.` },
+  ]
+}
+
+describe.each(KINDS)('%s', kind => {
+  let server: ModelServer
+  let house: AgentHouse
+  let duration = 0
+  beforeAll(async () => {
+    server = await ModelServer.open()
+    house = new AgentHouse(server, { kinds: [kind] })
+  })
+  afterAll(async () => {
+    await house.close()
+    await server.close()
+  })
+
+  /** One piece of work with two messages sent into it, and a misfortune at some moment of it. */
+  async function round(name: string, misfortune: (session: SessionView) => Promise<void>): Promise<SessionView> {
+    const [prompt, second, third] = [`Do the work ${name}, first part.`, `Also ${name} two.`, `And ${name} three.`]
+    server.play(name, {
+      task: work(`${name}-a`),
+      messages: [
+        { on: second, do: work(`${name}-b`) },
+        { on: third, do: [{ say: `Noted ${name}.` }] },
+      ],
+    })
+    const began = Date.now()
+    const answer = await house.call(['run', '--json', ...asked(kind), '--name', name, prompt], {
+      env: house.playing(name),
+    })
+    expect(answer.code, answer.stderr).toBe(0)
+    const session = JSON.parse(answer.stdout) as SessionView
+    const fate = misfortune(session)
+    await house.ok('send', session.name, second)
+    await house.ok('send', session.name, third)
+    await fate
+    const ended = await until('it has ended', () => overIn(house, session.name), 240_000)
+    duration = Math.max(duration, Date.now() - began)
+    const story = `${await house.ok('log', session.name)}\n${JSON.stringify(ended)}`
+    expect(ended.outcome, story).toBe('done')
+    const turns = server.main(name)
+    for (const turn of turns) {
+      for (const text of [prompt, second, third])
+        expect(timesIn(userMessages(turn), text), `${text} in what the model saw\n${story}`).toBeLessThanOrEqual(1)
+    }
+    const last = turns.at(-1)
+    const own = (last === undefined ? [] : userMessages(last)).map(text => text.trim())
+    expect(
+      own.filter(text => !text.startsWith('[oneshot')),
+      story,
+    ).toEqual([prompt, second, third])
+    expect(ended.messages, story).toEqual({ accepted: 3, confirmed: 3 })
+    for (const file of [`${name}-a-all`, `${name}-b-all`]) expect(fs.existsSync(house.path(file)), story).toBe(true)
+    expect(house.processesLeft(), story).toEqual([])
+    return ended
+  }
+
+  test('works undisturbed, through three turns of one thread', async () => {
+    const session = await round('calm', async () => undefined)
+    expect(session).toMatchObject({ attempt: 3, restarts: 0 })
+  })
+
+  const roll = dice(`${kind}`)
+  const misfortunes = Array.from({ length: MOMENTS }, (_, n) => {
+    const victims = (['agent', 'supervisor', 'both'] as const)[n % 3] as 'agent' | 'supervisor' | 'both'
+    return { victims, share: roll(), n }
+  })
+  test.each(misfortunes)(
+    'finishes although $victims killed at $share of its time ($n)',
+    async ({ victims, share, n }) => {
+      await round(`r${n}`, async ({ name }) => {
+        await pause(share * duration)
+        const [{ pid }, daemon] = await Promise.all([house.status(name), house.daemon()])
+        if (victims !== 'supervisor' && pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL')
+        if (victims !== 'agent' && isAlive(daemon.pid)) process.kill(daemon.pid, 'SIGKILL')
+      })
+    },
+  )
+})
+
+async function overIn(house: AgentHouse, name: string): Promise<SessionView | undefined> {
+  const view = await house.status(name)
+  return view.phase === 'ended' && view.messages.accepted === 3 ? view : undefined
+}
+
+function timesIn(texts: readonly string[], text: string): number {
+  return texts.filter(said => said.trim() === text).length
+}

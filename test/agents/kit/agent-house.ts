@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import type { ModelServer } from '../../../src/testkit/model/model-server.ts'
+import type { RunResult } from '../../../src/world/os/run.ts'
+import { House } from '../../system/house.ts'
+import { bareArguments } from './bare-arguments.ts'
+import { begin, type Running } from './begin.ts'
+import { writeModelSettings } from './model-settings.ts'
+import { binFolderOf, type Kind, program } from './programs.ts'
+import { type Left, processesLeft } from './processes-left.ts'
+
+export interface Furnishing {
+  /** The script that all programs are played, unless an environment from `playing` says otherwise. */
+  readonly script?: string
+  /** The programs on PATH; of two with the same command the first is found. */
+  readonly kinds?: readonly Kind[]
+}
+
+export interface BareRun {
+  readonly prompt: string
+  readonly script?: string
+  /** The thread to go on with. */
+  readonly resume?: string
+  /** Instead of the usual ones. */
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  /** Milliseconds after which it is killed. */
+  readonly timeout?: number
+}
+
+/**
+ * A house in which the real agent programs live, and speak with a scripted model alone: nothing of the person who runs
+ * the tests is seen by them. The project is a git repository with one commit.
+ */
+export class AgentHouse extends House {
+  readonly #server: ModelServer
+
+  constructor(server: ModelServer, { script = 'main', kinds = USUAL }: Furnishing = {}) {
+    super()
+    this.#server = server
+    for (const name of Object.keys(this.env)) if (!OF_HOUSE.includes(name)) delete this.env[name]
+    const folders = [...kinds.map(binFolderOf), path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin']
+    const own = { PATH: folders.join(':'), TMPDIR: this.#at('tmp'), ...addresses(server.url(script)) }
+    Object.assign(this.env, SURROUNDINGS, own)
+    fs.mkdirSync(own.TMPDIR)
+    const config = path.join(this.root, 'config', 'opencode', 'opencode.json')
+    const places = { codex: this.#at('.codex'), opencode: config, pi: this.#at('.pi', 'agent') }
+    writeModelSettings(places, server.url(script))
+    this.#welcome()
+    this.#makeRepository()
+  }
+
+  /** The environment in which the programs are played this script instead of the house's own. */
+  playing(script: string): NodeJS.ProcessEnv {
+    const folder = this.#at('models', script)
+    const places = { codex: `${folder}/codex`, opencode: `${folder}/opencode.json`, pi: `${folder}/pi` }
+    writeModelSettings(places, this.#server.url(script))
+    return {
+      ...addresses(this.#server.url(script)),
+      CODEX_HOME: places.codex,
+      OPENCODE_CONFIG: places.opencode,
+      PI_CODING_AGENT_DIR: places.pi,
+    }
+  }
+
+  /** Runs a program without oneshot, to its end. */
+  bare(kind: Kind, how: BareRun): Promise<RunResult> {
+    return this.begin(kind, how).ended
+  }
+
+  /** Starts a program without oneshot. */
+  begin(kind: Kind, { prompt, script, resume, args, env, cwd, timeout = 120_000 }: BareRun): Running {
+    const chosen = script === undefined ? {} : this.playing(script)
+    return begin({
+      argv: [program(kind), ...(args ?? bareArguments(kind, resume))],
+      cwd: cwd ?? this.project,
+      env: { ...this.env, PATH: `${binFolderOf(kind)}:${this.env['PATH']}`, ...chosen, ...env },
+      input: prompt,
+      timeout,
+      records: fs.mkdtempSync(this.#at('bare-')),
+    })
+  }
+
+  /** The agents' processes of this house and their tools; oneshot and its tmux servers do not count. */
+  processesLeft(): Left[] {
+    return processesLeft(this.root, this.home.programs)
+  }
+
+  #at(...names: string[]): string {
+    return path.join(this.root, ...names)
+  }
+
+  /** What a person would be asked at the first start, before any model is. */
+  #welcome(): void {
+    const claude = {
+      hasCompletedOnboarding: true,
+      customApiKeyResponses: { approved: [KEY], rejected: [] },
+      projects: { [this.project]: { hasTrustDialogAccepted: true } },
+    }
+    fs.writeFileSync(this.#at('.claude.json'), JSON.stringify(claude))
+    // gemini 0.61 asks a model which model to ask, unless it is told one.
+    const gemini = { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: 'mock-model' } }
+    fs.mkdirSync(this.#at('.gemini'))
+    fs.writeFileSync(this.#at('.gemini', 'settings.json'), JSON.stringify(gemini))
+  }
+
+  #makeRepository(): void {
+    const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: this.project, env: this.env })
+    git('init', '--quiet', '--initial-branch=main')
+    fs.writeFileSync(this.path('README.md'), '# A project\n')
+    git('add', '.')
+    git('commit', '--quiet', '-m', 'Begin')
+  }
+}
+
+/** For the programs that take the model's address from their environment. */
+function addresses(url: string): Record<string, string> {
+  return { ANTHROPIC_BASE_URL: url, GOOGLE_GEMINI_BASE_URL: url }
+}
+
+const USUAL: readonly Kind[] = ['claude', 'codex', 'opencode', 'pi', 'gemini']
+const OF_HOUSE = ['ONESHOT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'NO_COLOR']
+const KEY = 'sk-ant-dummy'
+
+const PERSON = { NAME: 'A Person', EMAIL: 'person@example.com' }
+
+/** All that the programs see besides the house's own: no updates, no telemetry, no download. */
+const SURROUNDINGS = {
+  LANG: 'C.UTF-8',
+  TERM: 'xterm-256color',
+  GIT_AUTHOR_NAME: PERSON.NAME,
+  GIT_AUTHOR_EMAIL: PERSON.EMAIL,
+  GIT_COMMITTER_NAME: PERSON.NAME,
+  GIT_COMMITTER_EMAIL: PERSON.EMAIL,
+  GIT_CONFIG_NOSYSTEM: '1',
+  ANTHROPIC_API_KEY: KEY,
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+  DISABLE_TELEMETRY: '1',
+  DISABLE_ERROR_REPORTING: '1',
+  MOCK_KEY: 'dummy',
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_SHARE: '1',
+  GEMINI_API_KEY: 'dummy',
+  PI_OFFLINE: '1',
+  PI_TELEMETRY: '0',
+  PI_SKIP_VERSION_CHECK: '1',
+  // claude 2.1 refuses to work unasked as root without it.
+  ...(process.getuid?.() === 0 && { IS_SANDBOX: '1' }),
+}

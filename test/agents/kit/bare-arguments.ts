@@ -1,0 +1,57 @@
+import type { Kind } from './programs.ts'
+
+/** How a program is run without oneshot: to its end, with a prompt on stdin, events on stdout and leave to do anything. */
+export function bareArguments(kind: Kind, resume?: string): readonly string[] {
+  const { first, again } = WAYS[kind]
+  return resume === undefined ? first : again(resume)
+}
+
+/** The thread that this output of a program belongs to. */
+export function threadIn(kind: Kind, stdout: string): string | undefined {
+  return WAYS[kind].thread.exec(stdout)?.[1]
+}
+
+interface Way {
+  readonly first: readonly string[]
+  readonly again: (thread: string) => readonly string[]
+  readonly thread: RegExp
+}
+
+function claude(): Way {
+  const first = ['-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
+  return { first, again: thread => [...first, '--resume', thread], thread: /"session_id":"([^"]+)"/ }
+}
+
+function codex(): Way {
+  const flags = ['exec', '--json', '--dangerously-bypass-approvals-and-sandbox', '--skip-git-repo-check']
+  return {
+    first: [...flags, '-'],
+    again: thread => [...flags, 'resume', thread, '-'],
+    thread: /"thread_id":"([^"]+)"/,
+  }
+}
+
+function opencode(): Way {
+  const first = ['run', '--format', 'json', '--auto']
+  return { first, again: thread => [...first, '--session', thread], thread: /"sessionID":"([^"]+)"/ }
+}
+
+function pi(): Way {
+  const first = ['-p', '--mode', 'json', '--model', 'mock/mock-model']
+  return { first, again: thread => [...first, '--session', thread], thread: /"type":"session".*?"id":"([^"]+)"/ }
+}
+
+function gemini(): Way {
+  const first = ['--output-format', 'stream-json', '--yolo', '--skip-trust']
+  return { first, again: thread => [...first, '--resume', thread], thread: /"session_id":"([^"]+)"/ }
+}
+
+const WAYS: Readonly<Record<Kind, Way>> = {
+  claude: claude(),
+  'claude-old': claude(),
+  codex: codex(),
+  opencode: opencode(),
+  pi: pi(),
+  'pi-new': pi(),
+  gemini: gemini(),
+}

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { begin } from './begin.ts'
+
+/** Writes down what it is given, says it, and ends its turn. */
+const LISTENER: Program = {
+  run: ({ stdin }) => [
+    { record: 't-1' },
+    { say: `thread: t-1\ntold: ${stdin}\n` },
+    { wait: 1_000 },
+    { say: 'done: it\n' },
+  ],
+}
+
+const send = (engine: Engine, text: string): Promise<number> =>
+  engine.send('s1', { key: text, gist: text, text: Buffer.from(text) })
+
+test('messages follow one another as turns of their own, each once and in order', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  expect(await Promise.all([send(engine, 'two'), send(engine, 'three')])).toEqual([2, 3])
+  expect(stage.session('s1')?.messages.map(message => message.deliveredAt !== null)).toEqual([true, false, false])
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two', 'three'])
+  expect(stage.session('s1')?.messages.every(message => message.confirmedAt !== null)).toBe(true)
+  expect(stage.machine.starts).toEqual(['s1.1', 's1.2', 's1.3'])
+})
+
+test('the same key again is the same message', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  expect([await send(engine, 'two'), await send(engine, 'two')]).toEqual([2, 2])
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+})
+
+test('two messages of the same words are two messages', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  for (const key of ['a', 'b']) await engine.send('s1', { key, gist: 'again', text: Buffer.from('again') })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
+})
+
+test('a message wakes a session that has ended, and its time is counted anew', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe', maxTime: 60_000 })
+  await stage.until(() => stage.hasEnded('s1'))
+  await stage.clock.pass(100_000)
+  await send(engine, 'two')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+})
+
+test('a message that arrives while a session is being stopped lets it go on', async () => {
+  const { stage, engine } = await begin({ ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] }, undefined, {
+    agent: 'scribe',
+  })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  await send(engine, 'rather this')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'rather this'])
+})
+
+test('what the agent has not written down is given again; what it has is gone on with', async () => {
+  const { stage } = await begin(
+    {
+      run: ({ start, stdin }) => {
+        if (start === 1) return [{ say: 'thread: t-1\n' }, { die: 'SIGKILL' }]
+        if (start === 2) return [{ record: 't-1' }, { say: 'thread: t-1\n' }, { die: 'SIGKILL' }]
+        return LISTENER.run({ start, stdin, argv: [] })
+      },
+    },
+    undefined,
+    { agent: 'scribe' },
+  )
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual([
+    'do it',
+    expect.stringContaining('[oneshot, attempt 3] Your process ended'),
+  ])
+})
+
+test('a stopped session is resumed where it was left', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  await engine.resume('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.machine.records.get('t-1')?.[1]).toContain('stopped by you')
+})
+
+test('a command of the agent’s own counts as read, whatever the agent writes down for it', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  await stage.until(() => stage.hasEnded('s1'))
+  stage.machine.records.set('t-1', ['do it'])
+  await send(engine, '/compact')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', '/compact'])
+})

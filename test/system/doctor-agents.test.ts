@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { AGENT_PROGRAMS } from '../../src/api/contract/agent-kinds.ts'
+import { binFolder } from './bin-folder.ts'
+import { House } from './house.ts'
+
+interface Finding {
+  readonly check: string
+  readonly status: string
+  readonly message: string
+  readonly hint?: string
+}
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+/** What doctor finds where these programs are all there is. */
+async function findings(scripts: Record<string, string>, env: NodeJS.ProcessEnv = {}): Promise<Map<string, Finding>> {
+  const bin = binFolder(house, { tools: ['tmux'], scripts })
+  const { stdout } = await house.call(['doctor', '--json'], { env: { PATH: bin, IS_SANDBOX: undefined, ...env } })
+  const { checks } = JSON.parse(stdout) as { checks: Finding[] }
+  return new Map(checks.map(finding => [finding.check, finding]))
+}
+
+it('tells each agent’s version, wherever it is printed, and how to log in', async () => {
+  const found = await findings({ codex: 'echo codex-cli 0.166.0', pi: 'echo 0.73.1 >&2', opencode: 'exit 1' })
+  expect(found.get('agent codex')).toMatchObject({
+    status: 'ok',
+    message: expect.stringMatching(/^0\.166\.0 at \/.*codex; to log in: codex login$/),
+  })
+  expect(found.get('agent pi')).toMatchObject({ status: 'ok', message: expect.stringMatching(/^0\.73\.1 at /) })
+  expect(found.get('agent opencode')).toMatchObject({
+    status: 'ok',
+    message: expect.stringMatching(/^version unknown at /),
+  })
+})
+
+it('knows which are too old, and which newer than any that was tried', async () => {
+  const found = await findings({ codex: 'echo codex-cli 0.99.0', opencode: 'echo 99.0.0' })
+  expect(found.get('agent codex')).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('is too old: 0.166.0 is the oldest that was tried'),
+    hint: 'npm install -g @openai/codex',
+  })
+  expect(found.get('agent opencode')).toMatchObject({
+    status: 'ok',
+    message: expect.stringContaining('newer than 1.18.33'),
+  })
+})
+
+it('tells how to get one that is missing; that it is missing is a failure only for the chosen one', async () => {
+  const found = await findings({})
+  for (const { kind, install } of AGENT_PROGRAMS)
+    expect(found.get(`agent ${kind}`)).toMatchObject({ status: 'note', message: 'not installed', hint: install })
+  expect(found.get('agents')).toMatchObject({ status: 'warning' })
+  const chosen = await findings({}, { ONESHOT_AGENT: 'gemini' })
+  expect(chosen.get('agent gemini')).toMatchObject({ status: 'failure', hint: 'npm install -g @google/gemini-cli' })
+})
+
+it('explains to root what claude refuses it', async ({ skip }) => {
+  skip(process.getuid?.() !== 0, 'only root is refused')
+  const scripts = { claude: 'echo "2.1.325 (Claude Code)"' }
+  const check = 'agent claude as root'
+  expect((await findings(scripts)).get(check)).toMatchObject({
+    status: 'warning',
+    hint: expect.stringContaining('IS_SANDBOX=1'),
+  })
+  expect((await findings(scripts, { IS_SANDBOX: '1' })).has(check)).toBe(false)
+  expect((await findings(scripts, { ONESHOT_AUTONOMY: 'edits' })).has(check)).toBe(false)
+})
+
+it('tells what an agent said that nobody here understands', async () => {
+  const codex = `case "$1" in --version) echo codex-cli 0.200.0; exit ;; esac
+cat >/dev/null
+echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
+echo '{"type":"quantum.leap"}'`
+  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex } })
+  for (const name of ['one', 'two']) await house.run('--agent', 'codex', '--name', name, '--max-time', '3s', 'fix it')
+  for (const name of ['one', 'two']) await house.ended(name)
+  const { message } = (await findings({ codex })).get('agent codex output') as Finding
+  expect(message).toMatch(/^codex 0\.200\.0 said things this oneshot does not know: .*quantum\.leap \(in 2 sessions\)/)
+  expect(message).toContain('log --raw')
+})

@@ -1,0 +1,121 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { binFolder } from './bin-folder.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, until } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const demo = (name: string, prompt: string): Promise<SessionView> =>
+  house.run('--agent', 'demo', '--name', name, prompt)
+
+/** Runs it until it falls silent after two steps, and stops it there. */
+async function stoppedHalfway(name: string): Promise<SessionView> {
+  await demo(name, `work write=${name}.txt steps=6 delay=10ms hang=3`)
+  await until('it has taken two steps', () => (linesOf(name).length >= 2 ? true : undefined))
+  await house.ok('stop', name)
+  return await house.status(name)
+}
+
+function linesOf(name: string): string[] {
+  const file = house.path(`${name}.txt`)
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : []
+}
+
+it('goes on where it was stopped, in the same thread, and does nothing twice', async () => {
+  const before = await stoppedHalfway('auth')
+  expect(before).toMatchObject({ outcome: 'stopped', attempt: 1 })
+  expect(linesOf('auth')).toEqual(['step 1', 'step 2'])
+  expect(await house.ok('resume', 'auth')).toBe('demo-auth')
+  expect(await house.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2, thread: before.thread })
+  expect(linesOf('auth')).toEqual([1, 2, 3, 4, 5, 6].map(step => `step ${step}`))
+})
+
+it('without a name means this directory’s latest that can go on', async () => {
+  await stoppedHalfway('old')
+  await demo('done', 'work steps=1 delay=1ms')
+  await house.ended('done')
+  await demo('busy', 'work steps=1000 delay=50ms')
+  const view = await house.json<SessionView>('resume')
+  expect(view).toMatchObject({ task: 'old', attempt: 2 })
+})
+
+it('--follow shows what is said from then on, and passes the outcome on', async () => {
+  await stoppedHalfway('auth')
+  const { code, stdout, stderr } = await house.oneshot('resume', '--follow')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/I go on after step 2\./)
+  expect(stdout).not.toContain('I will work on')
+  expect(stderr).toMatch(/^demo-auth: attempt 2 resumes thread \S+ {2}\(Ctrl-C leaves it running\)\n✔ done demo-auth/)
+})
+
+it('what rests goes on at once', async () => {
+  await demo('auth', 'work crash=always steps=1 delay=1ms')
+  const resting = await until('it rests', async () => {
+    const view = await house.status('auth')
+    return view.phase === 'resting' && view.restarts > 0 ? view : undefined
+  })
+  expect((await house.json<SessionView>('resume', 'auth')).attempt).toBeGreaterThan(resting.attempt)
+})
+
+describe('is refused', () => {
+  it('what is at work, done, or a command', async () => {
+    await demo('busy', 'work steps=1000 delay=50ms')
+    await demo('done', 'work steps=1 delay=1ms')
+    await house.ended('done')
+    await house.run('--name', 'failed', '--headless', '--', 'false')
+    await house.ended('failed')
+    const cases = [
+      ['busy', 6, 'session-running', 'demo-busy is running: there is nothing to resume', 'oneshot status demo-busy'],
+      ['done', 6, 'session-done', 'demo-done is done', 'oneshot send demo-done "…"'],
+      ['failed', 3, 'session-ended', 'command-failed is a command, and is not started twice', 'oneshot run'],
+    ] as const
+    for (const [name, exit, code, says, hint] of cases)
+      await expectRefusal(house, ['resume', name], { exit, code, says, hint })
+  })
+})
+
+describe('an agent that is not logged in', () => {
+  /** Answers as codex does before and after somebody has logged in. */
+  const CODEX = `cat >/dev/null
+if [ ! -e login ]; then echo "Error: not logged in" >&2; exit 1; fi
+echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
+echo '{"type":"turn.started"}'
+echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"Hello."}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens":0,"output_tokens":42}}'`
+
+  beforeEach(() => {
+    house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex: CODEX } })
+  })
+
+  it('waits for a person, says what to do, and goes on when told to', async () => {
+    await house.run('--agent', 'codex', '--name', 'auth', 'fix it')
+    await until('it waits', async () => ((await house.status('auth')).phase === 'blocked' ? true : undefined))
+    const lines = (await house.ok('status', 'auth')).split('\n')
+    expect(lines[0]).toMatch(/^▲ blocked codex-auth: waiting for you: .*not logged in.*codex login/)
+    expect(lines.at(-1)).toBe('  to go on     oneshot resume codex-auth')
+    const sent = await house.oneshot('send', 'auth', 'and add tests', '--json')
+    expect(JSON.parse(sent.stdout)).toMatchObject({ session: { phase: 'blocked' }, message: { state: 'accepted' } })
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot send auth "and docs"; echo "code=$?"')
+    expect((await terminal.shows('code=0')).replaceAll('\n', '')).toMatch(
+      /message 3 accepted, but codex-auth is waiting for you: .*\(go on with: oneshot resume codex-auth\)/,
+    )
+    await terminal.enter('oneshot attach auth; echo "attached=$?"')
+    expect(await terminal.shows('attached=3')).toContain('hint: oneshot resume codex-auth')
+    fs.writeFileSync(house.path('login'), '')
+    await house.ok('resume', 'auth')
+    const view = await until('it has worked', async () => {
+      const now = await house.status('auth')
+      return now.spent.turns > 0 || now.spent.outputTokens > 0 ? now : undefined
+    })
+    expect(view.attempt).toBeGreaterThan(1)
+    expect(await house.ok('status', 'auth')).toMatch(/^ {2}spent +.*tokens read, .* written$/m)
+  })
+})

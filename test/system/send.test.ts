@@ -1,0 +1,204 @@
+import fs from 'node:fs'
+import http from 'node:http'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { MessageView, SessionView } from '../../src/api/contract/session-view.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, until } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const demo = (name: string, prompt: string): Promise<SessionView> =>
+  house.run('--agent', 'demo', '--name', name, prompt)
+const messagesOf = (name: string): Promise<MessageView[]> => house.json<MessageView[]>('messages', name)
+const statesOf = async (name: string): Promise<string[]> => (await messagesOf(name)).map(({ state }) => state)
+
+/** A turn that goes on until it is stopped or has waited long enough. */
+const LONG = 'long steps=1000 delay=50ms'
+
+async function running(name: string): Promise<void> {
+  await until('it has read its prompt', async () => ((await statesOf(name))[0] === 'confirmed' ? true : undefined))
+}
+
+it('a message to a running agent is read when its turn is over, in the same thread, and once', async () => {
+  const { thread } = await demo('auth', 'first write=notes.txt steps=4 delay=150ms')
+  expect(await house.ok('send', 'auth', 'second write=more.txt steps=2 delay=10ms')).toBe('2')
+  expect(await house.ok('send', 'third write=last.txt steps=1 delay=10ms')).toBe('3')
+  const end = await house.ended('auth')
+  expect(end).toMatchObject({
+    outcome: 'done',
+    attempt: 3,
+    restarts: 0,
+    messages: { accepted: 3, confirmed: 3 },
+    ...(thread !== null && { thread }),
+  })
+  const written = ['notes.txt', 'more.txt', 'last.txt'].map(file => fs.readFileSync(house.path(file), 'utf8'))
+  expect(written).toEqual(['step 1\nstep 2\nstep 3\nstep 4\n', 'step 1\nstep 2\n', 'step 1\n'])
+  expect(await statesOf('auth')).toEqual(['confirmed', 'confirmed', 'confirmed'])
+})
+
+it('a message to a session that has ended wakes it', async () => {
+  await demo('auth', 'first steps=1 delay=1ms')
+  await house.ended('auth')
+  const { session, message } = await house.json<{ session: SessionView; message: MessageView }>('send', 'auth', 'again')
+  expect(session).toMatchObject({ name: 'demo-auth', outcome: null, messages: { accepted: 2, confirmed: 1 } })
+  expect(message).toMatchObject({ number: 2, gist: 'again', state: 'delivered' })
+  expect((await house.oneshot('wait', 'auth')).code).toBe(0)
+  expect(await house.status('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
+})
+
+it('--follow shows what is said from then on, and passes the outcome on', async () => {
+  await demo('auth', 'first steps=1 delay=1ms')
+  await house.ended('auth')
+  const { code, stdout, stderr } = await house.oneshot('send', 'auth', 'second fail=yes steps=1 delay=1ms', '--follow')
+  expect(code).toBe(1)
+  expect(stdout).toContain('I will work on: second fail=yes')
+  expect(stdout).not.toContain('I will work on: first')
+  expect(stderr).toMatch(
+    /^message 2 accepted; demo-auth is woken: it is delivered now {2}\(Ctrl-C leaves it running\)\n✖ failed/,
+  )
+})
+
+it('messages are told as a table, and each byte for byte', async () => {
+  await demo('auth', LONG)
+  await running('auth')
+  const bytes = Buffer.from('second\nline $(touch pwned) \u001b[31m\0\xff', 'latin1')
+  await house.call(['send', 'auth', '-'], { input: bytes })
+  fs.writeFileSync(house.path('review.md'), 'third\n')
+  await house.ok('send', '--file', 'review.md')
+  const rows = (await house.ok('messages')).split('\n').map(line => line.split(/ {2,}/))
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+  expect(rows).toEqual([
+    ['NO', 'STATE', 'SINCE', 'TEXT'],
+    ['1', '✔ confirmed', time, LONG],
+    ['2', '◌ accepted', time, 'second'],
+    ['3', '◌ accepted', time, 'third'],
+  ])
+  expect(await house.ok('messages', '-q')).toBe('1\n2\n3')
+  await house.ok('daemon', 'stop')
+  const { stdout } = await house.oneshot('messages', 'auth', '--full', '2', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ number: 2, gist: 'second', text: bytes.toString() })
+  const { id } = await house.status('auth')
+  const kept = fs.readFileSync(path.join(house.home.sessions, id, 'messages', '2'))
+  expect(kept.equals(bytes)).toBe(true)
+  expect(await house.ok('messages', '--full', '3')).toBe('third')
+  expect((await house.oneshot('messages', '--full', '4')).stderr).toBe(
+    'error: demo-auth was given 3 messages, and no message 4\nhint: oneshot messages demo-auth\n',
+  )
+  expect(fs.existsSync(house.path('pwned'))).toBe(false)
+})
+
+it('without a name an agent is meant, whatever command was started after it', async () => {
+  await demo('auth', LONG)
+  await house.run('--name', 'server', '--headless', '--', 'sleep', '1000')
+  expect(await house.json('send', 'hello')).toMatchObject({ session: { name: 'demo-auth' } })
+})
+
+describe('is refused', () => {
+  it('a name without a text, rather than sent as a text', async () => {
+    await demo('auth', LONG)
+    for (const name of ['auth', 'demo-auth']) {
+      await expectRefusal(house, ['send', name], {
+        exit: 2,
+        code: 'usage',
+        says: `there is no text for ${name}`,
+        hint: `oneshot send ${name} "now add tests"`,
+      })
+    }
+    expect(await messagesOf('auth')).toHaveLength(1)
+  })
+
+  it('what says nothing, too much, or goes to nobody', async () => {
+    await demo('auth', LONG)
+    const cases = [
+      [['send'], 'usage', 'send needs a text', 'oneshot send "now add tests"', 2],
+      [['send', 'auth', ' \n'], 'message-empty', 'the message is empty', 'say what it is to read', 2],
+      [['send', 'auth', 'x', '--file', 'y'], 'usage', 'there are two texts', 'give one of them', 2],
+      [['send', 'auth', '--file', 'nowhere'], 'prompt-unreadable', 'cannot read the message from nowhere', '--file', 2],
+      [['send', 'atuh', 'x'], 'no-session', 'there is no session "atuh"', 'did you mean auth?', 3],
+      [['send', 'fix', 'the', 'bug'], 'usage', 'does not take the argument "bug"', 'quote the text', 2],
+    ] as const
+    for (const [args, code, says, hint, exit] of cases) await expectRefusal(house, args, { exit, code, says, hint })
+  })
+
+  it('a message to a command, which reads none', async () => {
+    await house.run('--name', 'server', '--headless', '--', 'sleep', '1000')
+    await expectRefusal(house, ['send', 'server', 'hello'], {
+      exit: 2,
+      code: 'takes-no-messages',
+      says: 'command-server is a command, and reads no messages',
+      hint: 'oneshot attach command-server',
+    })
+    expect(await house.oneshot('messages', 'server')).toMatchObject({ code: 0, stdout: '' })
+  })
+})
+
+it('at a terminal says what will become of the message', async () => {
+  await demo('auth', LONG)
+  await running('auth')
+  const terminal = await Terminal.open(house)
+  await terminal.enter('oneshot send "now add tests"; echo "code=$?"')
+  expect(await terminal.shows('code=0')).toContain('message 2 accepted; it is delivered when the current turn ends')
+  await terminal.enter('oneshot send auth "and docs"; echo "again=$?"')
+  expect(await terminal.shows('again=0')).toContain('message 3 accepted; it is delivered after message 2')
+  await terminal.enter('oneshot stop -q; clear; oneshot send auth - ; echo "typed=$?"')
+  await terminal.shows('reading the message from this terminal; end it with Ctrl-D')
+  await terminal.enter('typed steps=1 delay=1ms')
+  await terminal.press('C-d')
+  expect(await terminal.shows('typed=0')).toMatch(/message 4 accepted; demo-auth is woken: it is delivered after/)
+})
+
+it('a supervisor that dies after it took the message down, but before it could say so, does not make two of it', async () => {
+  await demo('auth', LONG)
+  await running('auth')
+  const { answered, restore } = await cutOffFirstAnswer(house)
+  try {
+    expect(await house.ok('send', 'auth', 'only once')).toBe('2')
+  } finally {
+    await restore()
+  }
+  expect(answered).toEqual(['cut off', 'passed on'])
+  expect((await messagesOf('auth')).map(({ gist }) => gist)).toEqual([LONG, 'only once'])
+})
+
+/** Stands before the supervisor and breaks the line once, after it has taken a message and before it could say so. */
+async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[]; restore: () => Promise<void> }> {
+  const behind = `${home.daemonSocket}.behind`
+  fs.renameSync(home.daemonSocket, behind)
+  const answered: string[] = []
+  const server = http.createServer((request, response) => {
+    const { method, url: path = '/', headers } = request
+    const forward = http.request({ socketPath: behind, method, path, headers }, reply => {
+      const chunks: Buffer[] = []
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk))
+      reply.on('end', () => {
+        const isMessage = path.endsWith('/messages')
+        if (isMessage) answered.push(answered.length === 0 ? 'cut off' : 'passed on')
+        if (isMessage && answered.length === 1) request.socket.destroy()
+        else response.writeHead(reply.statusCode ?? 500, reply.headers).end(Buffer.concat(chunks))
+      })
+    })
+    request.pipe(forward)
+  })
+  await new Promise<void>(resolve => server.listen(home.daemonSocket, resolve))
+  const restore = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+    fs.renameSync(behind, home.daemonSocket)
+  }
+  return { answered, restore }
+}
+
+it('a supervisor that was killed is brought back, and the message is read once', async () => {
+  await demo('auth', 'first steps=10 delay=100ms')
+  await running('auth')
+  process.kill((await house.daemon()).pid, 'SIGKILL')
+  expect(await house.ok('send', 'auth', 'second write=more.txt steps=2 delay=1ms')).toBe('2')
+  expect(await house.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
+  expect(fs.readFileSync(house.path('more.txt'), 'utf8')).toBe('step 1\nstep 2\n')
+})
