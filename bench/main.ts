@@ -7,6 +7,7 @@ import { list } from './figures/list.ts'
 import { memory } from './figures/memory.ts'
 import { output } from './figures/output.ts'
 import { recovery } from './figures/recovery.ts'
+import { turn } from './figures/turn.ts'
 import { processesWith } from './measure/proc.ts'
 import { installPeers } from './peers/install.ts'
 import { talk } from './programs/talk.ts'
@@ -20,6 +21,7 @@ import { Workshop } from './workshop.ts'
 /** In this order: the fleet grows, is measured at rest, and dies last. */
 const FIGURES: Readonly<Record<string, (shop: Workshop) => Promise<Row[]>>> = {
   latency,
+  turn,
   death,
   output,
   memory,
@@ -46,8 +48,9 @@ async function main([repository = '.', ...words]: readonly string[]): Promise<vo
   const rows = await measureAll(shop, names.length === 0 ? Object.keys(FIGURES) : names)
   await leave(shop, stage)
   console.log(textTable(rows))
+  for (const reason of shop.notMeasured) console.log(`not measured: ${reason}`)
   if (words.includes('--write'))
-    fs.writeFileSync(path.join(repository, 'docs/benchmarks.md'), renderReport(rows, machine))
+    fs.writeFileSync(path.join(repository, 'docs/benchmarks.md'), renderReport(rows, machine, shop.notMeasured))
   for (const promise of shop.broken) console.error(`BROKEN: ${promise}`)
   process.exitCode = shop.broken.length === 0 ? 0 : 1
 }

@@ -12,6 +12,8 @@ export class Workshop {
   readonly say: (sentence: string) => void
   /** Lost bytes, lost sessions, processes left behind. They fail the run; a slow figure does not. */
   readonly broken: string[] = []
+  /** What is left out because it is not there, each as a sentence with what to do about it. */
+  readonly notMeasured: string[] = []
   readonly #closers: (() => Promise<void>)[] = []
   readonly #opened = new Map<string, Promise<unknown>>()
 

@@ -4,7 +4,7 @@ import { isMet, type Row } from './row.ts'
 import { markdownTable } from './table.ts'
 
 /** The page that is committed. It is written by the benchmark and by nobody else. */
-export function renderReport(rows: readonly Row[], machine: Machine): string {
+export function renderReport(rows: readonly Row[], machine: Machine, notMeasured: readonly string[]): string {
   return `# Benchmarks
 
 Written by \`npm run bench -- --write\` on ${machine.date}: ${machine.cores} cores, ${machine.memory}, ${machine.system}, Node ${machine.node},
@@ -13,7 +13,7 @@ ${machine.tmux}, ${machine.load}. ${verdict(rows)}
 ${markdownTable(rows)}
 
 Values are medians; p99 of fewer than a hundred samples is the largest of them. Ratios are ours to what stands beside it.
-
+${notMeasured.map(reason => `\nNot measured: ${reason}\n`).join('')}
 ## How it is measured
 
 - The product is cloned into a temporary folder and built there. Every peer has a home of its own. What is compared is
@@ -23,6 +23,12 @@ Values are medians; p99 of fewer than a hundred samples is the largest of them. 
 - **status, run, list**: wall time of the whole process, from spawn to exit, output to /dev/null. \`run\` starts
   \`true\` headless and returns when it has started. \`./oneshot\` in a clone also looks whether a source is newer than the
   build. pm2 is ${PM2_VERSION} from npm; it and tmux have their servers running, as we have ours.
+- **a turn**: a real agent program, of the version shown, answers one prompt with one sentence of a scripted model on
+  this machine. *Alone* is the program as we would start it, with the same words and files, from spawn to exit; ours is
+  the same as a session, from the call to the supervisor until a copy of the session, written after the commit to the
+  database, says that it has ended, seen by inotify. Nothing of the turn is left by then: the sweep is part of it.
+  *Overhead* is the median of the differences within each round. \`run --follow\` is what a person waits for: wall time of
+  that process, with its own start.
 - **agent dead → known**: from just before \`kill -9\` of the agent to the time in the event \`attempt.ended\`, which has
   whole milliseconds; *and on disk*: until the shim's letter is taken from the mailbox, which follows the synchronous
   commit to the database, seen by inotify. For peers: until the next program's first act, because they tell nobody that

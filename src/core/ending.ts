@@ -8,7 +8,7 @@ import { rememberLastWord, rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, isIdle, type Outcome, type Session, type Thread } from './session.ts'
 import type { SignalOf } from './signals.ts'
-import { judgeBudget, NOTHING_SPENT, spentBy } from './spending.ts'
+import { judgeBudget, NOTHING_SPENT } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** The agent is dead. Nothing follows before its whole tree is gone. */
@@ -60,7 +60,7 @@ function afterCrash(
   thread: 'same' | 'new' = 'same',
 ): Aftermath {
   const { restart, limits } = session.spec
-  const overspent = judgeBudget(limits, spentBy(session.spending))
+  const overspent = judgeBudget(limits, session.spending)
   if (overspent !== null) return { kind: 'end', outcome: 'stopped', reason: overspent }
   const verdict = judgeRestart(restart, session.restarts, now, chance)
   if (verdict.kind === 'restart') return { kind: 'rest', until: verdict.at, reason, cause: 'crash', thread }
@@ -212,7 +212,7 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
 function goesOn(session: Session, outcome: Outcome): boolean {
   const hasRead = session.errand?.isConfirmed === true
   const isOver = outcome === 'done' || outcome === 'failed'
-  const isAffordable = judgeBudget(session.spec.limits, spentBy(session.spending)) === null
+  const isAffordable = judgeBudget(session.spec.limits, session.spending) === null
   return isOver && hasRead && isAffordable && session.wanted === 'run' && firstUnread(session) !== undefined
 }
 

@@ -2,7 +2,7 @@ import type { Rules } from './rules.ts'
 import { bringDown } from './ending.ts'
 import type { Activity, Session } from './session.ts'
 import type { News, SignalOf } from './signals.ts'
-import { add, beyond, judgeBudget, spentBy } from './spending.ts'
+import { add, beyond, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** More kinds of unknown output than this say nothing new. */
@@ -11,7 +11,7 @@ const MOST_UNKNOWN = 20
 /** What the agent tells of its work. One that goes on spending beyond its budget is stopped; one that has just ended is not. */
 export function listen(session: Session, signal: SignalOf<'agent.told'>, rules: Rules): Step {
   const { at, news } = signal
-  const overspent = goesOn(news) ? judgeBudget(session.spec.limits, spentBy(session.spending)) : null
+  const overspent = goesOn(news) ? judgeBudget(session.spec.limits, session.spending) : null
   if (overspent !== null) return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason: overspent }, rules)
   return take(session, signal)
 }
@@ -54,15 +54,15 @@ function act(activity: Activity, news: News, at: number): Activity {
   return { ...activity, editedAt: at }
 }
 
-/** A model that answers is there: what came before was no more than an outage. */
+/**
+ * A program that sums its tokens up may leave it to us to count its answers. A model that answers is there: what came before
+ * was no more than an outage.
+ */
 function spend(session: Session, { scope, spending }: Extract<News, { type: 'spent' }>): Session {
   const ledger = session.spending
+  const told = scope === 'thread' ? beyond(spending, ledger.threadBefore) : spending
   const attempt =
-    scope === 'step'
-      ? add(ledger.attempt, spending)
-      : scope === 'attempt'
-        ? spending
-        : beyond(spending, ledger.threadBefore)
+    scope === 'step' ? add(ledger.attempt, told) : { ...told, turns: Math.max(told.turns, ledger.attempt.turns) }
   const thread = scope === 'thread' ? spending : add(ledger.threadBefore, attempt)
   const hasAnswered = attempt.turns > ledger.attempt.turns
   const activity = hasAnswered ? { ...session.activity, retrying: null } : session.activity

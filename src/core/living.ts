@@ -40,7 +40,10 @@ export function rememberRecord(session: Session, signal: SignalOf<'thread.survey
   const heard = isFinal ? messages : read.thread.heard
   const isSame = events.length + named.events.length === 0 && heard === read.thread.heard
   if (isSame) return nothing(session)
-  return step({ ...read, thread: { ...read.thread, heard, losses: hasErrand ? 0 : read.thread.losses } }, [...named.events, ...events])
+  return step({ ...read, thread: { ...read.thread, heard, losses: hasErrand ? 0 : read.thread.losses } }, [
+    ...named.events,
+    ...events,
+  ])
 }
 
 function confirm(session: Session, at: number): { session: Session; events: Event[] } {

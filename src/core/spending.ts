@@ -16,6 +16,8 @@ export interface Ledger {
   readonly attempt: Spending
   readonly thread: Spending
   readonly threadBefore: Spending
+  /** Spent before the session was last woken: its limits are counted from there. */
+  readonly waived: Spending
 }
 
 /** What a session may use up in all its attempts together; null for no limit. */
@@ -52,8 +54,14 @@ export function spentBy({ before, attempt }: Ledger): Spending {
   return add(before, attempt)
 }
 
+/** What counts against the limits. */
+export function chargedTo(ledger: Ledger): Spending {
+  return beyond(spentBy(ledger), ledger.waived)
+}
+
 /** Which limit was reached, as a sentence; null when none was. */
-export function judgeBudget(limits: Limits, spent: Spending): string | null {
+export function judgeBudget(limits: Limits, ledger: Ledger): string | null {
+  const spent = chargedTo(ledger)
   const tokens = spent.input + spent.output
   if (limits.usd !== null && (spent.usd ?? 0) >= limits.usd)
     return `the budget of $${limits.usd} was reached: $${(spent.usd ?? 0).toFixed(2)} were spent`

@@ -3,6 +3,7 @@ import http from 'node:http'
 import { type Problem, problemOf } from '../api/contract/problems.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { wordsOf } from '../lib/trouble.ts'
+import { Superseded } from '../ports/store.ts'
 import { unusable } from '../world/os/home.ts'
 import { type Host, ROUTES } from './routes.ts'
 
@@ -72,6 +73,8 @@ async function bodyOf(request: http.IncomingMessage): Promise<unknown> {
 
 function problemFor(cause: unknown, host: Host): Problem {
   if (cause instanceof Refusal) return problemOf(cause)
+  if (cause instanceof Superseded)
+    return { code: 'daemon-refused', message: 'another supervisor has just taken over', hint: 'try again' }
   const isOfDisk = /ENOSPC|EDQUOT|EROFS|EACCES|EPERM|disk is full|readonly database/.test(wordsOf(cause))
   if (isOfDisk) return problemOf(unusable(host.home.root, cause))
   return { code: 'bug', message: `the supervisor failed: ${wordsOf(cause)}`, hint: 'oneshot daemon log' }

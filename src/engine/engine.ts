@@ -1,33 +1,16 @@
 import { type Beginning, create } from '../core/create.ts'
-import { decide } from '../core/decide.ts'
-import type { Rules } from '../core/rules.ts'
-import type { Memory, Session, Spec } from '../core/session.ts'
+import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import { isNothing, type Step, step } from '../core/step.ts'
-import type { Instant } from '../lib/time.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
-import type { Clock } from '../ports/clock.ts'
-import { type Store, Superseded } from '../ports/store.ts'
-import type { Work } from '../ports/work.ts'
+import { Superseded } from '../ports/store.ts'
+import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
-import { narrate } from './narrate.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
-
-/** How long an alarm that could not be answered waits before it rings again, in milliseconds. */
-const RING_AGAIN = 1_000
-
-export interface World {
-  readonly store: Store
-  readonly work: Work
-  readonly clock: Clock
-  readonly agents: (kind: string) => Agent
-  readonly rules: Rules
-  /** Told of what went wrong while performing; the effect stays pending and is tried again. */
-  readonly onTrouble: (sessionId: string, cause: unknown) => void
-}
+import { Recorder } from './recorder.ts'
+import type { World } from './world.ts'
 
 /**
  * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
@@ -38,12 +21,15 @@ export class Engine {
   readonly #turnstile = new Turnstile()
   /** Looks that have not begun yet: another request for the same one changes nothing. */
   readonly #queued = new Map<string, Promise<void>>()
-  readonly #listeners = new Set<(session: Session) => void>()
-  #cancelBell: () => void = () => undefined
+  readonly #recorder: Recorder
+  readonly #alarm: Alarm
   #isDown = false
 
   constructor(world: World) {
     this.#world = world
+    this.#recorder = new Recorder(world)
+    this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
+    this.#recorder.onRecord(() => this.#alarm.set())
   }
 
   /** Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. */
@@ -51,7 +37,7 @@ export class Engine {
     const { work, store } = this.#world
     work.onNews(id => void this.look(id))
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
-    this.#setAlarm()
+    this.#alarm.set()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -67,7 +53,7 @@ export class Engine {
       try {
         const hasTranscript = this.#world.agents(spec.agent).read !== undefined
         await work.prepare(spec.id, { ...files, hasTranscript })
-        this.#record(first)
+        this.#recorder.record(first)
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)
         throw cause
@@ -80,7 +66,7 @@ export class Engine {
   /** Records the wish, or throws. Once recorded, it is carried out. */
   async stop(id: string): Promise<void> {
     const wish: Signal = { at: this.#world.clock.now(), type: 'user.stop' }
-    await this.#turnstile.pass(id, () => this.#isInCharge() && this.#decide(id, [wish]))
+    await this.#turnstile.pass(id, () => this.#isInCharge() && this.#recorder.decide(id, [wish]))
     await this.look(id)
   }
 
@@ -98,7 +84,7 @@ export class Engine {
       if (known !== undefined) return known.id
       const next = (session.messages.at(-1)?.id ?? 0) + 1
       await work.keep(id, next, message.text)
-      this.#decide(id, [{ at: clock.now(), type: 'user.message', key: message.key, gist: message.gist }])
+      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.message', key: message.key, gist: message.gist }])
       return next
     })
     void this.look(id)
@@ -110,7 +96,7 @@ export class Engine {
     const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume' }
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
-      this.#decide(id, [wish])
+      this.#recorder.decide(id, [wish])
     })
     void this.look(id)
   }
@@ -173,14 +159,13 @@ export class Engine {
   }
 
   onChange(listener: (session: Session) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#recorder.onRecord(listener)
   }
 
   /** Resolves when nothing is being done any more. Nothing new is begun. */
   async shutDown(): Promise<void> {
     this.#isDown = true
-    this.#cancelBell()
+    this.#alarm.stop()
     this.#world.work.shutDown()
     await this.#turnstile.idle()
   }
@@ -209,7 +194,7 @@ export class Engine {
 
   async #dispatch(id: string, signal: Signal): Promise<void> {
     await this.#enter(id, async () => {
-      this.#decide(id, [signal])
+      this.#recorder.decide(id, [signal])
       await this.#performPending(id)
     })
   }
@@ -235,7 +220,7 @@ export class Engine {
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, { work, clock, agent, others: () => this.#threadsBeside(id) })
-    const isNews = this.#decide(id, observed.signals, observed)
+    const isNews = this.#recorder.decide(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#takeLetters(session)
     return isNews
   }
@@ -244,45 +229,6 @@ export class Engine {
   #takeLetters(session: Session): void {
     this.#world.store.assertEpoch()
     this.#world.work.heard(attemptRef(session))
-  }
-
-  /** Records what follows from these signals; false when nothing does. */
-  #decide(id: string, signals: readonly Signal[], read?: { output: number; memory: Memory; text: string }): boolean {
-    const { store, rules } = this.#world
-    const before = store.load(id)
-    if (before === undefined) return false
-    let total: Step = step(before, [])
-    for (const signal of signals) {
-      const next = decide(total.session, signal, rules)
-      total = {
-        session: next.session,
-        events: [...total.events, ...next.events],
-        effects: [...total.effects, ...next.effects],
-      }
-    }
-    const isUnread = read === undefined || read.output === before.bookmark.output
-    if (isNothing(total, before) && isUnread) return false
-    // A new attempt begins reading at its own start; only the attempt that was read is moved on.
-    const isSameAttempt = total.session.attempt === before.attempt
-    const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
-    const bookmark = { ...total.session.bookmark, output, memory }
-    this.#record({ ...total, session: { ...total.session, bookmark } }, read?.text)
-    return true
-  }
-
-  /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
-  #record(decision: Step, words = ''): void {
-    const { work, store } = this.#world
-    const { session } = decision
-    const isTold = this.#agentOf(session).read !== undefined
-    const text = words + (isTold ? decision.events.map(event => narrate(event) ?? '').join('') : '')
-    store.assertEpoch() // The transcript belongs to whoever is in charge.
-    const transcript =
-      text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
-    const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
-    store.record({ ...decision, session: told })
-    this.#setAlarm()
-    for (const listener of this.#listeners) listener(told)
   }
 
   async #performPending(id: string): Promise<void> {
@@ -299,26 +245,10 @@ export class Engine {
       })
       if (learned.length > 0) {
         while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
-        this.#decide(id, learned)
+        this.#recorder.decide(id, learned)
       }
       store.settle(item.key)
     }
-  }
-
-  /** An alarm that has just rung in vain, because its session is in trouble, rings again a little later. */
-  #setAlarm(rungAt: Instant = Number.NEGATIVE_INFINITY): void {
-    this.#cancelBell()
-    const due = this.#world.store.nextDue()
-    if (due === undefined || this.#isDown) return
-    const at = due > rungAt ? due : rungAt + RING_AGAIN
-    this.#cancelBell = this.#world.clock.ring(at, () => this.#ring())
-  }
-
-  #ring(): void {
-    const { store, clock } = this.#world
-    const at = clock.now()
-    const rung = store.due(at).map(id => this.#dispatch(id, { at, type: 'clock.due' }))
-    void Promise.all(rung).then(() => this.#setAlarm(at))
   }
 
   #threadsBeside(id: string): string[] {

@@ -2,7 +2,7 @@ import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
-import { spentBy } from '../core/spending.ts'
+import { chargedTo } from '../core/spending.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LaunchOrder, Work } from '../ports/work.ts'
@@ -94,7 +94,7 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
   const { spec, thread, errand, spending } = session
   const hasRecord = thread.heard > 0 || agent.find === undefined
   const resume = findThread(session, archive)?.thread ?? (hasRecord ? thread.id : null)
-  const spent = spentBy(spending)
+  const spent = chargedTo(spending)
   const left = (limit: number | null, used: number): number | null =>
     limit === null ? null : Math.max(0, limit - used)
   return {

@@ -42,11 +42,11 @@ async function comesTo(name: string, phase: SessionView['phase']): Promise<Sessi
   return { ...session, log: await house.ok('log', name) }
 }
 
-const for_ = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
+const always = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
 
 describe.each(KINDS)('%s', kind => {
   test('without a login waits for its user and says what to do; then it goes on', async () => {
-    const name = await begin(kind, for_({ status: 401, message: 'invalid key' }))
+    const name = await begin(kind, always({ status: 401, message: 'invalid key' }))
     const blocked = await comesTo(name, 'blocked')
     expect(blocked.reason, blocked.log).toMatch(/not logged in/)
     expect(blocked.pid).toBeNull()
@@ -60,7 +60,7 @@ describe.each(KINDS)('%s', kind => {
 
   test('that reached a limit rests, and is not counted as crashed', async () => {
     const resetAt = Math.round(Date.now() / 1000) + 3_600
-    const name = await begin(kind, for_({ status: 429, message: 'rate limit', resetAt }))
+    const name = await begin(kind, always({ status: 429, message: 'rate limit', resetAt }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toContain('usage limit')
     expect(resting.restarts).toBe(0)
@@ -69,7 +69,7 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('that finds the model overloaded tries again later', async () => {
-    const name = await begin(kind, for_({ status: 529, message: 'Overloaded' }))
+    const name = await begin(kind, always({ status: 529, message: 'Overloaded' }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toContain('in trouble')
     server.play('main', [{ say: 'Now it works.' }])
@@ -78,7 +78,7 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('whose line is cut comes back when it is there again', async () => {
-    const name = await begin(kind, for_({ drop: true }))
+    const name = await begin(kind, always({ drop: true }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toMatch(/no connection|in trouble/)
     server.play('main', [{ say: 'Now it works.' }])

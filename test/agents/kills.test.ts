@@ -82,7 +82,7 @@ describe.each(KINDS)('%s', kind => {
     expect(session).toMatchObject({ attempt: 3, restarts: 0 })
   })
 
-  const roll = dice(`${kind}`)
+  const roll = dice(kind)
   const misfortunes = Array.from({ length: MOMENTS }, (_, n) => {
     const victims = (['agent', 'supervisor', 'both'] as const)[n % 3] as 'agent' | 'supervisor' | 'both'
     return { victims, share: roll(), n }

@@ -98,18 +98,19 @@ export function promisesOfEnding(given: Given): void {
   })
 
   test('an attempt is refused while another session is at work in its thread, and not in another', async () => {
-    const { work, until } = given.bench
+    const { bench } = given
+    const { work } = bench
     const thread = 'talker-t 1/ü' // An agent may call it what it likes.
     const first = await given.launched(PATIENT, { thread })
-    await until('the first is at work', () => said(work, first).includes('ready'))
+    await bench.until('the first is at work', () => said(work, first).includes('ready'))
     const second = await given.launched(PATIENT, { thread })
-    await until('the second is refused', () => work.evidence(second).refusal !== null)
+    await bench.until('the second is refused', () => work.evidence(second).refusal !== null)
     expect(work.evidence(second)).toMatchObject({ refusal: 'another session is at work in its thread', life: null })
     const other = await given.launched(HELLO, { thread: 'talker-t2' })
-    await until('another thread is free', () => work.evidence(other).exit !== null)
+    await bench.until('another thread is free', () => work.evidence(other).exit !== null)
     await work.sweep(first, { force: true })
     const third = await given.launched(HELLO, { thread })
-    await until('the thread is free again', () => work.evidence(third).exit !== null)
+    await bench.until('the thread is free again', () => work.evidence(third).exit !== null)
   })
 
   test('an attempt follows when nothing is left of the one before', async () => {

@@ -99,3 +99,15 @@ test('one that ends just beyond its budget is done', async () => {
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })
+
+test('woken, it may spend as much again', async () => {
+  const { stage, engine } = await begin(
+    { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ndone: it\n' }] },
+    undefined,
+    { limits: { usd: 7, tokens: null, turns: null } },
+  )
+  await stage.until(() => stage.hasEnded('s1'))
+  await engine.send('s1', { key: 'a', gist: 'more', text: Buffer.from('more') })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'done' }, spending: { waived: { usd: 6 } } })
+})

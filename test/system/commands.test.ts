@@ -255,6 +255,7 @@ describe('with ONESHOT_RESILIENT=false', () => {
   })
 
   it('an agent gets its prompt byte for byte', async () => {
+    house.env['IS_SANDBOX'] = '1'
     house.env['PATH'] = binFolder(house, { scripts: { claude: 'cat >received; echo "$PWD $*"; exit 3' } })
     fs.mkdirSync(house.path('sub'))
     const words = ['run', '--cwd', 'sub', '--prompt-file', '-', '--', '--model', 'opus']

@@ -35,6 +35,10 @@ test.each(AGENT_KINDS.filter(kind => kind !== 'command' && kind !== 'demo'))(
     const plan = agents(kind).plan(ORDER)
     expect(plan.stdin).toBe('text')
     expect(plan.argv.join(' ')).toContain('--own x')
-    expect(agents(kind).plan({ ...ORDER, resume: 'the-thread' }).argv.join(' ')).toContain('the-thread')
+    expect(
+      agents(kind)
+        .plan({ ...ORDER, resume: 'the-thread' })
+        .argv.join(' '),
+    ).toContain('the-thread')
   },
 )

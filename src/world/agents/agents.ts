@@ -5,6 +5,7 @@ import { demo } from './demo/demo.ts'
 import { claude } from './claude/claude.ts'
 import { codex } from './codex/codex.ts'
 import { gemini } from './gemini/gemini.ts'
+import { opencode } from './opencode/opencode.ts'
 import { pi } from './pi/pi.ts'
 
 /** Every agent we know, by kind. */
@@ -19,7 +20,7 @@ export function knownAgents(options: {
     demo(options.demoArgv, options.demoThreads),
     claude,
     codex,
-
+    opencode,
     pi({ thin: options.thin }),
     gemini,
   ]

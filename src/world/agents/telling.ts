@@ -23,7 +23,10 @@ export function called(tool: string, gist: string): string {
 export function returned(output: string, isError = false): string | null {
   const lines = readable(output, { colour: false }).trimEnd().split('\n')
   if (lines.length === 1 && lines[0]?.trim() === '') return isError ? failed('the tool failed without a word') : null
-  const shown = lines.length <= RESULT_LINES ? lines : [...lines.slice(0, 3), `… ${lines.length - 5} more lines`, ...lines.slice(-2)]
+  const shown =
+    lines.length <= RESULT_LINES
+      ? lines
+      : [...lines.slice(0, 3), `… ${lines.length - 5} more lines`, ...lines.slice(-2)]
   const mark = isError ? '  ✗ ' : '  │ '
   return shown.map(line => `${mark}${cut(line.trimEnd(), LONGEST_LINE)}\n`).join('')
 }
@@ -43,7 +46,8 @@ export function gistOf(input: unknown): string {
   for (const name of TELLING) {
     const value = fields[name]
     if (typeof value === 'string' && value !== '') return value
-    if (Array.isArray(value) && value.every(item => typeof item === 'string') && value.length > 0) return value.join(' ')
+    if (Array.isArray(value) && value.every(item => typeof item === 'string') && value.length > 0)
+      return value.join(' ')
   }
   const [first] = Object.values(fields).filter(value => typeof value === 'string' && value !== '')
   return typeof first === 'string' ? first : ''

@@ -15,6 +15,6 @@ export function asked(kind: Kind): string[] {
 }
 
 /** What oneshot calls it. */
-export function agentOf(kind: Kind): string {
+function agentOf(kind: Kind): string {
   return PROGRAMS[kind].command
 }

@@ -3,6 +3,7 @@ import { amount, type Json, json, jsons, text, wordsIn } from './json.ts'
 import { begin, inTurn, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { countAnswer, spent } from './spending.ts'
 import { callMade, serverAnswered } from './tools.ts'
+import { UNHEARD } from './turn-ended.ts'
 
 /** An answer of the model, block by block; or what the program says in its place. */
 export function answer(event: Json, mind: Mind): Seen {
@@ -29,16 +30,21 @@ const THOUGHTS = new Set(['thinking', 'redacted_thinking'])
 
 function speak(sentence: string, isMain: boolean, mind: Mind): Seen {
   if (!isMain) return words(returned(sentence), mind)
-  const text = said(sentence)
-  return words(text, text === null || mind.hasSpoken ? mind : { ...mind, hasSpoken: true })
+  const telling = said(sentence)
+  return words(telling, telling === null || mind.hasSpoken ? mind : { ...mind, hasSpoken: true })
 }
 
 /** A failure, or what a command of the program's own puts out. */
 function madeUp(event: Json, sentence: string, isMain: boolean, mind: Mind): Seen {
   const error = text(event['error'])
   if (!isMain) return words(returned(sentence, error !== ''), mind)
-  if (error === '') return sentence === '(no content)' ? nothing(mind) : speak(sentence, true, mind)
+  if (error === '') return isNews(sentence) ? speak(sentence, true, mind) : nothing(mind)
   const limit = json(json(event['api_error_params'])['rate_limit_info'])
   const resetAt = amount(limit['resetsAt']) * 1000 || mind.resetAt
   return words(failed(sentence), { ...mind, trouble: error, resetAt })
+}
+
+/** That a command is not known is told by the end of the turn. */
+function isNews(sentence: string): boolean {
+  return sentence !== '(no content)' && !UNHEARD.test(sentence)
 }

@@ -3,15 +3,14 @@ import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Ending } from '../../../ports/agent.ts'
 import { plainFailure } from './failure.ts'
-import { recall } from './mind.ts'
-import { heldWord } from './tasks.ts'
+import { recall, wordOf } from './mind.ts'
 import { LOST } from './turn-ended.ts'
 
 /** What an end means that claude put into no word. One without any stays a crash: also when it exits 0 after an interrupt. */
 export function explain({ exit, word, stderr, memory }: Ending): LastWord | null {
   if (word !== null || exit.kind !== 'code') return null
   // It waits ten minutes for its background tasks, then ends them and itself.
-  if (exit.code === 0) return heldWord(recall(memory).held)
+  if (exit.code === 0) return recall(memory).isHeld ? wordOf(recall(memory)) : null
   const why = complaintIn(stderr)
   return why === null ? null : { ok: false, text: why.text, failure: why }
 }

@@ -1,20 +1,7 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import { remedyFor } from './remedy.ts'
-
-/** What is known of a failed request to the model, or of the turn that it ended. */
-export interface Trouble {
-  /** What the program calls it: `rate_limit`, `server_error`… */
-  readonly error: string
-  /** A finer name that 2.1.325 has for some. */
-  readonly code?: string
-  /** The HTTP status; null where there was no answer. */
-  readonly status: number | null
-  /** `terminal_reason` of the turn. */
-  readonly reason?: string
-  readonly words: string
-  readonly resetAt?: number | null
-}
+import type { Trouble } from './trouble.ts'
 
 export function failureOf(trouble: Trouble): Failure {
   const kind = kindOf(trouble)
@@ -28,35 +15,35 @@ export function plainFailure(kind: FailureKind, text: string, remedy: string | n
 }
 
 function kindOf({ error, code = '', status, reason = '', words }: Trouble): FailureKind {
-  if (TOO_LONG.has(reason) || /^Prompt is too long/.test(words) || status === 413) return 'context'
+  if (TOO_LONG.has(reason) || words.startsWith('Prompt is too long') || status === 413) return 'context'
   // 2.1.197 has no code for it. The same history would be refused again.
   if (/tool use concurrency issues/.test(words)) return 'thread-lost'
-  return BY_CODE[code] ?? BY_ERROR[error] ?? byStatus(status, words)
+  return BY_CODE.get(code) ?? BY_ERROR.get(error) ?? byStatus(status, words)
 }
 
 const TOO_LONG = new Set(['prompt_too_long', 'blocking_limit', 'rapid_refill_breaker'])
 
-const BY_CODE: Readonly<Record<string, FailureKind>> = {
+const BY_CODE = new Map<string, FailureKind>([
   ...all('usage_limit_reached model_requires_usage_credits', 'rate-limit'),
   ...all('connection_failed no_response stream_idle_timeout computer_slept network_edge_blocked', 'network'),
   ...all('stored_login_refused provider_credentials gateway_signin_required gateway_session_expired', 'login'),
   ...all('api_key_auth_disabled org_disabled_credential invalid_credential_header', 'login'),
   ...all('claude_code_version_too_old effort_requires_thinking advisor_incompatible', 'setup'),
   ...all('long_context_credits_required tls_untrusted_ca gateway_content_type', 'setup'),
-  autocompact_thrashing: 'context',
-  tool_history_mismatch: 'thread-lost',
-}
+  ['autocompact_thrashing', 'context'],
+  ['tool_history_mismatch', 'thread-lost'],
+])
 
-const BY_ERROR: Readonly<Record<string, FailureKind>> = {
+const BY_ERROR = new Map<string, FailureKind>([
   ...all('authentication_failed oauth_org_not_allowed account_on_hold verification_required', 'login'),
   ...all('billing_error cloud_credential_error', 'login'),
-  rate_limit: 'rate-limit',
-  overloaded: 'overloaded',
-  model_not_found: 'setup',
-}
+  ['rate_limit', 'rate-limit'],
+  ['overloaded', 'overloaded'],
+  ['model_not_found', 'setup'],
+])
 
-function all(names: string, kind: FailureKind): Record<string, FailureKind> {
-  return Object.fromEntries(names.split(' ').map(name => [name, kind]))
+function all(names: string, kind: FailureKind): [string, FailureKind][] {
+  return names.split(' ').map(name => [name, kind])
 }
 
 /** A lost connection is called a `server_error` in the end, and `unknown` while it is tried again. */

@@ -1,3 +1,4 @@
+import type { LastWord } from '../../../core/session.ts'
 import type { Memory, Observation } from '../../../ports/agent.ts'
 
 /** What is kept of an attempt's output from one line to the next. */
@@ -19,8 +20,10 @@ export type Mind = {
   readonly writing: readonly string[]
   /** The background tasks that run, by id. */
   readonly tasks: readonly string[]
-  /** A last word said while tasks ran, as JSON. It counts once they are over, unless another turn follows. */
-  readonly held: string | null
+  /** How the last turn ended, as JSON. */
+  readonly word: string | null
+  /** It ended while tasks ran: it counts once they are over, unless another turn follows. */
+  readonly isHeld: boolean
   /** A turn has ended, and none has begun since. */
   readonly hasEnded: boolean
   /** Something was said for people to read in this turn. */
@@ -46,7 +49,8 @@ const BLANK: Mind = {
   usd: null,
   writing: [],
   tasks: [],
-  held: null,
+  word: null,
+  isHeld: false,
   hasEnded: false,
   hasSpoken: false,
   trouble: '',
@@ -91,6 +95,10 @@ export function inTurn<T>(items: readonly T[], see: (item: T, mind: Mind) => See
 /** A new turn in the same process: what was said about the end of the one before counts no more. */
 export function begin(mind: Mind): Seen {
   if (!mind.hasEnded) return nothing(mind)
-  const fresh = { ...mind, hasEnded: false, hasSpoken: false, held: null, trouble: '' }
+  const fresh = { ...mind, hasEnded: false, hasSpoken: false, isHeld: false, trouble: '' }
   return { observations: [{ type: 'began' }], text: null, mind: fresh }
+}
+
+export function wordOf({ word }: Mind): LastWord | null {
+  return word === null ? null : (JSON.parse(word) as LastWord)
 }

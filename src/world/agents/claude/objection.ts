@@ -59,9 +59,9 @@ function sorted(args: readonly string[]): { options: string[]; words: string[] }
   const words: string[] = []
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ''
-    if (arg === '--' || !arg.startsWith('-')) {
-      words.push(...(arg === '--' ? args.slice(at + 1) : [arg]))
-      if (arg === '--') break
+    if (arg === '--') return { options, words: [...words, ...args.slice(at + 1)] }
+    if (!arg.startsWith('-')) {
+      words.push(arg)
       continue
     }
     const option = nameOf(arg)

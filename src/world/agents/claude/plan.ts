@@ -7,7 +7,10 @@ export function plan({ argv, resume, tag, autonomy, model, effort, budget }: Lau
   return {
     argv: [
       program,
-      ...['-p', '--output-format', 'stream-json', '--verbose'],
+      '-p',
+      '--output-format',
+      'stream-json',
+      '--verbose',
       ...AUTONOMY[autonomy],
       ...(resume === null ? ['--session-id', tag] : ['--resume', resume]),
       ...(model === null ? [] : ['--model', model]),

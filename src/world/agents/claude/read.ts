@@ -20,18 +20,18 @@ export function read(line: string, memory: Memory): Reading {
 
 function see(event: Json, mind: Mind): Seen {
   const type = text(event['type'])
-  const reader = READERS[type]
+  const reader = READERS.get(type)
   if (reader !== undefined) return reader(event, mind)
   return QUIET_TYPES.has(type) ? nothing(mind) : unknown(type, mind)
 }
 
-const READERS: Readonly<Record<string, (event: Json, mind: Mind) => Seen>> = {
-  system,
-  assistant: answer,
-  user: toModel,
-  result: turnEnded,
-  rate_limit_event: limited,
-}
+const READERS = new Map<string, (event: Json, mind: Mind) => Seen>([
+  ['system', system],
+  ['assistant', answer],
+  ['user', toModel],
+  ['result', turnEnded],
+  ['rate_limit_event', limited],
+])
 
 /** Told whenever the state of a subscription's limits changes, mostly for the better; in seconds since 1970. */
 function limited(event: Json, mind: Mind): Seen {

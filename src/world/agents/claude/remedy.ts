@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../../core/failure.ts'
-import type { Trouble } from './failure.ts'
+import type { Trouble } from './trouble.ts'
 
 export const LOGIN = 'claude auth login'
 

@@ -4,34 +4,33 @@ import { failureOf } from './failure.ts'
 import { amount, type Json, json, text } from './json.ts'
 import { begin, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { QUIET_SUBTYPES } from './quiet.ts'
+import { UNHEARD } from './turn-ended.ts'
 import { tasksListed, taskEnded, taskStarted, taskUpdated } from './tasks.ts'
 
 /** What the program tells of itself. */
 export function system(event: Json, mind: Mind): Seen {
   const subtype = text(event['subtype'])
-  const reader = READERS[subtype]
+  const reader = READERS.get(subtype)
   if (reader !== undefined) return reader(event, mind)
   return QUIET_SUBTYPES.has(subtype) ? nothing(mind) : unknown(`system/${subtype}`, mind)
 }
 
-const READERS: Readonly<Record<string, (event: Json, mind: Mind) => Seen>> = {
-  init: started,
-  api_retry: retrying,
-  permission_denied: ({ tool_name }, mind) => words(failed(`${text(tool_name)} was not allowed`), mind),
-  task_started: taskStarted,
-  task_updated: taskUpdated,
-  task_notification: taskEnded,
-  background_tasks_changed: tasksListed,
-  compact_boundary: compacted,
-  informational: informed,
-  notification: ({ priority, text: sentence }, mind) =>
-    words(priority === 'high' || priority === 'immediate' ? told(sentence) : null, mind),
-  model_fallback: ({ content }, mind) => words(told(content), mind),
-  model_refusal_fallback: ({ content }, mind) => words(told(content), mind),
-  model_consent_fallback: ({ content }, mind) => words(told(content), mind),
-  session_writes_lost: ({ error_code }, mind) =>
-    words(failed(`it could not save all of its conversation: ${text(error_code)}`), mind),
-}
+const READERS = new Map<string, (event: Json, mind: Mind) => Seen>([
+  ['init', started],
+  ['api_retry', retrying],
+  ['permission_denied', ({ tool_name }, mind) => words(failed(`${text(tool_name)} was not allowed`), mind)],
+  ['task_started', taskStarted],
+  ['task_updated', taskUpdated],
+  ['task_notification', taskEnded],
+  ['background_tasks_changed', tasksListed],
+  ['compact_boundary', compacted],
+  ['informational', informed],
+  ['notification', notified],
+  ['model_fallback', fellBack],
+  ['model_refusal_fallback', fellBack],
+  ['model_consent_fallback', fellBack],
+  ['session_writes_lost', writesLost],
+])
 
 /** Comes at the beginning of every turn. */
 function started(event: Json, mind: Mind): Seen {
@@ -50,7 +49,7 @@ function retrying(event: Json, mind: Mind): Seen {
   const error = text(event['error'])
   const trouble = { error, status: typeof status === 'number' ? status : null, words: '' }
   const why = trouble.status === null ? 'the connection failed' : `${trouble.status} ${error.replaceAll('_', ' ')}`
-  const failure = { ...failureOf(trouble), text: why }
+  const failure = { ...failureOf(trouble), text: why, remedy: null }
   const when = `in ${formatDuration(amount(event['retry_delay_ms']))}`
   const count = `${amount(event['attempt'])} of ${amount(event['max_retries'])}`
   return {
@@ -67,9 +66,24 @@ function compacted(event: Json, mind: Mind): Seen {
 }
 
 function informed({ level, content }: Json, mind: Mind): Seen {
+  if (UNHEARD.test(text(content))) return nothing(mind) // The end of the turn tells it.
   return words(level === 'warning' || level === 'notice' ? told(content) : null, mind)
 }
 
-function told(sentence: unknown): string | null {
-  return text(sentence) === '' ? null : noted(text(sentence))
+function notified({ priority, text: sentence }: Json, mind: Mind): Seen {
+  return words(priority === 'high' || priority === 'immediate' ? told(sentence) : null, mind)
+}
+
+/** To another model. */
+function fellBack({ content }: Json, mind: Mind): Seen {
+  return words(told(content), mind)
+}
+
+function writesLost({ error_code }: Json, mind: Mind): Seen {
+  return words(failed(`it could not save all of its conversation: ${text(error_code)}`), mind)
+}
+
+function told(content: unknown): string | null {
+  const sentence = text(content).replace(/ · ctrl\+.*$/, '')
+  return sentence === '' ? null : noted(sentence)
 }

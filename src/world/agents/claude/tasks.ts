@@ -1,8 +1,7 @@
-import type { LastWord } from '../../../core/session.ts'
 import type { Observation } from '../../../ports/agent.ts'
 import { noted } from '../telling.ts'
 import { type Json, json, jsons, text } from './json.ts'
-import { type Mind, nothing, type Seen } from './mind.ts'
+import { type Mind, nothing, type Seen, wordOf } from './mind.ts'
 
 /**
  * Background tasks keep the program alive after the end of a turn, and the end of a task begins another. 2.1.197 tells only
@@ -25,16 +24,16 @@ const OVER = new Set(['completed', 'failed', 'killed', 'stopped'])
 export function taskEnded(event: Json, mind: Mind): Seen {
   const seen = without(text(event['task_id']), mind)
   // What ends within a turn is told by its call, or by the agent itself.
-  return mind.hasEnded ? { ...seen, text: noted(text(event['summary'])) } : seen
+  if (!mind.hasEnded) return seen
+  const status = text(event['status'])
+  const summary = text(event['summary'])
+  return { ...seen, text: noted(status === 'completed' ? summary : `background task ${status}: ${summary}`) }
 }
 
 export function tasksListed(event: Json, mind: Mind): Seen {
   const running = jsons(event['tasks']).filter(task => !isNoWork(task) && task['off_host'] !== true)
-  return changed(
-    running.map(task => text(task['task_id'])),
-    running,
-    mind,
-  )
+  const ids = running.map(task => text(task['task_id']))
+  return changed(ids, running, mind)
 }
 
 /** A watcher, which may run for ever. */
@@ -43,25 +42,20 @@ function isNoWork(task: Json): boolean {
 }
 
 function without(id: string, mind: Mind): Seen {
-  return mind.tasks.includes(id)
-    ? changed(
-        mind.tasks.filter(other => other !== id),
-        [],
-        mind,
-      )
-    : nothing(mind)
+  const others = mind.tasks.filter(other => other !== id)
+  return others.length === mind.tasks.length ? nothing(mind) : changed(others, [], mind)
 }
 
 function changed(tasks: readonly string[], about: readonly Json[], mind: Mind): Seen {
   const started = tasks.filter(id => !mind.tasks.includes(id))
   const ended = mind.tasks.filter(id => !tasks.includes(id))
-  const word = tasks.length === 0 ? heldWord(mind.held) : null
+  const word = tasks.length === 0 && mind.isHeld ? wordOf(mind) : null
   const observations: Observation[] = [
     ...started.map(id => begun(id, about)),
     ...ended.map(id => ({ type: 'tool-ended' as const, id: callOf(id) })),
     ...(word === null ? [] : [{ type: 'finished' as const, word }]),
   ]
-  return { observations, text: null, mind: { ...mind, tasks, held: word === null ? mind.held : null } }
+  return { observations, text: null, mind: { ...mind, tasks, isHeld: mind.isHeld && tasks.length > 0 } }
 }
 
 function begun(id: string, about: readonly Json[]): Observation {
@@ -71,9 +65,4 @@ function begun(id: string, about: readonly Json[]): Observation {
 
 function callOf(task: string): string {
   return `task ${task}`
-}
-
-/** The word that waits for the tasks to be over. */
-export function heldWord(held: string | null): LastWord | null {
-  return held === null ? null : (JSON.parse(held) as LastWord)
 }

@@ -62,11 +62,13 @@ function isHooked(id: string, event: Json, answer: string): boolean {
 
 /** Without what is said to the model alone. */
 function readableAnswer(answer: string): string {
+  if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'broken off'
   return answer
     .replace(/^<tool_use_error>(.*)<\/tool_use_error>$/s, '$1')
-    .replace(/^.*\[Subagent hand-back\].*?The report follows:\n/s, '')
+    .replace(/^.*\[Subagent hand-back\].*?The report follows:\n {2}/s, '')
     .replace(/\nagentId: \S+ \(use SendMessage.*$/s, '')
     .replace(/ \(file state is current in your context[^)]*\)$/, '')
+    .replace(/^\(\w+ completed with no output\)$/, '')
 }
 
 function withoutFolder(gist: string, cwd: string): string {

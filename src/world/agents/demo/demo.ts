@@ -14,7 +14,11 @@ export function demo(argv: readonly string[], threads: string): Agent {
     takesPrompt: true,
     program: argv,
     plan: ({ argv: own, resume, tag, isContinuation }) => ({
-      argv: [...own, ...(resume === null ? ['--thread', tag] : ['--resume', resume]), ...(isContinuation ? ['--go-on'] : [])],
+      argv: [
+        ...own,
+        ...(resume === null ? ['--thread', tag] : ['--resume', resume]),
+        ...(isContinuation ? ['--go-on'] : []),
+      ],
       env: { ONESHOT_DEMO_THREADS: threads },
       stdin: 'text',
     }),
@@ -28,7 +32,10 @@ export function demo(argv: readonly string[], threads: string): Agent {
       const id = thread ?? tag
       const past = new Thread(threads, id).recall()
       if (past === undefined) return null
-      return { thread: id, messages: past.flatMap(memory => ('text' in memory && memory.kind !== 'answer' ? [memory.text] : [])) }
+      return {
+        thread: id,
+        messages: past.flatMap(memory => ('text' in memory && memory.kind !== 'answer' ? [memory.text] : [])),
+      }
     },
   }
 }

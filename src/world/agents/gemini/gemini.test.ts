@@ -83,7 +83,15 @@ test('the record holds what people said, whichever of its files it stands in', (
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'gemini-find-'))
   try {
     const chats = path.join(home, '.gemini/tmp/project/chats')
-    const place = { thread: null, tag: id, cwd: '/home/dev/project', env: { HOME: home }, since: 0, others: [], opening: '' }
+    const place = {
+      thread: null,
+      tag: id,
+      cwd: '/home/dev/project',
+      env: { HOME: home },
+      since: 0,
+      others: [],
+      opening: '',
+    }
     expect(find(place)).toBeNull()
     fs.cpSync(path.join(import.meta.dirname, '../../../../test/golden/gemini/0.61.0/threads'), chats, {
       recursive: true,

@@ -1,0 +1,117 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import type { RunRequest } from '../../src/api/contract/requests.ts'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { LaunchPlan } from '../../src/ports/agent.ts'
+import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import { knownAgents } from '../../src/world/agents/agents.ts'
+import { sessionFolder } from '../../src/world/os/folders.ts'
+import { type Kind, program } from '../../test/agents/kit/programs.ts'
+import { endedOnDisk } from '../measure/ended-on-disk.ts'
+import { timeProgram } from '../measure/time-program.ts'
+import { callApi } from '../product/api.ts'
+import type { House } from '../product/house.ts'
+import type { Stage } from '../product/stage.ts'
+import { makeRepository, surroundings } from './surroundings.ts'
+
+const PROMPT = 'Say one short sentence.'
+const SENTENCE = 'All is well here.'
+
+/** The same trivial turn of an agent in three ways, in one project, with one home and one scripted model for all. */
+export class Turns {
+  readonly #house: House
+  readonly #server: ModelServer
+  readonly #env: Record<string, string>
+  readonly #records: string
+  readonly #plan: (kind: Kind) => LaunchPlan
+
+  static async open(house: House, stage: Stage, kinds: readonly Kind[]): Promise<Turns> {
+    return new Turns(house, stage, await ModelServer.open({ turn: [{ say: SENTENCE, times: 'ever' }] }), kinds)
+  }
+
+  private constructor(house: House, stage: Stage, server: ModelServer, kinds: readonly Kind[]) {
+    this.#house = house
+    this.#server = server
+    this.#records = path.join(stage.root, 'turns')
+    fs.mkdirSync(this.#records)
+    fs.writeFileSync(path.join(this.#records, 'prompt'), PROMPT)
+    const ours = { ONESHOT_HOME: house.home.root, ONESHOT_BENCH: stage.root }
+    this.#env = { ...surroundings(path.join(stage.root, 'agents-user'), server.url('turn'), kinds), ...ours }
+    makeRepository(house.project, this.#env)
+    this.#plan = kind => planOf(kind, { stage, cwd: house.project, env: this.#env })
+  }
+
+  /** Milliseconds from spawn to exit of the program alone, started as its adapter would start it. */
+  bare(kind: Kind): Promise<number> {
+    const { argv, env } = this.#plan(kind)
+    const [first = '', ...args] = argv
+    return this.#timed({ program: first, args, env: { ...this.#env, ...env } })
+  }
+
+  /** Milliseconds from the call for a session until it is on disk that it has ended. */
+  async session(kind: Kind): Promise<number> {
+    const { home, project } = this.#house
+    const prompt = Buffer.from(PROMPT).toString('base64')
+    const place = { cwd: project, env: this.#env }
+    const body: RunRequest = { agent: kind, argv: [], prompt, ...place, maxTime: null, ...modelOf(kind) }
+    const begun = performance.now()
+    const request = { method: 'POST', path: '/v1/sessions', body } as const
+    const { id } = await callApi<SessionView>(home.daemonSocket, request)
+    const { at, session } = await endedOnDisk(sessionFolder(home, id))
+    const { phase } = session
+    if (phase.name !== 'ended' || phase.outcome !== 'done') throw new Error(`its turn failed: ${JSON.stringify(phase)}`)
+    await this.#house.clean()
+    return at - begun
+  }
+
+  /** Milliseconds from spawn to exit of `run --follow`. */
+  async follow(kind: Kind): Promise<number> {
+    const { model } = modelOf(kind)
+    const wishes = ['--agent', kind, ...(model === undefined ? [] : ['--model', model])]
+    const { program: node, args } = this.#house.command('run', '--follow', ...wishes, PROMPT)
+    const took = await this.#timed({ program: node, args, env: this.#env })
+    await this.#house.clean()
+    return took
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close()
+  }
+
+  /** A program that did not say the sentence is not a figure. */
+  async #timed(command: { program: string; args: readonly string[]; env: NodeJS.ProcessEnv }): Promise<number> {
+    const [stdout, stderr] = ['stdout', 'stderr'].map(name => path.join(this.#records, name)) as [string, string]
+    const files = { stdin: path.join(this.#records, 'prompt'), stdout, stderr }
+    const { took, status } = await timeProgram({ ...command, cwd: this.#house.project }, files)
+    const said = fs.readFileSync(stdout, 'utf8')
+    if (status === 0 && said.includes(SENTENCE)) return took
+    throw new Error(`${command.program} ended with ${status}: ${said.slice(-500)}${fs.readFileSync(stderr, 'utf8')}`)
+  }
+}
+
+function planOf(
+  kind: Kind,
+  { stage, cwd, env }: { stage: Stage; cwd: string; env: Record<string, string> },
+): LaunchPlan {
+  const thin = path.join(path.dirname(stage.main), 'thin-pi.cjs')
+  const agents = knownAgents({ demoArgv: [], demoThreads: '', thin })
+  return agents(kind).plan({
+    argv: [program(kind)],
+    mode: 'headless',
+    cwd,
+    env,
+    resume: null,
+    tag: crypto.randomUUID(),
+    isContinuation: false,
+    autonomy: 'full',
+    model: modelOf(kind).model ?? null,
+    effort: null,
+    budget: { usd: null, turns: null },
+  })
+}
+
+/** pi is told its model, the others have it in their settings. */
+function modelOf(kind: Kind): { readonly model?: string } {
+  return kind === 'pi' ? { model: 'mock/mock-model' } : {}
+}

@@ -1,0 +1,52 @@
+import { type Kind, PROGRAMS, program } from '../../test/agents/kit/programs.ts'
+import { Turns } from '../agents/turns.ts'
+import { interleave } from '../measure/time-command.ts'
+import { statsOf } from '../measure/stats.ts'
+import { type Aim, milliseconds, type Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+
+const KINDS = ['claude', 'codex', 'opencode', 'pi'] as const satisfies readonly Kind[]
+
+const A_TENTH: Aim = { of: 'ratio', is: 'below', limit: 1.1 }
+const UNNOTICED: Aim = { of: 'ours', is: 'below', limit: 100 }
+
+/** What a whole turn of an agent takes longer with us than without. */
+export async function turn(shop: Workshop): Promise<Row[]> {
+  const kinds = KINDS.filter(kind => isInstalled(kind, shop))
+  if (kinds.length === 0) return []
+  const turns = shop.keep(await Turns.open(await shop.house('turn'), shop.stage, kinds))
+  const rows: Row[] = []
+  for (const kind of kinds) {
+    try {
+      rows.push(...(await measure(kind, turns, shop.rounds(15, 3))))
+    } catch (cause) {
+      shop.broken.push(`turn of ${kind}: ${cause instanceof Error ? cause.stack : cause}`)
+    }
+  }
+  return rows
+}
+
+async function measure(kind: Kind, turns: Turns, rounds: number): Promise<Row[]> {
+  const latest = { bare: 0, session: 0, follow: 0 }
+  const contender = (way: keyof typeof latest) => async () => (latest[way] = await turns[way](kind))
+  const ways = { bare: contender('bare'), session: contender('session'), follow: contender('follow') }
+  await interleave(1, ways) // The first of each finds nothing prepared, and is not counted.
+  const overheads: number[] = []
+  const times = await interleave(rounds, ways, async () => void overheads.push(latest.session - latest.bare))
+  const beside = { name: `${kind} ${PROGRAMS[kind].version} alone`, theirs: milliseconds(times.bare) }
+  return [
+    { figure: `${kind}, a turn`, ours: milliseconds(times.session), beside, aim: A_TENTH },
+    { figure: `${kind}, a turn: overhead`, ours: milliseconds(statsOf(overheads)), aim: UNNOTICED },
+    { figure: `${kind}, a turn by run --follow`, ours: milliseconds(times.follow), beside },
+  ]
+}
+
+function isInstalled(kind: Kind, shop: Workshop): boolean {
+  try {
+    program(kind)
+    return true
+  } catch (cause) {
+    shop.notMeasured.push((cause as Error).message)
+    return false
+  }
+}

@@ -1,0 +1,66 @@
+import { decide } from '../core/decide.ts'
+import type { Memory, Session } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import { isNothing, type Step, step } from '../core/step.ts'
+import { narrate } from './narrate.ts'
+import type { World } from './world.ts'
+
+/** What was read of an attempt's output to come to a decision. */
+export interface ReadOutput {
+  readonly output: number
+  readonly memory: Memory
+  readonly text: string
+}
+
+/** Turns signals into recorded decisions, and tells of each. */
+export class Recorder {
+  readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'rules'>
+  readonly #listeners = new Set<(session: Session) => void>()
+
+  constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'rules'>) {
+    this.#world = world
+  }
+
+  onRecord(listener: (session: Session) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Records what follows from these signals; false when nothing does. */
+  decide(id: string, signals: readonly Signal[], read?: ReadOutput): boolean {
+    const { store, rules } = this.#world
+    const before = store.load(id)
+    if (before === undefined) return false
+    let total: Step = step(before, [])
+    for (const signal of signals) {
+      const next = decide(total.session, signal, rules)
+      total = {
+        session: next.session,
+        events: [...total.events, ...next.events],
+        effects: [...total.effects, ...next.effects],
+      }
+    }
+    const isUnread = read === undefined || read.output === before.bookmark.output
+    if (isNothing(total, before) && isUnread) return false
+    // A new attempt begins reading at its own start; only the attempt that was read is moved on.
+    const isSameAttempt = total.session.attempt === before.attempt
+    const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
+    const bookmark = { ...total.session.bookmark, output, memory }
+    this.record({ ...total, session: { ...total.session, bookmark } }, read?.text)
+    return true
+  }
+
+  /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
+  record(decision: Step, words = ''): void {
+    const { work, store, agents } = this.#world
+    const { session } = decision
+    const isTold = agents(session.spec.agent).read !== undefined
+    const text = words + (isTold ? decision.events.map(event => narrate(event) ?? '').join('') : '')
+    store.assertEpoch() // The transcript belongs to whoever is in charge.
+    const transcript =
+      text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
+    const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
+    store.record({ ...decision, session: told })
+    for (const listener of this.#listeners) listener(told)
+  }
+}

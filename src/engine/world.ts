@@ -1,0 +1,16 @@
+import type { Rules } from '../core/rules.ts'
+import type { Agent } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import type { Work } from '../ports/work.ts'
+
+/** All that the engine acts upon. */
+export interface World {
+  readonly store: Store
+  readonly work: Work
+  readonly clock: Clock
+  readonly agents: (kind: string) => Agent
+  readonly rules: Rules
+  /** Told of what went wrong while performing; the effect stays pending and is tried again. */
+  readonly onTrouble: (sessionId: string, cause: unknown) => void
+}

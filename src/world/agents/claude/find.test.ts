@@ -1,0 +1,144 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ThreadPlace } from '../../../ports/agent.ts'
+import { find } from './find.ts'
+import { projectFolder } from './folder.ts'
+
+const golden = path.join(import.meta.dirname, '../../../../test/golden/claude')
+const TAG = '00000000-0000-4000-8000-000000000001'
+
+let home = ''
+beforeEach(() => {
+  home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-claude-')))
+})
+afterEach(() => fs.rmSync(home, { recursive: true }))
+
+function place(change: Partial<ThreadPlace> = {}): ThreadPlace {
+  return {
+    thread: null,
+    tag: TAG,
+    cwd: path.join(home, 'work'),
+    env: { HOME: home },
+    since: 0,
+    others: [],
+    opening: '',
+    ...change,
+  }
+}
+
+function put(
+  content: string | Buffer,
+  folder = projectFolder({ HOME: home }, path.join(home, 'work')),
+  id = TAG,
+): void {
+  fs.mkdirSync(folder, { recursive: true })
+  fs.writeFileSync(path.join(folder, `${id}.jsonl`), content)
+}
+
+const COMMANDS = [
+  'first words',
+  '/thing one two',
+  '/compact',
+  'after compact',
+  '/usage',
+  '/usr/bin/env is broken, fix it',
+  '#remember this',
+  '! ls',
+  '  leading blanks and trailing  \n\n',
+  '\ufeffbom r\r\nlines é\u2028 😀 @a.txt',
+  'after clear',
+]
+
+describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
+  const broken = ['first prompt\nsecond line', 'Go on where you left off.', 'Third']
+  test.each([
+    ['killed-waiting', broken],
+    ['killed-in-a-tool', broken],
+    ['interrupted-waiting', broken],
+    ['interrupted-in-a-tool', broken],
+    ['background', ['say hi']],
+    ['empty-answer', ['say hi']],
+    ['background-lost', ['first', 'go on']],
+  ])('%s: what people said is found, and nothing that the program says in their place', (name, messages) => {
+    put(fs.readFileSync(path.join(golden, version, 'threads', `${name}.jsonl`)))
+    expect(find(place())).toEqual({ thread: TAG, messages })
+  })
+
+  test('commands are found as they were typed, or under the name they go by', () => {
+    put(fs.readFileSync(path.join(golden, version, 'threads', 'commands.jsonl')))
+    const typed = COMMANDS.toSpliced(2, 0, ...(version === '2.1.325' ? ['/nosuch one'] : []))
+    expect(find(place())?.messages).toEqual(typed)
+  })
+})
+
+const prompt = (text: string, more = {}) =>
+  `${JSON.stringify({ type: 'user', promptSource: 'sdk', message: { role: 'user', content: text }, ...more })}\n`
+
+test('a line that a crash cut off is no message yet', () => {
+  put(prompt('one') + prompt('two').slice(0, -8))
+  expect(find(place())?.messages).toEqual(['one'])
+  put('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
+  expect(find(place())).toEqual({ thread: TAG, messages: [] })
+  put('')
+  expect(find(place())).toEqual({ thread: TAG, messages: [] })
+})
+
+test('a line without its end counts once it is whole', () => {
+  put(prompt('one').trimEnd())
+  expect(find(place())?.messages).toEqual(['one'])
+})
+
+test('text in blocks counts, and the same line twice counts once', () => {
+  const blocks = [
+    { type: 'text', text: 'a' },
+    { type: 'image', source: {} },
+    { type: 'text', text: 'b "type":"tool_result"' },
+  ]
+  put(prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'))
+  expect(find(place())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
+})
+
+test('a thread lies where its program put it', () => {
+  expect(find(place())).toBeNull()
+  put(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
+  expect(find(place())?.messages).toEqual(['elsewhere'])
+  put(prompt('here'))
+  expect(find(place())?.messages).toEqual(['here'])
+  const own = { HOME: home, CLAUDE_CONFIG_DIR: path.join(home, 'conf') }
+  expect(find(place({ env: own }))).toBeNull()
+  put(prompt('own'), projectFolder(own, path.join(home, 'work')))
+  expect(find(place({ env: own }))?.messages).toEqual(['own'])
+})
+
+test('the id the program told goes before ours', () => {
+  put(prompt('ours'))
+  expect(find(place({ thread: 'told' }))).toEqual({ thread: TAG, messages: ['ours'] })
+  put(prompt('theirs'), undefined, 'told')
+  expect(find(place({ thread: 'told' }))).toEqual({ thread: 'told', messages: ['theirs'] })
+})
+
+test.each([
+  ['/srv/a.b_c d', '-srv-a-b-c-d'],
+  ['/srv/ünï/çödé-日本', '-srv--n----d----'],
+  ['/srv/x+y@z~(1)', '-srv-x-y-z--1-'],
+  ['/srv/.hidden/dir', '-srv--hidden-dir'],
+  ['/srv/😀', '-srv---'],
+  ['/srv/UPPER/lower', '-srv-UPPER-lower'],
+])('the folder of %s is %s', (cwd, name) => {
+  expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}`)
+})
+
+test('a long name is cut and told apart by a checksum', () => {
+  const cwd = `/tmp/${'long'.repeat(60)}/deep`
+  const name = `-tmp-${'long'.repeat(60)}`.slice(0, 200)
+  expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}-ywbtfg`)
+})
+
+test('symbolic links are resolved', () => {
+  fs.mkdirSync(path.join(home, 'work'))
+  fs.symlinkSync('work', path.join(home, 'link'))
+  put(prompt('one'))
+  expect(find(place({ cwd: path.join(home, 'link') }))?.messages).toEqual(['one'])
+})

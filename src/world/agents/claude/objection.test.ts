@@ -1,0 +1,84 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { LaunchRequest } from '../../../ports/agent.ts'
+import { objection } from './objection.ts'
+
+let home = ''
+beforeEach(() => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-claude-'))
+})
+afterEach(() => fs.rmSync(home, { recursive: true }))
+
+const root = { isRoot: true }
+const anybody = { isRoot: false }
+
+function request(own: readonly string[], change: Partial<LaunchRequest> = {}): LaunchRequest {
+  return {
+    argv: ['/bin/claude', ...own],
+    mode: 'headless',
+    cwd: home,
+    env: { HOME: home },
+    resume: null,
+    tag: '00000000-0000-4000-8000-000000000001',
+    isContinuation: false,
+    autonomy: 'full',
+    model: null,
+    effort: null,
+    budget: { usd: null, turns: null },
+    ...change,
+  }
+}
+
+test('as root it works with full autonomy only where it is told that it is in a sandbox', () => {
+  expect(objection(request([]), root)).toEqual({
+    problem: expect.stringContaining('as root'),
+    remedy: expect.stringMatching(/--env IS_SANDBOX=1.*--autonomy edits.*ordinary user/),
+  })
+  expect(objection(request([], { env: { HOME: home, IS_SANDBOX: 'true' } }), root)).not.toBeNull()
+  expect(objection(request([], { env: { HOME: home, IS_SANDBOX: '1' } }), root)).toBeNull()
+  expect(objection(request([], { env: { HOME: home, CLAUDE_CODE_BUBBLEWRAP: 'true' } }), root)).toBeNull()
+  expect(objection(request([], { autonomy: 'edits' }), root)).toBeNull()
+  expect(objection(request([], { autonomy: 'ask' }), root)).toBeNull()
+  expect(objection(request([]), anybody)).toBeNull()
+})
+
+test("the user's own settings may tell it too", () => {
+  fs.mkdirSync(path.join(home, '.claude'))
+  fs.writeFileSync(path.join(home, '.claude/settings.json'), '{"env":{"IS_SANDBOX":"1"}}')
+  expect(objection(request([]), root)).toBeNull()
+  fs.writeFileSync(path.join(home, '.claude/settings.json'), '{"env":')
+  expect(objection(request([]), root)).not.toBeNull()
+})
+
+test.each([
+  [['--resume', 'x'], '--resume', /oneshot send/],
+  [['-c'], '-c', /oneshot send/],
+  [['--session-id=x'], '--session-id', /oneshot send/],
+  [['--model', 'opus', '--output-format', 'json'], '--output-format', /stream-json/],
+  [['-p'], '-p', /always given/],
+  [['--no-session-persistence'], '--no-session-persistence', /cannot be resumed/],
+  [['--worktree', 'x'], '--worktree', /every attempt/],
+  [['--bg'], '--bg', /supervision/],
+  [['--version'], '--version', /claude itself/],
+])('%j is refused', (own, option, remedy) => {
+  const problem = `claude cannot be given ${option} here`
+  expect(objection(request(own), anybody)).toEqual({ problem, remedy: expect.stringMatching(remedy) })
+})
+
+test.each([[['fix it']], [['--model', 'opus', 'fix it']], [['--bare', 'fix it']], [['--', 'fix it']]])(
+  'words besides the prompt are refused: %j',
+  own => {
+    expect(objection(request(own), anybody)?.problem).toBe('“fix it” would become part of every message to claude')
+  },
+)
+
+test.each([
+  [['--allowedTools', 'Bash', 'Edit', '--append-system-prompt', '--resume is not for you']],
+  [['--add-dir', '../a', '../b', '--settings', '{"x":1}']],
+  [['--some-new-option', 'with', 'words']],
+  [['--permission-mode', 'plan', '--fallback-model=sonnet', '--max-turns', '3']],
+])('other arguments are left to the program: %j', own => {
+  expect(objection(request(own), anybody)).toBeNull()
+})

@@ -1,0 +1,47 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { Ending } from '../../../ports/agent.ts'
+import { explain } from './explain.ts'
+import { failure } from './failure.ts'
+
+const golden = path.resolve('test/golden/opencode/1.18.33')
+
+test.each([
+  ['no-thread', { kind: 'thread-lost', text: 'Error: Session not found' }],
+  ['bad-config', { kind: 'setup', text: expect.stringContaining('is not valid JSON') }],
+  ['unknown-option', { kind: 'setup' }],
+  ['outside', { kind: 'denied', text: 'opencode was refused external_directory (/etc/*)' }],
+])('an end without a word is read from stderr: %s', (name, why) => {
+  expect(explain(ending({ stderr: said(name) }))).toMatchObject({ ok: false, failure: why })
+})
+
+test('what a subagent was refused makes a good word wrong', () => {
+  const word = { ok: true, text: 'Really done.' } as const
+  const exit = { kind: 'code', code: 0 } as const
+  expect(explain(ending({ exit, word, stderr: said('subagent-refused') }))).toMatchObject({
+    failure: { kind: 'denied' },
+  })
+  expect(explain(ending({ exit, word, stderr: said('no-agent') }))).toBeNull()
+})
+
+test('it may end in the midst of its work as if all were well', () => {
+  const exit = { kind: 'code', code: 0 } as const
+  expect(explain(ending({ exit, memory: { thread: 'ses_1' } }))).toMatchObject({ failure: { kind: 'empty' } })
+  expect(explain(ending({ exit }))).toBeNull()
+})
+
+test('a crash explains nothing, and a failure of its own stays as it is', () => {
+  const word = { ok: false, text: 'slow down', failure: failure('rate-limit', 'slow down') } as const
+  expect(explain(ending({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: said('outside') }))).toBeNull()
+  expect(explain(ending({ word, stderr: said('outside') }))).toBeNull()
+  expect(explain(ending({ stderr: 'Segmentation fault' }))).toBeNull()
+})
+
+function said(name: string): string {
+  return fs.readFileSync(path.join(golden, `${name}.stderr`), 'utf8')
+}
+
+function ending(changes: Partial<Ending>): Ending {
+  return { exit: { kind: 'code', code: 1 }, word: null, stderr: '', memory: {}, env: {}, ...changes }
+}

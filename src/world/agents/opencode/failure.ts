@@ -1,0 +1,59 @@
+import type { Failure, FailureKind } from '../../../core/failure.ts'
+import { oneLine } from '../../../lib/terminal-text.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { amount, type Json, json, text } from './json.ts'
+
+/** What an `error` event of opencode means. `at` is when it was told. */
+export function failureOf(error: Json, at: Instant): Failure {
+  const data = json(error['data'])
+  const name = text(error['name'])
+  const message = text(data['message']) || name || 'opencode failed without saying why'
+  const status = amount(data['statusCode'])
+  const kind = kindOf(name, status, message)
+  return {
+    kind,
+    text: oneLine(message),
+    resetAt: kind === 'rate-limit' ? resetIn(json(data['responseHeaders']), message, at) : null,
+    remedy: remedyFor(kind, status, message),
+  }
+}
+
+export function failure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
+  return { kind, text: oneLine(sentence), resetAt: null, remedy }
+}
+
+function kindOf(name: string, status: number, message: string): FailureKind {
+  if (name === 'ContextOverflowError') return 'context'
+  if (name === 'ProviderAuthError' || status === 401 || status === 403) return 'login'
+  if (status === 402 || (status === 404 && /model/i.test(message))) return 'setup'
+  if (status === 429) return 'rate-limit'
+  if (status >= 500) return 'overloaded'
+  if (status === 0) return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
+  return 'other'
+}
+
+/** For errors without a status; the first two lines are from opencode 1.18.33 itself. */
+const WORDS: readonly (readonly [RegExp, FailureKind])[] = [
+  [/cannot connect to api|connection reset|unable to connect/i, 'network'],
+  [/socket connection was closed|ECONN|ENOTFOUND|timed out|timeout|network/i, 'network'],
+  [/overloaded|at capacity|high demand/i, 'overloaded'],
+  [/rate limit|too many requests|usage limit/i, 'rate-limit'],
+]
+
+function remedyFor(kind: FailureKind, status: number, message: string): string | null {
+  if (kind === 'login') return 'opencode auth login'
+  if (status === 402) return 'see to your plan and its billing'
+  // opencode 1.18.33 says no more than this of a model or provider that it does not know.
+  return kind === 'setup' || message.startsWith('Unexpected server error') ? 'opencode models' : null
+}
+
+function resetIn(headers: Json, message: string, at: Instant): Instant | null {
+  const milliseconds = Number(headers['retry-after-ms'])
+  if (milliseconds > 0) return at + milliseconds
+  const after = text(headers['retry-after'])
+  if (Number(after) > 0) return at + Number(after) * 1000
+  const date = Date.parse(after)
+  if (!Number.isNaN(date)) return date
+  const seconds = /try again in (\d+(?:\.\d+)?)s\b/i.exec(message)?.[1]
+  return seconds === undefined ? null : at + Math.ceil(Number(seconds) * 1000)
+}

@@ -1,0 +1,61 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { Trouble, wordsOf } from '../../../lib/trouble.ts'
+import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
+import { type Database, openDatabase } from '../../os/sqlite.ts'
+
+/** The supervisor waits for this; a reader is held up only while a crashed writer's log is being recovered. */
+const PATIENCE = 1_000
+
+/** opencode's own record of a thread; without an id, the one that bears our tag as its title. */
+export function find(place: ThreadPlace): ThreadRecord | null {
+  const file = databaseOf(place.env)
+  if (!fs.existsSync(file)) return null
+  try {
+    const database = openDatabase(file, { readOnly: true, wait: PATIENCE })
+    try {
+      const thread = place.thread === null ? tagged(database, place.tag) : known(database, place.thread)
+      return thread === null ? null : { thread, messages: messagesIn(database, thread) }
+    } finally {
+      database.close()
+    }
+  } catch (cause) {
+    const isStrange = /no such (?:table|column)|not a database/.test(wordsOf(cause))
+    throw new Trouble('looking up the thread that opencode keeps', cause, { mayHelpToRetry: !isStrange })
+  }
+}
+
+function databaseOf(env: ThreadPlace['env']): string {
+  const data = path.join(env['XDG_DATA_HOME'] || path.join(env['HOME'] ?? '/', '.local/share'), 'opencode')
+  return path.resolve(data, env['OPENCODE_DB'] || 'opencode.db')
+}
+
+function known(database: Database, thread: string): string | null {
+  return idOf(database.prepare('SELECT id FROM session WHERE id = ?').get(thread))
+}
+
+/** Subagents work in sessions of their own, below ours. */
+function tagged(database: Database, tag: string): string | null {
+  return idOf(
+    database.prepare('SELECT id FROM session WHERE title = ? AND parent_id IS NULL ORDER BY time_created').get(tag),
+  )
+}
+
+function idOf(row: unknown): string | null {
+  return (row as { id: string } | undefined)?.id ?? null
+}
+
+/** What people said: contents of attached files, requests to go on after compacting and the like are marked synthetic. */
+const MESSAGES = `
+  SELECT message.id AS message, json_extract(part.data, '$.text') AS text
+  FROM message JOIN part ON part.message_id = message.id
+  WHERE message.session_id = ? AND json_extract(message.data, '$.role') = 'user'
+    AND json_extract(part.data, '$.type') = 'text' AND json_extract(part.data, '$.synthetic') IS NOT 1
+  ORDER BY message.time_created, message.id, part.id`
+
+function messagesIn(database: Database, thread: string): string[] {
+  const rows = database.prepare(MESSAGES).all(thread) as unknown as { message: string; text: string }[]
+  const messages = new Map<string, string>()
+  for (const { message, text } of rows) messages.set(message, (messages.get(message) ?? '') + text)
+  return [...messages.values()]
+}

@@ -1,0 +1,31 @@
+/** Output of a program that may change with every release: what is missing or of another shape reads as empty. */
+export type Json = Readonly<Record<string, unknown>>
+
+export function jsonIn(line: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isJson(value) ? value : null
+  } catch {
+    return null // Not an event: a line cut off by a crash, or plain words.
+  }
+}
+
+export function json(value: unknown): Json {
+  return isJson(value) ? value : {}
+}
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function amount(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

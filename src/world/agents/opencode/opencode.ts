@@ -1,0 +1,22 @@
+import type { Agent } from '../../../ports/agent.ts'
+import { explain } from './explain.ts'
+import { find } from './find.ts'
+import { objection } from './objection.ts'
+import { plan } from './plan.ts'
+import { read } from './read.ts'
+
+/** opencode, by `opencode run --format json`: one turn for each process, whose end is the end of the process. */
+export const opencode: Agent = {
+  kind: 'opencode',
+  proof: 'end-event',
+  defaultMode: 'headless',
+  modes: ['headless'],
+  takesPrompt: true,
+  program: 'opencode',
+  manual: { install: 'npm install -g opencode-ai', login: 'opencode auth login', tried: ['1.18.33'] },
+  objection,
+  plan,
+  read,
+  find,
+  explain,
+}

@@ -1,0 +1,117 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import type { LaunchRequest } from '../../../ports/agent.ts'
+import { native } from './native.ts'
+import { objection } from './objection.ts'
+import { plan } from './plan.ts'
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true })
+})
+
+test('a thread is begun with our tag as its title, in the folder of the session', () => {
+  expect(plan(request())).toEqual({
+    argv: ['/opt/opencode', 'run', '--format', 'json', '--auto', '--title', 'our-tag'],
+    env: { PWD: '/home/dev/project' },
+    stdin: 'text',
+  })
+})
+
+test('a thread is resumed by its id', () => {
+  const asked = request({ argv: ['/opt/opencode', '--agent', 'plan'], resume: 'ses_1', model: 'a/b', effort: 'high' })
+  expect(plan(asked).argv.slice(2).join(' ')).toBe(
+    '--format json --auto --session ses_1 --model a/b --variant high --agent plan',
+  )
+})
+
+test('less autonomy: outside of its folder it must ask; then for every edit and command', () => {
+  expect(plan(request({ autonomy: 'edits' })).argv).not.toContain('--auto')
+  expect(plan(request({ autonomy: 'edits' })).env).toEqual({ PWD: '/home/dev/project' })
+  const own = { OPENCODE_PERMISSION: '{"webfetch":"deny","bash":"allow"}' }
+  expect(plan(request({ autonomy: 'ask' })).argv).not.toContain('--auto')
+  expect(plan(request({ autonomy: 'ask', env: own })).env['OPENCODE_PERMISSION']).toBe(
+    '{"webfetch":"deny","bash":"ask","edit":"ask"}',
+  )
+  expect(plan(request({ autonomy: 'ask', env: { OPENCODE_PERMISSION: 'odd' } })).env['OPENCODE_PERMISSION']).toBe(
+    '{"edit":"ask","bash":"ask"}',
+  )
+})
+
+test('the program itself is started, not a script around it', () => {
+  const root = folder()
+  const script = write(root, 'node_modules/opencode-ai/bin/opencode', '#!/usr/bin/env node\n')
+  const quick = write(root, 'node_modules/opencode-linux-x64/bin/opencode')
+  const plain = write(root, 'node_modules/opencode-linux-x64-baseline/bin/opencode')
+  for (const name of ['opencode-linux-x64', 'opencode-linux-x64-baseline'])
+    write(root, `node_modules/${name}/package.json`, '{}')
+  fs.symlinkSync(script, path.join(root, 'opencode'))
+  const machine = { platform: 'linux', arch: 'x64', hasAvx2: true, hasMusl: false }
+  expect(native(path.join(root, 'opencode'), machine)).toBe(quick)
+  expect(native(script, { ...machine, hasAvx2: false })).toBe(plain)
+  expect(native(script, { ...machine, arch: 'arm64' })).toBe(script)
+  expect(native(script, { ...machine, hasMusl: true })).toBe(script)
+})
+
+test('what is no script is started as it is', () => {
+  const program = write(folder(), 'node_modules/opencode-ai/bin/opencode.exe', '\u007fELF')
+  expect(native(program)).toBe(program)
+  expect(native('/nowhere/opencode')).toBe('/nowhere/opencode')
+})
+
+test('arguments that fight with ours are refused before the work is accepted', () => {
+  const problem = (...own: string[]): string | undefined =>
+    objection(request({ argv: ['/opt/opencode', ...own] }))?.problem
+  expect(problem()).toBeUndefined()
+  expect(problem('--agent', 'plan', '-f', 'a.txt', 'b.txt', '--thinking', '--model=a/b')).toBeUndefined()
+  expect(problem('--continue')).toBe('opencode cannot be given --continue here')
+  expect(problem('-s', 'ses_1')).toBe('opencode cannot be given -s here')
+  expect(problem('--format=default')).toBe('opencode cannot be given --format here')
+  expect(problem('--attach', 'http://localhost:4096')).toBe('opencode cannot be given --attach here')
+  expect(problem('--auto')).toBe('opencode cannot be given --auto here')
+  expect(problem('fix it')).toBe('opencode cannot be given fix it besides its prompt')
+})
+
+test('a model and an effort may be named once', () => {
+  const argv = ['/opt/opencode', '--model', 'a/b', '--variant', 'high']
+  expect(objection(request({ argv }))).toBeNull()
+  expect(objection(request({ argv, model: 'c/d' }))?.remedy).toBe(
+    'leave it out; the session already names the model c/d',
+  )
+  expect(objection(request({ argv, effort: 'low' }))?.remedy).toBe(
+    'leave it out; the session already asks for the effort low',
+  )
+})
+
+function request(changes: Partial<LaunchRequest> = {}): LaunchRequest {
+  return {
+    argv: ['/opt/opencode'],
+    mode: 'headless',
+    cwd: '/home/dev/project',
+    env: {},
+    resume: null,
+    tag: 'our-tag',
+    isContinuation: false,
+    autonomy: 'full',
+    model: null,
+    effort: null,
+    budget: { usd: null, turns: null },
+    ...changes,
+  }
+}
+
+function folder(): string {
+  const made = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-opencode-')))
+  folders.push(made)
+  return made
+}
+
+function write(root: string, name: string, content = ''): string {
+  const file = path.join(root, name)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, content)
+  return file
+}

@@ -1,0 +1,35 @@
+/** What each agent says when it ends its turn well. */
+const LAST_WORDS: Readonly<Record<string, readonly object[]>> = {
+  claude: [{ type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'I did it.' }],
+  codex: [
+    { type: 'turn.started' },
+    { type: 'item.completed', item: { id: 'item_0', type: 'agent_message', text: 'I did it.' } },
+    { type: 'turn.completed', usage: {} },
+  ],
+  opencode: [
+    { type: 'step_start', sessionID: 'ses_1', part: { type: 'step-start' } },
+    { type: 'text', sessionID: 'ses_1', part: { type: 'text', text: 'I did it.' } },
+    { type: 'step_finish', sessionID: 'ses_1', part: { type: 'step-finish', reason: 'stop' } },
+  ],
+  pi: [
+    {
+      type: 'agent_end',
+      messages: [{ role: 'assistant', content: [{ type: 'text', text: 'I did it.' }], stopReason: 'stop' }],
+    },
+  ],
+  gemini: [
+    { type: 'message', role: 'assistant', content: 'I did it.' },
+    { type: 'result', status: 'success' },
+  ],
+}
+
+export const STUBBED = Object.keys(LAST_WORDS)
+
+/** Stand-ins for the agents' programs: each does what this sh script says, and then ends its turn as the real one would. */
+export function stubAgents(script: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(LAST_WORDS).map(([kind, words]) => [kind, `${script}\n${ending(words)}`]))
+}
+
+function ending(words: readonly object[]): string {
+  return `cat <<'END'\n${words.map(word => JSON.stringify(word)).join('\n')}\nEND`
+}
