@@ -56,7 +56,9 @@ describe.each(KINDS)('%s', kind => {
     await house.ok('send', session.name, second)
     await house.ok('send', session.name, third)
     await fate
-    const ended = await until('it has ended', () => overIn(house, session.name), 240_000)
+    const ended = await until('it has ended', () => overIn(house, session.name), 240_000).catch(async cause => {
+      throw new Error(`${cause}\n${await house.ok('log', session.name)}\n${await house.ok('status', session.name)}`)
+    })
     duration = Math.max(duration, Date.now() - began)
     const story = `${await house.ok('log', session.name)}\n${JSON.stringify(ended)}`
     expect(ended.outcome, story).toBe('done')

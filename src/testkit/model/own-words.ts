@@ -31,6 +31,7 @@ const NOTES = [
   /^\[Request interrupted by user/,
   /^<task-notification>/,
   /^<local-command-/,
+  /^\(no content\)$/, // 2.1.197, after it was killed between a call and its result
   // opencode 1.18, after it has shortened a conversation
   /^What did we do so far\?$/,
   /^(The previous request exceeded the provider's size limit[\s\S]*)?Continue if you have next steps, or stop and ask/,

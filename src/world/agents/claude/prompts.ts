@@ -1,4 +1,5 @@
-import { type Json, json, jsonIn, jsons, text, wordsIn } from './json.ts'
+import { type Json, json, jsonIn, jsons, text } from '../json.ts'
+import { wordsIn } from './words.ts'
 
 const SIGN = '"type":"user"'
 const NEWLINE = 10

@@ -1,5 +1,5 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { amount, type Json, json, jsons, text } from './json.ts'
+import { amount, type Json, json, jsons, text } from '../json.ts'
 import type { Mind } from './mind.ts'
 
 /** Subagents answer side by side; no more of them than this are ever under way. */

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../lib/time.ts'
 import { failed, noted } from '../telling.ts'
 import { failureOf } from './failure.ts'
-import { amount, type Json, json, text } from './json.ts'
+import { amount, type Json, json, text } from '../json.ts'
 import { begin, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { QUIET_SUBTYPES } from './quiet.ts'
 import { UNHEARD } from './turn-ended.ts'

@@ -1,6 +1,7 @@
 import type { Observation } from '../../../ports/agent.ts'
 import { called, gistOf, returned } from '../telling.ts'
-import { type Json, json, jsons, text, wordsIn } from './json.ts'
+import { type Json, json, jsons, text } from '../json.ts'
+import { wordsIn } from './words.ts'
 import { type Mind, nothing, type Seen, words } from './mind.ts'
 
 /** Tools that write the one file they are given. */

@@ -4,7 +4,7 @@ import type { LastWord } from '../../../core/session.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Ending } from '../../../ports/agent.ts'
 import { failure, failureOf } from './failure.ts'
-import { text } from './json.ts'
+import { text } from '../json.ts'
 import { refusalIn } from './refusal.ts'
 import { rolloutOf } from './rollouts.ts'
 
@@ -28,7 +28,7 @@ function denial({ memory, env, stderr }: Ending): LastWord | null {
   return lastWord(failure('denied', `codex was kept from doing it: ${refusal}`, 'give the session more autonomy'))
 }
 
-/** Said on stderr even where a script of the model keeps it from the record. Elsewhere than read-only it may have mattered little. */
+/** Said on stderr where a script of the model keeps it from the record. Where it may write it may matter little. */
 const REJECTED = /error=(patch rejected: writing is blocked by read-only sandbox)/
 
 function recordedRefusal(thread: string, env: Ending['env']): string | undefined {
@@ -51,7 +51,7 @@ function unfinished(error: string, now: Instant): Failure | null {
   return error === '' ? null : failureOf(error, now)
 }
 
-/** What codex says before it exits without having begun a turn. Its log lines, which begin with the time, do not count. */
+/** What codex says before it exits without having begun a turn. Its log lines begin with the time and do not count. */
 function complaint(stderr: string): Failure | null {
   const lines = stderr.split('\n').filter(line => !/^\d{4}-\d\d-\d\dT/.test(line))
   // Another process still writes the thread, or its lock is not yet gone: it may be tried again.
@@ -66,4 +66,4 @@ function complaint(stderr: string): Failure | null {
 }
 
 const SETUP =
-  /^error: |^Error loading config|^Not inside a trusted directory|^No prompt provided|^Error: (?:Model provider|Input exceeds)/
+  /^error: |^Error loading config|^Not inside a trusted|^No prompt provided|^Error: (?:Model provider|Input exceeds)/

@@ -1,7 +1,7 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { json, jsonIn, text } from './json.ts'
+import { json, jsonIn, text } from '../json.ts'
 import { resetIn } from './reset.ts'
 
 /** What an error message of codex means. `zone` is the time zone its clock times are in. */

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import type { Duration } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
-import { type Json, json, jsonIn, list, text } from './json.ts'
+import { type Json, json, jsonIn, list, text } from '../json.ts'
 import { rolloutOf, rolloutsSince } from './rollouts.ts'
 
 /** Clocks are read at both ends, and not at the same moment. */
@@ -39,8 +39,8 @@ function fit(file: string, { cwd, since, opening }: ThreadPlace): ThreadRecord |
 
 /**
  * What people said. codex 0.166.0 writes each message down twice, as an item for the model (with a note of each image
- * before the words) and as an event; a crash may leave the first alone. Instructions, surroundings and news of subagents
- * are items of the user, too, but of other kinds; compaction repeats messages inside a record of its own.
+ * before the words) and as an event; a crash may leave the first alone. Instructions, surroundings and news of
+ * subagents are items of the user, too, but of other kinds; compaction repeats messages inside a record of its own.
  */
 function messagesIn(content: string): string[] {
   const items: string[] = []

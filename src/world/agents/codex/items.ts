@@ -2,7 +2,7 @@ import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { called, noted, returned, said } from '../telling.ts'
-import { type Json, json, list, text } from './json.ts'
+import { type Json, json, list, text } from '../json.ts'
 import { type Tool, toolIn } from './tools.ts'
 
 type Stage = 'item.started' | 'item.updated' | 'item.completed'

@@ -8,8 +8,8 @@ export interface Native {
 }
 
 /**
- * The program itself when `program` is the npm package's wrapper, else `program` as it is. codex 0.166.0: a wrapper that
- * is killed leaves the real one working on, holding the thread's lock.
+ * The program itself when `program` is the npm package's wrapper, else `program` as it is. codex 0.166.0: a wrapper
+ * that is killed leaves the real one working on, holding the thread's lock.
  */
 export function native(program: string, platform = `${process.platform}-${process.arch}`): Native {
   const wrapper = realpath(program)

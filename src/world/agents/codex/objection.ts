@@ -55,8 +55,8 @@ const SUBCOMMANDS = new Set(['resume', 'fork', 'review', 'help'])
 /** Options that are followed by a value. */
 const VALUED = new Set(
   (
-    '-c --config --enable --disable -i --image -m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir ' +
-    '--thread-source --cyber-access-program --output-schema --color -o --output-last-message'
+    '-c --config --enable --disable -i --image -m --model --local-provider -p --profile -s --sandbox -C --cd ' +
+    '--add-dir --thread-source --cyber-access-program --output-schema --color -o --output-last-message'
   ).split(' '),
 )
 

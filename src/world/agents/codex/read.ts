@@ -5,7 +5,7 @@ import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { failed, noted, said } from '../telling.ts'
 import { failure, failureOf } from './failure.ts'
 import { readItem } from './items.ts'
-import { amount, type Json, json, jsonIn, text } from './json.ts'
+import { amount, type Json, json, jsonIn, text } from '../json.ts'
 
 /**
  * What a line of `codex exec --json` means. Remembered are the thread, what the model said last since it last called a

@@ -1,11 +1,11 @@
-import { type Json, json, jsonIn, list, text } from './json.ts'
+import { type Json, json, jsonIn, list, text } from '../json.ts'
 
 /**
  * Whether codex's sandbox kept the last turn of a rollout from doing its work: the refusal in its own words, or null.
  *
  * codex 0.166.0 ends such a turn well, exits 0 and prints nothing of the command. Only its record shows it: an
- * `exec_command` that failed and has no event of its own was refused. In a read-only sandbox one refusal is enough; where
- * the agent may write in its folder it counts when nothing was done after it, since it may have found another way.
+ * `exec_command` that failed and has no event of its own was refused. In a read-only sandbox one refusal is enough;
+ * where the agent may write in its folder it counts when nothing was done after it: it may have found another way.
  * Not provable: models that call tools from a script ("code mode") can keep a refusal to themselves, and a command that
  * goes on after a refused write and exits 0 looks like any other.
  */

@@ -7,7 +7,7 @@ type Env = Readonly<Record<string, string>>
 
 const DAY: Duration = 86_400_000
 
-/** The file in which codex keeps a thread: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, days by its local time. */
+/** Where codex keeps a thread: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, days by its local time. */
 export function rolloutOf(thread: string, env: Env): string | null {
   const sessions = sessionsIn(env)
   const days = daysIn(sessions)

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
 import { gistOf } from '../telling.ts'
-import { type Json, json, list, text } from './json.ts'
+import { type Json, json, list, text } from '../json.ts'
 
 export interface Tool {
   readonly id: string
@@ -37,7 +37,7 @@ export function toolIn(item: Json): Tool {
   }
 }
 
-/** `ls -l` of `/bin/bash -lc 'ls -l'`: every command comes in a shell. Quotes that take thinking are left as they are. */
+/** `ls -l` of `/bin/bash -lc 'ls -l'`: every command comes in a shell. Quotes that take thinking are left. */
 function commandIn(command: string): string {
   const script = /^\S*\/?(?:bash|zsh|sh) -l?c (.+)$/s.exec(command)?.[1]
   if (script === undefined) return command

@@ -1,7 +1,7 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { amount, type Json, json, text } from './json.ts'
+import { amount, type Json, json, text } from '../json.ts'
 
 /** What an `error` event of opencode means. `at` is when it was told. */
 export function failureOf(error: Json, at: Instant): Failure {

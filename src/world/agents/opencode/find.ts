@@ -45,7 +45,7 @@ function idOf(row: unknown): string | null {
   return (row as { id: string } | undefined)?.id ?? null
 }
 
-/** What people said: contents of attached files, requests to go on after compacting and the like are marked synthetic. */
+/** What people said: contents of attached files, requests to go on after compacting and the like are synthetic. */
 const MESSAGES = `
   SELECT message.id AS message, json_extract(part.data, '$.text') AS text
   FROM message JOIN part ON part.message_id = message.id

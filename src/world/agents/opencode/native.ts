@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 
 /**
- * The program itself when `program` is a script of the npm package around it, else `program` as it is: a wrapper that is
- * killed may leave the real one working on. In opencode 1.18.33 the package's own file is the program, unless its install
- * script was not run; in older versions it is always a script.
+ * The program itself when `program` is a script of the npm package around it, else `program` as it is: a wrapper that
+ * is killed may leave the real one working on. In opencode 1.18.33 the package's own file is the program, unless its
+ * install script was not run; in older versions it is always a script.
  */
 export function native(program: string, machine?: Machine): string {
   const wrapper = realpath(program)

@@ -57,9 +57,10 @@ function remedyFor(option: string, { model, effort }: LaunchRequest): string | u
 
 /** Options that are followed by a value. */
 const VALUED = new Set(
-  '--log-level --command -s --session -m --model --agent --format -f --file --title --attach -p --password -u --username --dir --port --variant'.split(
-    ' ',
-  ),
+  (
+    '--log-level --command -s --session -m --model --agent --format -f --file --title --attach -p --password ' +
+    '-u --username --dir --port --variant'
+  ).split(' '),
 )
 
 function sorted(args: readonly string[]): { options: string[]; words: string[] } {

@@ -1,5 +1,5 @@
 import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
-import { jsonIn } from './json.ts'
+import { jsonIn } from '../json.ts'
 import { native } from './native.ts'
 
 export function plan(request: LaunchRequest): LaunchPlan {
@@ -12,7 +12,7 @@ export function plan(request: LaunchRequest): LaunchPlan {
   }
 }
 
-/** The title is how a thread is found whose id was never told. It is set once: resuming keeps it, and so does opencode. */
+/** By its title a thread is found whose id was never told. Once set it stays: opencode makes up none of its own. */
 function wishes({ autonomy, tag, resume, model, effort }: LaunchRequest): string[] {
   return [
     ...(autonomy === 'full' ? ['--auto'] : []),
@@ -24,8 +24,8 @@ function wishes({ autonomy, tag, resume, model, effort }: LaunchRequest): string
 
 /**
  * Without `--auto` opencode edits and runs commands inside its folder, and refuses what it would have to ask for. With
- * these rules, which are added to the user's own, it has to ask for every edit and command; tools of MCP servers stay as
- * the user's configuration has them.
+ * these rules, which are added to the user's own, it has to ask for every edit and command; tools of MCP servers stay
+ * as the user's configuration has them.
  */
 function permissions({ autonomy, env }: LaunchRequest): Readonly<Record<string, string>> {
   if (autonomy !== 'ask') return {}

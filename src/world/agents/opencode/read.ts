@@ -3,13 +3,13 @@ import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { failed, noted, said } from '../telling.ts'
 import { failure, failureOf } from './failure.ts'
-import { amount, type Json, json, jsonIn, text } from './json.ts'
+import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { readTool } from './tools.ts'
 
 /**
- * What a line of `opencode run --format json` means. There is no event for the end: the turn is over when the process is,
- * and its word is that of the last step. Remembered are the thread, the step that is under way, what the model said and
- * which tool was refused in it, the last error, and whether a word was given.
+ * What a line of `opencode run --format json` means. There is no event for the end: the turn is over when the process
+ * is, and its word is that of the last step. Remembered are the thread, the step that is under way, what the model said
+ * and which tool was refused in it, the last error, and whether a word was given.
  */
 export function read(line: string, memory: Memory): Reading {
   const event = jsonIn(line)
@@ -87,8 +87,8 @@ function stepped(part: Json, memory: Memory): Reading {
 }
 
 /**
- * After tools another step follows, so that there is no word yet. Not so after a refusal: opencode 1.18.33 then ends, with
- * status 0.
+ * After tools another step follows, so that there is no word yet. Not so after a refusal: opencode 1.18.33 then ends,
+ * with status 0.
  */
 function wordOf(reason: string, memory: Memory): LastWord | null {
   const refused = text(memory['refused'])

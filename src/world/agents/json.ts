@@ -6,7 +6,7 @@ export function jsonIn(line: string): Json | null {
     const value: unknown = JSON.parse(line)
     return isJson(value) ? value : null
   } catch {
-    return null // Not an event: a line cut off by a crash, or plain words.
+    return null // Not an event: plain words, or a line that a crash cut off.
   }
 }
 
@@ -24,6 +24,10 @@ export function amount(value: unknown): number {
 
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+export function jsons(value: unknown): readonly Json[] {
+  return list(value).map(json)
 }
 
 function isJson(value: unknown): value is Json {
