@@ -88,10 +88,8 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
   }
   const text = Buffer.from(request.text, 'base64')
   if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
-  const number = await host.admission.pass('run', async () => {
-    if (phase.name === 'ended') await assertWakable(host, id)
-    return await host.engine.send(id, { key: request.key, gist: gistOf(text), text })
-  })
+  const give = (): Promise<number> => host.engine.send(id, { key: request.key, gist: gistOf(text), text })
+  const number = phase.name === 'ended' ? await wakeBy(give, host, id) : await give()
   const session = sessionOf(host, id)
   const message = session.messages.find(known => known.id === number)
   invariant(message !== undefined, `message ${number} of ${id} was accepted and is not there`)
@@ -111,15 +109,20 @@ async function resume(host: Host, _: unknown, id: string): Promise<SessionView> 
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
   const isUp = untilStarted(host.engine, id)
-  await host.admission.pass('run', async () => {
-    if (phase.name === 'ended') await assertWakable(host, id)
-    await host.engine.resume(id)
-  })
+  const goOn = (): Promise<void> => host.engine.resume(id)
+  await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)
 }
 
-/** A session that wakes needs its name and its folder back. */
+/** One at a time with new ones: a session that wakes needs its name and its folder back. */
+function wakeBy<T>(deed: () => Promise<T>, host: Host, id: string): Promise<T> {
+  return host.admission.pass('run', async () => {
+    await assertWakable(host, id)
+    return await deed()
+  })
+}
+
 async function assertWakable(host: Host, id: string): Promise<void> {
   await host.assertReady()
   await settleEnded(host)

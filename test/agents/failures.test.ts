@@ -1,45 +1,35 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
 import { userMessages } from '../../src/testkit/model/requests.ts'
 import type { Answer, Script } from '../../src/testkit/model/script.ts'
 import { until } from '../system/house.ts'
-import { AgentHouse } from './kit/agent-house.ts'
 import { asked, KINDS } from './kit/kinds.ts'
+import { useStage } from './kit/stage.ts'
 import type { Kind } from './kit/programs.ts'
 
 /** The programs try again by themselves for minutes; those that can be told not to are. */
 const IMPATIENT = { CLAUDE_CODE_MAX_RETRIES: '0' }
 
-let server: ModelServer
-let house: AgentHouse
-beforeEach(async () => {
-  server = await ModelServer.open()
-})
-afterEach(async () => {
-  await house.close()
-  await server.close()
-})
+const stage = useStage()
 
 async function begin(kind: Kind, script: Script): Promise<string> {
-  server.play('main', script)
-  house = new AgentHouse(server, { kinds: [kind] })
+  const house = stage.furnish(kind, script)
   Object.assign(house.env, IMPATIENT)
-  return (await house.run(...asked(kind), '--name', 'fail', 'Do it.')).name
+  return (await stage.house.run(...asked(kind), '--name', 'fail', 'Do it.')).name
 }
 
 async function comesTo(name: string, phase: SessionView['phase']): Promise<SessionView & { log: string }> {
   const session = await until(
     `${name} is ${phase}`,
     async () => {
-      const view = await house.status(name)
+      const view = await stage.house.status(name)
       if (view.phase === 'ended' && phase !== 'ended')
-        throw new Error(`it ended: ${view.reason}\n${await house.ok('log', name)}`)
+        throw new Error(`it ended: ${view.reason}\n${await stage.house.ok('log', name)}`)
       return view.phase === phase ? view : undefined
     },
     180_000,
   )
-  return { ...session, log: await house.ok('log', name) }
+  return { ...session, log: await stage.house.ok('log', name) }
 }
 
 const always = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
@@ -50,11 +40,11 @@ describe.each(KINDS)('%s', kind => {
     const blocked = await comesTo(name, 'blocked')
     expect(blocked.reason, blocked.log).toMatch(/not logged in/)
     expect(blocked.pid).toBeNull()
-    server.play('main', [{ say: 'Now it works.' }])
-    await house.ok('resume', name)
+    stage.server.play('main', [{ say: 'Now it works.' }])
+    await stage.house.ok('resume', name)
     const ended = await comesTo(name, 'ended')
     expect(ended.outcome, ended.log).toBe('done')
-    const last = server.main('main').at(-1)
+    const last = stage.server.main('main').at(-1)
     expect(last && userMessages(last).filter(text => text.trim() === 'Do it.')).toHaveLength(1)
   })
 
@@ -72,7 +62,7 @@ describe.each(KINDS)('%s', kind => {
     const name = await begin(kind, always({ status: 529, message: 'Overloaded' }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toContain('in trouble')
-    server.play('main', [{ say: 'Now it works.' }])
+    stage.server.play('main', [{ say: 'Now it works.' }])
     const ended = await comesTo(name, 'ended')
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
   })
@@ -81,7 +71,7 @@ describe.each(KINDS)('%s', kind => {
     const name = await begin(kind, always({ drop: true }))
     const resting = await comesTo(name, 'resting')
     expect(resting.reason, resting.log).toMatch(/no connection|in trouble/)
-    server.play('main', [{ say: 'Now it works.' }])
+    stage.server.play('main', [{ say: 'Now it works.' }])
     const ended = await comesTo(name, 'ended')
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
   })
@@ -91,19 +81,19 @@ describe.each(KINDS)('%s', kind => {
       { say: 'First I look.', shell: 'echo looked' },
       { overflow: true, times: 'ever' },
     ])
-    await server.until('main', turns => turns.length >= 2, 120_000)
+    await stage.server.until('main', turns => turns.length >= 2, 120_000)
     await until(
       'it was given up',
       async () => {
-        const log = await house.ok('log', name)
+        const log = await stage.house.ok('log', name)
         return log.includes('a fresh thread goes on') ? log : undefined
       },
       180_000,
     )
-    server.play('main', [{ say: 'All done now.' }])
+    stage.server.play('main', [{ say: 'All done now.' }])
     const ended = await comesTo(name, 'ended')
     expect(ended.outcome, ended.log).toBe('done')
-    const last = server.main('main').at(-1)
+    const last = stage.server.main('main').at(-1)
     const [digest, ...rest] = last === undefined ? [] : userMessages(last)
     expect(rest, digest ?? '').toEqual([])
     for (const words of ['You take over', 'Do it.', 'First I look.']) expect(digest).toContain(words)

@@ -1,24 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
 import type { Script } from '../../src/testkit/model/script.ts'
-import { AgentHouse } from './kit/agent-house.ts'
 import { asked, KINDS } from './kit/kinds.ts'
+import { useStage } from './kit/stage.ts'
 import type { Kind } from './kit/programs.ts'
 
-let server: ModelServer
-let house: AgentHouse
-beforeEach(async () => {
-  server = await ModelServer.open()
-})
-afterEach(async () => {
-  await house.close()
-  await server.close()
-})
+const stage = useStage()
 
 async function outcomeOf(kind: Kind, script: Script, ...options: string[]): Promise<SessionView & { log: string }> {
-  server.play('main', script)
-  house = new AgentHouse(server, { kinds: [kind] })
+  const house = stage.furnish(kind, script)
   const { name } = await house.run(...asked(kind), '--name', 'lie', ...options, 'Do it.')
   const session = await house.ended(name)
   return { ...session, log: await house.ok('log', name) }

@@ -1,38 +1,26 @@
 import fs from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import { describe, expect, test } from 'vitest'
 import { userMessages } from '../../src/testkit/model/requests.ts'
-import { AgentHouse } from './kit/agent-house.ts'
 import { asked, KINDS } from './kit/kinds.ts'
+import { useStage } from './kit/stage.ts'
 
-let server: ModelServer
-let house: AgentHouse
-beforeEach(async () => {
-  server = await ModelServer.open()
-})
-afterEach(async () => {
-  await house.close()
-  await server.close()
-})
+const stage = useStage()
 
 describe.each(KINDS)('%s', kind => {
   test('finishes a task with tool calls, and the transcript reads as a person would want it', async () => {
-    server.play('main', {
+    const house = stage.furnish(kind, {
       task: [
         { say: 'I write the file first.', shell: 'printf "one\\ntwo\\n" > out.txt' },
         { say: 'Now I look at it.', shell: 'cat out.txt' },
         { say: 'All done: two lines.' },
       ],
     })
-    house = new AgentHouse(server, { kinds: [kind] })
     const prompt = `Make "out.txt" with $(two) lines;\n- quietly, 'please' – ünd \\n so on`
     const { name } = await house.run(...asked(kind), '--name', 'walk', prompt)
-    const session = await house.ended(name).catch(async cause => {
-      throw new Error(`${cause}\n${await house.ok('log', name)}\n${JSON.stringify(await house.status(name))}`)
-    })
+    const session = await house.ended(name)
     expect(session, await house.ok('log', name, '--raw')).toMatchObject({ outcome: 'done', attempt: 1, exitCode: 0 })
     expect(fs.readFileSync(house.path('out.txt'), 'utf8')).toBe('one\ntwo\n')
-    for (const turn of server.main('main')) expect(userMessages(turn).map(text => text.trim())).toEqual([prompt])
+    for (const turn of stage.server.main('main')) expect(userMessages(turn).map(text => text.trim())).toEqual([prompt])
     expect(session.messages).toEqual({ accepted: 1, confirmed: 1 })
     expect(session.thread).toEqual(expect.any(String))
     expect(session.spent).toMatchObject({ turns: 3, inputTokens: expect.any(Number) })

@@ -105,11 +105,12 @@ export class House {
     return fs.readFileSync(attemptFolder(this.home, session.id, attempt).stdout)
   }
 
-  async ended(name: string): Promise<SessionView> {
-    return until(`${name} has ended`, async () => {
+  async ended(name: string, patience?: number): Promise<SessionView> {
+    const look = async (): Promise<SessionView | undefined> => {
       const view = await this.status(name)
       return view.phase === 'ended' ? view : undefined
-    })
+    }
+    return until(`${name} has ended`, look, patience)
   }
 
   /** Stops everything, and fails the test when something of this house is still running afterwards. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import type { SessionView } from '../../../src/api/contract/session-view.ts'
 import type { ModelServer } from '../../../src/testkit/model/model-server.ts'
 import type { RunResult } from '../../../src/world/os/run.ts'
 import { House } from '../../system/house.ts'
@@ -88,6 +89,16 @@ export class AgentHouse extends House {
     return processesLeft(this.root, this.home.programs)
   }
 
+  /** Runs git in the project, as its user would. */
+  git(...args: string[]): string {
+    return execFileSync('git', args, { cwd: this.project, env: this.env, encoding: 'utf8' })
+  }
+
+  /** Programs such as opencode take their time on a busy machine. */
+  override ended(name: string): Promise<SessionView> {
+    return super.ended(name, 180_000)
+  }
+
   #at(...names: string[]): string {
     return path.join(this.root, ...names)
   }
@@ -107,11 +118,10 @@ export class AgentHouse extends House {
   }
 
   #makeRepository(): void {
-    const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: this.project, env: this.env })
-    git('init', '--quiet', '--initial-branch=main')
+    this.git('init', '--quiet', '--initial-branch=main')
     fs.writeFileSync(this.path('README.md'), '# A project\n')
-    git('add', '.')
-    git('commit', '--quiet', '-m', 'Begin')
+    this.git('add', '.')
+    this.git('commit', '--quiet', '-m', 'Begin')
   }
 }
 
