@@ -6,7 +6,16 @@ import { judgeRestart } from './judge-restart.ts'
 import { firstUnread, launch } from './launch.ts'
 import { rememberLastWord, rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
-import { type Aftermath, deadlineOf, type In, isIdle, type Outcome, type Session, type Thread } from './session.ts'
+import {
+  type Aftermath,
+  deadlineOf,
+  type In,
+  isIdle,
+  type Outcome,
+  rested,
+  type Session,
+  type Thread,
+} from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { judgeBudget, NOTHING_SPENT } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -45,7 +54,7 @@ function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance
       return afterCrash(session, reason, now, chance, verdict.isFull || session.thread.losses > 0 ? 'new' : 'same')
     case 'outage': {
       const until = judgeOutage({ ...verdict, inARow: session.outages }, now, chance)
-      return { kind: 'rest', until, reason, cause: 'outage', thread: 'same' }
+      return { kind: 'rest', until, reason, cause: verdict.isLimit ? 'limit' : 'outage', thread: 'same' }
     }
     case 'blocked':
       return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason}; ${verdict.remedy}` }
@@ -136,7 +145,8 @@ export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.du
   }
   if (at < session.phase.until) return nothing(session)
   const { cause } = session.phase
-  return launch(cause === 'crash' ? { ...session, restarts: [...session.restarts, at] } : session, at)
+  const woken = rested(session, at)
+  return launch(cause === 'crash' ? { ...woken, restarts: [...woken.restarts, at] } : woken, at)
 }
 
 export function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
@@ -201,9 +211,9 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
     case 'rest': {
       const until = Math.max(next.until, at)
       const { reason, cause } = next
-      const rested: Session = { ...session, life: null, phase: { name: 'resting', until, reason, cause } }
+      const resting: Session = { ...session, life: null, phase: { name: 'resting', since: at, until, reason, cause } }
       const events: Event[] = [{ at, type: 'session.resting', until, reason }]
-      return next.thread === 'same' ? step(rested, events) : giveThreadUp(rested, at, reason, events)
+      return next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { launch } from './launch.ts'
-import { type In, isIdle, type Session } from './session.ts'
+import { type In, isIdle, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { spentBy } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -39,14 +39,14 @@ export function wakeToGoOn(session: In<'ended'>, { at }: SignalOf<'user.resume'>
 /** The person has done what was asked of them, or does not want to wait. */
 export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
   if (!isIdle(session)) return nothing(session)
-  const woken = launch(session, at)
+  const woken = launch(rested(session, at), at)
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }
 
 /** Its time, its budget and its restarts are counted anew. */
 function wake(session: Session, at: number, before: Step): Step {
   const spending = { ...session.spending, waived: spentBy(session.spending) }
-  const rested: Session = { ...session, wanted: 'run', restarts: [], outages: 0, clockSince: at, spending }
-  const woken = launch(rested, at)
+  const fresh: Session = { ...session, wanted: 'run', restarts: [], outages: 0, clockSince: at, spending }
+  const woken = launch(fresh, at)
   return step(woken.session, [...before.events, { at, type: 'session.woken' }, ...woken.events], woken.effects)
 }

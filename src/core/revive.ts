@@ -45,7 +45,7 @@ function modernWord({ ok, text }: { readonly ok: boolean; readonly text: string 
 }
 
 function modernPhase(phase: Session['phase']): Session['phase'] {
-  if (phase.name === 'resting') return { ...phase, cause: 'crash' }
+  if (phase.name === 'resting') return { ...phase, since: phase.until, cause: 'crash' }
   if (phase.name !== 'stopping' || phase.next.kind !== 'rest') return phase
   return { ...phase, next: { ...phase.next, cause: 'crash', thread: 'same' } }
 }

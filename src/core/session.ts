@@ -128,7 +128,6 @@ export type Aftermath =
       readonly kind: 'rest'
       readonly until: Instant
       readonly reason: string
-      /** A crash counts against the restart limit; a limit or an outage elsewhere does not. */
       readonly cause: RestCause
       readonly thread: 'same' | 'new'
     }
@@ -136,14 +135,21 @@ export type Aftermath =
   | { readonly kind: 'next'; readonly reason: string }
   | { readonly kind: 'block'; readonly question: string; readonly reason: string }
 
-export type RestCause = 'crash' | 'outage'
+/** A crash counts against the restart limit; an outage elsewhere does not. While a limit lasts, not even time counts. */
+export type RestCause = 'crash' | 'outage' | 'limit'
 
 export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep'
 
 export type Phase =
   | { readonly name: 'starting'; readonly since: Instant }
   | { readonly name: 'running'; readonly since: Instant }
-  | { readonly name: 'resting'; readonly until: Instant; readonly reason: string; readonly cause: RestCause }
+  | {
+      readonly name: 'resting'
+      readonly since: Instant
+      readonly until: Instant
+      readonly reason: string
+      readonly cause: RestCause
+    }
   /** It waits for a person. Without a process when the agent cannot even start its work, as without a login. */
   | { readonly name: 'blocked'; readonly since: Instant; readonly question: string }
   | { readonly name: 'stopping'; readonly step: StopStep; readonly due: Instant; readonly next: Aftermath }
@@ -202,9 +208,18 @@ export function dueOf(session: Session): Instant | null {
   return deadline
 }
 
-export function deadlineOf(session: Session): Instant | null {
-  const { maxTime } = session.spec
-  return maxTime === null ? null : session.clockSince + maxTime
+/** A rest until a limit is over moves it: whoever waits for an hour as told has not worked for it. */
+export function deadlineOf({ spec, phase, clockSince }: Session): Instant | null {
+  if (spec.maxTime === null) return null
+  const stoodStill = phase.name === 'resting' && phase.cause === 'limit' ? phase.until - phase.since : 0
+  return clockSince + stoodStill + spec.maxTime
+}
+
+/** The session as it goes on after a rest that ends now. */
+export function rested<S extends Session>(session: S, now: Instant): S {
+  const { phase, clockSince } = session
+  if (phase.name !== 'resting' || phase.cause !== 'limit') return session
+  return { ...session, clockSince: clockSince + now - phase.since }
 }
 
 /** Nothing of it lives, although it has not ended: it rests, or waits for a person. */

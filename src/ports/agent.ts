@@ -81,21 +81,10 @@ export interface Ending {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a probe of the installed program tells. */
-export interface Installation {
-  readonly version: string | null
-  /** What is wrong with it or unknown about it, and what to do; empty when all is well. */
-  readonly remarks: readonly { readonly problem: string; readonly remedy: string | null }[]
-}
-
-/** How an agent's program is got, for people who do not have it. */
-export interface Manual {
-  /** The command that installs it. */
-  readonly install: string
-  /** The command that logs in. */
-  readonly login: string
-  /** The versions this adapter was tried with, oldest first. */
-  readonly tried: readonly string[]
+/** Why a program cannot be started as asked, as a sentence, and what to do instead. */
+export interface Objection {
+  readonly problem: string
+  readonly remedy: string
 }
 
 /** Knows one agent program: how it is started and resumed, and what its output means. */
@@ -108,12 +97,8 @@ export interface Agent {
   readonly takesPrompt: boolean
   /** Where to find the program when the caller names none: a name for PATH, or an argv of our own. */
   readonly program: string | readonly string[]
-  readonly manual?: Manual
-  /**
-   * Why it cannot be started like this, as a sentence and what to do instead; null when it can. Asked before the work is
-   * accepted.
-   */
-  readonly objection?: (request: LaunchRequest, user: { isRoot: boolean }) => { problem: string; remedy: string } | null
+  /** Asked before the work is accepted; null when it can be started. */
+  readonly objection?: (request: LaunchRequest, user: { isRoot: boolean }) => Objection | null
   /** How to start it, or to resume a thread. */
   plan(request: LaunchRequest): LaunchPlan
   /** What a line of output means, and how a person would read it. Absent when output is not interpreted. */

@@ -119,7 +119,7 @@ test('how and when it ended, rests or is blocked is told', () => {
   const resting: Session = {
     ...newborn(),
     exit,
-    phase: { name: 'resting', cause: 'crash', until: 9_000, reason: 'exit code 3' },
+    phase: { name: 'resting', cause: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
   }
   expect(viewOf(resting, temp.home)).toMatchObject({
     phase: 'resting',

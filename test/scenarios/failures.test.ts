@@ -27,12 +27,29 @@ test('a usage limit is waited for until it ends, and does not count as a crash',
   const { stage, session } = await failing(`limit: ${reset}`)
   await stage.until(() => session()?.phase.name === 'resting')
   expect(session()?.phase).toMatchObject({
-    cause: 'outage',
+    cause: 'limit',
     reason: 'usage limit: limit reached',
     until: reset + 1_000,
   })
   await stage.until(() => stage.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, restarts: [] })
+})
+
+test('time that was waited for a limit does not count', async () => {
+  const reset = Date.UTC(2026, 0, 1, 9)
+  const { stage } = await begin(
+    {
+      run: ({ start }) =>
+        start === 1 ? [{ say: `thread: t-1\nlimit: ${reset}\n` }, { exit: 1 }] : [{ wait: Infinity }],
+    },
+    undefined,
+    { maxTime: 3_600_000 },
+  )
+  await stage.until(() => stage.session('s1')?.attempt === 2)
+  expect(stage.clock.now()).toBeGreaterThan(reset)
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ reason: expect.stringContaining('time limit of 1 h was reached') })
+  expect(stage.clock.now()).toBeGreaterThan(reset + 3_500_000)
 })
 
 test('while the network is down it tries again and again, more and more seldom, and never gives up', async () => {

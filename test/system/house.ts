@@ -8,7 +8,10 @@ import { attemptFolder } from '../../src/world/os/folders.ts'
 import { type Home, homeAt } from '../../src/world/os/home.ts'
 import { run } from '../../src/world/os/run.ts'
 
-export const MAIN = path.resolve(import.meta.dirname, '../../dist/main.cjs')
+const ROOT = path.resolve(import.meta.dirname, '../..')
+
+/** The built product; another build than the usual one with ONESHOT_DIST. */
+export const MAIN = path.resolve(ROOT, process.env['ONESHOT_DIST'] ?? 'dist', 'main.cjs')
 
 export interface Answer {
   readonly code: number | null

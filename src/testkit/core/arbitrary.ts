@@ -172,7 +172,7 @@ const NEXT: { readonly [P in PhaseName]: SignalType } = {
 export const PHASES: { readonly [P in PhaseName]: Extract<Phase, { name: P }> } = {
   starting: { name: 'starting', since: NOW },
   running: { name: 'running', since: NOW },
-  resting: { name: 'resting', until: NOW + 100, reason: 'it crashed', cause: 'crash' },
+  resting: { name: 'resting', since: NOW, until: NOW + 100, reason: 'it crashed', cause: 'crash' },
   blocked: { name: 'blocked', since: NOW, question: 'may I?' },
   stopping: {
     name: 'stopping',

@@ -1,6 +1,12 @@
 /** Output of a program that may change with every release: what is missing or of another shape reads as empty. */
 export type Json = Readonly<Record<string, unknown>>
 
+/** An object that says what it is. */
+export interface JsonEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
 export function jsonIn(line: string): Json | null {
   try {
     const value: unknown = JSON.parse(line)
@@ -8,6 +14,11 @@ export function jsonIn(line: string): Json | null {
   } catch {
     return null // Not an event: plain words, or a line that a crash cut off.
   }
+}
+
+export function eventIn(line: string): JsonEvent | null {
+  const value = jsonIn(line)
+  return value === null || text(value['type']) === '' ? null : (value as JsonEvent)
 }
 
 export function json(value: unknown): Json {

@@ -1,3 +1,4 @@
+import { cutToWidth } from '../../lib/display-width.ts'
 import { oneLine, readable } from '../../lib/terminal-text.ts'
 
 /**
@@ -55,6 +56,7 @@ export function gistOf(input: unknown): string {
 
 const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'prompt']
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text
+/** Counts columns. What is far too long is not measured to its end: a line may be the whole of a packed file. */
+export function cut(text: string, width: number): string {
+  return cutToWidth(text.length > 8 * width ? text.slice(0, 8 * width) : text, width)
 }

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 
+/** How long output may go on after the program has ended, in milliseconds. */
+const LAST_WORDS = 1_000
+
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
@@ -32,9 +35,18 @@ export function run(program: string, args: readonly string[], options: RunOption
       clearTimeout(timer)
       reject(cause)
     })
-    child.on('close', (code, signal) => {
+    const answer = (code: number | null, signal: string | null): void => {
       clearTimeout(timer)
       resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() })
+    }
+    child.on('close', answer)
+    // What it left running may hold its output open for ever; what it said itself has arrived by then.
+    child.on('exit', (code, signal) => {
+      setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+        answer(code, signal)
+      }, LAST_WORDS).unref()
     })
     child.stdin?.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
     child.stdin?.end(options.input)

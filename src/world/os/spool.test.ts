@@ -42,7 +42,10 @@ test.each([
   ['kind ended\nstatus 137\nsignalled yes\nend\n', { kind: 'ended', exit: { kind: 'signal', signal: 'SIGKILL' } }],
   ['kind ended\nstatus 130\nsignalled yes\nend\n', { kind: 'ended', exit: { kind: 'signal', signal: 'SIGINT' } }],
   ['kind ended\nstatus 255\nsignalled yes\nend\n', { kind: 'ended', exit: { kind: 'code', code: 255 } }],
-  ['kind refused\nstatus 0\nsignalled no\nend\n', { kind: 'refused', reason: 'something of the attempt before is still alive' }],
+  [
+    'kind refused\nstatus 0\nsignalled no\nend\n',
+    { kind: 'refused', reason: 'something of the attempt before is still alive' },
+  ],
   ['kind busy\nstatus 0\nsignalled no\nend\n', { kind: 'refused', reason: 'another session is at work in its thread' }],
   ['kind ended\nstatus 0\nsignalled no\n', null],
 ])('%j means %j', (text, record) => {

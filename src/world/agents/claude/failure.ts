@@ -10,10 +10,6 @@ export function failureOf(trouble: Trouble): Failure {
   return { kind, text, resetAt, remedy: remedyFor(kind, trouble) }
 }
 
-export function plainFailure(kind: FailureKind, text: string, remedy: string | null = null): Failure {
-  return { kind, text: oneLine(text), resetAt: null, remedy }
-}
-
 function kindOf({ error, code = '', status, reason = '', words }: Trouble): FailureKind {
   if (TOO_LONG.has(reason) || words.startsWith('Prompt is too long') || status === 413) return 'context'
   // 2.1.197 has no code for it. The same history would be refused again.

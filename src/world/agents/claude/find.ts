@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
+import { namesIn } from '../disk.ts'
 import { configFolder, projectFolder } from './folder.ts'
 import { promptsIn } from './prompts.ts'
 
@@ -29,18 +30,10 @@ function contentOf({ env, cwd }: ThreadPlace, thread: string): Buffer | null {
 }
 
 function read(file: string): Buffer | null {
-  return unlessMissing(() => fs.readFileSync(file), null)
-}
-
-function namesIn(folder: string): string[] {
-  return unlessMissing(() => fs.readdirSync(folder), [])
-}
-
-function unlessMissing<T>(look: () => T, otherwise: T): T {
   try {
-    return look()
+    return fs.readFileSync(file)
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return otherwise
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
     throw cause
   }
 }

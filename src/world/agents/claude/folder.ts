@@ -1,6 +1,6 @@
-import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { realPath } from '../disk.ts'
 
 /** Where claude keeps its settings and its threads. */
 export function configFolder(env: Readonly<Record<string, string>>): string {
@@ -17,14 +17,6 @@ export function projectFolder(env: Readonly<Record<string, string>>, cwd: string
 
 /** Beyond this many characters claude cuts the name and adds a checksum. */
 const LONGEST_NAME = 200
-
-function realPath(folder: string): string {
-  try {
-    return fs.realpathSync(folder)
-  } catch {
-    return folder // Gone by now; its threads may still be there.
-  }
-}
 
 function checksum(text: string): string {
   let sum = 0

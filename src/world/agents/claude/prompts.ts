@@ -1,5 +1,5 @@
+import { wordsIn } from '../content.ts'
 import { type Json, json, jsonIn, jsons, text } from '../json.ts'
-import { wordsIn } from './words.ts'
 
 const SIGN = '"type":"user"'
 const NEWLINE = 10

@@ -1,7 +1,7 @@
 import type { Memory, Reading } from '../../../ports/agent.ts'
 import { said } from '../telling.ts'
 import { answer } from './answer.ts'
-import { amount, type Json, json, jsonIn, text } from '../json.ts'
+import { amount, eventIn, type Json, type JsonEvent, json } from '../json.ts'
 import { type Mind, nothing, recall, type Seen, unknown } from './mind.ts'
 import { QUIET_TYPES } from './quiet.ts'
 import { system } from './system.ts'
@@ -10,19 +10,17 @@ import { toModel } from './user.ts'
 
 /** What a line of `claude -p --output-format stream-json` means. */
 export function read(line: string, memory: Memory): Reading {
-  const event = jsonIn(line)
-  if (event === null || text(event['type']) === '') return { observations: [], text: said(line) }
+  const event = eventIn(line)
+  if (event === null) return { observations: [], text: said(line) }
   const mind = recall(memory)
-  const seen = see(event, mind)
-  const { observations, text: telling } = seen
-  return { observations, text: telling, ...(seen.mind !== mind && { memory: seen.mind }) }
+  const { observations, text, mind: kept } = see(event, mind)
+  return { observations, text, ...(kept !== mind && { memory: kept }) }
 }
 
-function see(event: Json, mind: Mind): Seen {
-  const type = text(event['type'])
-  const reader = READERS.get(type)
+function see(event: JsonEvent, mind: Mind): Seen {
+  const reader = READERS.get(event.type)
   if (reader !== undefined) return reader(event, mind)
-  return QUIET_TYPES.has(type) ? nothing(mind) : unknown(type, mind)
+  return QUIET_TYPES.has(event.type) ? nothing(mind) : unknown(event.type, mind)
 }
 
 const READERS = new Map<string, (event: Json, mind: Mind) => Seen>([

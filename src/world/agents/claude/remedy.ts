@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../../core/failure.ts'
 import type { Trouble } from './trouble.ts'
 
-export const LOGIN = 'claude auth login'
+const LOGIN = 'claude auth login'
 
 /** The one thing a person has to do about a failure; null when it passes by itself or nobody can. */
 export function remedyFor(kind: FailureKind, trouble: Trouble): string | null {

@@ -1,7 +1,7 @@
 import type { Observation } from '../../../ports/agent.ts'
+import { wordsIn } from '../content.ts'
 import { called, gistOf, returned } from '../telling.ts'
-import { type Json, json, jsons, text } from '../json.ts'
-import { wordsIn } from './words.ts'
+import { type Json, json, jsons, list, text } from '../json.ts'
 import { type Mind, nothing, type Seen, words } from './mind.ts'
 
 /** Tools that write the one file they are given. */
@@ -51,8 +51,8 @@ function filesOf(id: string, { writing }: Mind): string[] {
 
 /** 2.1.325 tells which files a shell command changed. */
 function filesIn(result: unknown): string[] {
-  const changed = json(json(result)['bashEditDiff'])['changedFiles']
-  return Array.isArray(changed) ? changed.map(text).filter(path => path !== '') : []
+  const changed = list(json(json(result)['bashEditDiff'])['changedFiles'])
+  return changed.map(text).filter(path => path !== '')
 }
 
 /** Only 2.1.325 says in so many words who refused a call. */

@@ -1,9 +1,10 @@
 import type { Failure } from '../../../core/failure.ts'
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
+import { failing, failure } from '../last-word.ts'
 import { failed, gistOf, noted, said } from '../telling.ts'
-import { failureOf, plainFailure } from './failure.ts'
-import { type Json, json, jsons, text } from '../json.ts'
+import { failureOf } from './failure.ts'
+import { type Json, json, jsons, list, text } from '../json.ts'
 import { type Mind, nothing, type Seen, wordOf } from './mind.ts'
 import { settle, spent } from './spending.ts'
 import type { Trouble } from './trouble.ts'
@@ -41,8 +42,8 @@ function isInterrupted(result: Json): boolean {
 }
 
 function wordIn(result: Json, mind: Mind): LastWord {
-  const failure = failureIn(result, mind)
-  if (failure !== null) return { ok: false, text: failure.text, failure }
+  const why = failureIn(result, mind)
+  if (why !== null) return failing(why)
   return { ok: true, text: oneLine(text(result['result'])) || 'the command was carried out' }
 }
 
@@ -56,15 +57,17 @@ function textFor(word: LastWord, result: Json, mind: Mind): string | null {
 function failureIn(result: Json, mind: Mind): Failure | null {
   const words = text(result['result']) || errorsIn(result)
   const subtype = text(result['subtype'])
-  if (/^error_max_(?:turns|budget_usd)$/.test(subtype)) return plainFailure('budget', words)
+  if (/^error_max_(?:turns|budget_usd)$/.test(subtype)) return failure('budget', words)
   if (result['is_error'] !== true && subtype === 'success') return hollow(result, mind, words)
-  return LOST.test(words) ? plainFailure('thread-lost', words) : failureOf(troubleIn(result, mind, words))
+  return LOST.test(words) ? failure('thread-lost', words) : failureOf(troubleIn(result, mind, words))
 }
 
 export const LOST = /No conversation found with session ID|--resume requires a valid session ID/
 
 function errorsIn({ errors }: Json): string {
-  const told = Array.isArray(errors) ? errors.map(text).filter(error => !error.startsWith('[ede_diagnostic]')) : []
+  const told = list(errors)
+    .map(text)
+    .filter(error => !error.startsWith('[ede_diagnostic]'))
   return told.join('; ') || 'it ended its turn with an error and said no more'
 }
 
@@ -85,11 +88,11 @@ function hollow(result: Json, mind: Mind, words: string): Failure | null {
   const denied = jsons(result['permission_denials']).filter(
     ({ tool_use_id }) => !mind.hooked.includes(text(tool_use_id)),
   )
-  if (denied.length > 0) return plainFailure('denied', gistOfDenied(denied), MORE_AUTONOMY)
-  if (result['num_turns'] === 0 && UNHEARD.test(words)) return plainFailure('setup', words)
+  if (denied.length > 0) return failure('denied', gistOfDenied(denied), MORE_AUTONOMY)
+  if (result['num_turns'] === 0 && UNHEARD.test(words)) return failure('setup', words)
   // A command of the program's own need not say anything.
   const isCommand = result['num_turns'] === 0 && (mind.hasSpoken || text(result['local_command']) !== '')
-  if (text(result['result']).trim() === '' && !isCommand) return plainFailure('empty', 'its last answer is empty')
+  if (text(result['result']).trim() === '' && !isCommand) return failure('empty', 'its last answer is empty')
   return null
 }
 

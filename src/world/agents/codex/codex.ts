@@ -13,7 +13,6 @@ export const codex: Agent = {
   modes: ['headless'],
   takesPrompt: true,
   program: 'codex',
-  manual: { install: 'npm install -g @openai/codex', login: 'codex login', tried: ['0.166.0'] },
   objection,
   plan,
   read: (line, memory) => read(line, memory, Date.now()),

@@ -3,8 +3,9 @@ import type { Failure } from '../../../core/failure.ts'
 import type { LastWord } from '../../../core/session.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Ending } from '../../../ports/agent.ts'
-import { failure, failureOf } from './failure.ts'
 import { text } from '../json.ts'
+import { failing, failure } from '../last-word.ts'
+import { failureOf } from './failure.ts'
 import { refusalIn } from './refusal.ts'
 import { rolloutOf } from './rollouts.ts'
 
@@ -15,17 +16,13 @@ export function explain(ending: Ending, now: Instant): LastWord | null {
   if (word !== null) return inTheirZone(word.failure, ending.env['TZ'], now)
   if (exit.kind !== 'code' || exit.code === 0) return null
   const why = complaint(ending.stderr) ?? unfinished(text(ending.memory['error']), now)
-  return why === null ? null : lastWord(why)
-}
-
-function lastWord(why: Failure): LastWord {
-  return { ok: false, text: why.text, failure: why }
+  return why === null ? null : failing(why)
 }
 
 function denial({ memory, env, stderr }: Ending): LastWord | null {
   const refusal = recordedRefusal(text(memory['thread']), env) ?? REJECTED.exec(stderr)?.[1]
   if (refusal === undefined) return null
-  return lastWord(failure('denied', `codex was kept from doing it: ${refusal}`, 'give the session more autonomy'))
+  return failing(failure('denied', `codex was kept from doing it: ${refusal}`, 'give the session more autonomy'))
 }
 
 /** Said on stderr where a script of the model keeps it from the record. Where it may write it may matter little. */
@@ -44,7 +41,7 @@ function recordedRefusal(thread: string, env: Ending['env']): string | undefined
 function inTheirZone(why: Failure, zone: string | undefined, now: Instant): LastWord | null {
   if (why.kind !== 'rate-limit' || zone === undefined || zone === '') return null
   const { resetAt } = failureOf(why.text, now, zone.replace(/^:/, ''))
-  return resetAt === why.resetAt ? null : lastWord({ ...why, resetAt })
+  return resetAt === why.resetAt ? null : failing({ ...why, resetAt })
 }
 
 function unfinished(error: string, now: Instant): Failure | null {

@@ -15,10 +15,6 @@ export function failureOf(message: string, now: Instant, zone?: string): Failure
   }
 }
 
-export function failure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
-  return { kind, text: wording(sentence), resetAt: null, remedy }
-}
-
 /** All but the last two are from codex 0.166.0 itself; apostrophes in them are curly. The first that fits counts. */
 const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/quota exceeded|to use codex with your chatgpt plan/i, 'setup'],

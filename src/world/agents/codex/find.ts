@@ -2,6 +2,8 @@ import fs from 'node:fs'
 import type { Duration } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
+import { piecesIn } from '../content.ts'
+import { realPath } from '../disk.ts'
 import { type Json, json, jsonIn, list, text } from '../json.ts'
 import { rolloutOf, rolloutsSince } from './rollouts.ts'
 
@@ -57,8 +59,7 @@ function messagesIn(content: string): string[] {
 
 function itemText(payload: Json): string {
   const kinds = list(json(payload['internal_chat_message_metadata_passthrough'])['content_item_kinds'])
-  const parts = list(payload['content']).filter((_, at) => kinds[at] === 'user.text')
-  return parts.map(part => text(json(part)['text'])).join('')
+  return piecesIn(list(payload['content']).filter((_, at) => kinds[at] === 'user.text'))
 }
 
 /** `user_message` is how versions before it wrote the same. */
@@ -66,21 +67,9 @@ function eventText(payload: Json): string[] {
   if (payload['type'] === 'user_message') return [text(payload['message'])]
   const item = json(payload['item'])
   if (payload['type'] !== 'item_completed' || item['type'] !== 'UserMessage') return []
-  return [
-    list(item['content'])
-      .map(part => text(json(part)['text']))
-      .join(''),
-  ]
+  return [piecesIn(item['content'])]
 }
 
 function isSameFolder(a: string, b: string): boolean {
-  return a === b || real(a) === real(b)
-}
-
-function real(folder: string): string {
-  try {
-    return fs.realpathSync(folder)
-  } catch {
-    return folder // Gone since: its name is all there is to compare.
-  }
+  return a === b || realPath(a) === realPath(b)
 }

@@ -2,13 +2,11 @@ import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { called, noted, returned, said } from '../telling.ts'
-import { type Json, json, list, text } from '../json.ts'
+import { type Json, jsons, list, text } from '../json.ts'
+import { brief } from '../last-word.ts'
 import { type Tool, toolIn } from './tools.ts'
 
 type Stage = 'item.started' | 'item.updated' | 'item.completed'
-
-/** The last word is for a line of a table; whoever wants all of it reads the transcript. */
-const LONGEST_WORD = 1000
 
 /** What an item of a turn means: words, thoughts, tools and plans. */
 export function readItem(stage: Stage, item: Json, memory: Memory): Reading {
@@ -37,8 +35,7 @@ const NOTHING: Reading = { observations: [], text: null }
 
 function spoken(words: string, memory: Memory): Reading {
   const line = oneLine(words)
-  const kept = line.length > LONGEST_WORD ? `${line.slice(0, LONGEST_WORD - 1)}…` : line
-  return answering([], said(words), line === '' ? memory : { ...memory, said: kept })
+  return answering([], said(words), line === '' ? memory : { ...memory, said: brief(line) })
 }
 
 /** Words before a tool are announcements: what counts as the answer comes after the last one. */
@@ -75,7 +72,7 @@ function answering(observations: Observation[], words: string | null, memory: Me
 }
 
 function planIn(item: Json): string {
-  const steps = list(item['items']).map(json)
+  const steps = jsons(item['items'])
   const done = steps.filter(step => step['completed'] === true).length
   const next = steps.find(step => step['completed'] !== true)
   return `plan: ${done} of ${steps.length} done${next === undefined ? '' : `, next ${text(next['text'])}`}`

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { realPath } from '../disk.ts'
 
 export interface Native {
   readonly program: string
@@ -12,7 +13,7 @@ export interface Native {
  * that is killed leaves the real one working on, holding the thread's lock.
  */
 export function native(program: string, platform = `${process.platform}-${process.arch}`): Native {
-  const wrapper = realpath(program)
+  const wrapper = realPath(program)
   const target = TARGETS[platform]
   if (!wrapper.endsWith('/@openai/codex/bin/codex.js') || target === undefined) return { program, env: {} }
   const root = path.dirname(path.dirname(wrapper))
@@ -27,14 +28,6 @@ const TARGETS: Readonly<Record<string, string>> = {
   'linux-arm64': 'aarch64-unknown-linux-musl',
   'darwin-x64': 'x86_64-apple-darwin',
   'darwin-arm64': 'aarch64-apple-darwin',
-}
-
-function realpath(program: string): string {
-  try {
-    return fs.realpathSync(program)
-  } catch {
-    return program // Starting it will say what is wrong with it.
-  }
 }
 
 /** Nested, hoisted or linked: found as Node itself would find it from the wrapper. */

@@ -2,8 +2,9 @@ import type { LastWord } from '../../../core/session.ts'
 import { NOTHING_SPENT, type Spending } from '../../../core/spending.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import { failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
-import { failure, failureOf } from './failure.ts'
+import { failureOf } from './failure.ts'
 import { readItem } from './items.ts'
 import { amount, type Json, json, jsonIn, text } from '../json.ts'
 
@@ -56,7 +57,7 @@ function completed(usage: Json, memory: Memory): Reading {
   const words = text(memory['said'])
   if (words !== '') return { observations: [...observations, finished({ ok: true, text: words })], text: null }
   const sentence = 'the turn ended without a closing word from the model'
-  const word = { ok: false, text: sentence, failure: failure('empty', sentence) } as const
+  const word = failing(failure('empty', sentence))
   return { observations: [...observations, finished(word)], text: failed(sentence) }
 }
 
@@ -64,7 +65,7 @@ function broken(message: string, memory: Memory, now: Instant): Reading {
   const why = failureOf(message, now)
   const isTold = memory['error'] === keep(message)
   return {
-    observations: [finished({ ok: false, text: why.text, failure: why })],
+    observations: [finished(failing(why))],
     text: isTold ? null : failed(why.text),
   }
 }

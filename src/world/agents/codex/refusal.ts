@@ -1,4 +1,5 @@
-import { type Json, json, jsonIn, list, text } from '../json.ts'
+import { piecesIn } from '../content.ts'
+import { type Json, json, jsonIn, text } from '../json.ts'
 
 /**
  * Whether codex's sandbox kept the last turn of a rollout from doing its work: the refusal in its own words, or null.
@@ -44,7 +45,7 @@ function resultsIn(turn: readonly Json[]): Result[] {
   const told = new Set(payloads.filter(({ type }) => type === 'item_completed').map(event => json(event['item'])['id']))
   return payloads.filter(isOutput).map(output => ({
     tool: calls.get(output['call_id']) ?? '',
-    output: outputText(output['output']),
+    output: piecesIn(output['output']),
     isTold: told.has(output['call_id']),
   }))
 }
@@ -55,14 +56,6 @@ function isCall({ type }: Json): boolean {
 
 function isOutput({ type }: Json): boolean {
   return type === 'function_call_output' || type === 'custom_tool_call_output'
-}
-
-function outputText(output: unknown): string {
-  return typeof output === 'string'
-    ? output
-    : list(output)
-        .map(part => text(json(part)['text']))
-        .join('')
 }
 
 function isRefused({ tool, output, isTold }: Result): boolean {

@@ -1,7 +1,6 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { type Duration, type Instant, iso } from '../../../lib/time.ts'
-import { hasCode } from '../../../lib/trouble.ts'
+import { namesIn } from '../disk.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -14,7 +13,7 @@ export function rolloutOf(thread: string, env: Env): string | null {
   const born = bornAt(thread)
   const likely = days.filter(day => day >= dayOf(born - DAY) && day <= dayOf(born + DAY))
   for (const day of [...likely, ...days]) {
-    const name = names(path.join(sessions, day)).find(file => file.endsWith(`-${thread}.jsonl`))
+    const name = namesIn(path.join(sessions, day)).find(file => file.endsWith(`-${thread}.jsonl`))
     if (name !== undefined) return path.join(sessions, day, name)
   }
   return null
@@ -25,7 +24,7 @@ export function rolloutsSince(since: Instant, env: Env): string[] {
   const sessions = sessionsIn(env)
   const days = daysIn(sessions).filter(day => day >= dayOf(since - DAY))
   return days.flatMap(day =>
-    names(path.join(sessions, day))
+    namesIn(path.join(sessions, day))
       .filter(name => /^rollout-.*\.jsonl$/.test(name))
       .map(name => path.join(sessions, day, name)),
   )
@@ -39,19 +38,10 @@ function sessionsIn(env: Env): string {
 /** As `YYYY/MM/DD`, oldest first. */
 function daysIn(sessions: string): string[] {
   const below = (folder: string): string[] =>
-    names(path.join(sessions, folder))
+    namesIn(path.join(sessions, folder))
       .filter(name => /^\d+$/.test(name))
       .map(name => path.join(folder, name))
   return below('').flatMap(below).flatMap(below).sort()
-}
-
-function names(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch (cause) {
-    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return []
-    throw cause
-  }
 }
 
 /** Thread ids are UUIDs of version 7: they begin with the time. */

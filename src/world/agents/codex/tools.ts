@@ -1,6 +1,6 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
 import { gistOf } from '../telling.ts'
-import { type Json, json, list, text } from '../json.ts'
+import { type Json, json, jsons, text } from '../json.ts'
 
 export interface Tool {
   readonly id: string
@@ -54,12 +54,12 @@ function outputIn(item: Json, hasFailed: boolean): string {
 }
 
 function changesIn(item: Json, hasFailed: boolean): Pick<Tool, 'gist' | 'edits'> {
-  const paths = list(item['changes']).map(change => text(json(change)['path']))
+  const paths = jsons(item['changes']).map(change => text(change['path']))
   return { gist: oneLine(paths.join(' ')), edits: hasFailed ? [] : paths.filter(path => path !== '') }
 }
 
 function mcpIn(item: Json): Pick<Tool, 'gist' | 'output'> {
-  const result = list(json(item['result'])['content']).map(part => text(json(part)['text']))
+  const result = jsons(json(item['result'])['content']).map(part => text(part['text']))
   const error = text(json(item['error'])['message'])
   return { gist: oneLine(gistOf(item['arguments'])), output: error === '' ? result.join('\n') : error }
 }

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { Ending } from '../../../ports/agent.ts'
+import { failing, failure } from '../last-word.ts'
 import { explain } from './explain.ts'
-import { failure } from './failure.ts'
 
 const golden = path.resolve('test/golden/opencode/1.18.33')
 
@@ -32,7 +32,7 @@ test('it may end in the midst of its work as if all were well', () => {
 })
 
 test('a crash explains nothing, and a failure of its own stays as it is', () => {
-  const word = { ok: false, text: 'slow down', failure: failure('rate-limit', 'slow down') } as const
+  const word = failing(failure('rate-limit', 'slow down'))
   expect(explain(ending({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: said('outside') }))).toBeNull()
   expect(explain(ending({ word, stderr: said('outside') }))).toBeNull()
   expect(explain(ending({ stderr: 'Segmentation fault' }))).toBeNull()

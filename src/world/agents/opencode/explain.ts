@@ -2,7 +2,7 @@ import type { Failure } from '../../../core/failure.ts'
 import type { LastWord } from '../../../core/session.ts'
 import { readable } from '../../../lib/terminal-text.ts'
 import type { Ending } from '../../../ports/agent.ts'
-import { failure } from './failure.ts'
+import { failing, failure } from '../last-word.ts'
 
 /** What an end means that opencode put into no word, or into a wrong one. */
 export function explain({ exit, word, stderr, memory }: Ending): LastWord | null {
@@ -10,7 +10,7 @@ export function explain({ exit, word, stderr, memory }: Ending): LastWord | null
   const lines = readable(stderr, { colour: false }).split('\n')
   const silence = word === null ? (complaint(lines) ?? standstill(exit.code, memory)) : null
   const why = refusal(lines) ?? silence
-  return why === null ? null : { ok: false, text: why.text, failure: why }
+  return why === null ? null : failing(why)
 }
 
 /** Those of subagents show here only. */

@@ -18,10 +18,6 @@ export function failureOf(error: Json, at: Instant): Failure {
   }
 }
 
-export function failure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
-  return { kind, text: oneLine(sentence), resetAt: null, remedy }
-}
-
 function kindOf(name: string, status: number, message: string): FailureKind {
   if (name === 'ContextOverflowError') return 'context'
   if (name === 'ProviderAuthError' || status === 401 || status === 403) return 'login'

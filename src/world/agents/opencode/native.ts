@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { realPath } from '../disk.ts'
 
 /**
  * The program itself when `program` is a script of the npm package around it, else `program` as it is: a wrapper that
@@ -8,7 +9,7 @@ import path from 'node:path'
  * install script was not run; in older versions it is always a script.
  */
 export function native(program: string, machine?: Machine): string {
-  const wrapper = realpath(program)
+  const wrapper = realPath(program)
   if (!/\/opencode-ai\/bin\/opencode(\.exe)?$/.test(wrapper) || !isScript(wrapper)) return program
   const { resolve } = createRequire(wrapper)
   for (const name of packages(machine ?? thisMachine())) {
@@ -54,14 +55,6 @@ function binaryOf(name: string, resolve: (id: string) => string): string | undef
   }
 }
 
-function realpath(program: string): string {
-  try {
-    return fs.realpathSync(program)
-  } catch {
-    return program // Starting it will say what is wrong with it.
-  }
-}
-
 function isScript(file: string): boolean {
   try {
     const fd = fs.openSync(file, 'r')
@@ -70,6 +63,6 @@ function isScript(file: string): boolean {
     fs.closeSync(fd)
     return start.toString() === '#!'
   } catch {
-    return false // As above.
+    return false // Starting it will say what is wrong with it.
   }
 }

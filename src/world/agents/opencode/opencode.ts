@@ -13,7 +13,6 @@ export const opencode: Agent = {
   modes: ['headless'],
   takesPrompt: true,
   program: 'opencode',
-  manual: { install: 'npm install -g opencode-ai', login: 'opencode auth login', tried: ['1.18.33'] },
   objection,
   plan,
   read,

@@ -1,8 +1,9 @@
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import { brief, failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
-import { failure, failureOf } from './failure.ts'
+import { failureOf } from './failure.ts'
 import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { readTool } from './tools.ts'
 
@@ -67,12 +68,7 @@ function spoken(part: Json, memory: Memory): Reading {
   if (part['synthetic'] === true) return { ...goingOn(memory), text: noted('the conversation was shortened') }
   const words = text(part['text'])
   const line = oneLine(words)
-  return { observations: [], text: said(words), memory: line === '' ? memory : { ...memory, said: cut(line) } }
-}
-
-/** The last word is for a line of a table; whoever wants all of it reads the transcript. */
-function cut(line: string): string {
-  return line.length > 1000 ? `${line.slice(0, 999)}…` : line
+  return { observations: [], text: said(words), memory: line === '' ? memory : { ...memory, said: brief(line) } }
 }
 
 function stepped(part: Json, memory: Memory): Reading {
@@ -93,27 +89,23 @@ function stepped(part: Json, memory: Memory): Reading {
 function wordOf(reason: string, memory: Memory): LastWord | null {
   const refused = text(memory['refused'])
   const words = text(memory['said'])
-  if (refused !== '') return failing('denied', `opencode was refused ${refused}`, 'give the session more autonomy')
+  if (refused !== '')
+    return failing(failure('denied', `opencode was refused ${refused}`, 'give the session more autonomy'))
   if (reason === 'tool-calls') return null
   if (reason !== 'stop')
-    return failing('other', `the model broke off its answer: ${reason === '' ? 'no reason given' : reason}`)
+    return failing(failure('other', `the model broke off its answer: ${reason === '' ? 'no reason given' : reason}`))
   return words === ''
-    ? failing('empty', 'the turn ended without a closing word from the model')
+    ? failing(failure('empty', 'the turn ended without a closing word from the model'))
     : { ok: true, text: words }
-}
-
-function failing(...why: Parameters<typeof failure>): LastWord {
-  return { ok: false, text: failure(...why).text, failure: failure(...why) }
 }
 
 function broken(error: Json, at: number, memory: Memory): Reading {
   const why = failureOf(error, at)
-  const word: LastWord = { ok: false, text: why.text, failure: why }
-  const isTold = memory['error'] === cut(why.text)
+  const isTold = memory['error'] === brief(why.text)
   return {
-    observations: [{ type: 'finished', word }],
+    observations: [{ type: 'finished', word: failing(why) }],
     text: isTold ? null : failed(why.text),
-    memory: { ...memory, error: cut(why.text), hasWord: true },
+    memory: { ...memory, error: brief(why.text), hasWord: true },
   }
 }
 

@@ -1,7 +1,7 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { called, gistOf, returned } from '../telling.ts'
-import { type Json, json, list, text } from '../json.ts'
+import { type Json, json, jsons, text } from '../json.ts'
 
 /** A tool is told of once, when it is over. */
 export function readTool(part: Json, memory: Memory): Reading {
@@ -31,7 +31,7 @@ function isRefused(state: Json): boolean {
 function gistIn(state: Json): string {
   const paths = filesIn(state)
   if (paths.length > 0) return paths.join(' ')
-  const todos = list(json(state['input'])['todos']).map(todo => text(json(todo)['content']))
+  const todos = jsons(json(state['input'])['todos']).map(todo => text(todo['content']))
   return todos.length > 0 ? todos.join(', ') : gistOf(state['input'])
 }
 
@@ -60,6 +60,6 @@ function editsIn(tool: string, state: Json): string[] {
 
 /** The files of an `apply_patch`. */
 function filesIn(state: Json): string[] {
-  const files = list(json(state['metadata'])['files']).map(file => text(json(file)['filePath']))
+  const files = jsons(json(state['metadata'])['files']).map(file => text(file['filePath']))
   return files.filter(path => path !== '')
 }

@@ -14,11 +14,6 @@ export function pi({ thin }: { thin: string }): Agent {
     modes: ['headless'],
     takesPrompt: true,
     program: 'pi',
-    manual: {
-      install: 'npm install -g @earendil-works/pi-coding-agent',
-      login: 'pi, then /login',
-      tried: ['0.73.1', '0.87.1'],
-    },
     objection,
     plan: request => plan(request, thin),
     read,

@@ -1,0 +1,31 @@
+import fs from 'node:fs'
+import { hasCode } from '../../lib/trouble.ts'
+import { type Json, jsonIn } from './json.ts'
+
+/** The names in a folder of some program; none when it is not there. */
+export function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder)
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return []
+    throw cause
+  }
+}
+
+/** Without symbolic links. What is not there, or no longer, keeps its name: whoever uses it will say what is wrong. */
+export function realPath(file: string): string {
+  try {
+    return fs.realpathSync(file)
+  } catch {
+    return file
+  }
+}
+
+/** What a file of settings says; null when it says nothing, or nothing that its own program could read either. */
+export function jsonInFile(file: string): Json | null {
+  try {
+    return jsonIn(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return null
+  }
+}

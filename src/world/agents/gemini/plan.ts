@@ -1,0 +1,28 @@
+import type { Autonomy } from '../../../core/session.ts'
+import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
+
+/** Without a terminal it asks nobody: what it may not do is left out of its tools. */
+const APPROVAL: Record<Autonomy, readonly string[]> = {
+  full: ['--yolo'],
+  edits: ['--approval-mode', 'auto_edit'],
+  ask: ['--approval-mode', 'default'],
+}
+
+export function plan({ argv, autonomy, model, resume, tag }: LaunchRequest): LaunchPlan {
+  const [program = 'gemini', ...own] = argv
+  return {
+    argv: [
+      program,
+      '--output-format',
+      'stream-json',
+      ...APPROVAL[autonomy],
+      '--skip-trust',
+      ...(model === null ? [] : ['-m', model]),
+      ...(resume === null ? ['--session-id', tag] : ['--resume', resume]),
+      ...own,
+    ],
+    // It would start itself a second time to have more memory; then the one that works is not the one we watch.
+    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    stdin: 'text',
+  }
+}
