@@ -4,7 +4,7 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, RunRequest, SendRequest } from './contract/requests.ts'
+import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
 import type { DaemonView, MessageView, SessionView } from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
@@ -18,7 +18,7 @@ export interface Client {
   /** Returns when the message is on disk. The same key may be sent again: it stays one message. */
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Takes up a session that has ended, rests or waits for a person. */
-  resume(id: string): Promise<SessionView>
+  resume(id: string, request?: ResumeRequest): Promise<SessionView>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
 }
 
@@ -46,7 +46,7 @@ export function connect(socket: string): Client {
     run: request => post('/v1/sessions', request, LONG_PATIENCE),
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
-    resume: id => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, {}, LONG_PATIENCE),
+    resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
   }
 }

@@ -57,7 +57,7 @@ function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance
       return { kind: 'rest', until, reason, cause: verdict.isLimit ? 'limit' : 'outage', thread: 'same' }
     }
     case 'blocked':
-      return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason}; ${verdict.remedy}` }
+      return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason} (${verdict.remedy})` }
   }
 }
 

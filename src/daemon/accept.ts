@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { AGENT_KINDS } from '../api/contract/agent-kinds.ts'
+import { AGENT_KINDS, AGENT_PROGRAMS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { DEFAULT_RESTART } from '../core/rules.ts'
@@ -144,7 +144,12 @@ function programOf(request: RunRequest, agent: Agent): string[] {
 }
 
 function notOnPath(program: string): Refusal {
-  return refusal('program-missing', `${program} was not found on PATH`, 'install it, or give its full path')
+  const known = AGENT_PROGRAMS.find(agent => agent.program === program)
+  return refusal(
+    'program-missing',
+    `${program} was not found on PATH`,
+    known?.install ?? 'install it, or give its full path',
+  )
 }
 
 function unusablePath(program: string, cwd: string): Refusal {

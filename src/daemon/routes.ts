@@ -1,6 +1,6 @@
 import type { DaemonView, MessageView, SessionView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { parseCleanRequest, parseRunRequest, parseSendRequest } from '../api/contract/schemas.ts'
+import { parseCleanRequest, parseResumeRequest, parseRunRequest, parseSendRequest } from '../api/contract/schemas.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
 import { invariant } from '../lib/trouble.ts'
@@ -96,7 +96,8 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
   return { session: viewOf(session, host.home), message: messageView(message) }
 }
 
-async function resume(host: Host, _: unknown, id: string): Promise<SessionView> {
+async function resume(host: Host, body: unknown, id: string): Promise<SessionView> {
+  const { env = {} } = parseResumeRequest(body)
   const { spec, phase } = sessionOf(host, id)
   const { name } = spec
   if (phase.name === 'ended') {
@@ -109,7 +110,7 @@ async function resume(host: Host, _: unknown, id: string): Promise<SessionView> 
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
   const isUp = untilStarted(host.engine, id)
-  const goOn = (): Promise<void> => host.engine.resume(id)
+  const goOn = (): Promise<void> => host.engine.resume(id, env)
   await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)

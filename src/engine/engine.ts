@@ -91,11 +91,12 @@ export class Engine {
     return number
   }
 
-  /** Takes a session up that has ended, rests or waits for a person. */
-  async resume(id: string): Promise<void> {
+  /** Takes a session up that has ended, rests or waits for a person; with other variables from now on, if there are any. */
+  async resume(id: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume' }
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
+      if (Object.keys(env).length > 0) await this.#world.work.changeEnvironment(id, env)
       this.#recorder.decide(id, [wish])
     })
     void this.look(id)

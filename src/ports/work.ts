@@ -58,6 +58,8 @@ export interface Work {
   ): Promise<void>
   /** The environment that was laid down with a session. */
   environment(sessionId: string): Readonly<Record<string, string>>
+  /** Changes some of it, durably, for the attempts to come. */
+  changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void>
   /** Lays a message down, durably, before it is accepted. Number 1 is the prompt. */
   keep(sessionId: string, message: number, text: Uint8Array): Promise<void>
   /** The text of a message. */

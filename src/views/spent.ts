@@ -4,7 +4,7 @@ import { describeSpending } from '../core/spending.ts'
 /** What a session has used up, as a sentence; null while it has used nothing. */
 export function describeSpent({ spent }: SessionView): string | null {
   const { turns, inputTokens: input, cachedTokens: cached, outputTokens: output, costUsd: usd } = spent
-  const isNothing = turns === 0 && input === 0 && output === 0 && usd === null
+  const isNothing = turns === 0 && input === 0 && output === 0 && (usd ?? 0) === 0
   return isNothing ? null : describeSpending({ turns, input, cached, output, usd })
 }
 

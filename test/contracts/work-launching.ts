@@ -97,7 +97,9 @@ export function promisesOfLaunching(given: Given): void {
     await work.keep(sessionId, 3, Buffer.from([0, 255]))
     const texts = [1, 2, 3].map(number => [...work.message(sessionId, number)])
     expect(texts).toEqual([[...Buffer.from('do it')], [...Buffer.from('and this\n')], [0, 255]])
-    expect(work.environment(sessionId)).toBeTypeOf('object')
+    const before = work.environment(sessionId)
+    await work.changeEnvironment(sessionId, { KEY: 'a new one' })
+    expect(work.environment(sessionId)).toEqual({ ...before, KEY: 'a new one' })
   })
 
   test('the end of the transcript can be had', async () => {

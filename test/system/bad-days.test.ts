@@ -140,12 +140,10 @@ describe('a state folder', () => {
     await house.ok('run', '--name', 'tty', '--tty', '--', 'sleep', '1000')
     await house.ok('run', '--agent', 'demo', 'secret steps=1')
     await house.ended('secret')
-    const open = fs
-      .readdirSync(house.home.root, { recursive: true, encoding: 'utf8' })
-      .filter(name => {
-        const stat = fs.lstatSync(path.join(house.home.root, name))
-        return !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0
-      })
+    const open = fs.readdirSync(house.home.root, { recursive: true, encoding: 'utf8' }).filter(name => {
+      const stat = fs.lstatSync(path.join(house.home.root, name))
+      return !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0
+    })
     expect(open).toEqual([])
   })
 })

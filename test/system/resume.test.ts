@@ -4,6 +4,7 @@ import type { SessionView } from '../../src/api/contract/session-view.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { House, until } from './house.ts'
+import { stubAgents } from './stub-agents.ts'
 import { Terminal } from './terminal.ts'
 
 let house: House
@@ -118,4 +119,24 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens
     expect(view.attempt).toBeGreaterThan(1)
     expect(await house.ok('status', 'auth')).toMatch(/^ {2}spent +.*tokens read, .* written$/m)
   })
+})
+
+it('a session that could not log in goes on with the key its user has by now', async () => {
+  const words = { type: 'result', subtype: 'success', is_error: true, api_error_status: 401, result: 'Invalid API key' }
+  const gate = `cat >/dev/null; [ "$KEY" = good ] || { echo '${JSON.stringify(words)}'; exit 1; }`
+  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: stubAgents(gate) })
+  Object.assign(house.env, { IS_SANDBOX: '1', KEY: 'expired' })
+  await house.ok('run', '--agent', 'claude', '--name', 'key', 'Do it.')
+  await until('it waits', async () => ((await house.status('key')).phase === 'blocked' ? true : undefined))
+  expect(await house.ok('status', 'key')).toMatch(/to go on\s+oneshot resume claude-key/)
+  delete house.env['KEY']
+  expect(await house.oneshot('resume', 'key', '--env', 'KEY')).toMatchObject({ code: 2 })
+  house.env['KEY'] = 'good'
+  await house.ok('resume', 'key')
+  await until('it waits again', async () => {
+    const view = await house.status('key')
+    return view.phase === 'blocked' && view.attempt === 2 ? true : undefined
+  })
+  await house.ok('resume', 'key', '--env', 'KEY')
+  expect(await house.ended('key')).toMatchObject({ outcome: 'done', attempt: 3 })
 })

@@ -10,6 +10,12 @@ export interface AgentProgram {
   readonly tried: readonly string[]
 }
 
+/** Its newer releases want Node 22, under a name of their own. */
+const PI =
+  Number(process.versions.node.split('.')[0]) >= 22
+    ? '@earendil-works/pi-coding-agent'
+    : '@mariozechner/pi-coding-agent'
+
 /** The agents a prompt can be given to, in the order they are looked for on PATH. */
 export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
@@ -36,7 +42,7 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
   {
     kind: 'pi',
     program: 'pi',
-    install: 'npm install -g @earendil-works/pi-coding-agent',
+    install: `npm install -g ${PI}`,
     login: 'pi, then /login',
     tried: ['0.73.1', '0.87.1'],
   },

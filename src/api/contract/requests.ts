@@ -27,6 +27,12 @@ export interface RunRequest {
   readonly thread?: string
 }
 
+/** How a session is taken up again. */
+export interface ResumeRequest {
+  /** Variables that are different from now on, such as a key that had expired. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
 export interface SendRequest {
   /** The sender's own name for this message: the same one again is not a second message. */
   readonly key: string

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, RunRequest, SendRequest } from './requests.ts'
+import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 
@@ -29,11 +29,16 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   thread: z.exactOptional(word),
 })
 
+const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
+  env: z.exactOptional(z.record(z.string(), z.string())),
+})
+
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
 const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
 
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
+export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 

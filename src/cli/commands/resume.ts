@@ -1,3 +1,4 @@
+import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { transcriptLength } from '../../views/log-source.ts'
@@ -20,7 +21,7 @@ export async function resume(line: Line, surroundings: Surroundings): Promise<nu
   const chosen = pickSession(surroundings, line.words[0], isResumable)
   const after = transcriptLength(home, chosen.id)
   const client = await ensureDaemon(home)
-  const session = await client.resume(chosen.id)
+  const session = await client.resume(chosen.id, { env: renewed(line, surroundings.env) })
   if (line.has(OPTIONS.follow)) {
     if (!isQuiet) err.say(`${happened(session, err.paint)}  (Ctrl-C leaves it running)`)
     const log = { raw: false, colour: out.isColoured, after }
@@ -29,6 +30,16 @@ export async function resume(line: Line, surroundings: Surroundings): Promise<nu
   if (line.has(OPTIONS.json)) out.say(toJson(session))
   else out.say(isQuiet || !out.isTerminal ? session.name : happened(session, out.paint))
   return 0
+}
+
+function renewed(line: Line, env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(line.values(OPTIONS.renew).map(([key, value]) => [key, value ?? ownValue(key, env)]))
+}
+
+function ownValue(key: string, env: NodeJS.ProcessEnv): string {
+  const value = env[key]
+  if (value !== undefined) return value
+  throw refusal('usage', `${key} is not set here`, `export ${key}, or give it as ${key}=VALUE`)
 }
 
 function happened(session: SessionView, paint: Paint): string {

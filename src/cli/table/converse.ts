@@ -31,12 +31,14 @@ export const RESUME: Command = {
   group: 'Work',
   summary: 'go on with a session that was stopped, failed, rests or waits for you',
   about: `The agent resumes its own conversation where it was broken off; messages it has not
-read come next. Its time is counted anew, what it has spent stays spent. To give more
-to do to a session that is done, send it a message.`,
+read come next. Its time and its budget are counted anew. It keeps the environment it
+was started with, apart from what --env changes. To give more to do to a session that
+is done, send it a message.`,
   arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
-  options: [OPTIONS.follow, OPTIONS.json],
+  options: [OPTIONS.renew, OPTIONS.follow, OPTIONS.json],
   examples: [
     { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
     { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },
+    { argv: ['resume', 'fix-auth', '--env', 'ANTHROPIC_API_KEY'], says: 'with the key that is set here now' },
   ],
 }

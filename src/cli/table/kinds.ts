@@ -83,6 +83,13 @@ export const ASSIGNMENT: Kind<readonly [string, string]> = {
   },
 }
 
+/** The same for a session that is there already: a name alone takes what it is here and now. */
+export const RENEWAL: Kind<readonly [string, string | null]> = {
+  placeholder: 'KEY[=VALUE]',
+  allowed: 'KEY or KEY=VALUE, where KEY is made of letters, digits and _',
+  read: text => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? [text, null] : ASSIGNMENT.read(text)),
+}
+
 export function text(placeholder: string, completes?: Completes): Kind<string> {
   const plain = { placeholder, allowed: 'text', read: (given: string) => given }
   return completes === undefined ? plain : { ...plain, completes }

@@ -13,6 +13,7 @@ import {
   LINES,
   MOMENT,
   ORDINAL,
+  RENEWAL,
   text,
   word,
 } from './kinds.ts'
@@ -42,6 +43,10 @@ export const OPTIONS = {
   tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
   headless: flag('headless', 'run without a terminal (usual for agents)'),
   env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside all of yours'), isRepeated: true },
+  renew: {
+    ...option('env', RENEWAL, 'set a variable anew; a name alone takes its value here'),
+    isRepeated: true,
+  },
   maxTime: option('max-time', LIMIT, 'stop the work after this time; none for no limit (5h)'),
   autonomy: option('autonomy', choice('LEVEL', AUTONOMY_LEVELS), 'what it may do unasked: anything, edit files, look'),
   model: option('model', word('MODEL'), 'the agent’s own name for a model'),

@@ -11,7 +11,7 @@ const SHIM_DELAY = 3
 
 export interface SessionFiles {
   readonly messages: Map<number, Uint8Array>
-  readonly env: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>
   transcript: Uint8Array
   readonly times: { readonly at: Instant; readonly size: number }[]
 }

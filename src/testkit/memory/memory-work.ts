@@ -26,6 +26,11 @@ export class MemoryWork implements Work {
     return this.#files(sessionId).env
   }
 
+  async changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void> {
+    const files = this.#files(sessionId)
+    files.env = { ...files.env, ...changes }
+  }
+
   async keep(sessionId: string, message: number, text: Uint8Array): Promise<void> {
     this.#files(sessionId).messages.set(message, text)
   }

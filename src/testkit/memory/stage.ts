@@ -18,6 +18,7 @@ import { settle, VirtualClock } from './virtual-clock.ts'
 const STORE_CALLS = ['record', 'settle', 'remove'] as const
 const WORK_CALLS = [
   'prepare',
+  'changeEnvironment',
   'keep',
   'launch',
   'evidence',

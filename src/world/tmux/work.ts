@@ -49,6 +49,11 @@ export class TmuxWork implements Work {
     return savedEnv(sessionFolder(this.#home, sessionId).env)
   }
 
+  async changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void> {
+    const { env } = sessionFolder(this.#home, sessionId)
+    writeDurably(env, JSON.stringify({ ...savedEnv(env), ...changes }))
+  }
+
   async keep(sessionId: string, message: number, text: Uint8Array): Promise<void> {
     fs.mkdirSync(sessionFolder(this.#home, sessionId).messages, { recursive: true, mode: 0o700 })
     writeDurably(this.#messageFile(sessionId, message), text)

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Ending, Memory } from '../../../ports/agent.ts'
+import { endingOf } from '../../../testkit/agents/fixtures.ts'
+import { readAll } from '../../../testkit/agents/read-all.ts'
 import { explain } from './explain.ts'
 import { read } from './read.ts'
-
-const died: Ending = { exit: { kind: 'code', code: 1 }, word: null, stderr: '', memory: {}, env: {} }
 
 /** As 2.1.197 and 2.1.325 write it. */
 test.each([
@@ -18,36 +17,32 @@ test.each([
   ['Error: Input must be provided either through stdin or as a prompt argument when using --print', 'setup'],
   ["--agent 'nosuch' not found. Available agents: claude, Explore", 'setup'],
 ])('%s', (stderr, kind) => {
-  const word = explain({ ...died, stderr: `Warning: something else\n${stderr}\n` })
+  const word = explain(endingOf({ stderr: `Warning: something else\n${stderr}\n` }))
   expect(word).toMatchObject({ ok: false, failure: { kind, text: stderr.split('\n')[0] } })
 })
 
 test('as root there are three ways out', () => {
   const stderr = '--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n'
   const remedy = expect.stringMatching(/IS_SANDBOX=1.*--autonomy edits.*ordinary user/)
-  expect(explain({ ...died, stderr })).toMatchObject({ failure: { remedy } })
+  expect(explain(endingOf({ stderr }))).toMatchObject({ failure: { remedy } })
 })
 
 test('an end without a word stays a crash', () => {
-  expect(explain(died)).toBeNull()
-  expect(explain({ ...died, exit: { kind: 'code', code: 0 } })).toBeNull()
-  expect(explain({ ...died, exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: 'error: x' })).toBeNull()
+  expect(explain(endingOf())).toBeNull()
+  expect(explain(endingOf({ exit: { kind: 'code', code: 0 } }))).toBeNull()
+  expect(explain(endingOf({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: 'error: x' }))).toBeNull()
 })
 
 test('what was said stands', () => {
-  expect(explain({ ...died, word: { ok: true, text: 'done' }, stderr: 'error: x' })).toBeNull()
+  expect(explain(endingOf({ word: { ok: true, text: 'done' }, stderr: 'error: x' }))).toBeNull()
 })
 
 test('a word that waits for background tasks counts when the program ends well without them, and else does not', () => {
-  let memory: Memory = {}
-  for (const line of [
+  const { memory, observations } = readAll(read, [
     { type: 'system', subtype: 'task_started', task_id: 'b1', description: 'server', task_type: 'local_bash' },
     { type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'It runs.', permission_denials: [] },
-  ]) {
-    const reading = read(JSON.stringify(line), memory)
-    expect(reading.observations.map(({ type }) => type)).not.toContain('finished')
-    memory = reading.memory ?? memory
-  }
-  expect(explain({ ...died, memory, exit: { kind: 'code', code: 0 } })).toEqual({ ok: true, text: 'It runs.' })
-  expect(explain({ ...died, memory, exit: { kind: 'code', code: 143 } })).toBeNull()
+  ])
+  expect(observations.map(({ type }) => type)).not.toContain('finished')
+  expect(explain(endingOf({ memory, exit: { kind: 'code', code: 0 } }))).toEqual({ ok: true, text: 'It runs.' })
+  expect(explain(endingOf({ memory, exit: { kind: 'code', code: 143 } }))).toBeNull()
 })

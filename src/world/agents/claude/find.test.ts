@@ -1,40 +1,30 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { ThreadPlace } from '../../../ports/agent.ts'
+import { placeOf } from '../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../testkit/agents/golden.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { find } from './find.ts'
 import { projectFolder } from './folder.ts'
 
-const golden = path.join(import.meta.dirname, '../../../../test/golden/claude')
 const TAG = '00000000-0000-4000-8000-000000000001'
 
 let home = ''
 beforeEach(() => {
-  home = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-claude-')))
+  home = tempFolder()
 })
-afterEach(() => fs.rmSync(home, { recursive: true }))
 
-function place(change: Partial<ThreadPlace> = {}): ThreadPlace {
-  return {
-    thread: null,
-    tag: TAG,
-    cwd: path.join(home, 'work'),
-    env: { HOME: home },
-    since: 0,
-    others: [],
-    opening: '',
-    ...change,
-  }
+function place(changes: Partial<ThreadPlace> = {}): ThreadPlace {
+  return placeOf({ tag: TAG, cwd: path.join(home, 'work'), env: { HOME: home }, ...changes })
 }
 
-function put(
+function keep(
   content: string | Buffer,
   folder = projectFolder({ HOME: home }, path.join(home, 'work')),
   id = TAG,
 ): void {
-  fs.mkdirSync(folder, { recursive: true })
-  fs.writeFileSync(path.join(folder, `${id}.jsonl`), content)
+  put(path.join(folder, `${id}.jsonl`), content)
 }
 
 const COMMANDS = [
@@ -62,12 +52,12 @@ describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
     ['empty-answer', ['say hi']],
     ['background-lost', ['first', 'go on']],
   ])('%s: what people said is found, and nothing that the program says in their place', (name, messages) => {
-    put(fs.readFileSync(path.join(golden, version, 'threads', `${name}.jsonl`)))
+    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
     expect(find(place())).toEqual({ thread: TAG, messages })
   })
 
   test('commands are found as they were typed, or under the name they go by', () => {
-    put(fs.readFileSync(path.join(golden, version, 'threads', 'commands.jsonl')))
+    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/commands.jsonl`)))
     const typed = COMMANDS.toSpliced(2, 0, ...(version === '2.1.325' ? ['/nosuch one'] : []))
     expect(find(place())?.messages).toEqual(typed)
   })
@@ -77,16 +67,16 @@ const prompt = (text: string, more = {}) =>
   `${JSON.stringify({ type: 'user', promptSource: 'sdk', message: { role: 'user', content: text }, ...more })}\n`
 
 test('a line that a crash cut off is no message yet', () => {
-  put(prompt('one') + prompt('two').slice(0, -8))
+  keep(prompt('one') + prompt('two').slice(0, -8))
   expect(find(place())?.messages).toEqual(['one'])
-  put('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
+  keep('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
   expect(find(place())).toEqual({ thread: TAG, messages: [] })
-  put('')
+  keep('')
   expect(find(place())).toEqual({ thread: TAG, messages: [] })
 })
 
 test('a line without its end counts once it is whole', () => {
-  put(prompt('one').trimEnd())
+  keep(prompt('one').trimEnd())
   expect(find(place())?.messages).toEqual(['one'])
 })
 
@@ -96,26 +86,26 @@ test('text in blocks counts, and the same line twice counts once', () => {
     { type: 'image', source: {} },
     { type: 'text', text: 'b "type":"tool_result"' },
   ]
-  put(prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'))
+  keep(prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'))
   expect(find(place())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
 })
 
 test('a thread lies where its program put it', () => {
   expect(find(place())).toBeNull()
-  put(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
+  keep(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
   expect(find(place())?.messages).toEqual(['elsewhere'])
-  put(prompt('here'))
+  keep(prompt('here'))
   expect(find(place())?.messages).toEqual(['here'])
   const own = { HOME: home, CLAUDE_CONFIG_DIR: path.join(home, 'conf') }
   expect(find(place({ env: own }))).toBeNull()
-  put(prompt('own'), projectFolder(own, path.join(home, 'work')))
+  keep(prompt('own'), projectFolder(own, path.join(home, 'work')))
   expect(find(place({ env: own }))?.messages).toEqual(['own'])
 })
 
 test('the id the program told goes before ours', () => {
-  put(prompt('ours'))
+  keep(prompt('ours'))
   expect(find(place({ thread: 'told' }))).toEqual({ thread: TAG, messages: ['ours'] })
-  put(prompt('theirs'), undefined, 'told')
+  keep(prompt('theirs'), undefined, 'told')
   expect(find(place({ thread: 'told' }))).toEqual({ thread: 'told', messages: ['theirs'] })
 })
 
@@ -139,6 +129,6 @@ test('a long name is cut and told apart by a checksum', () => {
 test('symbolic links are resolved', () => {
   fs.mkdirSync(path.join(home, 'work'))
   fs.symlinkSync('work', path.join(home, 'link'))
-  put(prompt('one'))
+  keep(prompt('one'))
   expect(find(place({ cwd: path.join(home, 'link') }))?.messages).toEqual(['one'])
 })

@@ -1,34 +1,20 @@
-import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { objection } from './objection.ts'
 
 let home = ''
 beforeEach(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-claude-'))
+  home = tempFolder()
 })
-afterEach(() => fs.rmSync(home, { recursive: true }))
 
 const root = { isRoot: true }
 const anybody = { isRoot: false }
 
-function request(own: readonly string[], change: Partial<LaunchRequest> = {}): LaunchRequest {
-  return {
-    argv: ['/bin/claude', ...own],
-    mode: 'headless',
-    cwd: home,
-    env: { HOME: home },
-    resume: null,
-    tag: '00000000-0000-4000-8000-000000000001',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...change,
-  }
+function request(own: readonly string[], changes: Partial<LaunchRequest> = {}): LaunchRequest {
+  return orderOf({ argv: ['/bin/claude', ...own], env: { HOME: home }, ...changes })
 }
 
 test('as root it works with full autonomy only where it is told that it is in a sandbox', () => {
@@ -45,10 +31,10 @@ test('as root it works with full autonomy only where it is told that it is in a 
 })
 
 test("the user's own settings may tell it too", () => {
-  fs.mkdirSync(path.join(home, '.claude'))
-  fs.writeFileSync(path.join(home, '.claude/settings.json'), '{"env":{"IS_SANDBOX":"1"}}')
+  const settings = path.join(home, '.claude/settings.json')
+  put(settings, '{"env":{"IS_SANDBOX":"1"}}')
   expect(objection(request([]), root)).toBeNull()
-  fs.writeFileSync(path.join(home, '.claude/settings.json'), '{"env":')
+  put(settings, '{"env":')
   expect(objection(request([]), root)).not.toBeNull()
 })
 

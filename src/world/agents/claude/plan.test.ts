@@ -1,30 +1,18 @@
 import { expect, test } from 'vitest'
-import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
 import { plan } from './plan.ts'
 
-const request: LaunchRequest = {
-  argv: ['/bin/claude'],
-  mode: 'headless',
-  cwd: '/home/dev/project',
-  env: {},
-  resume: null,
-  tag: '00000000-0000-4000-8000-000000000001',
-  isContinuation: false,
-  autonomy: 'full',
-  model: null,
-  effort: null,
-  budget: { usd: null, turns: null },
-}
+const order = orderOf({ argv: ['/bin/claude'] })
 
 test('a thread is begun under the id we chose, and resumed by it', () => {
   const common = ['/bin/claude', '-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
-  expect(plan(request)).toEqual({ argv: [...common, '--session-id', request.tag], env: {}, stdin: 'text' })
-  expect(plan({ ...request, resume: 't-1' }).argv).toEqual([...common, '--resume', 't-1'])
+  expect(plan(order)).toEqual({ argv: [...common, '--session-id', order.tag], env: {}, stdin: 'text' })
+  expect(plan({ ...order, resume: 't-1' }).argv).toEqual([...common, '--resume', 't-1'])
 })
 
 test("what the session asks for is said, and the caller's own arguments come last, unchanged", () => {
   const asked = {
-    ...request,
+    ...order,
     argv: ['/bin/claude', '--add-dir', '../other', '--model=opus'],
     autonomy: 'edits' as const,
     model: 'sonnet',
@@ -33,7 +21,7 @@ test("what the session asks for is said, and the caller's own arguments come las
   }
   expect(plan(asked).argv.slice(5)).toEqual(
     [
-      `--permission-mode acceptEdits --session-id ${request.tag}`,
+      `--permission-mode acceptEdits --session-id ${order.tag}`,
       '--model sonnet --effort high --max-budget-usd 1.5 --max-turns 20',
       '--add-dir ../other --model=opus',
     ].flatMap(words => words.split(' ')),
@@ -41,10 +29,10 @@ test("what the session asks for is said, and the caller's own arguments come las
 })
 
 test('the mode that asks goes by the name that both versions know', () => {
-  expect(plan({ ...request, autonomy: 'ask' }).argv.slice(5, 7)).toEqual(['--permission-mode', 'default'])
+  expect(plan({ ...order, autonomy: 'ask' }).argv.slice(5, 7)).toEqual(['--permission-mode', 'default'])
 })
 
 test('a budget that is used up is not one without end', () => {
-  const { argv } = plan({ ...request, budget: { usd: 0, turns: 0 } })
+  const { argv } = plan({ ...order, budget: { usd: 0, turns: 0 } })
   expect(argv.slice(-4)).toEqual(['--max-budget-usd', '0.01', '--max-turns', '1'])
 })

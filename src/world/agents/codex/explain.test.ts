@@ -1,14 +1,14 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import type { LastWord } from '../../../core/session.ts'
-import type { Ending } from '../../../ports/agent.ts'
+import { endingOf } from '../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../testkit/agents/golden.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
+import { failing } from '../last-word.ts'
 import { explain } from './explain.ts'
 import { failureOf } from './failure.ts'
 import { refusalIn } from './refusal.ts'
 
-const golden = path.resolve('test/golden/codex/0.166.0')
 const now = Date.parse('2026-11-15T13:00:00Z')
 
 test.each([
@@ -19,67 +19,64 @@ test.each([
   ['bad-config', { kind: 'setup', text: 'Error loading config.toml:' }],
   ['no-provider', { kind: 'setup', text: 'Error: Model provider `nope` not found' }],
 ])('an end before the turn began is read from stderr: %s', (name, failure) => {
-  expect(explain(ending({ stderr: golden$(`${name}.stderr`) }), now)).toMatchObject({ ok: false, failure })
+  expect(explain(endingOf({ stderr: recorded(`${name}.stderr`) }), now)).toMatchObject({ ok: false, failure })
 })
 
 test('a thread that another process still writes may be tried again', () => {
-  expect(explain(ending({ stderr: golden$('two-writers.stderr') }), now)).toBeNull()
+  expect(explain(endingOf({ stderr: recorded('two-writers.stderr') }), now)).toBeNull()
 })
 
 test('what its log says of tools is no complaint', () => {
-  expect(explain(ending({ stderr: golden$('tool-errors.stderr') }), now)).toBeNull()
+  expect(explain(endingOf({ stderr: recorded('tool-errors.stderr') }), now)).toBeNull()
 })
 
 test('a crash explains nothing', () => {
   const exit = { kind: 'signal', signal: 'SIGKILL' } as const
-  expect(explain(ending({ exit, stderr: golden$('thread-lost.stderr') }), now)).toBeNull()
+  expect(explain(endingOf({ exit, stderr: recorded('thread-lost.stderr') }), now)).toBeNull()
 })
 
 test('an error that was told without the end of the turn is its reason', () => {
   const memory = { error: 'Missing environment variable: `OPENAI_API_KEY`.' }
-  const word = explain(ending({ memory }), now)
+  const word = explain(endingOf({ memory }), now)
   expect(word).toMatchObject({ ok: false, failure: { kind: 'login', remedy: 'set OPENAI_API_KEY in the environment' } })
 })
 
 test('a turn that its sandbox kept from writing did not do its work, whatever it says', () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-codex-'))
+  const home = tempFolder()
   const thread = '01a1df4b-7351-7e01-a545-07b98ebd207c'
-  const day = path.join(home, 'sessions/2026/11/15')
-  fs.mkdirSync(day, { recursive: true })
-  fs.copyFileSync(path.join(golden, 'rollout-read-only.jsonl'), path.join(day, `rollout-x-${thread}.jsonl`))
+  put(path.join(home, `sessions/2026/11/15/rollout-x-${thread}.jsonl`), recorded('threads/read-only.jsonl'))
   const word = { ok: true, text: 'Written.' } as const
-  expect(explain(ending({ word, memory: { thread }, env: { CODEX_HOME: home } }), now)).toMatchObject({
+  expect(explain(endingOf({ word, memory: { thread }, env: { CODEX_HOME: home } }), now)).toMatchObject({
     ok: false,
     failure: {
       kind: 'denied',
       text: 'codex was kept from doing it: /bin/bash: line 1: made.txt: Read-only file system',
     },
   })
-  expect(explain(ending({ word, memory: { thread: 'none' }, env: { CODEX_HOME: home } }), now)).toBeNull()
-  fs.rmSync(home, { recursive: true })
+  expect(explain(endingOf({ word, memory: { thread: 'none' }, env: { CODEX_HOME: home } }), now)).toBeNull()
 })
 
 test('a patch refused by a read-only sandbox shows on stderr even without a record', () => {
   const word = { ok: true, text: 'Patched.' } as const
-  const seen = explain(ending({ word, stderr: golden$('patch-rejected.stderr') }), now)
+  const seen = explain(endingOf({ word, stderr: recorded('patch-rejected.stderr') }), now)
   expect(seen).toMatchObject({ ok: false, failure: { kind: 'denied' } })
 })
 
 test.each([
-  ['rollout-read-only', '/bin/bash: line 1: made.txt: Read-only file system'],
-  ['rollout-patch-rejected', expect.stringContaining('patch rejected: writing is blocked by read-only sandbox')],
-  ['rollout-mixed', 'mkdir: cannot create directory ‘y’: Read-only file system'],
-  ['rollout-outside', '/bin/bash: line 1: /home/dev/outside.txt: Read-only file system'],
-  ['rollout-inside', null],
-  ['rollout-long', null],
-  ['rollout-killed', null],
-  ['rollout-code-mode', null],
+  ['read-only', '/bin/bash: line 1: made.txt: Read-only file system'],
+  ['patch-rejected', expect.stringContaining('patch rejected: writing is blocked by read-only sandbox')],
+  ['mixed', 'mkdir: cannot create directory ‘y’: Read-only file system'],
+  ['outside', '/bin/bash: line 1: /home/dev/outside.txt: Read-only file system'],
+  ['inside', null],
+  ['long', null],
+  ['killed', null],
+  ['code-mode', null],
 ])('what the record shows of refusals: %s', (name, refusal) => {
-  expect(refusalIn(golden$(`${name}.jsonl`))).toEqual(refusal)
+  expect(refusalIn(recorded(`threads/${name}.jsonl`))).toEqual(refusal)
 })
 
 test('where it may write in its folder, a refusal counts when nothing was done after it', () => {
-  const outside = golden$('rollout-outside.jsonl').trimEnd()
+  const outside = recorded('threads/outside.jsonl').trimEnd()
   const call = '{"payload":{"type":"function_call","name":"exec_command","call_id":"later"}}'
   const output = '{"payload":{"type":"function_call_output","call_id":"later","output":"Process exited with code 0"}}'
   expect(refusalIn(outside)).not.toBeNull()
@@ -88,17 +85,13 @@ test('where it may write in its folder, a refusal counts when nothing was done a
 
 test('the time at which a limit ends is told in the time zone of the session', () => {
   const message = 'You’ve hit your usage limit. Try again at 2:01 PM.'
-  const word: LastWord = { ok: false, text: message, failure: failureOf(message, now, 'UTC') }
-  const reset = (zone: string): unknown => explain(ending({ word, env: { TZ: zone } }), now)
+  const word = failing(failureOf(message, now, 'UTC'))
+  const reset = (zone: string): unknown => explain(endingOf({ word, env: { TZ: zone } }), now)
   expect(reset('UTC')).toBeNull()
   expect(reset(':America/New_York')).toMatchObject({ failure: { resetAt: Date.parse('2026-11-15T14:02:00-05:00') } })
   expect(reset('CET-1CEST')).toMatchObject({ failure: { resetAt: null } })
 })
 
-function golden$(name: string): string {
-  return fs.readFileSync(path.join(golden, name), 'utf8')
-}
-
-function ending(changes: Partial<Ending>): Ending {
-  return { exit: { kind: 'code', code: 1 }, word: null, stderr: '', memory: {}, env: {}, ...changes }
+function recorded(name: string): string {
+  return fs.readFileSync(goldenPath(`codex/0.166.0/${name}`), 'utf8')
 }

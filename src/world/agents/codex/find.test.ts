@@ -1,26 +1,23 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { ThreadPlace } from '../../../ports/agent.ts'
+import { placeOf } from '../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../testkit/agents/golden.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { find } from './find.ts'
 
-const golden = path.resolve('test/golden/codex/0.166.0')
 const LONG = '01a1df4c-2796-7f21-83a1-0d83fd174971'
 const KILLED = '01a1df4f-264d-7433-b7b5-985c9c83a770'
 
 let home: string
 
 beforeEach(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-codex-'))
-})
-
-afterEach(() => {
-  fs.rmSync(home, { recursive: true })
+  home = tempFolder()
 })
 
 test('a thread is found by its id, with all that people said before and after compaction', () => {
-  keep('rollout-long', LONG)
+  keep('long', LONG)
   expect(find(place({ thread: LONG }))).toEqual({
     thread: LONG,
     messages: ['first <environment_context> ünïcode\nline 2', 'second', 'third', 'fourth'],
@@ -28,12 +25,12 @@ test('a thread is found by its id, with all that people said before and after co
 })
 
 test('instructions, surroundings and news of subagents are nobody’s words', () => {
-  keep('rollout-subagent', LONG)
+  keep('subagent', LONG)
   expect(find(place({ thread: LONG }))?.messages).toEqual(['hi\n'])
 })
 
 test('a message that was written down when the power failed counts', () => {
-  const file = keep('rollout-killed', KILLED)
+  const file = keep('killed', KILLED)
   const lines = fs.readFileSync(file, 'utf8').split('\n')
   const item = lines.findIndex(line => line.includes('"user.text"') && line.includes('one'))
   fs.writeFileSync(file, `${lines.slice(0, item + 1).join('\n')}\n${lines[item + 1]?.slice(0, 40)}`)
@@ -41,19 +38,19 @@ test('a message that was written down when the power failed counts', () => {
 })
 
 test('versions that told messages by an event of their own are read', () => {
-  const file = keep('rollout-killed', KILLED)
+  const file = keep('killed', KILLED)
   fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"one"}}\n')
   expect(find(place({ thread: KILLED }))?.messages).toEqual(['one'])
 })
 
 test('a thread kept under another day than its id tells is found, too', () => {
-  keep('rollout-long', LONG, '2031/01/02')
+  keep('long', LONG, '2031/01/02')
   expect(find(place({ thread: LONG }))?.messages).toHaveLength(4)
 })
 
 test('without an id it is the one begun in this folder, since then, with these words', () => {
-  keep('rollout-killed', KILLED)
-  keep('rollout-long', LONG)
+  keep('killed', KILLED)
+  keep('long', LONG)
   const since = Date.parse('2026-11-15T13:04:28Z')
   expect(find(place({ since, opening: 'one' }))).toEqual({ thread: KILLED, messages: ['one\n', 'two\n'] })
   expect(find(place({ since, opening: 'two' }))).toBeNull()
@@ -62,8 +59,8 @@ test('without an id it is the one begun in this folder, since then, with these w
 })
 
 test('of twins neither is taken', () => {
-  keep('rollout-killed', KILLED)
-  keep('rollout-killed', '01a1df4f-264d-7433-b7b5-000000000000')
+  keep('killed', KILLED)
+  keep('killed', '01a1df4f-264d-7433-b7b5-000000000000')
   expect(find(place({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
 })
 
@@ -73,7 +70,7 @@ test('no record, no thread', () => {
 })
 
 test('codex keeps its threads below the home folder unless told otherwise', () => {
-  keep('rollout-long', LONG)
+  keep('long', LONG)
   fs.renameSync(path.join(home, 'codex'), path.join(home, '.codex'))
   expect(find(place({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
 })
@@ -85,20 +82,10 @@ test('a record that cannot be looked at is not a missing one', () => {
 
 function keep(name: string, thread: string, day = '2026/11/15'): string {
   const file = path.join(home, 'codex/sessions', day, `rollout-2026-11-15T13-00-00-${thread}.jsonl`)
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.copyFileSync(path.join(golden, `${name}.jsonl`), file)
-  return file
+  return put(file, fs.readFileSync(goldenPath(`codex/0.166.0/threads/${name}.jsonl`)))
 }
 
 function place(changes: Partial<ThreadPlace>): ThreadPlace {
-  return {
-    thread: null,
-    tag: '7b1c2d3e-0000-4000-8000-000000000000',
-    cwd: '/home/dev/project',
-    env: { HOME: '/home/dev', CODEX_HOME: path.join(home, 'codex') },
-    since: Date.parse('2026-11-15T12:00:00Z'),
-    others: [],
-    opening: '',
-    ...changes,
-  }
+  const env = { HOME: '/home/dev', CODEX_HOME: path.join(home, 'codex') }
+  return placeOf({ env, since: Date.parse('2026-11-15T12:00:00Z'), ...changes })
 }

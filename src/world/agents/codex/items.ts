@@ -4,6 +4,7 @@ import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { called, noted, returned, said } from '../telling.ts'
 import { type Json, jsons, list, text } from '../json.ts'
 import { brief } from '../last-word.ts'
+import { unknown } from '../unknown.ts'
 import { type Tool, toolIn } from './tools.ts'
 
 type Stage = 'item.started' | 'item.updated' | 'item.completed'
@@ -27,7 +28,7 @@ export function readItem(stage: Stage, item: Json, memory: Memory): Reading {
     case 'web_search':
       return used(stage, item, memory)
     default:
-      return { observations: [{ type: 'unknown', what: `item/${type}` }], text: null }
+      return unknown(`item/${type}`)
   }
 }
 

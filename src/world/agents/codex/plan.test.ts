@@ -1,17 +1,12 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { native } from './native.ts'
 import { objection } from './objection.ts'
 import { plan } from './plan.ts'
-
-const folders: string[] = []
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true })
-})
 
 test('it is told to work without questions and to read the prompt on stdin', () => {
   expect(plan(request())).toEqual({
@@ -39,11 +34,11 @@ test.each([
   ['nested', 'node_modules/@openai/codex/node_modules/@openai/codex-linux-x64'],
   ['in the package itself', 'node_modules/@openai/codex'],
 ])('the program itself is started, not its wrapper: %s', (_, home) => {
-  const root = folder()
-  const wrapper = write(root, 'node_modules/@openai/codex/bin/codex.js')
-  write(root, 'node_modules/@openai/codex/package.json', '{}')
-  write(root, `${home}/package.json`, '{}')
-  const binary = write(root, `${home}/vendor/x86_64-unknown-linux-musl/bin/codex`)
+  const root = tempFolder()
+  const wrapper = put(path.join(root, 'node_modules/@openai/codex/bin/codex.js'))
+  put(path.join(root, 'node_modules/@openai/codex/package.json'), '{}')
+  put(path.join(root, `${home}/package.json`), '{}')
+  const binary = put(path.join(root, `${home}/vendor/x86_64-unknown-linux-musl/bin/codex`))
   fs.mkdirSync(path.join(root, 'bin'))
   fs.symlinkSync(wrapper, path.join(root, 'bin/codex'))
   expect(native(path.join(root, 'bin/codex'), 'linux-x64')).toEqual({
@@ -53,8 +48,8 @@ test.each([
 })
 
 test('what is no wrapper, or has nothing to wrap here, is started as it is', () => {
-  const root = folder()
-  const wrapper = write(root, 'node_modules/@openai/codex/bin/codex.js')
+  const root = tempFolder()
+  const wrapper = put(path.join(root, 'node_modules/@openai/codex/bin/codex.js'))
   expect(native(wrapper, 'linux-x64')).toEqual({ program: wrapper, env: {} })
   expect(native(wrapper, 'aix-ppc64')).toEqual({ program: wrapper, env: {} })
   expect(native('/nowhere/codex')).toEqual({ program: '/nowhere/codex', env: {} })
@@ -87,31 +82,5 @@ test('a model may be named once', () => {
 })
 
 function request(changes: Partial<LaunchRequest> = {}): LaunchRequest {
-  return {
-    argv: ['/opt/codex'],
-    mode: 'headless',
-    cwd: '/home/dev/project',
-    env: {},
-    resume: null,
-    tag: '7b1c2d3e-0000-4000-8000-000000000000',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...changes,
-  }
-}
-
-function folder(): string {
-  const made = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-codex-')))
-  folders.push(made)
-  return made
-}
-
-function write(root: string, name: string, content = ''): string {
-  const file = path.join(root, name)
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.writeFileSync(file, content)
-  return file
+  return orderOf({ argv: ['/opt/codex'], ...changes })
 }

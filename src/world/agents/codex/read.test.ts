@@ -1,23 +1,6 @@
-import fs from 'node:fs'
-import path from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
-import { iso } from '../../../lib/time.ts'
-import type { Memory, Observation } from '../../../ports/agent.ts'
+import { expect, test } from 'vitest'
+import { type AllRead, readAll } from '../../../testkit/agents/read-all.ts'
 import { read } from './read.ts'
-
-const golden = path.resolve('test/golden/codex/0.166.0')
-const cases = fs.readdirSync(golden).filter(name => name.endsWith('.jsonl') && !name.startsWith('rollout-'))
-const now = Date.parse('2026-11-15T09:10:00Z')
-
-beforeAll(() => {
-  process.env['TZ'] = 'UTC'
-})
-
-test.each(cases)('what codex said in %s is understood', async name => {
-  const { observations, transcript } = readAll(fs.readFileSync(path.join(golden, name), 'utf8'))
-  const expected = path.join(golden, name.replace('.jsonl', '.expected.txt'))
-  await expect([...observations.map(line), '', transcript].join('\n')).toMatchFileSnapshot(expected)
-})
 
 test('an answer counts as the last word only when it follows the last tool', () => {
   const said = '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I will look."}}'
@@ -41,7 +24,7 @@ test('what it will say in years to come is told, and breaks nothing', () => {
     'plain words',
     '',
   ]
-  const { observations, transcript } = readAll(lines.join('\n'))
+  const { observations, transcript } = readLines(...lines)
   expect(observations.flatMap(seen => (seen.type === 'unknown' ? seen.what : []))).toEqual([
     'turn.paused',
     'item/dream',
@@ -56,16 +39,14 @@ test('a plan is told in one line', () => {
     { text: 'look', completed: true },
     { text: 'fix', completed: false },
   ]
-  const { transcript } = readAll(
-    JSON.stringify({ type: 'item.started', item: { id: 'item_1', type: 'todo_list', items } }),
-  )
+  const { transcript } = readLines({ type: 'item.started', item: { id: 'item_1', type: 'todo_list', items } })
   expect(transcript).toBe('── plan: 1 of 2 done, next fix\n')
 })
 
 test('a command is shown without the shell around it', () => {
   const gist = (command: string): string | undefined => {
     const item = { id: '1', type: 'command_execution', command }
-    const [, seen] = readAll(JSON.stringify({ type: 'item.started', item })).observations
+    const [, seen] = readLines({ type: 'item.started', item }).observations
     return seen?.type === 'tool-started' ? seen.gist : undefined
   }
   expect(gist("/bin/bash -lc 'ls -l'")).toBe('ls -l')
@@ -75,27 +56,11 @@ test('a command is shown without the shell around it', () => {
   expect(gist('make all')).toBe('make all')
 })
 
-function readAll(output: string): { observations: Observation[]; transcript: string } {
-  const observations: Observation[] = []
-  let transcript = ''
-  let memory: Memory = {}
-  for (const text of output.split('\n')) {
-    const reading = read(text, memory, now)
-    observations.push(...reading.observations)
-    transcript += reading.text ?? ''
-    memory = JSON.parse(JSON.stringify(reading.memory ?? memory)) as Memory
-  }
-  return { observations, transcript }
+function readLines(...lines: (string | object)[]): AllRead {
+  return readAll((line, memory) => read(line, memory, 0), lines)
 }
 
 function word(lines: readonly string[]): unknown {
-  const last = readAll(lines.join('\n')).observations.at(-1)
+  const last = readLines(...lines).observations.at(-1)
   return last?.type === 'finished' ? last.word : undefined
-}
-
-/** Times are written so that a person can check them. */
-function line(observation: Observation): string {
-  return JSON.stringify(observation, (key, value: unknown) =>
-    key === 'resetAt' && typeof value === 'number' ? iso(value) : value,
-  )
 }

@@ -4,6 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
+import { unknown } from '../unknown.ts'
 import { failureOf } from './failure.ts'
 import { readItem } from './items.ts'
 import { amount, type Json, json, jsonIn, text } from '../json.ts'
@@ -32,7 +33,7 @@ export function read(line: string, memory: Memory, now: Instant): Reading {
     case 'turn.failed':
       return broken(text(json(event['error'])['message']), memory, now)
     default:
-      return { observations: [{ type: 'unknown', what: type === '' ? 'an event without a type' : type }], text: null }
+      return unknown(type)
   }
 }
 

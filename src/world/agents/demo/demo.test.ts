@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
 import { demo } from './demo.ts'
 import { DIRECTIVES, parseScript } from './script.ts'
 
@@ -6,20 +7,8 @@ const agent = demo(['node', 'demo'], '/threads')
 
 test('its thread has the name we choose, and is resumed by it', () => {
   const plan = (resume: string | null, isContinuation = false): readonly string[] =>
-    agent.plan({
-      argv: ['node', 'demo'],
-      mode: 'headless',
-      cwd: '/',
-      env: {},
-      resume,
-      tag: 'tag',
-      isContinuation,
-      autonomy: 'full',
-      model: null,
-      effort: null,
-      budget: { usd: null, turns: null },
-    }).argv
-  expect(plan(null)).toEqual(['node', 'demo', '--thread', 'tag'])
+    agent.plan(orderOf({ argv: ['node', 'demo'], resume, isContinuation })).argv
+  expect(plan(null)).toEqual(['node', 'demo', '--thread', 'our-tag'])
   expect(plan('t-1')).toEqual(['node', 'demo', '--resume', 't-1'])
   expect(plan('t-1', true)).toEqual(['node', 'demo', '--resume', 't-1', '--go-on'])
 })

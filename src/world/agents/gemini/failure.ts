@@ -1,17 +1,18 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import { type Instant, parseDuration } from '../../../lib/time.ts'
-import { fieldsOf, jsonIn, numberOf, wordOf } from './events.ts'
+import { amount, json, jsonIn, text } from '../json.ts'
 
 export const LOGIN_REMEDY = 'start gemini and log in, or set GEMINI_API_KEY'
 
 /** What gemini said when a turn failed: `[API Error: {"error":{"code":429,…}}]`, or plain words. `at` is when it said so. */
 export function failureOf(message: string, at: Instant | null): Failure {
   const told = message.replace(/^\[API Error: ([^]*)\]$/, '$1')
-  const error = fieldsOf(jsonIn(told)['error'])
-  const text = oneLine([numberOf(error['code']) || '', wordOf(error['message']) || told].join(' '))
-  const kind = kindOf(text, numberOf(error['code']))
-  return { kind, text, resetAt: kind === 'rate-limit' ? resetIn(told, at) : null, remedy: remedyFor(kind) }
+  const error = json(jsonIn(told)?.['error'])
+  const code = amount(error['code'])
+  const words = oneLine([code || '', text(error['message']) || told].join(' '))
+  const kind = kindOf(words, code)
+  return { kind, text: words, resetAt: kind === 'rate-limit' ? resetIn(told, at) : null, remedy: remedyFor(kind) }
 }
 
 function kindOf(text: string, code: number): FailureKind {

@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { hasCode } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../os/files.ts'
-import { fieldsOf, jsonIn, wordOf } from './events.ts'
+import { piecesIn } from '../content.ts'
+import { namesIn } from '../disk.ts'
+import { jsonIn, text } from '../json.ts'
 
 /** The first line of a file holds the id of its thread. */
 const LONGEST_HEADER = 4096
@@ -31,18 +32,9 @@ function filesOf(id: string, env: ThreadPlace['env']): string[] {
     .filter(file => idIn(file) === id)
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder)
-  } catch (cause) {
-    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return []
-    throw cause
-  }
-}
-
 function idIn(file: string): string {
   const [header = ''] = readPart(file, 0, LONGEST_HEADER).toString().split('\n', 1)
-  return wordOf(jsonIn(header)['sessionId'])
+  return text(jsonIn(header)?.['sessionId'])
 }
 
 /** Each message is written once as a line of its own. What is written again with `$set` is a summary of them. */
@@ -50,14 +42,7 @@ function messagesIn(content: string): string[] {
   return content
     .split('\n')
     .map(jsonIn)
-    .filter(entry => entry['type'] === 'user')
-    .map(entry => textIn(entry['content']))
-    .filter(text => text !== '' && !text.startsWith('<session_context>'))
-}
-
-/** What tools gave back is written as if the user had said it, but is no text. */
-function textIn(content: unknown): string {
-  if (typeof content === 'string') return content
-  const parts = Array.isArray(content) ? content.map(fieldsOf) : []
-  return parts.map(part => wordOf(part['text'])).join('')
+    .filter(entry => entry?.['type'] === 'user')
+    .map(entry => piecesIn(entry?.['content'])) // What tools gave back is written as if the user had said it, but is no text.
+    .filter(said => said !== '' && !said.startsWith('<session_context>'))
 }

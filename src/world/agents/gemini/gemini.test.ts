@@ -1,8 +1,10 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { LaunchRequest, Memory } from '../../../ports/agent.ts'
+import { endingOf, orderOf, placeOf } from '../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../testkit/agents/golden.ts'
+import { tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { explain } from './explain.ts'
 import { failureOf } from './failure.ts'
 import { find } from './find.ts'
@@ -12,20 +14,20 @@ import { read } from './read.ts'
 const id = '77777777-0000-4000-8000-000000000007'
 
 test('a thread is begun under our id and resumed under its own', () => {
-  expect(gemini.plan(request({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
-    argv: '/bin/gemini --output-format stream-json --yolo --skip-trust -m gemini-2.5-pro --session-id tag -s'.split(
+  expect(gemini.plan(orderOf({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
+    argv: '/bin/gemini --output-format stream-json --yolo --skip-trust -m gemini-2.5-pro --session-id our-tag -s'.split(
       ' ',
     ),
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     stdin: 'text',
   })
-  const { argv } = gemini.plan(request({ resume: 'mine', autonomy: 'edits' }))
+  const { argv } = gemini.plan(orderOf({ argv: ['/bin/gemini'], resume: 'mine', autonomy: 'edits' }))
   expect(argv.slice(3)).toEqual(['--approval-mode', 'auto_edit', '--skip-trust', '--resume', 'mine'])
 })
 
 test('what fights our own arguments is objected to', () => {
   const objection = (changes: Partial<LaunchRequest>): string | undefined =>
-    gemini.objection?.(request(changes), { isRoot: false })?.problem
+    gemini.objection?.(orderOf(changes), { isRoot: false })?.problem
   expect(objection({ argv: ['gemini', '--sandbox'] })).toBeUndefined()
   expect(objection({ effort: 'high' })).toBe('gemini takes no effort')
   expect(objection({ argv: ['gemini', '--resume=latest'] })).toBe('--resume=latest cannot be given to gemini here')
@@ -80,28 +82,13 @@ test.each([
 })
 
 test('the record holds what people said, whichever of its files it stands in', () => {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'gemini-find-'))
-  try {
-    const chats = path.join(home, '.gemini/tmp/project/chats')
-    const place = {
-      thread: null,
-      tag: id,
-      cwd: '/home/dev/project',
-      env: { HOME: home },
-      since: 0,
-      others: [],
-      opening: '',
-    }
-    expect(find(place)).toBeNull()
-    fs.cpSync(path.join(import.meta.dirname, '../../../../test/golden/gemini/0.61.0/threads'), chats, {
-      recursive: true,
-    })
-    const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
-    expect(find(place)).toEqual({ thread: id, messages })
-    expect(find({ ...place, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
-  } finally {
-    fs.rmSync(home, { recursive: true })
-  }
+  const home = tempFolder()
+  const place = placeOf({ tag: id, env: { HOME: home } })
+  expect(find(place)).toBeNull()
+  fs.cpSync(goldenPath('gemini/0.61.0/threads'), path.join(home, '.gemini/tmp/project/chats'), { recursive: true })
+  const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
+  expect(find(place)).toEqual({ thread: id, messages })
+  expect(find({ ...place, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
 })
 
 test.each([
@@ -111,23 +98,6 @@ test.each([
   ['setup', 1, 'Unknown argument: nonsense\nUsage: gemini [options] [command]'],
   ['setup', 55, '\u001b[31mGemini CLI is not running in a trusted directory. To proceed, …'],
 ])('%s: exit %i and %s', (kind, code, stderr) => {
-  const word = explain({ exit: { kind: 'code', code }, word: null, stderr, memory: {}, env: {} })
+  const word = explain(endingOf({ exit: { kind: 'code', code }, stderr }))
   expect(word).toMatchObject({ ok: false, failure: { kind } })
 })
-
-function request(changes: Partial<LaunchRequest>): LaunchRequest {
-  return {
-    argv: ['/bin/gemini'],
-    mode: 'headless',
-    cwd: '/',
-    env: {},
-    resume: null,
-    tag: 'tag',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...changes,
-  }
-}

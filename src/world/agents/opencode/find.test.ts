@@ -1,8 +1,10 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { ThreadPlace } from '../../../ports/agent.ts'
+import { placeOf } from '../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../testkit/agents/golden.ts'
+import { tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { openDatabase } from '../../os/sqlite.ts'
 import { find } from './find.ts'
 
@@ -13,13 +15,9 @@ let home: string
 let file: string
 
 beforeEach(() => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-opencode-'))
+  home = tempFolder()
   file = path.join(home, 'data/opencode/opencode.db')
   fs.mkdirSync(path.dirname(file), { recursive: true })
-})
-
-afterEach(() => {
-  fs.rmSync(home, { recursive: true })
 })
 
 test('a thread is found by its id, with all that people said before and after compaction', () => {
@@ -84,19 +82,10 @@ test('a record that cannot be read is not a missing one', () => {
 /** What opencode 1.18.33 wrote into its database. */
 function record(): void {
   const database = openDatabase(file)
-  database.exec(fs.readFileSync(path.resolve('test/golden/opencode/1.18.33/threads.sql'), 'utf8'))
+  database.exec(fs.readFileSync(goldenPath('opencode/1.18.33/threads/all.sql'), 'utf8'))
   database.close()
 }
 
 function place(changes: Partial<ThreadPlace>): ThreadPlace {
-  return {
-    thread: null,
-    tag: 'our-tag',
-    cwd: '/home/dev/project',
-    env: { HOME: '/home/dev', XDG_DATA_HOME: path.join(home, 'data') },
-    since: Date.parse('2026-11-15T12:00:00Z'),
-    others: [],
-    opening: '',
-    ...changes,
-  }
+  return placeOf({ env: { HOME: '/home/dev', XDG_DATA_HOME: path.join(home, 'data') }, ...changes })
 }

@@ -1,17 +1,12 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { native } from './native.ts'
 import { objection } from './objection.ts'
 import { plan } from './plan.ts'
-
-const folders: string[] = []
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true })
-})
 
 test('a thread is begun with our tag as its title, in the folder of the session', () => {
   expect(plan(request())).toEqual({
@@ -42,12 +37,12 @@ test('less autonomy: outside of its folder it must ask; then for every edit and 
 })
 
 test('the program itself is started, not a script around it', () => {
-  const root = folder()
-  const script = write(root, 'node_modules/opencode-ai/bin/opencode', '#!/usr/bin/env node\n')
-  const quick = write(root, 'node_modules/opencode-linux-x64/bin/opencode')
-  const plain = write(root, 'node_modules/opencode-linux-x64-baseline/bin/opencode')
+  const root = tempFolder()
+  const script = put(path.join(root, 'node_modules/opencode-ai/bin/opencode'), '#!/usr/bin/env node\n')
+  const quick = put(path.join(root, 'node_modules/opencode-linux-x64/bin/opencode'))
+  const plain = put(path.join(root, 'node_modules/opencode-linux-x64-baseline/bin/opencode'))
   for (const name of ['opencode-linux-x64', 'opencode-linux-x64-baseline'])
-    write(root, `node_modules/${name}/package.json`, '{}')
+    put(path.join(root, `node_modules/${name}/package.json`), '{}')
   fs.symlinkSync(script, path.join(root, 'opencode'))
   const machine = { platform: 'linux', arch: 'x64', hasAvx2: true, hasMusl: false }
   expect(native(path.join(root, 'opencode'), machine)).toBe(quick)
@@ -57,7 +52,7 @@ test('the program itself is started, not a script around it', () => {
 })
 
 test('what is no script is started as it is', () => {
-  const program = write(folder(), 'node_modules/opencode-ai/bin/opencode.exe', '\u007fELF')
+  const program = put(path.join(tempFolder(), 'node_modules/opencode-ai/bin/opencode.exe'), '\u007fELF')
   expect(native(program)).toBe(program)
   expect(native('/nowhere/opencode')).toBe('/nowhere/opencode')
 })
@@ -87,31 +82,5 @@ test('a model and an effort may be named once', () => {
 })
 
 function request(changes: Partial<LaunchRequest> = {}): LaunchRequest {
-  return {
-    argv: ['/opt/opencode'],
-    mode: 'headless',
-    cwd: '/home/dev/project',
-    env: {},
-    resume: null,
-    tag: 'our-tag',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...changes,
-  }
-}
-
-function folder(): string {
-  const made = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-opencode-')))
-  folders.push(made)
-  return made
-}
-
-function write(root: string, name: string, content = ''): string {
-  const file = path.join(root, name)
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  fs.writeFileSync(file, content)
-  return file
+  return orderOf({ argv: ['/opt/opencode'], ...changes })
 }

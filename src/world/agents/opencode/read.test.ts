@@ -1,18 +1,6 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import { expect, test } from 'vitest'
-import { iso } from '../../../lib/time.ts'
-import type { Memory, Observation } from '../../../ports/agent.ts'
+import { readAll } from '../../../testkit/agents/read-all.ts'
 import { read } from './read.ts'
-
-const golden = path.resolve('test/golden/opencode/1.18.33')
-const cases = fs.readdirSync(golden).filter(name => name.endsWith('.jsonl'))
-
-test.each(cases)('what opencode said in %s is understood', async name => {
-  const { observations, transcript } = readAll(fs.readFileSync(path.join(golden, name), 'utf8'))
-  const expected = path.join(golden, name.replace('.jsonl', '.expected.txt'))
-  await expect([...observations.map(line), '', transcript].join('\n')).toMatchFileSnapshot(expected)
-})
 
 test('the word is that of the last step', () => {
   const start = { type: 'step_start', part: {} }
@@ -61,7 +49,7 @@ test('what it will say in years to come is told, and breaks nothing', () => {
     'plain words',
     '',
   ]
-  const { observations, transcript } = readAll(lines.join('\n'))
+  const { observations, transcript } = readAll(read, lines)
   expect(observations.flatMap(seen => (seen.type === 'unknown' ? seen.what : []))).toEqual([
     'session_paused',
     'an event without a type',
@@ -69,28 +57,8 @@ test('what it will say in years to come is told, and breaks nothing', () => {
   expect(transcript).toContain('plain words\n')
 })
 
-function readAll(output: string): { observations: Observation[]; transcript: string } {
-  const observations: Observation[] = []
-  let transcript = ''
-  let memory: Memory = {}
-  for (const text of output.split('\n')) {
-    const reading = read(text, memory)
-    observations.push(...reading.observations)
-    transcript += reading.text ?? ''
-    memory = JSON.parse(JSON.stringify(reading.memory ?? memory)) as Memory
-  }
-  return { observations, transcript }
-}
-
 function wordAfter(...events: readonly object[]): unknown {
-  const { observations } = readAll(events.map(event => JSON.stringify(event)).join('\n'))
+  const { observations } = readAll(read, events)
   const last = observations.findLast(seen => seen.type === 'finished' || seen.type === 'began')
   return last?.type === 'finished' ? last.word : null
-}
-
-/** Times are written so that a person can check them. */
-function line(observation: Observation): string {
-  return JSON.stringify(observation, (key, value: unknown) =>
-    key === 'resetAt' && typeof value === 'number' ? iso(value) : value,
-  )
 }

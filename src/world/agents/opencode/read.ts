@@ -3,6 +3,7 @@ import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { brief, failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
+import { unknown } from '../unknown.ts'
 import { failureOf } from './failure.ts'
 import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { readTool } from './tools.ts'
@@ -39,7 +40,7 @@ function meaning(event: Json, memory: Memory): Reading {
     case 'error':
       return broken(json(event['error']), amount(event['timestamp']), memory)
     default:
-      return { observations: [{ type: 'unknown', what: type === '' ? 'an event without a type' : type }], text: null }
+      return unknown(type)
   }
 }
 

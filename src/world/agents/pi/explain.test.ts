@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Exit } from '../../../core/session.ts'
+import { endingOf } from '../../../testkit/agents/fixtures.ts'
 import { explain } from './explain.ts'
 
 test.each([
@@ -16,21 +16,17 @@ test.each([
   ['setup', 1, 'Error: --session-id cannot be combined with --session'],
   ['setup', 1, "SyntaxError: The requested module 'node:module' does not provide an export named 'enableCompileCache'"],
 ])('%s: exit %i and %s', (kind, code, stderr) => {
-  const word = explain(ending(stderr, { kind: 'code', code }))
+  const word = explain(endingOf({ exit: { kind: 'code', code }, stderr }))
   expect(word).toMatchObject({ ok: false, failure: { kind } })
 })
 
 test('what it says is told without dressing', () => {
-  expect(explain(ending('Error: Unknown option: -zz\n', { kind: 'code', code: 1 }))?.text).toBe('Unknown option: -zz')
+  expect(explain(endingOf({ stderr: 'Error: Unknown option: -zz\n' }))?.text).toBe('Unknown option: -zz')
 })
 
 test('a turn that ended, a death by signal and other complaints are left as they are', () => {
   const complaint = "No session found matching 'x'"
-  expect(explain({ ...ending(complaint, { kind: 'code', code: 0 }), word: { ok: true, text: 'done' } })).toBeNull()
-  expect(explain(ending(complaint, { kind: 'signal', signal: 'SIGKILL' }))).toBeNull()
-  expect(explain(ending('ENOSPC: no space left on device', { kind: 'code', code: 1 }))).toBeNull()
+  expect(explain(endingOf({ stderr: complaint, word: { ok: true, text: 'done' } }))).toBeNull()
+  expect(explain(endingOf({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: complaint }))).toBeNull()
+  expect(explain(endingOf({ stderr: 'ENOSPC: no space left on device' }))).toBeNull()
 })
-
-function ending(stderr: string, exit: Exit): Parameters<typeof explain>[0] {
-  return { exit, word: null, stderr, memory: {}, env: {} }
-}

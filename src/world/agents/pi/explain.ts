@@ -1,24 +1,11 @@
-import type { FailureKind } from '../../../core/failure.ts'
-import type { LastWord } from '../../../core/session.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
-import type { Ending } from '../../../ports/agent.ts'
+import { explainBy } from '../complaints.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
 /** What pi complained of before it had a turn to end. */
-export function explain({ exit, word, stderr }: Ending): LastWord | null {
-  if (word !== null || exit.kind !== 'code') return null
-  const lines = stderr.split('\n').map(oneLine)
-  for (const { sign, kind, remedy } of COMPLAINTS) {
-    const text = lines.find(line => sign.test(line))?.replace(/^Error: /, '')
-    if (text !== undefined) return { ok: false, text, failure: { kind, text, resetAt: null, remedy } }
-  }
-  return null
-}
-
-const COMPLAINTS: readonly { sign: RegExp; kind: FailureKind; remedy: string | null }[] = [
+export const explain = explainBy([
   // Asked of nobody, pi answers no and exits 0 with nothing done: the thread belongs to another working directory.
-  { sign: /Fork this session into current directory/, kind: 'thread-lost', remedy: null },
-  { sign: /No session found matching|Session file is not a valid/, kind: 'thread-lost', remedy: null },
+  { sign: /Fork this session into current directory/, kind: 'thread-lost' },
+  { sign: /No session found matching|Session file is not a valid/, kind: 'thread-lost' },
   {
     sign: /No API key found|No models available|No model selected|Authentication failed for/,
     kind: 'login',
@@ -29,17 +16,17 @@ const COMPLAINTS: readonly { sign: RegExp; kind: FailureKind; remedy: string | n
     kind: 'setup',
     remedy: 'pi --list-models shows what it knows',
   },
-  { sign: /^Error: .*(?:Unknown option|Invalid mode| requires | cannot be combined )/, kind: 'setup', remedy: null },
+  { sign: /^Error: .*(?:Unknown option|Invalid mode| requires | cannot be combined )/, kind: 'setup' },
   {
     sign: /^Error: Failed to load extension/,
     kind: 'setup',
     remedy: 'mend the extension, or give pi -ne to go without',
   },
-  { sign: /^Stored session working directory does not exist/, kind: 'setup', remedy: null },
+  { sign: /^Stored session working directory does not exist/, kind: 'setup' },
   // pi 0.87 on Node 20: it needs Node 22.19 and stumbles over what is not there.
   {
     sign: /^SyntaxError: The requested module .* does not provide an export/,
     kind: 'setup',
     remedy: 'pi does not start with this version of Node; pi 0.87 needs 22.19 or newer',
   },
-]
+])

@@ -2,7 +2,7 @@ import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { delayIn } from './delay.ts'
-import { fieldsOf, wordOf } from './events.ts'
+import { json, jsonIn, text } from '../json.ts'
 
 export const LOGIN_REMEDY = "start pi and type /login, or set the API key of the model's provider"
 
@@ -60,11 +60,8 @@ function readableText(message: string): string {
   return oneLine(told === '' ? message : message.slice(0, brace) + told)
 }
 
-function messageInside(json: string): string {
-  try {
-    const body = fieldsOf(JSON.parse(json))
-    return wordOf(body['message']) || wordOf(fieldsOf(body['error'])['message'])
-  } catch {
-    return '' // Not JSON after all: it is shown as it came.
-  }
+/** Nothing when it is not JSON after all: then it is shown as it came. */
+function messageInside(told: string): string {
+  const body = jsonIn(told) ?? {}
+  return text(body['message']) || text(json(body['error'])['message'])
 }

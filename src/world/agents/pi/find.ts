@@ -1,10 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { hasCode } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../os/files.ts'
-import { eventIn, fieldsOf, messageIn, textIn, wordOf } from './events.ts'
-import { type PiPlace, realCwd, threadFile, threadFolder, usualFolder } from './folder.ts'
+import { wordsIn } from '../content.ts'
+import { namesIn, realPath } from '../disk.ts'
+import { eventIn, json, text } from '../json.ts'
+import { type PiPlace, threadFile, threadFolder, usualFolder } from './folder.ts'
+import { messageIn } from './message.ts'
 
 /** The first line of a thread's file holds its id and working directory. */
 const LONGEST_HEADER = 8192
@@ -20,7 +22,7 @@ export function findFile(place: PiPlace, { tag, thread }: { tag: string; thread:
   const ours = threadFile(place, tag)
   if (headerOf(ours) !== null) return ours
   if (thread === null) return null
-  const cwd = realCwd(place.cwd)
+  const cwd = realPath(place.cwd)
   return (
     [threadFolder(place), usualFolder(place)].flatMap(filesIn).find(file => {
       const header = headerOf(file)
@@ -31,26 +33,20 @@ export function findFile(place: PiPlace, { tag, thread }: { tag: string; thread:
 }
 
 function filesIn(folder: string): string[] {
-  try {
-    return fs
-      .readdirSync(folder)
-      .filter(name => name.endsWith('.jsonl'))
-      .map(name => path.join(folder, name))
-  } catch (cause) {
-    if (hasCode(cause, 'ENOENT') || hasCode(cause, 'ENOTDIR')) return []
-    throw cause
-  }
+  return namesIn(folder)
+    .filter(name => name.endsWith('.jsonl'))
+    .map(name => path.join(folder, name))
 }
 
 function headerOf(file: string): { id: string; cwd: string } | null {
   const [line = ''] = readPart(file, 0, LONGEST_HEADER).toString().split('\n', 1)
-  const { type, id, cwd } = fieldsOf(eventIn(line))
-  return type === 'session' && wordOf(id) !== '' ? { id: wordOf(id), cwd: wordOf(cwd) } : null
+  const { type, id, cwd } = json(eventIn(line))
+  return type === 'session' && text(id) !== '' ? { id: text(id), cwd: text(cwd) } : null
 }
 
 function recordIn(file: string): ThreadRecord | null {
   const [header = '', ...entries] = fs.readFileSync(file, 'utf8').split('\n')
-  const thread = wordOf(eventIn(header)?.['id'])
+  const thread = text(eventIn(header)?.['id'])
   return thread === '' ? null : { thread, messages: entries.flatMap(messagesIn) }
 }
 
@@ -60,5 +56,5 @@ function messagesIn(entry: string): string[] {
   const event = eventIn(entry)
   if (event?.type !== 'message') return []
   const message = messageIn(event['message'])
-  return message.role === 'user' ? [textIn(message.content)] : []
+  return message.role === 'user' ? [wordsIn(message.content)] : []
 }

@@ -1,9 +1,9 @@
-import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { fieldsOf, wordOf } from './events.ts'
+import { jsonInFile, realPath } from '../disk.ts'
+import { text } from '../json.ts'
 
-/** Where pi is started, and with what around it. */
+/** Where pi is started, and with what around it. It asks the kernel where it is, and is told without symbolic links. */
 export interface PiPlace {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -16,13 +16,13 @@ export function threadFile(place: PiPlace, tag: string): string {
 
 /** Where pi 0.73 and 0.87 keep the threads of a working directory: as told by the environment or settings, or as usual. */
 export function threadFolder(place: PiPlace): string {
-  const cwd = realCwd(place.cwd)
+  const cwd = realPath(place.cwd)
   const told = place.env['PI_CODING_AGENT_SESSION_DIR'] || toldBySettings(place, cwd)
   return told === '' ? usualFolder(place) : path.resolve(cwd, fromHome(told, place))
 }
 
 export function usualFolder(place: PiPlace): string {
-  const name = realCwd(place.cwd)
+  const name = realPath(place.cwd)
     .replace(/^\//, '')
     .replace(/[/\\:]/g, '-')
   return path.join(agentFolder(place), 'sessions', `--${name}--`)
@@ -35,11 +35,7 @@ function toldBySettings(place: PiPlace, cwd: string): string {
 }
 
 function sessionDirIn(file: string): string {
-  try {
-    return wordOf(fieldsOf(JSON.parse(fs.readFileSync(file, 'utf8')))['sessionDir'])
-  } catch {
-    return '' // No settings, or none that pi could read either.
-  }
+  return text(jsonInFile(file)?.['sessionDir'])
 }
 
 function agentFolder(place: PiPlace): string {
@@ -53,13 +49,4 @@ function fromHome(folder: string, place: PiPlace): string {
 
 function homeOf({ env }: PiPlace): string {
   return env['HOME'] || os.homedir()
-}
-
-/** pi asks the kernel where it is, and is told without symbolic links. */
-export function realCwd(cwd: string): string {
-  try {
-    return fs.realpathSync(cwd)
-  } catch {
-    return cwd // It is gone: nothing can be started there, and nothing be found.
-  }
 }

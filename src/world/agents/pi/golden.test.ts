@@ -1,31 +1,4 @@
-import fs from 'node:fs'
-import path from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { Memory, Reading } from '../../../ports/agent.ts'
+import { readsAsBefore } from '../../../testkit/agents/golden.ts'
 import { read } from './read.ts'
 
-/** What the real program wrote, and what we make of it: the transcript, then each observation. */
-const golden = path.join(import.meta.dirname, '../../../../test/golden/pi')
-
-describe.each(fs.readdirSync(golden))('pi %s', version => {
-  const cases = fs.readdirSync(path.join(golden, version)).filter(name => name.endsWith('.jsonl'))
-  it.each(cases)('%s reads as it did', async name => {
-    const file = path.join(golden, version, name)
-    const readings = readAll(fs.readFileSync(file, 'utf8'))
-    const transcript = readings.map(reading => reading.text ?? '').join('')
-    const observations = readings.flatMap(reading => reading.observations).map(item => `${JSON.stringify(item)}\n`)
-    await expect(`${transcript}\n${observations.join('')}`).toMatchFileSnapshot(file.replace(/\.jsonl$/, '.txt'))
-  })
-})
-
-function readAll(output: string): Reading[] {
-  let memory: Memory = {}
-  return output
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => {
-      const reading = read(line, memory)
-      memory = reading.memory ?? memory
-      return reading
-    })
-}
+readsAsBefore('pi', read)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
 import { objection } from './objection.ts'
 
 test('what pi can do is not objected to', () => {
@@ -35,22 +36,9 @@ test('words and files would become part of every message', () => {
 })
 
 function toArguments(...own: string[]): ReturnType<typeof objection> {
-  return to({ argv: ['/usr/bin/pi', ...own] })
+  return to({ argv: ['/opt/pi', ...own] })
 }
 
 function to(changes: Partial<LaunchRequest>): ReturnType<typeof objection> {
-  return objection({
-    argv: ['/usr/bin/pi'],
-    mode: 'headless',
-    cwd: '/',
-    env: {},
-    resume: null,
-    tag: 'tag',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...changes,
-  })
+  return objection(orderOf(changes))
 }

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { LaunchRequest } from '../../../ports/agent.ts'
+import { orderOf } from '../../../testkit/agents/fixtures.ts'
+import { put, tempFolder } from '../../../testkit/agents/temp-folder.ts'
 import { plan } from './plan.ts'
 
 const thin = path.join(import.meta.dirname, 'thin.cjs')
@@ -10,16 +11,15 @@ let root: string
 let cwd: string
 let program: string
 beforeEach(() => {
-  root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'pi-plan-')))
+  root = tempFolder()
   cwd = path.join(root, 'a project')
   program = installed('@mariozechner/pi-coding-agent', '#!/usr/bin/env node\n')
   for (const folder of [cwd, path.join(root, 'bin')]) fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(root, 'bin', 'node'), '', { mode: 0o755 })
 })
-afterEach(() => fs.rmSync(root, { recursive: true }))
 
 test('a thread is begun in a file of ours among those of pi', () => {
-  const file = path.join(usual(), 'tag.jsonl')
+  const file = path.join(usual(), 'our-tag.jsonl')
   expect(plan(request(), thin)).toEqual({
     argv: [path.join(root, 'bin/node'), '--require', thin, program, '-p', '--mode', 'json', '--session', file],
     env: {},
@@ -44,7 +44,7 @@ test('what the caller wants of it stands behind what we want', () => {
 })
 
 test('a thread is resumed by its file, also one that pi named itself', () => {
-  const ours = thread('tag.jsonl', 'mine', cwd)
+  const ours = thread('our-tag.jsonl', 'mine', cwd)
   const other = thread('2026_other.jsonl', 'other', cwd)
   expect(sessionOf({ resume: 'mine' })).toBe(ours)
   expect(sessionOf({ resume: 'other', tag: 'another tag' })).toBe(other)
@@ -58,20 +58,18 @@ test('a thread that is not there, or belongs elsewhere, is asked for by its id: 
 
 test('a linked working directory is taken for the one it leads to, as pi does', () => {
   fs.symlinkSync(cwd, path.join(root, 'link'))
-  expect(sessionOf({ cwd: path.join(root, 'link') })).toBe(path.join(usual(), 'tag.jsonl'))
+  expect(sessionOf({ cwd: path.join(root, 'link') })).toBe(path.join(usual(), 'our-tag.jsonl'))
 })
 
 test('the folder of threads is the one that environment and settings tell pi', () => {
   const env = { ...request().env, PI_CODING_AGENT_DIR: path.join(root, 'agent') }
   const usualName = path.basename(usual())
-  expect(sessionOf({ env })).toBe(path.join(root, 'agent/sessions', usualName, 'tag.jsonl'))
-  fs.mkdirSync(path.join(root, 'agent'))
-  fs.writeFileSync(path.join(root, 'agent/settings.json'), '{"sessionDir":"~/threads"}')
-  expect(sessionOf({ env })).toBe(path.join(root, 'home/threads/tag.jsonl'))
-  fs.mkdirSync(path.join(cwd, '.pi'))
-  fs.writeFileSync(path.join(cwd, '.pi/settings.json'), '{"sessionDir":"threads"}')
-  expect(sessionOf({ env })).toBe(path.join(cwd, 'threads/tag.jsonl'))
-  expect(sessionOf({ env: { ...env, PI_CODING_AGENT_SESSION_DIR: root } })).toBe(path.join(root, 'tag.jsonl'))
+  expect(sessionOf({ env })).toBe(path.join(root, 'agent/sessions', usualName, 'our-tag.jsonl'))
+  put(path.join(root, 'agent/settings.json'), '{"sessionDir":"~/threads"}')
+  expect(sessionOf({ env })).toBe(path.join(root, 'home/threads/our-tag.jsonl'))
+  put(path.join(cwd, '.pi/settings.json'), '{"sessionDir":"threads"}')
+  expect(sessionOf({ env })).toBe(path.join(cwd, 'threads/our-tag.jsonl'))
+  expect(sessionOf({ env: { ...env, PI_CODING_AGENT_SESSION_DIR: root } })).toBe(path.join(root, 'our-tag.jsonl'))
 })
 
 test('only a Node script of pi is thinned; anything else is started as it is', () => {
@@ -103,10 +101,7 @@ function usual(): string {
 }
 
 function thread(name: string, id: string, begunIn: string): string {
-  fs.mkdirSync(usual(), { recursive: true })
-  const file = path.join(usual(), name)
-  fs.writeFileSync(file, `${JSON.stringify({ type: 'session', version: 3, id, cwd: begunIn })}\n`)
-  return file
+  return put(path.join(usual(), name), `${JSON.stringify({ type: 'session', version: 3, id, cwd: begunIn })}\n`)
 }
 
 function sessionOf(changes: Partial<LaunchRequest>): string | undefined {
@@ -115,18 +110,6 @@ function sessionOf(changes: Partial<LaunchRequest>): string | undefined {
 }
 
 function request(changes: Partial<LaunchRequest> = {}): LaunchRequest {
-  return {
-    argv: [program],
-    mode: 'headless',
-    cwd,
-    env: { HOME: path.join(root, 'home'), PATH: path.join(root, 'bin') },
-    resume: null,
-    tag: 'tag',
-    isContinuation: false,
-    autonomy: 'full',
-    model: null,
-    effort: null,
-    budget: { usd: null, turns: null },
-    ...changes,
-  }
+  const env = { HOME: path.join(root, 'home'), PATH: path.join(root, 'bin') }
+  return orderOf({ argv: [program], cwd, env, ...changes })
 }

@@ -1,8 +1,10 @@
-import { oneLine } from '../../../lib/terminal-text.ts'
 import { formatDuration } from '../../../lib/time.ts'
-import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import type { Memory, Reading } from '../../../ports/agent.ts'
+import { wordsIn } from '../content.ts'
+import { amount, eventIn, json, type JsonEvent, text } from '../json.ts'
 import { failed, noted, said } from '../telling.ts'
-import { eventIn, messageIn, numberOf, type PiEvent, textIn, wordOf } from './events.ts'
+import { unknown } from '../unknown.ts'
+import { messageIn } from './message.ts'
 import { failureOf } from './failure.ts'
 import { lastWordIn } from './last-word.ts'
 import { spentIn } from './spending.ts'
@@ -11,9 +13,9 @@ import { toolEnded, toolStarted } from './tools.ts'
 /** What a line of `pi --mode json` means. */
 export function read(line: string, memory: Memory): Reading {
   const event = eventIn(line)
-  if (event === undefined) return { observations: [], text: said(line) }
+  if (event === null) return { observations: [], text: said(line) }
   if (SAYS_NOTHING_NEW.has(event.type)) return { observations: [], text: null }
-  const reader = READERS[event.type]
+  const reader = READERS.get(event.type)
   return reader === undefined ? unknown(event.type) : reader(event, memory)
 }
 
@@ -33,29 +35,26 @@ const SAYS_NOTHING_NEW = new Set([
   'summarization_retry_finished',
 ])
 
-const READERS: Record<string, (event: PiEvent, memory: Memory) => Reading> = {
-  session: ({ id }) => ({ observations: [{ type: 'threaded', thread: wordOf(id) }], text: null }),
-  agent_start: runBegan,
-  agent_end: runEnded,
-  message_end: messageEnded,
-  tool_execution_start: toolStarted,
-  tool_execution_end: toolEnded,
-  auto_retry_start: retrying,
-  summarization_retry_scheduled: retryingToSumUp,
-  compaction_start: ({ reason }) => ({
-    observations: [],
-    text: noted(`the conversation is being summed up (${wordOf(reason)})`),
-  }),
-  compaction_end: compacted,
-  extension_error: ({ error }) => ({ observations: [], text: failed(`an extension failed: ${wordOf(error)}`) }),
-}
+const READERS = new Map<string, (event: JsonEvent, memory: Memory) => Reading>([
+  ['session', ({ id }) => ({ observations: [{ type: 'threaded', thread: text(id) }], text: null })],
+  ['agent_start', runBegan],
+  ['agent_end', runEnded],
+  ['message_end', messageEnded],
+  ['tool_execution_start', toolStarted],
+  ['tool_execution_end', toolEnded],
+  ['auto_retry_start', retrying],
+  ['summarization_retry_scheduled', retryingToSumUp],
+  ['compaction_start', compacting],
+  ['compaction_end', compacted],
+  ['extension_error', ({ error }) => ({ observations: [], text: failed(`an extension failed: ${text(error)}`) })],
+])
 
 /** pi ends its run with every failure, and begins another to try again: also after it has summed up the conversation. */
-function runBegan(_event: PiEvent, { hasEnded, ...memory }: Memory): Reading {
+function runBegan(_event: JsonEvent, { hasEnded, ...memory }: Memory): Reading {
   return { observations: hasEnded === true ? [{ type: 'began' }] : [], text: null, memory }
 }
 
-function runEnded({ messages }: PiEvent, memory: Memory): Reading {
+function runEnded({ messages }: JsonEvent, memory: Memory): Reading {
   const word = lastWordIn(messages)
   return {
     observations: [{ type: 'finished', word }],
@@ -64,11 +63,11 @@ function runEnded({ messages }: PiEvent, memory: Memory): Reading {
   }
 }
 
-function messageEnded({ message: value }: PiEvent): Reading {
+function messageEnded({ message: value }: JsonEvent): Reading {
   const message = messageIn(value)
   if (QUIET_ROLES.has(message.role)) return { observations: [], text: null }
   if (message.role !== 'assistant') return unknown(`message_end/${message.role}`)
-  return { observations: spentIn(message.usage), text: said(textIn(message.content)) }
+  return { observations: spentIn(message.usage), text: said(wordsIn(message.content)) }
 }
 
 /** What we gave it, what its tools gave back (told by their own events), and its notes to itself. */
@@ -82,32 +81,30 @@ const QUIET_ROLES = new Set([
   'compactionSummary',
 ])
 
-function retrying(event: PiEvent): Reading {
-  const failure = failureOf(wordOf(event['errorMessage']), null)
+function retrying(event: JsonEvent): Reading {
+  const failure = failureOf(text(event['errorMessage']), null)
   return { observations: [{ type: 'retrying', failure }], text: noted(`pi tries again ${whenOf(event)}`) }
 }
 
 /** Summing up fails without a run of its own that would have told why. */
-function retryingToSumUp(event: PiEvent): Reading {
-  const failure = failureOf(wordOf(event['errorMessage']), null)
-  const text = `${failed(`the summing up failed: ${failure.text}`)}${noted(`pi tries again ${whenOf(event)}`)}`
-  return { observations: [{ type: 'retrying', failure }], text }
+function retryingToSumUp(event: JsonEvent): Reading {
+  const failure = failureOf(text(event['errorMessage']), null)
+  const telling = failed(`the summing up failed: ${failure.text}`) + noted(`pi tries again ${whenOf(event)}`)
+  return { observations: [{ type: 'retrying', failure }], text: telling }
 }
 
-function whenOf({ attempt, maxAttempts, delayMs }: PiEvent): string {
-  return `in ${formatDuration(numberOf(delayMs))} (${numberOf(attempt)} of ${numberOf(maxAttempts)})`
+function whenOf({ attempt, maxAttempts, delayMs }: JsonEvent): string {
+  return `in ${formatDuration(amount(delayMs))} (${amount(attempt)} of ${amount(maxAttempts)})`
 }
 
-function compacted({ errorMessage, result, aborted }: PiEvent): Reading {
-  const problem = wordOf(errorMessage) || (aborted === true ? 'broken off' : '')
-  const usage = typeof result === 'object' && result !== null && 'usage' in result ? result.usage : undefined
+function compacting({ reason }: JsonEvent): Reading {
+  return { observations: [], text: noted(`the conversation is being summed up (${text(reason)})`) }
+}
+
+function compacted({ errorMessage, result, aborted }: JsonEvent): Reading {
+  const problem = text(errorMessage) || (aborted === true ? 'broken off' : '')
   return {
-    observations: spentIn(usage),
+    observations: spentIn(json(result)['usage']),
     text: problem === '' ? noted('the conversation was summed up') : failed(`the summing up failed: ${problem}`),
   }
-}
-
-function unknown(what: string): Reading {
-  const observation: Observation = { type: 'unknown', what: oneLine(what).slice(0, 80) }
-  return { observations: [observation], text: null }
 }

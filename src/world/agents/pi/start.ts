@@ -2,7 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { readPart } from '../../os/files.ts'
 import { which } from '../../os/which.ts'
-import { fieldsOf, wordOf } from './events.ts'
+import { jsonInFile, realPath } from '../disk.ts'
+import { text } from '../json.ts'
 import type { PiPlace } from './folder.ts'
 
 /**
@@ -17,7 +18,7 @@ export function startOf(program: string, place: PiPlace, thin: string): string[]
 /** The Node that the kernel would start for this script; undefined when it is not pi's own script. */
 function interpreterOf(program: string, { cwd, env }: PiPlace): string | undefined {
   const script = realPath(program)
-  if (script === undefined || !isOfPi(script)) return undefined
+  if (!isOfPi(script)) return undefined
   const [line = ''] = readPart(script, 0, 256).toString('latin1').split('\n', 1)
   if (/^#!\s*\/usr\/bin\/env\s+node\s*$/.test(line)) return which('node', env, cwd)
   const told = /^#!\s*(\/\S+\/node)\s*$/.exec(line)?.[1]
@@ -29,19 +30,9 @@ function isOfPi(script: string): boolean {
   return name === 'pi-coding-agent' || name.endsWith('/pi-coding-agent')
 }
 
+/** Of the nearest package above. */
 function packageOf(folder: string): string {
-  try {
-    return wordOf(fieldsOf(JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')))['name'])
-  } catch {
-    const above = path.dirname(folder)
-    return above === folder ? '' : packageOf(above)
-  }
-}
-
-function realPath(file: string): string | undefined {
-  try {
-    return fs.realpathSync(file)
-  } catch {
-    return undefined // It is not there: starting it tells so better than we could.
-  }
+  const about = jsonInFile(path.join(folder, 'package.json'))
+  const above = path.dirname(folder)
+  return about === null && above !== folder ? packageOf(above) : text(about?.['name'])
 }

@@ -1,0 +1,4 @@
+import { readsAsBefore } from '../../../testkit/agents/golden.ts'
+import { read } from './read.ts'
+
+readsAsBefore('opencode', read)
