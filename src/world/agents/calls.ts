@@ -5,7 +5,7 @@ import { called, returned } from './telling.ts'
 /** A command may be a whole script; what is kept of it is for people to recognise it by. */
 const LONGEST_GIST = 200
 
-export interface Call {
+interface Call {
   readonly id: string
   readonly tool: string
   readonly gist: string

@@ -4,7 +4,7 @@ import { oneLine } from '../../lib/terminal-text.ts'
 import type { Ending } from '../../ports/agent.ts'
 import { failing, failure } from './last-word.ts'
 
-export interface Complaint {
+interface Complaint {
   readonly sign: RegExp
   readonly kind: FailureKind
   readonly remedy?: string

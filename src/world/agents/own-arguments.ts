@@ -1,7 +1,7 @@
 import type { Objection } from '../../ports/agent.ts'
 
 /** How a program reads its command line. */
-export interface CommandLine {
+interface CommandLine {
   /** The option that an argument names: `--model` of `--model=opus`, where the program reads it so. */
   readonly nameOf: (arg: string) => string
   /** Options that take no word, for programs of which others do. */

@@ -7,8 +7,11 @@ import { oneLine, readable } from '../../lib/terminal-text.ts'
  */
 
 const LONGEST_GIST = 160
-const RESULT_LINES = 6
 const LONGEST_LINE = 200
+const LONGEST_SENTENCE = 500
+/** Of what a tool gave back: its first lines, how many were left out, and its last ones. */
+const FIRST_LINES = 3
+const LAST_LINES = 2
 
 export function said(text: string): string | null {
   const words = readable(text, { colour: false }).trimEnd()
@@ -24,20 +27,23 @@ export function called(tool: string, gist: string): string {
 export function returned(output: string, isError = false): string | null {
   const lines = readable(output, { colour: false }).trimEnd().split('\n')
   if (lines.length === 1 && lines[0]?.trim() === '') return isError ? failed('the tool failed without a word') : null
-  const shown =
-    lines.length <= RESULT_LINES
-      ? lines
-      : [...lines.slice(0, 3), `… ${lines.length - 5} more lines`, ...lines.slice(-2)]
   const mark = isError ? '  ✗ ' : '  │ '
-  return shown.map(line => `${mark}${cut(line.trimEnd(), LONGEST_LINE)}\n`).join('')
+  return shortened(lines)
+    .map(line => `${mark}${cut(line.trimEnd(), LONGEST_LINE)}\n`)
+    .join('')
+}
+
+function shortened(lines: readonly string[]): readonly string[] {
+  const left = lines.length - FIRST_LINES - LAST_LINES
+  return left <= 1 ? lines : [...lines.slice(0, FIRST_LINES), `… ${left} more lines`, ...lines.slice(-LAST_LINES)]
 }
 
 export function failed(sentence: string): string {
-  return `✗ ${cut(oneLine(sentence), 500)}\n`
+  return `✗ ${cut(oneLine(sentence), LONGEST_SENTENCE)}\n`
 }
 
 export function noted(sentence: string): string {
-  return `── ${cut(oneLine(sentence), 500)}\n`
+  return `── ${cut(oneLine(sentence), LONGEST_SENTENCE)}\n`
 }
 
 /** The most telling of a tool's arguments, whatever the agent calls them. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { realPath } from '../disk.ts'
 
-export interface Native {
+interface Native {
   readonly program: string
   readonly env: Readonly<Record<string, string>>
 }

@@ -70,6 +70,7 @@ test('arguments that fight with ours are refused before the work is accepted', (
   expect(problem('resume', '--last')).toBe('codex cannot be given --last here')
   expect(problem('-m', 'gpt-5.5', 'resume', 'id')).toBe('codex cannot be started with its command resume here')
   expect(problem('fix it')).toBe('codex cannot be given fix it besides its prompt')
+  expect(problem('--'), 'before our own options').toBe('codex cannot be given -- besides its prompt')
 })
 
 test('a model may be named once', () => {

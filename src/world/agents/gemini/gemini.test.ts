@@ -55,6 +55,7 @@ test('an answer in pieces is told in whole lines, and what is left of it before 
 test('what gemini may say one day is reported by name and stops nothing', () => {
   for (const [line, what] of [
     ['{"type":"dream","of":[1]}', 'dream'],
+    ['{"type":"constructor"}', 'constructor'],
     ['{"type":"message","role":"prophet"}', 'message/prophet'],
   ] as const) {
     expect(read(line, {})).toEqual({ observations: [{ type: 'unknown', what }], text: null })

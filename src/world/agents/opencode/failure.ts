@@ -5,15 +5,15 @@ import { amount, type Json, json, text } from '../json.ts'
 
 /** What an `error` event of opencode means. `at` is when it was told. */
 export function failureOf(error: Json, at: Instant): Failure {
-  const data = json(error['data'])
+  const about = json(error['data'])
   const name = text(error['name'])
-  const message = text(data['message']) || name || 'opencode failed without saying why'
-  const status = amount(data['statusCode'])
+  const message = text(about['message']) || name || 'opencode failed without saying why'
+  const status = amount(about['statusCode'])
   const kind = kindOf(name, status, message)
   return {
     kind,
     text: oneLine(message),
-    resetAt: kind === 'rate-limit' ? resetIn(json(data['responseHeaders']), message, at) : null,
+    resetAt: kind === 'rate-limit' ? resetIn(json(about['responseHeaders']), message, at) : null,
     remedy: remedyFor(kind, status, message),
   }
 }

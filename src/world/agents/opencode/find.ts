@@ -26,8 +26,8 @@ export function find(place: ThreadPlace): ThreadRecord | null {
 }
 
 function databaseOf(env: ThreadPlace['env']): string {
-  const data = path.join(env['XDG_DATA_HOME'] || path.join(env['HOME'] ?? '/', '.local/share'), 'opencode')
-  return path.resolve(data, env['OPENCODE_DB'] || 'opencode.db')
+  const folder = path.join(env['XDG_DATA_HOME'] || path.join(env['HOME'] ?? '/', '.local/share'), 'opencode')
+  return path.resolve(folder, env['OPENCODE_DB'] || 'opencode.db')
 }
 
 function known(database: Database, thread: string): string | null {

@@ -19,7 +19,7 @@ export function native(program: string, machine?: Machine): string {
   return program
 }
 
-export interface Machine {
+interface Machine {
   readonly platform: string
   readonly arch: string
   readonly hasAvx2: boolean

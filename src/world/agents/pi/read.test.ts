@@ -4,6 +4,7 @@ import { read } from './read.ts'
 
 test('what pi may say one day is reported by name and stops nothing', () => {
   expect(read('{"type":"agent_dreams","of":["sheep"]}', {})).toEqual(unknown('agent_dreams'))
+  expect(read('{"type":"constructor"}', {})).toEqual(unknown('constructor'))
   expect(read('{"type":"message_end","message":{"role":"prophet"}}', {})).toEqual(unknown('message_end/prophet'))
 })
 
@@ -30,6 +31,7 @@ test.each([
   ['toolUse', 'I will look', 'other'],
   ['error', 'half an answer', 'other'],
   ['deferred', 'later', 'other'],
+  ['constructor', 'I build', 'other'],
 ])('an answer that ended with %s and “%s” is no success', (stopReason, text, kind) => {
   const message = { role: 'assistant', stopReason, content: [{ type: 'text', text }] }
   expect(wordAfter([message])).toMatchObject({ ok: false, failure: { kind } })

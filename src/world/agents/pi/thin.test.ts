@@ -1,21 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import os from 'node:os'
 import path from 'node:path'
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../../../testkit/agents/temp-folder.ts'
 
 const thin = path.join(import.meta.dirname, 'thin.cjs')
 const { thinner } = createRequire(import.meta.url)(thin) as {
   thinner: (now: () => number) => { take: (bytes: Buffer) => Buffer; rest: () => Buffer }
 }
-
-let folder: string
-beforeEach(() => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pi-thin-'))
-})
-afterEach(() => fs.rmSync(folder, { recursive: true }))
 
 const update = '{"type":"message_update","message":{"text":"größer"}}\n'
 const progress = '{"type":"tool_execution_update","partialResult":{}}\n'
@@ -54,6 +48,7 @@ test('a sign of life stays, one in five seconds', () => {
 })
 
 test('in a program of its own it keeps callbacks, order, the last words and its children as they are', () => {
+  const folder = tempFolder()
   fs.writeFileSync(
     path.join(folder, 'program.mjs'),
     `import { fork } from 'node:child_process'
