@@ -1,6 +1,6 @@
 import { wordsIn } from '../content.ts'
-import { failed, returned, said } from '../telling.ts'
 import { amount, type Json, json, jsons, text } from '../json.ts'
+import { failed, returned, said } from '../telling.ts'
 import { begin, inTurn, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { countAnswer, spent } from './spending.ts'
 import { callMade, serverAnswered } from './tools.ts'

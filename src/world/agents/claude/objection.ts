@@ -22,7 +22,7 @@ const RULES: Rules = {
   nameOf: joinedName,
   none: ALONE,
   one: TAKE_ONE_WORD,
-  others: 'several', // As some do that are known.
+  others: 'several', // An option that is not known may take any number of words, as some do.
   remedyFor: option => REMEDIES.get(option),
   problemWith: option => `claude cannot be given ${option} here`,
   toWord,

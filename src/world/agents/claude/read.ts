@@ -1,7 +1,7 @@
 import type { Memory, Reading } from '../../../ports/agent.ts'
+import { amount, eventIn, type Json, type JsonEvent, json } from '../json.ts'
 import { said } from '../telling.ts'
 import { answer } from './answer.ts'
-import { amount, eventIn, type Json, type JsonEvent, json } from '../json.ts'
 import { type Mind, nothing, recall, type Seen, unknown } from './mind.ts'
 import { QUIET_TYPES } from './quiet.ts'
 import { system } from './system.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { configFolder } from './folder.ts'
 import { jsonInFile } from '../disk.ts'
 import { json } from '../json.ts'
+import { configFolder } from './folder.ts'
 
 /**
  * Whether claude takes this machine for a sandbox. 2.1.197 and 2.1.325 know `IS_SANDBOX` only as `1`, and read it from the

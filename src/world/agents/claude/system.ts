@@ -1,11 +1,11 @@
 import { formatDuration } from '../../../lib/time.ts'
+import { amount, type Json, json, text } from '../json.ts'
 import { failed, noted } from '../telling.ts'
 import { failureOf } from './failure.ts'
-import { amount, type Json, json, text } from '../json.ts'
 import { begin, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { QUIET_SUBTYPES } from './quiet.ts'
-import { UNHEARD } from './turn-ended.ts'
 import { tasksListed, taskEnded, taskStarted, taskUpdated } from './tasks.ts'
+import { UNHEARD } from './turn-ended.ts'
 
 /** What the program tells of itself. */
 export function system(event: Json, mind: Mind): Seen {

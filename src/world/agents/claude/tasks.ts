@@ -1,6 +1,6 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { noted } from '../telling.ts'
 import { type Json, json, jsons, text } from '../json.ts'
+import { noted } from '../telling.ts'
 import { type Mind, nothing, type Seen, wordOf } from './mind.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Observation } from '../../../ports/agent.ts'
 import { wordsIn } from '../content.ts'
-import { called, gistOf, returned } from '../telling.ts'
 import { type Json, json, jsons, list, text } from '../json.ts'
+import { called, gistOf, returned } from '../telling.ts'
 import { type Mind, nothing, type Seen, words } from './mind.ts'
 
 /** Tools that write the one file they are given. */

@@ -1,5 +1,5 @@
-import { noted, said } from '../telling.ts'
 import { type Json, json, jsons, text } from '../json.ts'
+import { noted, said } from '../telling.ts'
 import { inTurn, type Mind, nothing, type Seen, unknown, words } from './mind.ts'
 import { callAnswered } from './tools.ts'
 

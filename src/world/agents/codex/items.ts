@@ -1,9 +1,9 @@
 import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { called, noted, returned, said } from '../telling.ts'
 import { type Json, jsons, list, text } from '../json.ts'
 import { brief } from '../last-word.ts'
+import { called, noted, returned, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { type Tool, toolIn } from './tools.ts'
 

@@ -2,12 +2,12 @@ import type { LastWord } from '../../../core/session.ts'
 import { NOTHING_SPENT, type Spending } from '../../../core/spending.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { failureOf } from './failure.ts'
 import { readItem } from './items.ts'
-import { amount, type Json, json, jsonIn, text } from '../json.ts'
 
 /**
  * What a line of `codex exec --json` means. Remembered are the thread, what the model said last since it last called a

@@ -1,6 +1,6 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
-import { gistOf } from '../telling.ts'
 import { type Json, json, jsons, text } from '../json.ts'
+import { gistOf } from '../telling.ts'
 
 export interface Tool {
   readonly id: string

@@ -1,5 +1,5 @@
-import { oneLine } from '../../../lib/terminal-text.ts'
 import type { LastWord } from '../../../core/session.ts'
+import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
 import type { DemoEvent } from './events.ts'
 import { Thread } from './thread.ts'

@@ -37,12 +37,15 @@ function idIn(file: string): string {
   return text(jsonIn(header)?.['sessionId'])
 }
 
-/** Each message is written once as a line of its own. What is written again with `$set` is a summary of them. */
+/**
+ * Each message is written once as a line of its own; what is written again with `$set` is a summary of them. What tools gave
+ * back is written as if the user had said it, but is no text.
+ */
 function messagesIn(content: string): string[] {
   return content
     .split('\n')
     .map(jsonIn)
     .filter(entry => entry?.['type'] === 'user')
-    .map(entry => piecesIn(entry?.['content'])) // What tools gave back is written as if the user had said it, but is no text.
+    .map(entry => piecesIn(entry?.['content']))
     .filter(said => said !== '' && !said.startsWith('<session_context>'))
 }

@@ -1,11 +1,11 @@
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
+import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { brief, failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { failureOf } from './failure.ts'
-import { amount, type Json, json, jsonIn, text } from '../json.ts'
 import { readTool } from './tools.ts'
 
 /**

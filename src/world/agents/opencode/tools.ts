@@ -1,7 +1,7 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { called, gistOf, returned } from '../telling.ts'
 import { type Json, json, jsons, text } from '../json.ts'
+import { called, gistOf, returned } from '../telling.ts'
 
 /** A tool is told of once, when it is over. */
 export function readTool(part: Json, memory: Memory): Reading {

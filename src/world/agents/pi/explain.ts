@@ -1,4 +1,4 @@
-import { explainBy } from '../complaints.ts'
+import { explainBy } from '../explain-by.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
 /** What pi complained of before it had a turn to end. */

@@ -1,8 +1,8 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { delayIn } from './delay.ts'
 import { json, jsonIn, text } from '../json.ts'
+import { delayIn } from './delay.ts'
 
 export const LOGIN_REMEDY = "start pi and type /login, or set the API key of the model's provider"
 
