@@ -1,3 +1,4 @@
+import { oneLine } from '../lib/terminal-text.ts'
 import type { Rules } from './rules.ts'
 import { bringDown } from './ending.ts'
 import type { Activity, Session } from './session.ts'
@@ -5,6 +6,10 @@ import type { News, SignalOf } from './signals.ts'
 import { add, beyond, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
+/** What is stored of a call: enough for people to recognise it by. */
+const LONGEST_GIST = 200
+/** An agent that never tells of a tool's end does not fill the record. */
+const MOST_TOOLS = 50
 /** More kinds of unknown output than this say nothing new. */
 const MOST_UNKNOWN = 20
 
@@ -48,7 +53,8 @@ function act(activity: Activity, news: News, at: number): Activity {
   if (news.type === 'tool-started') {
     const { id, tool, gist } = news
     const others = tools.filter(open => open.id !== id)
-    return { ...activity, retrying: null, tools: [...others, { id, tool, gist, since: at }] }
+    const open = { id, tool, gist: oneLine(gist).slice(0, LONGEST_GIST), since: at }
+    return { ...activity, retrying: null, tools: [...others, open].slice(-MOST_TOOLS) }
   }
   if (news.type === 'tool-ended') return { ...activity, tools: tools.filter(open => open.id !== news.id) }
   return { ...activity, editedAt: at }

@@ -10,7 +10,7 @@ import { failureOf } from './failure.ts'
 /** The last line of a run, which tells how it went and what it used up. */
 export function finished(event: JsonEvent, memory: Memory): Reading {
   const word = wordIn(event, memory)
-  const observations: Observation[] = [...spentIn(event['stats'], memory), { type: 'finished', word }]
+  const observations: Observation[] = [...spentIn(event['stats']), { type: 'finished', word }]
   const isTold = word.ok || memory['error'] !== undefined
   return { observations, text: isTold ? null : failed(word.text) }
 }
@@ -28,11 +28,10 @@ function instantOf(timestamp: unknown): Instant | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** gemini counts for its process, and knows no prices. */
-function spentIn(stats: unknown, memory: Memory): Observation[] {
+/** gemini counts tokens for its process, and knows no prices; its answers were counted one by one. */
+function spentIn(stats: unknown): Observation[] {
   const { input_tokens: input, output_tokens: output, cached } = json(stats)
   if (amount(input) + amount(output) === 0) return []
-  const turns = Math.max(1, amount(memory['turns']))
-  const spending = { input: amount(input), cached: amount(cached), output: amount(output), usd: null, turns }
+  const spending = { input: amount(input), cached: amount(cached), output: amount(output), usd: null, turns: 0 }
   return [{ type: 'spent', scope: 'attempt', spending }]
 }

@@ -49,7 +49,7 @@ test('an answer in pieces is told in whole lines, and what is left of it before 
     return reading.text
   })
   expect(told).toEqual(['One\n', null, 'Two\n● ls\n', '\n\nThree\n', null, 'words\n'])
-  expect(memory).toMatchObject({ unsaid: 'Four', answer: '\n\nThree\nFour', turns: 1 })
+  expect(memory).toMatchObject({ unsaid: 'Four', answer: '\n\nThree\nFour' })
 })
 
 test('what gemini may say one day is reported by name and stops nothing', () => {

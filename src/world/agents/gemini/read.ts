@@ -1,7 +1,8 @@
+import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine, readable } from '../../../lib/terminal-text.ts'
-import type { Memory, Reading } from '../../../ports/agent.ts'
+import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { callEnded, callStarted } from '../calls.ts'
-import { amount, eventIn, json, type JsonEvent, text } from '../json.ts'
+import { eventIn, json, type JsonEvent, text } from '../json.ts'
 import { failed, gistOf, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { finished } from './finished.ts'
@@ -42,17 +43,18 @@ function spoke({ content }: JsonEvent, memory: Memory): Reading {
   const unsaid = `${text(memory['unsaid'])}${text(content)}`
   const end = unsaid.lastIndexOf('\n') + 1
   return {
-    observations: [],
+    observations: newAnswer(memory),
     text: end === 0 ? null : readable(unsaid.slice(0, end), { colour: false }),
-    memory: { ...answering(memory), answer, unsaid: unsaid.slice(end) },
+    memory: { ...memory, isAnswering: true, answer, unsaid: unsaid.slice(end) },
   }
 }
 
 function toolUsed({ tool_name: name, tool_id: id, parameters }: JsonEvent, memory: Memory): Reading {
   const tool = text(name)
   const path = WRITING.has(tool) ? text(json(parameters)['file_path']) : ''
-  const { answer: _before, ...others } = answering(memory)
-  return callStarted({ id: text(id), tool, gist: gistOf(parameters), path }, others)
+  const { answer: _before, ...others } = memory
+  const started = callStarted({ id: text(id), tool, gist: gistOf(parameters), path }, { ...others, isAnswering: true })
+  return { ...started, observations: [...newAnswer(memory), ...started.observations] }
 }
 
 const WRITING = new Set(['write_file', 'replace'])
@@ -64,7 +66,7 @@ function toolReturned({ tool_id: id, status, output, error }: JsonEvent, memory:
 }
 
 /** Counts the answers of the model, which the program does not: one ends where a tool has returned. */
-function answering(memory: Memory): Memory {
-  if (memory['isAnswering'] === true) return memory
-  return { ...memory, isAnswering: true, turns: amount(memory['turns']) + 1 }
+function newAnswer(memory: Memory): Observation[] {
+  if (memory['isAnswering'] === true) return []
+  return [{ type: 'spent', scope: 'step', spending: { ...NOTHING_SPENT, turns: 1 } }]
 }

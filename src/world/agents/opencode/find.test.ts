@@ -69,6 +69,12 @@ test('opencode keeps its threads below the home folder unless told otherwise', (
   expect(find(place({ thread: KILLED, env: { HOME: home } }))?.thread).toBe(KILLED)
 })
 
+test('a thread that was begun in another folder is none of ours', () => {
+  record()
+  expect(find(place({ thread: KILLED }))?.thread).toBe(KILLED)
+  expect(find(place({ thread: KILLED, cwd: '/somewhere/else' }))).toBeNull()
+})
+
 test('a record that cannot be read is not a missing one', () => {
   record()
   const locker = openDatabase(file)

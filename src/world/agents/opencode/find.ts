@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Trouble, wordsOf } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { type Database, openDatabase } from '../../os/sqlite.ts'
+import { realPath } from '../disk.ts'
 
 /** The supervisor waits for this; a reader is held up only while a crashed writer's log is being recovered. */
 const PATIENCE = 1_000
@@ -14,7 +15,7 @@ export function find(place: ThreadPlace): ThreadRecord | null {
   try {
     const database = openDatabase(file, { readOnly: true, wait: PATIENCE })
     try {
-      const thread = place.thread === null ? tagged(database, place.tag) : known(database, place.thread)
+      const thread = place.thread === null ? tagged(database, place.tag) : known(database, place)
       return thread === null ? null : { thread, messages: messagesIn(database, thread) }
     } finally {
       database.close()
@@ -30,8 +31,11 @@ function databaseOf(env: ThreadPlace['env']): string {
   return path.resolve(folder, env['OPENCODE_DB'] || 'opencode.db')
 }
 
-function known(database: Database, thread: string): string | null {
-  return idOf(database.prepare('SELECT id FROM session WHERE id = ?').get(thread))
+/** opencode 1.18.33 hangs for ever in a thread that was begun in another folder: that one is none of ours. */
+function known(database: Database, { thread, cwd }: ThreadPlace): string | null {
+  const row = database.prepare('SELECT id, directory FROM session WHERE id = ?').get(thread)
+  const { directory } = (row as { directory?: string } | undefined) ?? {}
+  return directory !== undefined && realPath(directory) === realPath(cwd) ? idOf(row) : null
 }
 
 /** Subagents work in sessions of their own, below ours. */
