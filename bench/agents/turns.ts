@@ -6,7 +6,7 @@ import type { SessionView } from '../../src/api/contract/session-view.ts'
 import type { LaunchPlan } from '../../src/ports/agent.ts'
 import { ModelServer } from '../../src/testkit/model/model-server.ts'
 import { knownAgents } from '../../src/world/agents/agents.ts'
-import { sessionFolder } from '../../src/world/os/folders.ts'
+import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
 import { type Kind, program } from '../../test/agents/kit/programs.ts'
 import { endedOnDisk } from '../measure/ended-on-disk.ts'
 import { timeProgram } from '../measure/time-program.ts'
@@ -43,14 +43,17 @@ export class Turns {
   }
 
   /** Milliseconds from spawn to exit of the program alone, started as its adapter would start it. */
-  bare(kind: Kind): Promise<number> {
+  alone(kind: Kind): Promise<number> {
     const { argv, env } = this.#plan(kind)
     const [first = '', ...args] = argv
     return this.#timed({ program: first, args, env: { ...this.#env, ...env } })
   }
 
-  /** Milliseconds from the call for a session until it is on disk that it has ended. */
-  async session(kind: Kind): Promise<number> {
+  /**
+   * Milliseconds from the call for a session until it is on disk that it has ended; and how many of them were not the
+   * program's, by the files in which its beginning and its end were written down.
+   */
+  async session(kind: Kind): Promise<{ took: number; outside: number }> {
     const { home, project } = this.#house
     const prompt = Buffer.from(PROMPT).toString('base64')
     const place = { cwd: project, env: this.#env }
@@ -61,8 +64,10 @@ export class Turns {
     const { at, session } = await endedOnDisk(sessionFolder(home, id))
     const { phase } = session
     if (phase.name !== 'ended' || phase.outcome !== 'done') throw new Error(`its turn failed: ${JSON.stringify(phase)}`)
+    const { started, exit } = attemptFolder(home, id, 1)
+    const inside = fs.statSync(exit).mtimeMs - fs.statSync(started).mtimeMs
     await this.#house.clean()
-    return at - begun
+    return { took: at - begun, outside: at - begun - inside }
   }
 
   /** Milliseconds from spawn to exit of `run --follow`. */

@@ -27,8 +27,9 @@ ${notMeasured.map(reason => `\nNot measured: ${reason}\n`).join('')}
   this machine. *Alone* is the program as we would start it, with the same words and files, from spawn to exit; ours is
   the same as a session, from the call to the supervisor until a copy of the session, written after the commit to the
   database, says that it has ended, seen by inotify. Nothing of the turn is left by then: the sweep is part of it.
-  *Overhead* is the median of the differences within each round. \`run --follow\` is what a person waits for: wall time of
-  that process, with its own start.
+  *Overhead* is the median of the differences within each round; *outside the program* is the session's time before the
+  program began and after it ended, which its own ups and downs do not touch. \`run --follow\` is what a person waits for:
+  wall time of that process, with its own start.
 - **agent dead → known**: from just before \`kill -9\` of the agent to the time in the event \`attempt.ended\`, which has
   whole milliseconds; *and on disk*: until the shim's letter is taken from the mailbox, which follows the synchronous
   commit to the database, seen by inotify. For peers: until the next program's first act, because they tell nobody that

@@ -1,5 +1,6 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
+import { withFreshThread } from './fresh-thread.ts'
 import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
 import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
@@ -17,7 +18,7 @@ import {
   type Thread,
 } from './session.ts'
 import type { SignalOf } from './signals.ts'
-import { judgeBudget, NOTHING_SPENT } from './spending.ts'
+import { hasSpent, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** The agent is dead. Nothing follows before its whole tree is gone. */
@@ -35,7 +36,7 @@ export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>
   }
   const spent = session.spending.attempt
   return sweep(dead, at, aftermathOf(verdict, session, at, chance), rules, [
-    { at, type: 'attempt.ended', attempt, exit, ...(spent !== NOTHING_SPENT && { spent }) },
+    { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
 }
 
@@ -227,11 +228,8 @@ function goesOn(session: Session, outcome: Outcome): boolean {
 }
 
 function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {
-  const { id, number } = session.thread
-  const from = session.attempt + 1
-  const thread: Thread = { id: null, number: number + 1, since: at, from, heard: 0, needsDigest: true, losses: 0 }
-  const spending = { ...session.spending, thread: NOTHING_SPENT }
-  return step({ ...session, thread, spending }, [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
+  const { id } = session.thread
+  return step(withFreshThread(session, at), [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
 }
 
 export function end(session: Session, at: Instant, outcome: Outcome, reason: string): Step {

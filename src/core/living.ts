@@ -1,4 +1,5 @@
 import type { Event } from './events.ts'
+import { withFreshThread } from './fresh-thread.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -36,14 +37,32 @@ export function rememberLastWord(session: Session, { at, word }: SignalOf<'agent
 export function rememberRecord(session: Session, signal: SignalOf<'thread.surveyed'>): Step {
   const { at, thread, messages, hasErrand, isFinal } = signal
   const named = rememberThread(session, { ...signal, type: 'agent.threaded', thread })
-  const { session: read, events } = hasErrand ? confirm(named.session, at) : nothing(named.session)
+  const { session: read, events } = hasErrand
+    ? confirm(named.session, at)
+    : isFinal
+      ? doubt(named.session)
+      : nothing(named.session)
+  // In a thread in which nothing was said nobody can go on, and some programs do not let anybody begin it again.
+  if (isFinal && messages === 0 && !read.isTurnOver)
+    return step(withFreshThread(read, at), [...named.events, ...events])
   const heard = isFinal ? messages : read.thread.heard
-  const isSame = events.length + named.events.length === 0 && heard === read.thread.heard
+  const isSame = read === session && heard === read.thread.heard
   if (isSame) return nothing(session)
   return step({ ...read, thread: { ...read.thread, heard, losses: hasErrand ? 0 : read.thread.losses } }, [
     ...named.events,
     ...events,
   ])
+}
+
+/** Some agents take back what they wrote down when a turn fails. What was not answered then has to be given again. */
+function doubt(session: Session): { session: Session; events: Event[] } {
+  const { errand, lastWord, isTurnOver } = session
+  if (errand === null || !errand.isConfirmed || isTurnOver || lastWord?.ok) return { session, events: [] }
+  const messages = session.messages.map(message =>
+    errand.kind === 'message' && message.id === errand.message ? { ...message, confirmedAt: null } : message,
+  )
+  const thread = errand.kind === 'digest' ? { ...session.thread, needsDigest: true } : session.thread
+  return { session: { ...session, messages, thread, errand: { ...errand, isConfirmed: false } }, events: [] }
 }
 
 function confirm(session: Session, at: number): { session: Session; events: Event[] } {

@@ -50,6 +50,10 @@ function combine(a: Spending, b: Spending, op: (x: number, y: number) => number)
   }
 }
 
+export function hasSpent({ input, output, turns }: Spending): boolean {
+  return input + output + turns > 0
+}
+
 export function spentBy({ before, attempt }: Ledger): Spending {
   return add(before, attempt)
 }

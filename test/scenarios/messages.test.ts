@@ -100,3 +100,22 @@ test('a command of the agent’s own counts as read, whatever the agent writes d
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.machine.records.get('t-1')).toEqual(['do it', '/compact'])
 })
+
+test('what the agent takes back when its turn fails is given again', async () => {
+  const { stage, engine } = await begin(
+    {
+      run: ({ start, stdin, argv }) =>
+        start === 1
+          ? [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { forget: 't-1' }, { say: 'login: no key\n' }]
+          : LISTENER.run({ start, stdin, argv }),
+    },
+    undefined,
+    { agent: 'scribe' },
+  )
+  await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
+  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+  expect(stage.session('s1')?.messages[0]?.confirmedAt).toBeNull()
+  await engine.resume('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it'])
+})

@@ -132,6 +132,7 @@ export class Machine {
       clock: this.clock,
       write: bytes => this.#written(order, attempt, bytes),
       litter: (name, hides) => attempt.litter.set(name, { hides }),
+      forget: thread => this.records.set(thread, (this.records.get(thread) ?? []).slice(0, -1)),
       record: thread => this.records.set(thread, [...(this.records.get(thread) ?? []), textOf(attempt.stdin)]),
       exited: exit => this.#exited(order, attempt, exit),
     })

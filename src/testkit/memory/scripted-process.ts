@@ -10,6 +10,8 @@ export type Deed =
   | { readonly die: string }
   /** Writes down what it was given to read, in the record of this thread. */
   | { readonly record: string }
+  /** Takes the last of what it wrote down there back. */
+  | { readonly forget: string }
   /** Leaves a process behind; one that hides is not found by a sweep. */
   | { readonly litter: string; readonly hides?: boolean }
 
@@ -28,6 +30,7 @@ export interface Surroundings {
   readonly write: (bytes: Uint8Array) => void
   readonly litter: (name: string, hides: boolean) => void
   readonly record: (thread: string) => void
+  readonly forget: (thread: string) => void
   readonly exited: (exit: Exit) => void
 }
 
@@ -56,6 +59,7 @@ export class ScriptedProcess {
     if ('wait' in deed) return this.#wait(deed.wait)
     if ('say' in deed) this.#around.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
     else if ('record' in deed) this.#around.record(deed.record)
+    else if ('forget' in deed) this.#around.forget(deed.forget)
     else this.#around.litter(deed.litter, deed.hides ?? false)
     this.go()
   }

@@ -112,7 +112,11 @@ export class AgentHouse extends House {
     }
     fs.writeFileSync(this.#at('.claude.json'), JSON.stringify(claude))
     // gemini 0.61 asks a model which model to ask, unless it is told one.
-    const gemini = { security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: 'mock-model' } }
+    const gemini = {
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      model: { name: 'mock-model' },
+      general: { maxAttempts: 2, retryFetchErrors: false }, // Else it tries again by itself for minutes.
+    }
     fs.mkdirSync(this.#at('.gemini'))
     fs.writeFileSync(this.#at('.gemini', 'settings.json'), JSON.stringify(gemini))
   }

@@ -5,7 +5,7 @@ import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../os/files.ts'
 import { piecesIn } from '../content.ts'
 import { namesIn } from '../disk.ts'
-import { jsonIn, text } from '../json.ts'
+import { type Json, json, jsonIn, jsons, text } from '../json.ts'
 
 /** The first line of a file holds the id of its thread. */
 const LONGEST_HEADER = 4096
@@ -17,7 +17,7 @@ const LONGEST_HEADER = 4096
 export function find({ thread, tag, env }: ThreadPlace): ThreadRecord | null {
   const id = thread ?? tag
   const records = filesOf(id, env).map(file => messagesIn(fs.readFileSync(file, 'utf8')))
-  const [messages] = records.filter(said => said.length > 0).sort((a, b) => b.length - a.length)
+  const [messages] = records.sort((a, b) => b.length - a.length)
   return messages === undefined ? null : { thread: id, messages }
 }
 
@@ -38,14 +38,18 @@ function idIn(file: string): string {
 }
 
 /**
- * Each message is written once as a line of its own; what is written again with `$set` is a summary of them. What tools gave
- * back is written as if the user had said it, but is no text.
+ * Each message is a line of its own, and `$set` replaces all of them: so a message is taken back whose turn has failed. What
+ * tools gave back is written as if the user had said it, but is no text.
  */
 function messagesIn(content: string): string[] {
-  return content
-    .split('\n')
-    .map(jsonIn)
-    .filter(entry => entry?.['type'] === 'user')
-    .map(entry => piecesIn(entry?.['content']))
+  let entries: readonly Json[] = []
+  for (const line of content.split('\n')) {
+    const entry = json(jsonIn(line))
+    const { messages } = json(entry['$set'])
+    entries = messages === undefined ? [...entries, entry] : jsons(messages)
+  }
+  return entries
+    .filter(entry => entry['type'] === 'user')
+    .map(entry => piecesIn(entry['content']))
     .filter(said => said !== '' && !said.startsWith('<session_context>'))
 }
