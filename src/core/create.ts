@@ -1,5 +1,6 @@
 import { launch } from './launch.ts'
-import type { Message, Session, Spec } from './session.ts'
+import type { Message } from './conversation.ts'
+import type { Session, Spec } from './session.ts'
 import { NOTHING_SPENT } from './spending.ts'
 import { type Step, step } from './step.ts'
 

@@ -1,22 +1,11 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
-import { withFreshThread } from './fresh-thread.ts'
 import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
 import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
-import { firstUnread, launch } from './launch.ts'
-import { rememberLastWord, rememberLife } from './living.ts'
+import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
-import {
-  type Aftermath,
-  deadlineOf,
-  type In,
-  isIdle,
-  type Outcome,
-  rested,
-  type Session,
-  type Thread,
-} from './session.ts'
+import type { Aftermath, In, Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { hasSpent, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -111,128 +100,10 @@ export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.fini
   return { ...heard, session: { ...heard.session, isTurnOver: true, phase: { ...phase, next } } }
 }
 
-export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {
-  if (isIdle(session)) return end(session, at, 'stopped', `stopped by you while it was ${session.phase.name}`)
-  return bringDown(
-    { ...session, wanted: 'stop' },
-    at,
-    { kind: 'end', outcome: 'stopped', reason: 'stopped by you' },
-    rules,
-  )
-}
-
-/** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
-export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop'>): Step {
-  const { phase } = session
-  if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing({ ...session, wanted: 'stop' })
-  const next: Aftermath = { kind: 'end', outcome: 'stopped', reason: 'stopped by you' }
-  return step({ ...session, wanted: 'stop', phase: { ...phase, next } }, [
-    { at, type: 'session.stopping', step: phase.step, reason: next.reason },
-  ])
-}
-
-export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
-  const deadline = deadlineOf(session)
-  if (deadline === null || at < deadline) return nothing(session)
-  const reason = `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`
-  if (isIdle(session)) return end(session, at, 'stopped', reason)
-  return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason }, rules)
-}
-
-export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
-  const deadline = deadlineOf(session)
-  if (deadline !== null && at >= deadline) {
-    return end(session, at, 'stopped', `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`)
-  }
-  if (at < session.phase.until) return nothing(session)
-  const { cause } = session.phase
-  const woken = rested(session, at)
-  return launch(cause === 'crash' ? { ...woken, restarts: [...woken.restarts, at] } : woken, at)
-}
-
-export function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
-  const phase = { name: 'stopping', step: 'interrupt', due: at + rules.interruptGrace, next } as const
-  return step(
-    { ...session, phase },
-    [{ at, type: 'session.stopping', step: 'interrupt', reason: next.reason }],
-    [{ type: 'interrupt', attempt: session.attempt }],
-  )
-}
-
-/** It was asked to stop before it lived, when nobody was there to hear it. */
-export function interruptNewborn(session: In<'stopping'>, signal: SignalOf<'attempt.started'>): Step {
-  const born = rememberLife(session, signal)
-  const isNews = born.events.length > 0 && session.phase.step === 'interrupt'
-  return isNews ? { ...born, effects: [{ type: 'interrupt', attempt: session.attempt }] } : born
-}
-
-/** Time passed and it is still not gone: the next, harder step. */
-export function insist(session: In<'stopping'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
-  const { phase, attempt } = session
-  if (at < phase.due) return nothing(session)
-  const reason = phase.next.reason
-  if (phase.step === 'interrupt') {
-    const next = { ...phase, step: 'terminate', due: at + rules.terminateGrace } as const
-    return step(
-      { ...session, phase: next },
-      [{ at, type: 'session.stopping', step: 'terminate', reason }],
-      [{ type: 'terminate', attempt }],
-    )
-  }
-  const next = { ...phase, step: 'kill', due: at + rules.sweepPatience } as const
-  return step(
-    { ...session, phase: next },
-    [{ at, type: 'session.stopping', step: 'kill', reason }],
-    [{ type: 'kill', attempt }],
-  )
-}
-
 function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, events: readonly Event[] = []): Step {
   const due = at + rules.sweepPatience
   const { attempt } = session
   return step({ ...session, phase: { name: 'stopping', step: 'sweep', due, next } }, events, [
     { type: 'sweep', attempt },
   ])
-}
-
-/** Nothing of the attempt is left: what was decided at its death follows now. */
-export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>): Step {
-  const { next } = session.phase
-  switch (next.kind) {
-    case 'end':
-      return goesOn(session, next.outcome) ? launch(session, at) : end(session, at, next.outcome, next.reason)
-    case 'next':
-      return launch({ ...session, isTurnOver: true, clockSince: at }, at)
-    case 'block': {
-      const { question } = next
-      return step({ ...session, life: null, phase: { name: 'blocked', since: at, question } }, [
-        { at, type: 'session.blocked', question },
-      ])
-    }
-    case 'rest': {
-      const until = Math.max(next.until, at)
-      const { reason, cause } = next
-      const resting: Session = { ...session, life: null, phase: { name: 'resting', since: at, until, reason, cause } }
-      const events: Event[] = [{ at, type: 'session.resting', until, reason }]
-      return next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
-    }
-  }
-}
-
-/** A turn has ended and the next message waits. What the agent could not even read would not be helped by another. */
-function goesOn(session: Session, outcome: Outcome): boolean {
-  const hasRead = session.errand?.isConfirmed === true
-  const isOver = outcome === 'done' || outcome === 'failed'
-  const isAffordable = judgeBudget(session.spec.limits, session.spending) === null
-  return isOver && hasRead && isAffordable && session.wanted === 'run' && firstUnread(session) !== undefined
-}
-
-function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {
-  const { id } = session.thread
-  return step(withFreshThread(session, at), [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
-}
-
-export function end(session: Session, at: Instant, outcome: Outcome, reason: string): Step {
-  const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason } }
-  return step(ended, [{ at, type: 'session.ended', outcome, reason }], [{ type: 'close' }])
 }

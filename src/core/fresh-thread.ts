@@ -1,5 +1,6 @@
 import type { Instant } from '../lib/time.ts'
-import type { Session, Thread } from './session.ts'
+import type { Thread } from './conversation.ts'
+import type { Session } from './session.ts'
 import { NOTHING_SPENT } from './spending.ts'
 
 /** The session with another thread from its next attempt on, which is told what was done in those before it. */

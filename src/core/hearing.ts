@@ -1,10 +1,10 @@
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Rules } from './rules.ts'
-import { bringDown } from './ending.ts'
 import type { Activity, Session } from './session.ts'
 import type { News, SignalOf } from './signals.ts'
 import { add, beyond, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
+import { bringDown } from './stopping.ts'
 
 /** What is stored of a call: enough for people to recognise it by. */
 const LONGEST_GIST = 200

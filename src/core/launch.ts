@@ -1,7 +1,8 @@
 import type { Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
 import { describeExit } from './judge-end.ts'
-import type { Errand, Message, Session } from './session.ts'
+import type { Errand, Message } from './conversation.ts'
+import type { Session } from './session.ts'
 import { add, NOTHING_SPENT } from './spending.ts'
 import { type Step, step } from './step.ts'
 

@@ -1,18 +1,5 @@
-import {
-  conclude,
-  end,
-  enforceDeadline,
-  insist,
-  interruptNewborn,
-  reconsider,
-  relaunchOrEnd,
-  stop,
-  stopInstead,
-  sweepAfterStop,
-  sweepAndJudge,
-  sweepUnstarted,
-  tryLaterOrGiveUp,
-} from './ending.ts'
+import { conclude, end, relaunchOrEnd } from './concluding.ts'
+import { reconsider, sweepAfterStop, sweepAndJudge, sweepUnstarted, tryLaterOrGiveUp } from './ending.ts'
 import { listen, take } from './hearing.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
@@ -20,6 +7,7 @@ import type { Rules } from './rules.ts'
 import { type In, isIdle, type PhaseName, type Session } from './session.ts'
 import type { SignalOf, SignalType } from './signals.ts'
 import { nothing, type Step } from './step.ts'
+import { enforceDeadline, insist, interruptNewborn, stop, stopInstead } from './stopping.ts'
 
 type Reaction<P extends PhaseName, T extends SignalType> = (session: In<P>, signal: SignalOf<T>, rules: Rules) => Step
 

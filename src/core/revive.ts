@@ -1,5 +1,6 @@
 import { create } from './create.ts'
-import type { LastWord, Session, Spec, Thread } from './session.ts'
+import type { Thread } from './conversation.ts'
+import type { LastWord, Session, Spec } from './session.ts'
 import { NO_LIMITS } from './spending.ts'
 
 type LaterSpec = 'autonomy' | 'model' | 'effort' | 'limits'

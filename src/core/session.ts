@@ -1,4 +1,5 @@
 import type { Duration, Instant } from '../lib/time.ts'
+import type { Errand, Message, Thread } from './conversation.ts'
 import type { Failure } from './failure.ts'
 import type { Ledger, Limits } from './spending.ts'
 
@@ -69,44 +70,6 @@ export type LastWord =
   | { readonly ok: false; readonly text: string; readonly failure: Failure }
 
 export type Outcome = 'done' | 'failed' | 'stopped' | 'gave-up'
-
-/**
- * Something for the agent to read; the prompt is the first. Accepted when it is here, delivered when an attempt was started
- * with it, confirmed when the agent's own record shows it. Its text lies in the session's folder.
- */
-export interface Message {
-  readonly id: number
-  /** The sender's own: the same message sent again is the same message. */
-  readonly key: string
-  readonly gist: string
-  readonly acceptedAt: Instant
-  readonly deliveredAt: Instant | null
-  readonly confirmedAt: Instant | null
-}
-
-/** What an attempt is started with: a message, or our own words that a broken turn goes on, in its thread or in a fresh one. */
-export type Errand = { readonly isConfirmed: boolean } & (
-  | { readonly kind: 'message'; readonly message: number }
-  | { readonly kind: 'continue'; readonly why: string }
-  | { readonly kind: 'digest'; readonly why: string }
-)
-
-/** The agent's own conversation, as far as we know it. */
-export interface Thread {
-  /** As the agent told it, or its record. */
-  readonly id: string | null
-  /** A session may need more than one: when a conversation has grown too long, or was lost. */
-  readonly number: number
-  readonly since: Instant
-  /** The first attempt that works in it. */
-  readonly from: number
-  /** How many messages its record held when nobody was writing in it. */
-  readonly heard: number
-  /** What was done so far has to be told to it first. */
-  readonly needsDigest: boolean
-  /** How often in a row it could not be resumed. */
-  readonly losses: number
-}
 
 /** What the current attempt is at. */
 export interface Activity {
