@@ -202,7 +202,12 @@ describe('a program', () => {
   it('of an agent that is not installed is refused', async () => {
     const says = 'codex was not found on PATH'
     const env = { PATH: binFolder(house, { tools: ['tmux'] }) }
-    await expectRefusal(house, ['run', '--agent', 'codex', 'hello'], { ...missing, says, hint: 'install it' }, { env })
+    await expectRefusal(
+      house,
+      ['run', '--agent', 'codex', 'hello'],
+      { ...missing, says, hint: 'npm install -g @openai/codex' },
+      { env },
+    )
   })
 
   it('that is not there, not executable or a folder is refused, each by its own words', async () => {

@@ -173,7 +173,8 @@ async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[];
   const answered: string[] = []
   const server = http.createServer((request, response) => {
     const { method, url: path = '/', headers } = request
-    const forward = http.request({ socketPath: behind, method, path, headers }, reply => {
+    // A line of its own each time: the supervisor closes idle ones, and one that is just being closed cannot be used.
+    const forward = http.request({ socketPath: behind, method, path, headers, agent: false }, reply => {
       const chunks: Buffer[] = []
       reply.on('data', (chunk: Buffer) => chunks.push(chunk))
       reply.on('end', () => {
