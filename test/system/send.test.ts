@@ -184,7 +184,9 @@ async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[];
         else response.writeHead(reply.statusCode ?? 500, reply.headers).end(Buffer.concat(chunks))
       })
     })
-    request.pipe(forward)
+    forward.on('error', () => request.socket.destroy())
+    if (method === 'GET') forward.end()
+    else request.pipe(forward)
   })
   await new Promise<void>(resolve => server.listen(home.daemonSocket, resolve))
   const restore = async (): Promise<void> => {
