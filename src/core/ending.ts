@@ -1,5 +1,6 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
+import { take } from './hearing.ts'
 import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
 import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
@@ -98,6 +99,16 @@ export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.fini
   if (verdict.kind !== 'done' && verdict.kind !== 'failed') return heard
   const next: Aftermath = { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
   return { ...heard, session: { ...heard.session, isTurnOver: true, phase: { ...phase, next } } }
+}
+
+/** The same for a turn that began after the last one had ended: it died in the middle of that. */
+export function takeLate(session: In<'stopping'>, signal: SignalOf<'agent.told'>): Step {
+  const heard = take(session, signal)
+  const { exit, phase, spec } = session
+  const isJudgedByWord = phase.next.kind === 'end' && (phase.next.outcome === 'done' || phase.next.outcome === 'failed')
+  if (signal.news.type !== 'began' || exit === null || !isJudgedByWord || spec.proof === 'exit-code') return heard
+  const next = afterCrash(session, judgeEnd(spec.proof, exit, null).reason, signal.at, 0)
+  return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
 }
 
 function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, events: readonly Event[] = []): Step {

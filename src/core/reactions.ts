@@ -1,6 +1,6 @@
 import { conclude, end, relaunchOrEnd } from './concluding.ts'
-import { reconsider, sweepAfterStop, sweepAndJudge, sweepUnstarted, tryLaterOrGiveUp } from './ending.ts'
-import { listen, take } from './hearing.ts'
+import { reconsider, sweepAfterStop, sweepAndJudge, sweepUnstarted, takeLate, tryLaterOrGiveUp } from './ending.ts'
+import { listen } from './hearing.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
 import type { Rules } from './rules.ts'
@@ -92,7 +92,7 @@ export const REACTIONS: Reactions = {
     'agent.threaded': rememberThread,
     'agent.asked': ignore,
     'agent.answered': ignore,
-    'agent.told': take,
+    'agent.told': takeLate,
     'agent.finished': reconsider,
     'thread.surveyed': rememberRecord,
     'process.died': sweepAfterStop,

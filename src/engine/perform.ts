@@ -93,7 +93,8 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
   const { work, agent } = archive
   const { spec, thread, errand, spending } = session
   const hasRecord = thread.heard > 0 || agent.find === undefined
-  const resume = findThread(session, archive)?.thread ?? (hasRecord ? thread.id : null)
+  const isFirst = thread.id === null && thread.from === session.attempt // Then nobody can have written in it yet.
+  const resume = (isFirst ? null : findThread(session, archive)?.thread) ?? (hasRecord ? thread.id : null)
   const spent = chargedTo(spending)
   const left = (limit: number | null, used: number): number | null =>
     limit === null ? null : Math.max(0, limit - used)

@@ -11,6 +11,8 @@ const POLITE_GRACE = 2_000
 const SWEEP_LIMIT = 10_000
 /** Looks for the exit record of a program that is gone, 10 ms apart. */
 const CONCLUDE_LOOKS = 300
+/** Looks whether a shim that was told to go has gone, 1 ms apart. */
+const LEAVE_LOOKS = 1_000
 
 /** As Ctrl-C would, and only once: many programs take a second one for "at once, saving nothing". */
 export function interruptAttempt(folder: AttemptFolder): void {
@@ -37,8 +39,15 @@ export async function endAttempt(
   const shim = readClaim(folder) ?? claimForNobody(folder)
   if (shim === null) return
   const hasConcluded = await untilConcluded(folder, shim)
-  const grace = hasConcluded ? 1_000 : 0
-  await endTree({ marker: options.marker, root: shim }, { grace, limit: SWEEP_LIMIT })
+  if (hasConcluded && (await leaves(shim))) return
+  await endTree({ marker: options.marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
+}
+
+/** A shim that has nothing more to do goes at a word, and what it waits with goes with it. */
+async function leaves(shim: ProcessId): Promise<boolean> {
+  signalProcess(shim, 'SIGTERM')
+  for (let look = 0; look < LEAVE_LOOKS && lives(shim) === 'alive'; look++) await pause(1)
+  return lives(shim) === 'dead'
 }
 
 /** From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. */
