@@ -2,7 +2,8 @@ import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
 import { withFreshThread } from './fresh-thread.ts'
 import { firstUnread, launch } from './launch.ts'
-import { deadlineOf, type In, type Outcome, rested, type Session } from './session.ts'
+import { renewed } from './renewed.ts'
+import { type Aftermath, deadlineOf, type In, type Outcome, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -12,9 +13,9 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
-      return goesOn(session, next.outcome) ? launch(session, at) : end(session, at, next.outcome, next.reason)
+      return followUp(session, next, at)
     case 'next':
-      return launch({ ...session, isTurnOver: true, clockSince: at }, at)
+      return launch({ ...renewed(session, at), isTurnOver: true }, at)
     case 'block': {
       const { question } = next
       return step({ ...session, life: null, phase: { name: 'blocked', since: at, question } }, [
@@ -31,12 +32,14 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
   }
 }
 
-/** A turn has ended and the next message waits. What the agent could not even read would not be helped by another. */
-function goesOn(session: Session, outcome: Outcome): boolean {
+/** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */
+function followUp(session: Session, { outcome, reason }: Aftermath & { kind: 'end' }, at: Instant): Step {
   const hasRead = session.errand?.isConfirmed === true
   const isOver = outcome === 'done' || outcome === 'failed'
-  const isAffordable = judgeBudget(session.spec.limits, session.spending) === null
-  return isOver && hasRead && isAffordable && session.wanted === 'run' && firstUnread(session) !== undefined
+  const isWaiting = isOver && hasRead && session.wanted === 'run' && firstUnread(session) !== undefined
+  if (!isWaiting) return end(session, at, outcome, reason)
+  const overspent = judgeBudget(session.spec.limits, session.spending)
+  return overspent === null ? launch(session, at) : end(session, at, 'stopped', overspent)
 }
 
 function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {

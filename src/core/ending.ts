@@ -106,7 +106,14 @@ export function takeLate(session: In<'stopping'>, signal: SignalOf<'agent.told'>
   const heard = take(session, signal)
   const { exit, phase, spec } = session
   const isJudgedByWord = phase.next.kind === 'end' && (phase.next.outcome === 'done' || phase.next.outcome === 'failed')
-  if (signal.news.type !== 'began' || exit === null || !isJudgedByWord || spec.proof === 'exit-code') return heard
+  if (
+    signal.news.type !== 'began' ||
+    exit === null ||
+    session.wanted === 'stop' ||
+    !isJudgedByWord ||
+    spec.proof === 'exit-code'
+  )
+    return heard
   const next = afterCrash(session, judgeEnd(spec.proof, exit, null).reason, signal.at, 0)
   return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
 }

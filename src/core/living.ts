@@ -39,11 +39,11 @@ export function rememberRecord(session: Session, signal: SignalOf<'thread.survey
   const named = rememberThread(session, { ...signal, type: 'agent.threaded', thread })
   const { session: read, events } = hasErrand
     ? confirm(named.session, at)
-    : isFinal
+    : isFinal && messages >= session.thread.heard
       ? doubt(named.session)
       : nothing(named.session)
   // In a thread in which nothing was said nobody can go on, and some programs do not let anybody begin it again.
-  if (isFinal && messages === 0 && !read.isTurnOver)
+  if (isFinal && messages === 0 && !read.lastWord?.ok)
     return step(withFreshThread(read, at), [...named.events, ...events])
   const heard = isFinal ? messages : read.thread.heard
   const isSame = read === session && heard === read.thread.heard
@@ -56,8 +56,8 @@ export function rememberRecord(session: Session, signal: SignalOf<'thread.survey
 
 /** Some agents take back what they wrote down when a turn fails. What was not answered then has to be given again. */
 function doubt(session: Session): { session: Session; events: Event[] } {
-  const { errand, lastWord, isTurnOver } = session
-  if (errand === null || !errand.isConfirmed || isTurnOver || lastWord?.ok) return { session, events: [] }
+  const { errand, lastWord } = session
+  if (errand === null || !errand.isConfirmed || lastWord?.ok) return { session, events: [] }
   const messages = session.messages.map(message =>
     errand.kind === 'message' && message.id === errand.message ? { ...message, confirmedAt: null } : message,
   )
@@ -71,7 +71,7 @@ function confirm(session: Session, at: number): { session: Session; events: Even
   const read: Session = {
     ...session,
     errand: { ...errand, isConfirmed: true },
-    thread: errand.kind === 'digest' ? { ...thread, needsDigest: false } : thread,
+    thread: { ...thread, needsDigest: false },
   }
   if (errand.kind !== 'message') return { session: read, events: [] }
   const messages = session.messages.map(message =>

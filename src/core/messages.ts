@@ -1,7 +1,7 @@
 import { launch } from './launch.ts'
+import { renewed } from './renewed.ts'
 import { type In, isIdle, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
-import { spentBy } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** A message is taken down; it is delivered when the turns before it are over. */
@@ -43,10 +43,7 @@ export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }
 
-/** Its time, its budget and its restarts are counted anew. */
 function wake(session: Session, at: number, before: Step): Step {
-  const spending = { ...session.spending, waived: spentBy(session.spending) }
-  const fresh: Session = { ...session, wanted: 'run', restarts: [], outages: 0, clockSince: at, spending }
-  const woken = launch(fresh, at)
+  const woken = launch(renewed(session, at), at)
   return step(woken.session, [...before.events, { at, type: 'session.woken' }, ...woken.events], woken.effects)
 }

@@ -26,12 +26,21 @@ function isCurrent(written: Session | Version1): written is Session {
 function modern(written: Version1): Session {
   const spec: Spec = { autonomy: 'full', model: null, effort: null, limits: NO_LIMITS, ...written.spec }
   const { session: newborn } = create(spec, { hasPrompt: spec.agent !== 'command' })
-  const hasSpoken = written.thread !== null
-  const thread: Thread = { ...newborn.thread, id: written.thread, heard: hasSpoken ? 1 : 0 }
+  const isDone = written.phase.name === 'ended' && written.phase.outcome === 'done'
+  const hasSpoken = written.thread !== null || isDone
+  const isAlive = written.phase.name !== 'ended' && written.exit === null
+  const heard = written.thread !== null && !isAlive ? 1 : 0
+  const thread: Thread = {
+    ...newborn.thread,
+    id: written.thread,
+    heard,
+    needsDigest: written.thread === null && isDone,
+  }
   return {
     ...newborn,
     ...written,
-    spec,
+    // The first version believed exit codes; an attempt that it started says nothing else.
+    spec: spec.agent === 'command' || isAlive ? spec : { ...spec, proof: 'end-event' },
     thread,
     messages: newborn.messages.map(prompt => ({ ...prompt, confirmedAt: hasSpoken ? spec.createdAt : null })),
     errand: newborn.errand === null ? null : { ...newborn.errand, isConfirmed: hasSpoken },

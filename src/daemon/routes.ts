@@ -129,7 +129,16 @@ async function assertWakable(host: Host, id: string): Promise<void> {
   await settleEnded(host)
   const { spec } = sessionOf(host, id)
   assertFolder(spec.cwd)
-  const holder = host.store.live().find(other => other.spec.name === spec.name && other.spec.id !== id)
+  const { thread } = sessionOf(host, id)
+  const others = host.store.live().filter(other => other.spec.id !== id)
+  const writer = others.find(
+    other => other.spec.agent === spec.agent && other.thread.id === thread.id && thread.id !== null,
+  )
+  if (writer !== undefined) {
+    const { name } = writer.spec
+    throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
+  }
+  const holder = others.find(other => other.spec.name === spec.name)
   if (holder === undefined) return
   throw refusal(
     'name-taken',

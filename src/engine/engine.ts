@@ -66,7 +66,10 @@ export class Engine {
   /** Records the wish, or throws. Once recorded, it is carried out. */
   async stop(id: string): Promise<void> {
     const wish: Signal = { at: this.#world.clock.now(), type: 'user.stop' }
-    await this.#turnstile.pass(id, () => this.#isInCharge() && this.#recorder.decide(id, [wish]))
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      this.#recorder.decide(id, [wish])
+    })
     await this.look(id)
   }
 

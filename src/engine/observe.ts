@@ -2,6 +2,7 @@ import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { completeLines } from '../lib/lines.ts'
 import type { Instant } from '../lib/time.ts'
+import { Trouble } from '../lib/trouble.ts'
 import type { Agent, Observation, Reading } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
@@ -43,15 +44,26 @@ export function observe(session: Session, world: Archive & { clock: Clock }): Ob
     signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
   signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
   const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
-  if (isUnconfirmed && speech.hasMore)
-    signals.push(...survey(named(session, speech.observations), world, { at, isFinal: false }))
+  if (isUnconfirmed && speech.hasMore) signals.push(...glance(named(session, speech.observations), world, at))
   if (!speech.hasMore && session.exit === null) {
-    const death = deathIn(evidence, session.phase.name === 'starting' && isOverdue(session.phase, evidence, at))
+    const death =
+      deathIn(evidence, session.phase.name === 'starting' && isOverdue(session.phase, evidence, at)) ??
+      withoutTrace(session, evidence, work)
     if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...death })
   }
   const { text, output, memory, hasMore } = speech
   return { signals, text, output, memory, hasMore }
+}
+
+/** The record is looked up again at the end: one that cannot be read just now holds nothing up. */
+function glance(session: Session, world: Archive, at: Instant): Signal[] {
+  try {
+    return survey(session, world, { at, isFinal: false })
+  } catch (cause) {
+    if (cause instanceof Trouble) return []
+    throw cause
+  }
 }
 
 /** The session with the thread it has just told. */
@@ -105,6 +117,12 @@ function explain(session: Session, exit: Exit, { work, agent }: { work: Work; ag
     env: work.environment(session.spec.id),
   })
   return word ? [{ at, type: 'agent.finished', attempt: session.attempt, word }] : []
+}
+
+/** Power may have failed before what the shim wrote was on disk, but after we had recorded it. */
+function withoutTrace({ life }: Session, evidence: Evidence, work: Work): Death | null {
+  const isLost = life !== null && evidence.life === null && evidence.shim !== 'alive' && !work.isAlive(life)
+  return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
 }
 
 interface Speech {

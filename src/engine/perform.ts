@@ -1,6 +1,7 @@
 import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
+import type { Instant } from '../lib/time.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import { chargedTo } from '../core/spending.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
@@ -33,12 +34,23 @@ export async function perform(effect: Effect, session: Session, world: Archive &
       work.heard(ref)
       const at = clock.now()
       const isCurrent = session.attempt === effect.attempt
-      const surveyed = isCurrent ? survey(session, world, { at, isFinal: true }) : []
+      const surveyed = isCurrent ? lastLook(session, world, at) : []
       return [...surveyed, { at, type: 'tree.gone', attempt: effect.attempt }]
     }
     case 'close':
       await work.close(attemptRef(session))
       return []
+  }
+}
+
+/** What cannot be read holds a restart up for as long as that may help, and an end never. */
+function lastLook(session: Session, world: Archive, at: Instant): Signal[] {
+  try {
+    return survey(session, world, { at, isFinal: true })
+  } catch (cause) {
+    const isOver = session.phase.name === 'stopping' && session.phase.next.kind === 'end'
+    if (cause instanceof Trouble && (isOver || !cause.mayHelpToRetry)) return []
+    throw cause
   }
 }
 

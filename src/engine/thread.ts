@@ -57,7 +57,7 @@ export function survey(session: Session, archive: Archive, options: { at: number
   if (archive.agent.find === undefined) return thread.id === null ? [] : [byHearsay(session, options)]
   const record = findThread(session, archive)
   if (record === null) return []
-  const text = given(session, attempt, archive.work) ?? ''
+  const text = errandOf(session, archive.work)
   const news = record.messages.slice(thread.heard)
   return [
     {
@@ -69,6 +69,13 @@ export function survey(session: Session, archive: Archive, options: { at: number
       hasErrand: news.some(message => isSame(message, text)) || (news.length > 0 && isCommand(text)),
     },
   ]
+}
+
+/** A message is compared as it was accepted: what an attempt was laid down with may not outlive a power cut. */
+function errandOf(session: Session, work: Work): string {
+  const { errand, spec, attempt } = session
+  if (errand?.kind === 'message') return Buffer.from(work.message(spec.id, errand.message)).toString()
+  return given(session, attempt, work) ?? ''
 }
 
 /** An agent whose record we cannot read has begun with what it was given once it names its thread. */

@@ -101,21 +101,55 @@ test('a command of the agent’s own counts as read, whatever the agent writes d
   expect(stage.machine.records.get('t-1')).toEqual(['do it', '/compact'])
 })
 
-test('what the agent takes back when its turn fails is given again', async () => {
+test.each(['login: no key', 'failed: it broke'])(
+  'what the agent takes back when its turn ends with “%s” is given again',
+  async word => {
+    const { stage, engine } = await begin(
+      {
+        run: ({ start, stdin, argv }) =>
+          start === 1
+            ? [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { forget: 't-1' }, { say: `${word}\n` }]
+            : LISTENER.run({ start, stdin, argv }),
+      },
+      undefined,
+      { agent: 'scribe' },
+    )
+    await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
+    await stage.until(() => ['blocked', 'ended'].includes(stage.session('s1')?.phase.name ?? ''))
+    expect(stage.session('s1')?.messages[0]?.confirmedAt).toBeNull()
+    await engine.resume('s1')
+    await stage.until(() => stage.hasEnded('s1'))
+    expect(stage.machine.records.get('t-1')).toEqual(['do it'])
+  },
+)
+
+test('a thread in which nothing was said is left without a digest', async () => {
   const { stage, engine } = await begin(
     {
       run: ({ start, stdin, argv }) =>
         start === 1
-          ? [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { forget: 't-1' }, { say: 'login: no key\n' }]
+          ? [{ record: 't-0' }, { forget: 't-0' }, { say: 'thread: t-0\noffline: ECONNRESET\n' }, { exit: 1 }]
           : LISTENER.run({ start, stdin, argv }),
     },
     undefined,
     { agent: 'scribe' },
   )
-  await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
-  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
-  expect(stage.session('s1')?.messages[0]?.confirmedAt).toBeNull()
-  await engine.resume('s1')
   await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it'])
+  await send(engine, 'two')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+})
+
+test('a message that waits when the budget is used up is not passed over in silence', async () => {
+  const { stage, engine } = await begin(
+    { run: () => [{ record: 't-1' }, { say: 'thread: t-1\nspent: 6\n' }, { wait: 100 }, { say: 'done: it\n' }] },
+    undefined,
+    { agent: 'scribe', limits: { usd: 5, tokens: null, turns: null } },
+  )
+  await send(engine, 'two')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({
+    outcome: 'stopped',
+    reason: expect.stringContaining('budget of $5'),
+  })
 })

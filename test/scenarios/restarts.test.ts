@@ -132,3 +132,17 @@ test('what an ended attempt left behind is gone before the next begins', async (
   expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
   expect(stage.machine.alive()).toEqual([])
 })
+
+test('a process whose every trace was lost with the power is proof of death, too', async () => {
+  const { stage, engine } = await begin({
+    run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
+  })
+  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
+  const attempt = stage.machine.attempt({ sessionId: 's1', attempt: 1 })
+  attempt.isShimAlive = false
+  attempt.process?.signal('SIGKILL')
+  Object.assign(attempt, { claim: null, life: null, openedAt: null })
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+})

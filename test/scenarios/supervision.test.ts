@@ -51,7 +51,7 @@ test('a superseded supervisor refuses new work and says why', async () => {
   const { stage, engine } = await begin({ run: () => [{ wait: Infinity }] })
   stage.supervisor()
   await expect(engine.create(specOf({ agent: 'talker', id: 's2' }), FILES)).rejects.toThrow(Superseded)
-  await engine.stop('s1')
+  await expect(engine.stop('s1')).rejects.toThrow(Superseded)
   await engine.reconcile()
   expect(stage.session('s1')?.wanted).toBe('run')
   expect(stage.troubles.every(trouble => trouble instanceof Superseded)).toBe(true)

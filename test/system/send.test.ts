@@ -171,7 +171,8 @@ async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[];
   const behind = `${home.daemonSocket}.behind`
   fs.renameSync(home.daemonSocket, behind)
   const answered: string[] = []
-  const server = http.createServer((request, response) => {
+  const pass = async (request: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    const body = Buffer.concat(await request.toArray())
     const { method, url: path = '/', headers } = request
     // A line of its own each time: the supervisor closes idle ones, and one that is just being closed cannot be used.
     const forward = http.request({ socketPath: behind, method, path, headers, agent: false }, reply => {
@@ -185,9 +186,9 @@ async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[];
       })
     })
     forward.on('error', () => request.socket.destroy())
-    if (method === 'GET') forward.end()
-    else request.pipe(forward)
-  })
+    forward.end(body)
+  }
+  const server = http.createServer((request, response) => void pass(request, response))
   await new Promise<void>(resolve => server.listen(home.daemonSocket, resolve))
   const restore = async (): Promise<void> => {
     server.closeAllConnections()

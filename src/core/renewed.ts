@@ -1,0 +1,9 @@
+import type { Instant } from '../lib/time.ts'
+import type { Session } from './session.ts'
+import { spentBy } from './spending.ts'
+
+/** A session that somebody wants to go on: its time, its budget and its restarts are counted anew. */
+export function renewed(session: Session, at: Instant): Session {
+  const spending = { ...session.spending, waived: spentBy(session.spending) }
+  return { ...session, wanted: 'run', restarts: [], outages: 0, clockSince: at, spending }
+}
