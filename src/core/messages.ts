@@ -28,12 +28,12 @@ export function acceptInstead(session: In<'stopping'>, signal: SignalOf<'user.me
 export function wakeToRead(session: In<'ended'>, signal: SignalOf<'user.message'>): Step {
   const accepted = accept(session, signal)
   if (accepted.events.length === 0) return accepted
-  return wake({ ...accepted.session, isTurnOver: true }, signal.at, accepted)
+  return wake({ ...accepted.session, isTurnOver: true }, signal, accepted)
 }
 
 /** Takes an ended session up again where it was left: what is unread is read, what was broken off goes on. */
-export function wakeToGoOn(session: In<'ended'>, { at }: SignalOf<'user.resume'>): Step {
-  return wake(session, at, nothing(session))
+export function wakeToGoOn(session: In<'ended'>, signal: SignalOf<'user.resume'>): Step {
+  return wake(session, signal, nothing(session))
 }
 
 /** The person has done what was asked of them, or does not want to wait. */
@@ -43,7 +43,9 @@ export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }
 
-function wake(session: Session, at: number, before: Step): Step {
-  const woken = launch(renewed(session, at), at)
+/** Somebody else may have gone on in its conversation meanwhile. */
+function wake(session: Session, { at, heard }: SignalOf<'user.message' | 'user.resume'>, before: Step): Step {
+  const thread = { ...session.thread, heard: heard ?? session.thread.heard }
+  const woken = launch(renewed({ ...session, thread }, at), at)
   return step(woken.session, [...before.events, { at, type: 'session.woken' }, ...woken.events], woken.effects)
 }

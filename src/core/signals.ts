@@ -46,8 +46,9 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'process.died'; readonly attempt: number; readonly exit: Exit; readonly chance: number }
   /** Nothing of the attempt's process tree is left. */
   | { readonly type: 'tree.gone'; readonly attempt: number }
-  | { readonly type: 'user.message'; readonly key: string; readonly gist: string }
-  | { readonly type: 'user.resume' }
+  /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
+  | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
+  | { readonly type: 'user.resume'; readonly heard?: number }
   | { readonly type: 'user.stop' }
   | { readonly type: 'clock.due' }
 )

@@ -1,7 +1,7 @@
 import { type Beginning, create } from '../core/create.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import { invariant } from '../lib/trouble.ts'
+import { invariant, Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import { Superseded } from '../ports/store.ts'
@@ -10,6 +10,7 @@ import { attemptRef } from './attempt-ref.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
+import { findThread } from './thread.ts'
 import type { World } from './world.ts'
 
 /**
@@ -87,7 +88,8 @@ export class Engine {
       if (known !== undefined) return known.id
       const next = (session.messages.at(-1)?.id ?? 0) + 1
       await work.keep(id, next, message.text)
-      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.message', key: message.key, gist: message.gist }])
+      const { key, gist } = message
+      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.message', key, gist, ...this.#heard(session) }])
       return next
     })
     void this.look(id)
@@ -96,9 +98,11 @@ export class Engine {
 
   /** Takes a session up that has ended, rests or waits for a person; with other variables from now on, if there are any. */
   async resume(id: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume' }
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
+      const session = this.#world.store.load(id)
+      if (session === undefined) return
+      const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume', ...this.#heard(session) }
       if (Object.keys(env).length > 0) await this.#world.work.changeEnvironment(id, env)
       this.#recorder.decide(id, [wish])
     })
@@ -252,6 +256,20 @@ export class Engine {
         this.#recorder.decide(id, learned)
       }
       store.settle(item.key)
+    }
+  }
+
+  /** How much is said in the thread of a session that has ended; nothing when it cannot be told. */
+  #heard(session: Session): { heard?: number } {
+    if (session.phase.name !== 'ended' || session.thread.id === null) return {}
+    const { work } = this.#world
+    const others = (): string[] => this.#threadsBeside(session.spec.id)
+    try {
+      const record = findThread(session, { work, agent: this.#agentOf(session), others })
+      return record === null ? {} : { heard: record.messages.length }
+    } catch (cause) {
+      if (cause instanceof Trouble) return {}
+      throw cause
     }
   }
 

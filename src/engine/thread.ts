@@ -95,5 +95,5 @@ function normal(text: string): string {
 
 /** Programs write down what a command of theirs stands for, not the command. */
 function isCommand(text: string): boolean {
-  return /^\s*[/!#]/.test(text)
+  return /^\s*\//.test(text)
 }

@@ -153,3 +153,16 @@ test('a message that waits when the budget is used up is not passed over in sile
     reason: expect.stringContaining('budget of $5'),
   })
 })
+
+test('what a person said in its conversation since it ended is not taken for the next message', async () => {
+  const { stage, engine } = await begin(
+    { run: ({ start, ...call }) => (start === 2 ? [{ die: 'SIGKILL' }] : LISTENER.run({ start, ...call })) },
+    undefined,
+    { agent: 'scribe' },
+  )
+  await stage.until(() => stage.hasEnded('s1'))
+  stage.machine.records.set('t-1', ['do it', 'by hand', 'again'])
+  await send(engine, 'again')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'by hand', 'again', 'again'])
+})
