@@ -41,7 +41,7 @@ async function main([repository = '.', ...words]: readonly string[]): Promise<vo
     return
   }
   const say = (sentence: string): void => console.error(sentence)
-  const machine = describeMachine()
+  const machine = describeMachine(words.includes('--quick'))
   const peers = installPeers(say)
   const stage = openStage(repository)
   const shop = new Workshop({ stage, peers, isQuick: words.includes('--quick'), say })

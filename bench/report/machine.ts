@@ -11,9 +11,11 @@ export interface Machine {
   readonly tmux: string
   /** How busy it was with other work when we began, and whether we were put before that. */
   readonly load: string
+  /** Whether it was the short run, with few samples. */
+  readonly isQuick: boolean
 }
 
-export function describeMachine(): Machine {
+export function describeMachine(isQuick: boolean): Machine {
   return {
     date: new Date().toISOString().slice(0, 10),
     cores: os.availableParallelism(),
@@ -21,6 +23,7 @@ export function describeMachine(): Machine {
     system: `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`,
     node: process.version,
     tmux: spawnSync('tmux', ['-V'], { encoding: 'utf8' }).stdout.trim(),
+    isQuick,
     load: `load ${(os.loadavg()[0] ?? 0).toFixed(1)} at the start${priority()}`,
   }
 }

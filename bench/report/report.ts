@@ -7,7 +7,7 @@ import { markdownTable } from './table.ts'
 export function renderReport(rows: readonly Row[], machine: Machine, notMeasured: readonly string[]): string {
   return `# Benchmarks
 
-Written by \`npm run bench -- --write\` on ${machine.date}: ${machine.cores} cores, ${machine.memory}, ${machine.system}, Node ${machine.node},
+Written by \`npm run bench -- ${machine.isQuick ? '--quick ' : ''}--write\` on ${machine.date}: ${machine.cores} cores, ${machine.memory}, ${machine.system}, Node ${machine.node},
 ${machine.tmux}, ${machine.load}. ${verdict(rows)}
 
 ${markdownTable(rows)}
