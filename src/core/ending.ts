@@ -6,7 +6,7 @@ import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
 import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
-import type { Aftermath, In, Session } from './session.ts'
+import type { Aftermath, In, LastWord, Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { hasSpent, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -92,30 +92,29 @@ export function sweepAfterStop(session: In<'stopping'>, signal: SignalOf<'proces
 /** A terminal's last words arrive after the death they explain: what follows from it is judged again. */
 export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.finished'>): Step {
   const heard = rememberLastWord(session, signal)
-  const { exit, phase, spec } = session
-  const isDecidedByUs = phase.next.kind === 'end' && phase.next.outcome === 'stopped'
-  if (exit === null || isDecidedByUs) return heard
-  const verdict = judgeEnd(spec.proof, exit, signal.word)
-  if (verdict.kind !== 'done' && verdict.kind !== 'failed') return heard
-  const next: Aftermath = { kind: 'end', outcome: verdict.kind, reason: verdict.reason }
-  return { ...heard, session: { ...heard.session, isTurnOver: true, phase: { ...phase, next } } }
+  return judgeAgain(session, heard, signal.word, signal.at)
 }
 
 /** The same for a turn that began after the last one had ended: it died in the middle of that. */
 export function takeLate(session: In<'stopping'>, signal: SignalOf<'agent.told'>): Step {
   const heard = take(session, signal)
-  const { exit, phase, spec } = session
-  const isJudgedByWord = phase.next.kind === 'end' && (phase.next.outcome === 'done' || phase.next.outcome === 'failed')
-  if (
-    signal.news.type !== 'began' ||
-    exit === null ||
-    session.wanted === 'stop' ||
-    !isJudgedByWord ||
-    spec.proof === 'exit-code'
-  )
-    return heard
-  const next = afterCrash(session, judgeEnd(spec.proof, exit, null).reason, signal.at, 0)
-  return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
+  const { next } = session.phase
+  const isJudgedByWord = next.kind === 'end' && (next.outcome === 'done' || next.outcome === 'failed')
+  return signal.news.type === 'began' && isJudgedByWord ? judgeAgain(session, heard, null, signal.at) : heard
+}
+
+/** A stop that was asked for meanwhile stays one, unless the work turns out to be over. */
+function judgeAgain(session: In<'stopping'>, heard: Step, word: LastWord | null, at: Instant): Step {
+  const { exit, phase, spec, wanted } = session
+  const isDecidedByUs = phase.next.kind === 'next' || (phase.next.kind === 'end' && phase.next.outcome === 'stopped')
+  if (exit === null || isDecidedByUs || spec.proof === 'exit-code') return heard
+  const verdict = judgeEnd(spec.proof, exit, word)
+  const isTurnOver = verdict.kind === 'done' || verdict.kind === 'failed'
+  const next: Aftermath =
+    wanted === 'stop' && !isTurnOver
+      ? { kind: 'end', outcome: 'stopped', reason: 'stopped by you' }
+      : aftermathOf(verdict, session, at, 0)
+  return { ...heard, session: { ...heard.session, isTurnOver, phase: { ...phase, next } } }
 }
 
 function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, events: readonly Event[] = []): Step {
