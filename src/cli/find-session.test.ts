@@ -8,9 +8,9 @@ const elsewhere = aSession({ id: 'c3', task: 'fix-build', cwd: '/else', createdA
 const all = [elsewhere, docs, auth]
 
 test('without a word it is this directory’s: live before ended, then the newest', () => {
-  expect(findSession(all, undefined, '/work/project')).toBe(auth)
+  expect(findSession(all, undefined, '/home/dev/project')).toBe(auth)
   const older = anEnded({ id: 'd4', task: 'old', endedAt: '2026-11-14T11:00:00.000Z' })
-  expect(findSession([older, docs], undefined, '/work/project')).toBe(docs)
+  expect(findSession([older, docs], undefined, '/home/dev/project')).toBe(docs)
 })
 
 test.each([

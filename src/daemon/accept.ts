@@ -88,16 +88,20 @@ function threadOf(
   if (thread === undefined) return undefined
   if (agent.find === undefined)
     throw refusal('usage', `${agent.kind} has no conversations that can be gone on with`, 'leave out --thread')
-  const holder = sessions.find(
-    ({ spec, phase, thread: { id } }) => spec.agent === agent.kind && id === thread && phase.name !== 'ended',
-  )
-  if (holder !== undefined) {
-    const { name } = holder.spec
-    throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
-  }
+  assertThreadFree({ agent: agent.kind, thread }, sessions)
   const record = agent.find({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
   if (record !== null) return { id: record.thread, heard: record.messages.length }
   throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
+}
+
+/** One conversation has one writer, whatever session it belongs to. */
+export function assertThreadFree(wanted: { agent: string; thread: string }, sessions: readonly Session[]): void {
+  const holder = sessions.find(
+    ({ spec, phase, thread }) => spec.agent === wanted.agent && thread.id === wanted.thread && phase.name !== 'ended',
+  )
+  if (holder === undefined) return
+  const { name } = holder.spec
+  throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
 }
 
 function agentOf(request: RunRequest, agents: (kind: string) => Agent): Agent {

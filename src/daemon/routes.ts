@@ -9,7 +9,7 @@ import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import type { Home } from '../world/os/home.ts'
-import { accept, assertFolder, gistOf } from './accept.ts'
+import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -127,17 +127,10 @@ function wakeBy<T>(deed: () => Promise<T>, host: Host, id: string): Promise<T> {
 async function assertWakable(host: Host, id: string): Promise<void> {
   await host.assertReady()
   await settleEnded(host)
-  const { spec } = sessionOf(host, id)
+  const { spec, thread } = sessionOf(host, id)
   assertFolder(spec.cwd)
-  const { thread } = sessionOf(host, id)
   const others = host.store.live().filter(other => other.spec.id !== id)
-  const writer = others.find(
-    other => other.spec.agent === spec.agent && other.thread.id === thread.id && thread.id !== null,
-  )
-  if (writer !== undefined) {
-    const { name } = writer.spec
-    throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
-  }
+  if (thread.id !== null) assertThreadFree({ agent: spec.agent, thread: thread.id }, others)
   const holder = others.find(other => other.spec.name === spec.name)
   if (holder === undefined) return
   throw refusal(

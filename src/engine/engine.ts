@@ -1,16 +1,17 @@
 import { type Beginning, create } from '../core/create.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import { invariant, Trouble } from '../lib/trouble.ts'
+import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
-import { findThread } from './thread.ts'
+import { type Archive, count, lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
 /**
@@ -89,7 +90,9 @@ export class Engine {
       const next = (session.messages.at(-1)?.id ?? 0) + 1
       await work.keep(id, next, message.text)
       const { key, gist } = message
-      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.message', key, gist, ...this.#heard(session) }])
+      this.#recorder.decide(id, [
+        { at: clock.now(), type: 'user.message', key, gist, ...count(session, this.#worldOf(session)) },
+      ])
       return next
     })
     void this.look(id)
@@ -102,7 +105,11 @@ export class Engine {
       this.#assertInCharge()
       const session = this.#world.store.load(id)
       if (session === undefined) return
-      const wish: Signal = { at: this.#world.clock.now(), type: 'user.resume', ...this.#heard(session) }
+      const wish: Signal = {
+        at: this.#world.clock.now(),
+        type: 'user.resume',
+        ...count(session, this.#worldOf(session)),
+      }
       if (Object.keys(env).length > 0) await this.#world.work.changeEnvironment(id, env)
       this.#recorder.decide(id, [wish])
     })
@@ -220,14 +227,14 @@ export class Engine {
 
   /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
   #takeIn(id: string): boolean {
-    const { store, work, clock } = this.#world
+    const { store, work } = this.#world
     const session = store.load(id)
     if (session === undefined) return false
     const { name } = session.phase
     if (name === 'ended' || name === 'resting') return false
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, { work, clock, agent, others: () => this.#threadsBeside(id) })
+    const observed = observe(session, this.#worldOf(session))
     const isNews = this.#recorder.decide(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#takeLetters(session)
     return isNews
@@ -240,37 +247,32 @@ export class Engine {
   }
 
   async #performPending(id: string): Promise<void> {
-    const { store, work, clock } = this.#world
+    const { store } = this.#world
     for (let item = store.pending(id)[0]; item !== undefined && !this.#isDown; item = store.pending(id)[0]) {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const learned = await perform(item.effect, session, {
-        work,
-        clock,
-        agent: this.#agentOf(session),
-        others: () => this.#threadsBeside(id),
-      })
+      const learned = await perform(item.effect, session, this.#worldOf(session))
       if (learned.length > 0) {
         while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
-        this.#recorder.decide(id, learned)
+        this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
       }
       store.settle(item.key)
     }
   }
 
-  /** How much is said in the thread of a session that has ended; nothing when it cannot be told. */
-  #heard(session: Session): { heard?: number } {
-    if (session.phase.name !== 'ended' || session.thread.id === null) return {}
-    const { work } = this.#world
-    const others = (): string[] => this.#threadsBeside(session.spec.id)
-    try {
-      const record = findThread(session, { work, agent: this.#agentOf(session), others })
-      return record === null ? {} : { heard: record.messages.length }
-    } catch (cause) {
-      if (cause instanceof Trouble) return {}
-      throw cause
-    }
+  /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
+  #recordAt(learned: readonly Signal[], id: string): Signal[] {
+    const session = this.#world.store.load(id)
+    const gone = learned.find(signal => signal.type === 'tree.gone')
+    if (session === undefined || gone?.attempt !== session.attempt) return []
+    return lastLook(session, this.#worldOf(session), gone.at)
+  }
+
+  /** What belongs to one session of the outside. */
+  #worldOf(session: Session): Archive & { clock: Clock } {
+    const { work, clock } = this.#world
+    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
   }
 
   #threadsBeside(id: string): string[] {

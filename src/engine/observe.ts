@@ -2,12 +2,11 @@ import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { completeLines } from '../lib/lines.ts'
 import type { Instant } from '../lib/time.ts'
-import { Trouble } from '../lib/trouble.ts'
 import type { Agent, Observation, Reading } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
-import { type Archive, survey } from './thread.ts'
+import { type Archive, glance } from './thread.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
 const CHUNK = 1_048_576
@@ -54,16 +53,6 @@ export function observe(session: Session, world: Archive & { clock: Clock }): Ob
   }
   const { text, output, memory, hasMore } = speech
   return { signals, text, output, memory, hasMore }
-}
-
-/** The record is looked up again at the end: one that cannot be read just now holds nothing up. */
-function glance(session: Session, world: Archive, at: Instant): Signal[] {
-  try {
-    return survey(session, world, { at, isFinal: false })
-  } catch (cause) {
-    if (cause instanceof Trouble) return []
-    throw cause
-  }
 }
 
 /** The session with the thread it has just told. */

@@ -1,15 +1,14 @@
 import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import type { Instant } from '../lib/time.ts'
-import { Trouble, wordsOf } from '../lib/trouble.ts'
 import { chargedTo } from '../core/spending.ts'
+import { Trouble, wordsOf } from '../lib/trouble.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LaunchOrder, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { errandText } from './errand-text.ts'
-import { type Archive, findThread, survey, tagOf } from './thread.ts'
+import { type Archive, findThread, tagOf } from './thread.ts'
 
 /**
  * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
@@ -32,25 +31,11 @@ export async function perform(effect: Effect, session: Session, world: Archive &
       await work.sweep(ref, { force: effect.type === 'kill' })
       work.watch(ref, false)
       work.heard(ref)
-      const at = clock.now()
-      const isCurrent = session.attempt === effect.attempt
-      const surveyed = isCurrent ? lastLook(session, world, at) : []
-      return [...surveyed, { at, type: 'tree.gone', attempt: effect.attempt }]
+      return [{ at: clock.now(), type: 'tree.gone', attempt: effect.attempt }]
     }
     case 'close':
       await work.close(attemptRef(session))
       return []
-  }
-}
-
-/** What cannot be read holds a restart up for as long as that may help, and an end never. */
-function lastLook(session: Session, world: Archive, at: Instant): Signal[] {
-  try {
-    return survey(session, world, { at, isFinal: true })
-  } catch (cause) {
-    const isOver = session.phase.name === 'stopping' && session.phase.next.kind === 'end'
-    if (cause instanceof Trouble && (isOver || !cause.mayHelpToRetry)) return []
-    throw cause
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { nameUuid } from '../lib/name-uuid.ts'
+import type { Instant } from '../lib/time.ts'
+import { Trouble } from '../lib/trouble.ts'
 import type { Agent, ThreadPlace, ThreadRecord } from '../ports/agent.ts'
 import type { Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
@@ -51,8 +53,36 @@ function given(session: Session, attempt: number, work: Work): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
+/** While the agent is at work: the record is looked up again at the end, so that one that cannot be read holds nothing up. */
+export function glance(session: Session, archive: Archive, at: Instant): Signal[] {
+  return unlessTrouble(() => survey(session, archive, { at, isFinal: false }), [])
+}
+
+/** When nobody writes in it any more. What cannot be read holds a restart up for as long as that may help, and an end never. */
+export function lastLook(session: Session, archive: Archive, at: Instant): Signal[] {
+  const isOver = session.phase.name === 'stopping' && session.phase.next.kind === 'end'
+  const look = (): Signal[] => survey(session, archive, { at, isFinal: true })
+  return unlessTrouble(look, [], trouble => isOver || !trouble.mayHelpToRetry)
+}
+
+/** How much is said in the thread of a session that has ended; nothing when it cannot be told. */
+export function count(session: Session, archive: Archive): { heard?: number } {
+  if (session.phase.name !== 'ended' || session.thread.id === null) return {}
+  const record = unlessTrouble(() => findThread(session, archive), null)
+  return record === null ? {} : { heard: record.messages.length }
+}
+
+function unlessTrouble<T>(look: () => T, otherwise: T, isBearable: (trouble: Trouble) => boolean = () => true): T {
+  try {
+    return look()
+  } catch (cause) {
+    if (cause instanceof Trouble && isBearable(cause)) return otherwise
+    throw cause
+  }
+}
+
 /** What the agent's own record tells about what this attempt was given; nothing when there is no record. */
-export function survey(session: Session, archive: Archive, options: { at: number; isFinal: boolean }): Signal[] {
+function survey(session: Session, archive: Archive, options: { at: Instant; isFinal: boolean }): Signal[] {
   const { attempt, thread } = session
   if (archive.agent.find === undefined) return thread.id === null ? [] : [byHearsay(session, options)]
   const record = findThread(session, archive)
@@ -79,7 +109,7 @@ function errandOf(session: Session, work: Work): string {
 }
 
 /** An agent whose record we cannot read has begun with what it was given once it names its thread. */
-function byHearsay({ attempt, thread }: Session, options: { at: number; isFinal: boolean }): Signal {
+function byHearsay({ attempt, thread }: Session, options: { at: Instant; isFinal: boolean }): Signal {
   const messages = thread.heard + 1
   return { ...options, type: 'thread.surveyed', attempt, thread: thread.id ?? '', messages, hasErrand: true }
 }

@@ -44,7 +44,7 @@ describe.each(KINDS.filter(kind => kind === 'codex'))('%s', kind => {
 
 describe.each(KINDS.filter(kind => kind === 'opencode'))('%s', kind => {
   test('that was refused a tool outside its project is not done, although it exits with 0', async () => {
-    const script: Script = [{ shell: 'cat /etc/hostname' }, { shell: 'ls /root/..' }, { say: 'I did it.' }]
+    const script: Script = [{ shell: 'cat /etc/hostname' }, { shell: 'ls /usr/..' }, { say: 'I did it.' }]
     const session = await outcomeOf(kind, script, '--autonomy', 'ask')
     expect(session.outcome, session.log).toBe('failed')
   })

@@ -13,7 +13,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     outcome: null,
     reason: null,
     title: 'fix the login',
-    cwd: '/work/project',
+    cwd: '/home/dev/project',
     attempt: 1,
     restarts: 0,
     pid: 4242,

@@ -1,27 +1,33 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { census } from './census.ts'
+import { membersOf } from './control-group.ts'
 import { lives, type ProcessId, type ProcessRow, signalProcess, treeOf } from './processes.ts'
+
+const NOBODY: ReadonlySet<number> = new Set()
 
 /** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
 const LOOKS = [10, 20, 40, 80, 160, 250]
 
-/** What is known of a tree before it is looked for: its marker, and the process it grew from. */
+/** What is known of a tree before it is looked for: its marker, the process it grew from, and its control group. */
 export interface Tree {
   readonly marker: string
   readonly root: ProcessId | null
+  readonly group?: string | null
 }
 
 /**
- * The tree's processes, leaves first: those that carry the marker, the root's descendants and, while the root lives,
- * the members of its process session. A session id is not trusted any longer than that, for pids come back.
+ * The tree's processes, leaves first: those that carry the marker or are in its control group, the root's descendants and,
+ * while the root lives, the members of its process session. A session id is not trusted any longer than that, for pids come back.
  */
 export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set()): Promise<ProcessRow[]> {
   const { root } = tree
   const session = root !== null && lives(root) === 'alive' ? root.pid : -1
   const table = await census()
+  const members = tree.group ? membersOf(tree.group) : NOBODY
   const isRoot = (row: ProcessRow): boolean =>
     row.marker === tree.marker ||
     row.session === session ||
+    members.has(row.pid) ||
     known.has(nameOf(row)) ||
     (root !== null && row.pid === root.pid && row.birth === root.birth)
   return treeOf(table, isRoot)

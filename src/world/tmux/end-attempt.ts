@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasCode } from '../../lib/trouble.ts'
+import { removeGroup } from '../os/control-group.ts'
 import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
@@ -34,7 +35,9 @@ export async function endAttempt(
   options: { marker: string; force: boolean; drain: () => Promise<void> },
 ): Promise<void> {
   noteSweep(folder)
-  await endTree(treeOf(folder, options.marker), { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
+  const tree = treeOf(folder, options.marker)
+  await endTree(tree, { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
+  if (tree.group) removeGroup(tree.group)
   await options.drain()
   const shim = readClaim(folder) ?? claimForNobody(folder)
   if (shim === null) return
@@ -79,7 +82,8 @@ function claimForNobody(folder: AttemptFolder): ProcessId | null {
 
 function treeOf(folder: AttemptFolder, marker: string): Tree {
   const life = readStarted(folder)
-  return { marker, root: life === null || life.boot !== bootId ? null : life }
+  const group = fs.existsSync(folder.group) ? fs.readFileSync(folder.group, 'utf8') : ''
+  return { marker, root: life === null || life.boot !== bootId ? null : life, group: group === '' ? null : group }
 }
 
 /** Leaves a note where there was none. */

@@ -1,5 +1,6 @@
 import { quote } from '../../lib/quote.ts'
 import type { LaunchOrder } from '../../ports/work.ts'
+import { enterGroup } from '../os/control-group.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 
 const USUAL_UMASK = 0o022
@@ -10,10 +11,11 @@ const USUAL_UMASK = 0o022
  */
 export function launchFile(
   order: LaunchOrder,
-  files: { folder: AttemptFolder; letter: string; env: Record<string, string> },
+  files: { folder: AttemptFolder; letter: string; env: Record<string, string>; group: string | null },
 ): string {
-  const { folder, letter, env } = files
+  const { folder, letter, env, group } = files
   return `${[
+    ...(group === null ? [] : [enterGroup(group, quote)]),
     'if [ -r "/proc/$$/stat" ]; then',
     '  read -r stat <"/proc/$$/stat"',
     '  set -- $stat',

@@ -10,6 +10,7 @@ import { begin, type Running } from './begin.ts'
 import { writeModelSettings } from './model-settings.ts'
 import { binFolderOf, type Kind, program } from './programs.ts'
 import { type Left, processesLeft } from './processes-left.ts'
+import { KEY, SURROUNDINGS } from './surroundings.ts'
 
 export interface Furnishing {
   /** The script that all programs are played, unless an environment from `playing` says otherwise. */
@@ -136,33 +137,3 @@ function addresses(url: string): Record<string, string> {
 
 const USUAL: readonly Kind[] = ['claude', 'codex', 'opencode', 'pi', 'gemini']
 const OF_HOUSE = ['ONESHOT_HOME', 'HOME', 'XDG_CONFIG_HOME', 'NO_COLOR']
-const KEY = 'sk-ant-dummy'
-
-const PERSON = { NAME: 'A Person', EMAIL: 'person@example.com' }
-
-/** All that the programs see besides the house's own: no updates, no telemetry, no download. */
-const SURROUNDINGS = {
-  LANG: 'C.UTF-8',
-  TERM: 'xterm-256color',
-  GIT_AUTHOR_NAME: PERSON.NAME,
-  GIT_AUTHOR_EMAIL: PERSON.EMAIL,
-  GIT_COMMITTER_NAME: PERSON.NAME,
-  GIT_COMMITTER_EMAIL: PERSON.EMAIL,
-  GIT_CONFIG_NOSYSTEM: '1',
-  ANTHROPIC_API_KEY: KEY,
-  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-  DISABLE_AUTOUPDATER: '1',
-  DISABLE_TELEMETRY: '1',
-  DISABLE_ERROR_REPORTING: '1',
-  MOCK_KEY: 'dummy',
-  OPENCODE_DISABLE_AUTOUPDATE: '1',
-  OPENCODE_DISABLE_MODELS_FETCH: '1',
-  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-  OPENCODE_DISABLE_SHARE: '1',
-  GEMINI_API_KEY: 'dummy',
-  PI_OFFLINE: '1',
-  PI_TELEMETRY: '0',
-  PI_SKIP_VERSION_CHECK: '1',
-  // claude 2.1 refuses to work unasked as root without it.
-  ...(process.getuid?.() === 0 && { IS_SANDBOX: '1' }),
-}

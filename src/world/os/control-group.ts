@@ -1,0 +1,61 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { hasCode } from '../../lib/trouble.ts'
+
+/**
+ * A control group (Linux, version 2) for everything that one attempt starts. A process is born into its parent's and stays
+ * there whatever else it leaves behind: its parent, its process session, its environment. Null where none may be made, as
+ * for an ordinary user without a delegated one, in most containers and on macOS.
+ */
+export function makeGroup(name: string): string | null {
+  const base = ownGroup()
+  if (base === null) return null
+  try {
+    const group = path.join(base, `oneshot-${name}`)
+    if (!fs.existsSync(group)) fs.mkdirSync(group)
+    fs.accessSync(path.join(group, MEMBERS), fs.constants.W_OK)
+    return group
+  } catch {
+    return null
+  }
+}
+
+/** The pids in a group; nobody when it is not there. */
+export function membersOf(group: string): ReadonlySet<number> {
+  try {
+    const pids = fs.readFileSync(path.join(group, MEMBERS), 'latin1').split('\n')
+    return new Set(pids.filter(pid => pid !== '').map(Number))
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENODEV')) return new Set()
+    throw cause
+  }
+}
+
+/** Gives an empty group back. */
+export function removeGroup(group: string): void {
+  try {
+    fs.rmdirSync(group)
+  } catch {
+    // It went with the last boot, or holds something that is just ending: an empty one costs nothing.
+  }
+}
+
+/** The line of a sh program that puts itself into a group, if it may. */
+export function enterGroup(group: string, quote: (word: string) => string): string {
+  return `{ printf '%s\\n' "$$" >${quote(path.join(group, MEMBERS))}; } 2>/dev/null`
+}
+
+const MEMBERS = 'cgroup.procs'
+
+/** The group this process is in, as a folder. */
+function ownGroup(): string | null {
+  try {
+    const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
+    const mount = mounts.map(line => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1]
+    const own = /^0::(.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+    // A group outside of what this container may see is told as one above its root.
+    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, own)
+  } catch {
+    return null // No /proc.
+  }
+}
