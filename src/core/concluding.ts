@@ -1,8 +1,10 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
+import type { TroubleKind } from './failure.ts'
 import { withFreshThread } from './fresh-thread.ts'
 import { firstUnread, launch } from './launch.ts'
 import { renewed } from './renewed.ts'
+import { noteRestart } from './restarting.ts'
 import { type Aftermath, deadlineOf, type In, type Outcome, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { judgeBudget } from './spending.ts'
@@ -16,30 +18,29 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
       return followUp(session, next, at)
     case 'next':
       return launch({ ...renewed(session, at), isTurnOver: true }, at)
-    case 'block': {
-      const { question } = next
-      return step({ ...session, life: null, phase: { name: 'blocked', since: at, question } }, [
-        { at, type: 'session.blocked', question },
-      ])
-    }
+    case 'block':
+      return block(session, at, next)
     case 'rest': {
       const until = Math.max(next.until, at)
-      const { reason, cause } = next
-      const resting: Session = { ...session, life: null, phase: { name: 'resting', since: at, until, reason, cause } }
-      const events: Event[] = [{ at, type: 'session.resting', until, reason }]
+      const { reason, cause, trouble } = next
+      const phase = { name: 'resting', since: at, until, reason, cause, trouble } as const
+      const events: Event[] = [{ at, type: 'session.resting', until, reason, cause, trouble }]
+      const resting: Session = { ...session, life: null, phase }
       return next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
     }
   }
 }
 
 /** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */
-function followUp(session: Session, { outcome, reason }: Aftermath & { kind: 'end' }, at: Instant): Step {
+function followUp(session: Session, next: Aftermath & { kind: 'end' }, at: Instant): Step {
+  const { outcome } = next
   const hasRead = session.errand?.isConfirmed === true
   const isOver = outcome === 'done' || outcome === 'failed'
   const isWaiting = isOver && hasRead && session.wanted === 'run' && firstUnread(session) !== undefined
-  if (!isWaiting) return end(session, at, outcome, reason)
+  if (!isWaiting) return end(session, at, next)
   const overspent = judgeBudget(session.spec.limits, session.spending)
-  return overspent === null ? launch(session, at) : end(session, at, 'stopped', overspent)
+  if (overspent !== null) return end(session, at, { outcome: 'stopped', reason: overspent, trouble: 'budget' })
+  return launch(outcome === 'done' ? { ...session, forgivenAt: at } : session, at)
 }
 
 function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {
@@ -49,16 +50,43 @@ function giveThreadUp(session: Session, at: Instant, reason: string, events: rea
 
 export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
   const deadline = deadlineOf(session)
-  if (deadline !== null && at >= deadline) {
-    return end(session, at, 'stopped', `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`)
+  if (deadline !== null && at >= deadline) return end(session, at, timeIsUp(session))
+  const { cause, until, reason } = session.phase
+  if (at < until) return nothing(session)
+  const { absence } = session.spec.patience
+  if (absence !== null && at - until > absence) {
+    const question = `it was to go on ${formatDuration(at - until)} ago (${reason}), and nothing was there to see to it`
+    return block(session, at, { question, trouble: 'absence' })
   }
-  if (at < session.phase.until) return nothing(session)
-  const { cause } = session.phase
   const woken = rested(session, at)
-  return launch(cause === 'crash' ? { ...woken, restarts: [...woken.restarts, at] } : woken, at)
+  if (cause !== 'crash') return launch(woken, at)
+  const { session: counted, events } = noteRestart(woken, at)
+  const launched = launch(counted, at)
+  return { ...launched, events: [...events, ...launched.events] }
 }
 
-export function end(session: Session, at: Instant, outcome: Outcome, reason: string): Step {
-  const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason } }
-  return step(ended, [{ at, type: 'session.ended', outcome, reason }], [{ type: 'close' }])
+/** With nothing alive it waits for a person. */
+export function block(
+  session: Session,
+  at: Instant,
+  { question, trouble }: { readonly question: string; readonly trouble: TroubleKind },
+): Step {
+  const phase = { name: 'blocked', since: at, question, trouble, isIdle: true } as const
+  return step({ ...session, life: null, phase }, [{ at, type: 'session.blocked', question, trouble }])
+}
+
+export interface End {
+  readonly outcome: Outcome
+  readonly reason: string
+  readonly trouble: TroubleKind | null
+}
+
+export function end(session: Session, at: Instant, { outcome, reason, trouble }: End): Step {
+  const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason, trouble } }
+  return step(ended, [{ at, type: 'session.ended', outcome, reason, trouble }], [{ type: 'close' }])
+}
+
+export function timeIsUp({ spec }: Session): End {
+  const reason = `the time limit of ${formatDuration(spec.maxTime ?? 0)} was reached`
+  return { outcome: 'stopped', reason, trouble: 'time' }
 }

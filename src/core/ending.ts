@@ -1,20 +1,20 @@
-import { formatDuration, type Instant } from '../lib/time.ts'
+import type { Instant } from '../lib/time.ts'
+import { afterCrash, aftermathOf } from './aftermath.ts'
 import type { Event } from './events.ts'
+import type { TroubleKind } from './failure.ts'
 import { take } from './hearing.ts'
-import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
-import { judgeOutage } from './judge-outage.ts'
-import { judgeRestart } from './judge-restart.ts'
+import { describeExit, judgeEnd } from './judge-end.ts'
 import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
 import type { Aftermath, In, LastWord, Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
-import { hasSpent, judgeBudget } from './spending.ts'
+import { hasSpent } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** The agent is dead. Nothing follows before its whole tree is gone. */
 export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
-  const { at, attempt, exit, chance } = signal
-  const verdict = judgeEnd(session.spec.proof, exit, session.lastWord)
+  const { at, attempt, exit, memory = null } = signal
+  const verdict = judgeEnd(session.spec.proof, { exit, word: session.lastWord, memory })
   const isOutage = verdict.kind === 'outage'
   const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
   const dead: Session = {
@@ -22,59 +22,62 @@ export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>
     exit,
     isTurnOver: verdict.kind === 'done' || verdict.kind === 'failed',
     outages: isOutage ? session.outages + 1 : session.outages,
+    limitedSince: isOutage && verdict.isLimit ? (session.limitedSince ?? at) : session.limitedSince,
     thread: isLost ? { ...session.thread, losses: session.thread.losses + 1 } : session.thread,
   }
   const spent = session.spending.attempt
-  return sweep(dead, at, aftermathOf(verdict, session, at, chance), rules, [
+  return sweep(dead, at, aftermathOf(verdict, session, signal), rules, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
 }
 
-function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance: number): Aftermath {
-  const { reason } = verdict
-  switch (verdict.kind) {
-    case 'done':
-    case 'failed':
-      return { kind: 'end', outcome: verdict.kind, reason }
-    case 'budget':
-      return { kind: 'end', outcome: 'stopped', reason }
-    case 'crashed':
-      return afterCrash(session, reason, now, chance)
-    case 'thread-spent':
-      // A conversation is not given up on one failure to resume it, which may pass.
-      return afterCrash(session, reason, now, chance, verdict.isFull || session.thread.losses > 0 ? 'new' : 'same')
-    case 'outage': {
-      const until = judgeOutage({ ...verdict, inARow: session.outages }, now, chance)
-      return { kind: 'rest', until, reason, cause: verdict.isLimit ? 'limit' : 'outage', thread: 'same' }
-    }
-    case 'blocked':
-      return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason} (${verdict.remedy})` }
-  }
-}
-
-function afterCrash(
-  session: Session,
-  reason: string,
-  now: Instant,
-  chance: number,
-  thread: 'same' | 'new' = 'same',
-): Aftermath {
-  const { restart, limits } = session.spec
-  const overspent = judgeBudget(limits, session.spending)
-  if (overspent !== null) return { kind: 'end', outcome: 'stopped', reason: overspent }
-  const verdict = judgeRestart(restart, session.restarts, now, chance)
-  if (verdict.kind === 'restart') return { kind: 'rest', until: verdict.at, reason, cause: 'crash', thread }
-  const history = `${restart.limit} restarts within ${formatDuration(restart.window)} did not help`
-  return { kind: 'end', outcome: 'gave-up', reason: `${history}; the last attempt: ${reason}` }
-}
-
 export function tryLaterOrGiveUp(session: Session, signal: SignalOf<'launch.failed'>, rules: Rules): Step {
-  const { at, attempt, reason, chance } = signal
-  const next = afterCrash(session, `could not start: ${reason}`, at, chance)
+  const { at, attempt, reason } = signal
+  const next = afterCrash(session, { reason: `could not start: ${reason}`, trouble: 'start' }, signal)
   return sweep(session, at, next, rules, [{ at, type: 'attempt.failed-to-start', attempt, reason }])
 }
 
-export function sweepUnstarted(session: In<'stopping'>, { at }: SignalOf<'launch.failed'>, rules: Rules): Step {
+/** Nobody but a person can make it start. */
+export function waitForHelp(
+  session: Session,
+  { at, attempt, question }: SignalOf<'launch.impossible'>,
+  rules: Rules,
+): Step {
+  const next: Aftermath = { kind: 'block', question, reason: question, trouble: 'folder' }
+  return sweep(session, at, next, rules, [{ at, type: 'attempt.failed-to-start', attempt, reason: question }])
+}
+
+/** It lives and does nothing: it is ended, and goes on in another attempt, unless its turn was over anyway. */
+export function endHung(session: Session, signal: SignalOf<'agent.hung'>, rules: Rules): Step {
+  const { at, evidence } = signal
+  if (!session.lastWord?.ok) return endFor(session, signal, { reason: evidence, trouble: 'silence' }, rules)
+  const reason = `the agent ended its turn; its process was ended, because it was ${evidence}`
+  return sweep({ ...session, isTurnOver: true }, at, { kind: 'end', outcome: 'done', reason, trouble: null }, rules)
+}
+
+export function endGreedy(session: Session, signal: SignalOf<'memory.exceeded'>, rules: Rules): Step {
+  return endFor(session, signal, { reason: `out of memory: ${signal.evidence}`, trouble: 'memory' }, rules)
+}
+
+/** Ends a living attempt that is to be followed by another. A command is started again only when its user said so. */
+function endFor(
+  session: Session,
+  moment: { readonly at: Instant; readonly chance: number },
+  why: { readonly reason: string; readonly trouble: TroubleKind },
+  rules: Rules,
+): Step {
+  const { proof, restart } = session.spec
+  const isLast = proof === 'exit-code' && restart.on === 'crash'
+  const next: Aftermath = isLast ? { kind: 'end', outcome: 'failed', ...why } : afterCrash(session, why, moment)
+  const { at } = moment
+  return sweep(session, at, next, rules, [{ at, type: 'session.stopping', step: 'sweep', reason: why.reason }])
+}
+
+export function sweepUnstarted(
+  session: In<'stopping'>,
+  { at }: SignalOf<'launch.failed' | 'launch.impossible'>,
+  rules: Rules,
+): Step {
   const { step: reached, next } = session.phase
   if (reached === 'sweep' || reached === 'kill') return nothing(session)
   return sweep(session, at, next, rules)
@@ -103,17 +106,22 @@ export function takeLate(session: In<'stopping'>, signal: SignalOf<'agent.told'>
   return signal.news.type === 'began' && isJudgedByWord ? judgeAgain(session, heard, null, signal.at) : heard
 }
 
+/** What we ended ourselves, for these reasons, goes on as was decided: what it said while it was ended explains nothing. */
+const OURS: readonly (TroubleKind | null)[] = ['silence', 'memory', 'held', 'folder']
+
 /** A stop that was asked for meanwhile stays one, unless the work turns out to be over. */
 function judgeAgain(session: In<'stopping'>, heard: Step, word: LastWord | null, at: Instant): Step {
   const { exit, phase, spec, wanted } = session
-  const isDecidedByUs = phase.next.kind === 'next' || (phase.next.kind === 'end' && phase.next.outcome === 'stopped')
+  const { next: decided } = phase
+  const isDecidedByUs = decided.kind === 'next' || (decided.kind === 'end' && decided.outcome === 'stopped')
   if (exit === null || isDecidedByUs || spec.proof === 'exit-code') return heard
-  const verdict = judgeEnd(spec.proof, exit, word)
+  const verdict = judgeEnd(spec.proof, { exit, word })
+  if (OURS.includes(decided.trouble) && verdict.kind !== 'done') return heard
   const isTurnOver = verdict.kind === 'done' || verdict.kind === 'failed'
   const next: Aftermath =
     wanted === 'stop' && !isTurnOver
-      ? { kind: 'end', outcome: 'stopped', reason: 'stopped by you' }
-      : aftermathOf(verdict, session, at, 0)
+      ? { kind: 'end', outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' }
+      : aftermathOf(verdict, session, { at, chance: 0 })
   return { ...heard, session: { ...heard.session, isTurnOver, phase: { ...phase, next } } }
 }
 

@@ -1,6 +1,6 @@
-import type { Instant } from '../lib/time.ts'
-import type { Failure } from './failure.ts'
-import type { Exit, LastWord, Life, Outcome, StopStep } from './session.ts'
+import type { Duration, Instant } from '../lib/time.ts'
+import type { Failure, TroubleKind } from './failure.ts'
+import type { Exit, LastWord, Life, Outcome, RestCause, StopStep } from './session.ts'
 import type { Spending } from './spending.ts'
 
 /** What became true. Stored for ever, in order, and shown to people. */
@@ -25,11 +25,23 @@ export type Event = { readonly at: Instant } & (
   | { readonly type: 'message.delivered'; readonly message: number; readonly attempt: number }
   | { readonly type: 'message.confirmed'; readonly message: number }
   | { readonly type: 'session.woken' }
-  | { readonly type: 'session.blocked'; readonly question: string }
+  | { readonly type: 'session.blocked'; readonly question: string; readonly trouble?: TroubleKind }
   | { readonly type: 'session.unblocked' }
-  | { readonly type: 'session.resting'; readonly until: Instant; readonly reason: string }
+  | {
+      readonly type: 'session.resting'
+      readonly until: Instant
+      readonly reason: string
+      readonly cause?: RestCause
+      readonly trouble?: TroubleKind
+    }
+  | { readonly type: 'session.restarting-often'; readonly restarts: number; readonly within: Duration }
   | { readonly type: 'session.stopping'; readonly step: StopStep; readonly reason: string }
-  | { readonly type: 'session.ended'; readonly outcome: Outcome; readonly reason: string }
+  | {
+      readonly type: 'session.ended'
+      readonly outcome: Outcome
+      readonly reason: string
+      readonly trouble?: TroubleKind | null
+    }
 )
 
 export type EventType = Event['type']

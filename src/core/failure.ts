@@ -21,6 +21,26 @@ export type FailureKind =
   | 'setup'
   | 'other'
 
+/**
+ * Why a session does not simply go on, or did not end well: one of the above, or what its supervisor saw. `crash`: it died.
+ * `silence`: it lived and did nothing. `memory`: it was out of memory. `start`: it could not be started. `approval`: it asks.
+ * `reboot`: the machine was restarted. `absence`: nobody was there for so long that it is not gone on with unasked. `folder`:
+ * its working directory is gone. `time`: its time was over. `held` and `stopped`: its user wanted it so.
+ */
+export type TroubleKind =
+  | FailureKind
+  | 'crash'
+  | 'silence'
+  | 'memory'
+  | 'start'
+  | 'approval'
+  | 'reboot'
+  | 'absence'
+  | 'folder'
+  | 'time'
+  | 'held'
+  | 'stopped'
+
 export interface Failure {
   readonly kind: FailureKind
   /** What the program said, in one line: the evidence. */

@@ -17,7 +17,8 @@ const MOST_UNKNOWN = 20
 export function listen(session: Session, signal: SignalOf<'agent.told'>, rules: Rules): Step {
   const { at, news } = signal
   const overspent = goesOn(news) ? judgeBudget(session.spec.limits, session.spending) : null
-  if (overspent !== null) return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason: overspent }, rules)
+  if (overspent !== null)
+    return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason: overspent, trouble: 'budget' }, rules)
   return take(session, signal)
 }
 
@@ -76,6 +77,7 @@ function spend(session: Session, { scope, spending }: Extract<News, { type: 'spe
     ...session,
     activity,
     outages: hasAnswered ? 0 : session.outages,
+    limitedSince: hasAnswered ? null : session.limitedSince,
     spending: { ...ledger, attempt, thread },
   }
 }

@@ -37,41 +37,61 @@ test.each<[Proof, Exit, LastWord | null, string, string]>([
     'gone without an exit record (pid 7 is gone) although the agent had ended its turn',
   ],
 ])('by %s, %j after the word %j means %s', (proof, exit, word, kind, reason) => {
-  expect(judgeEnd(proof, exit, word)).toEqual({ kind, reason })
+  expect(judgeEnd(proof, { exit, word })).toMatchObject({ kind, reason })
 })
 
 test.each<[LastWord, object]>([
   [
     failing('rate-limit', 'resets 9am', 9_000),
-    { kind: 'outage', reason: 'usage limit: resets 9am', until: 9_000, isLimit: true },
+    { kind: 'outage', reason: 'usage limit: resets 9am', trouble: 'rate-limit', until: 9_000, isLimit: true },
   ],
   [
     failing('overloaded', '529'),
-    { kind: 'outage', reason: "the model's servers are in trouble: 529", until: null, isLimit: false },
+    {
+      kind: 'outage',
+      reason: "the model's servers are in trouble: 529",
+      trouble: 'overloaded',
+      until: null,
+      isLimit: false,
+    },
   ],
   [
     failing('network', 'ECONNRESET'),
-    { kind: 'outage', reason: 'no connection to the model: ECONNRESET', until: null, isLimit: false },
+    {
+      kind: 'outage',
+      reason: 'no connection to the model: ECONNRESET',
+      trouble: 'network',
+      until: null,
+      isLimit: false,
+    },
   ],
   [
     failing('login', 'no key', null, 'claude /login'),
-    { kind: 'blocked', reason: 'the agent is not logged in: no key', remedy: 'claude /login' },
+    { kind: 'blocked', reason: 'the agent is not logged in: no key', trouble: 'login', remedy: 'claude /login' },
   ],
   [
     failing('context', 'too long'),
-    { kind: 'thread-spent', reason: 'the conversation has grown too long: too long', isFull: true },
+    { kind: 'thread-spent', reason: 'the conversation has grown too long: too long', trouble: 'context', isFull: true },
   ],
   [
     failing('thread-lost', 'not found'),
-    { kind: 'thread-spent', reason: 'the conversation could not be resumed: not found', isFull: false },
+    {
+      kind: 'thread-spent',
+      reason: 'the conversation could not be resumed: not found',
+      trouble: 'thread-lost',
+      isFull: false,
+    },
   ],
   [failing('budget', 'the budget'), { kind: 'budget', reason: 'the budget' }],
-  [failing('denied', 'Bash'), { kind: 'failed', reason: 'the agent was refused a tool: Bash' }],
-  [failing('empty', 'nothing'), { kind: 'failed', reason: 'the agent ended its turn without a result: nothing' }],
+  [failing('denied', 'Bash'), { kind: 'failed', reason: 'the agent was refused a tool: Bash', trouble: 'denied' }],
+  [
+    failing('empty', 'nothing'),
+    { kind: 'failed', reason: 'the agent ended its turn without a result: nothing', trouble: 'empty' },
+  ],
   [
     failing('setup', 'as root', null, 'do not'),
-    { kind: 'failed', reason: 'the agent cannot work like this: as root (do not)' },
+    { kind: 'failed', reason: 'the agent cannot work like this: as root (do not)', trouble: 'setup' },
   ],
 ])('the word %j means %j, whatever the exit code', (word, verdict) => {
-  for (const exit of [zero, one, killed, vanished]) expect(judgeEnd('end-event', exit, word)).toEqual(verdict)
+  for (const exit of [zero, one, killed, vanished]) expect(judgeEnd('end-event', { exit, word })).toEqual(verdict)
 })

@@ -4,7 +4,7 @@ import type { RestartPolicy } from './session.ts'
 export type RestartVerdict = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }
 
 /**
- * Decides when to try again after a death, given the restarts that came before it.
+ * Decides when to try again after a death, given the restarts that came before it and are not forgiven.
  * `chance` in [0, 1) adds up to a quarter of jitter, so that many sessions do not come back in step.
  */
 export function judgeRestart(

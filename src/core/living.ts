@@ -81,9 +81,8 @@ function confirm(session: Session, at: number): { session: Session; events: Even
 }
 
 export function block(session: Session, { at, question }: SignalOf<'agent.asked'>): Step {
-  return step({ ...session, phase: { name: 'blocked', since: at, question } }, [
-    { at, type: 'session.blocked', question },
-  ])
+  const phase = { name: 'blocked', since: at, question, trouble: 'approval', isIdle: false } as const
+  return step({ ...session, phase }, [{ at, type: 'session.blocked', question, trouble: 'approval' }])
 }
 
 export function unblock(session: Session, { at }: SignalOf<'agent.answered'>): Step {

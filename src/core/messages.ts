@@ -39,7 +39,7 @@ export function wakeToGoOn(session: In<'ended'>, signal: SignalOf<'user.resume'>
 /** The person has done what was asked of them, or does not want to wait. */
 export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
   if (!isIdle(session)) return nothing(session)
-  const woken = launch(rested(session, at), at)
+  const woken = launch({ ...rested(session, at), forgivenAt: at }, at)
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }
 

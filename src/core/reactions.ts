@@ -1,5 +1,15 @@
-import { conclude, end, relaunchOrEnd } from './concluding.ts'
-import { reconsider, sweepAfterStop, sweepAndJudge, sweepUnstarted, takeLate, tryLaterOrGiveUp } from './ending.ts'
+import { conclude, relaunchOrEnd } from './concluding.ts'
+import {
+  endGreedy,
+  endHung,
+  reconsider,
+  sweepAfterStop,
+  sweepAndJudge,
+  sweepUnstarted,
+  takeLate,
+  tryLaterOrGiveUp,
+  waitForHelp,
+} from './ending.ts'
 import { listen } from './hearing.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
@@ -7,7 +17,7 @@ import type { Rules } from './rules.ts'
 import { type In, isIdle, type PhaseName, type Session } from './session.ts'
 import type { SignalOf, SignalType } from './signals.ts'
 import { nothing, type Step } from './step.ts'
-import { enforceDeadline, insist, interruptNewborn, stop, stopInstead } from './stopping.ts'
+import { enforceDeadline, hold, holdInstead, insist, interruptNewborn, stop, stopInstead } from './stopping.ts'
 
 type Reaction<P extends PhaseName, T extends SignalType> = (session: In<P>, signal: SignalOf<T>, rules: Rules) => Step
 
@@ -25,6 +35,7 @@ export const REACTIONS: Reactions = {
   starting: {
     'attempt.started': start,
     'launch.failed': tryLaterOrGiveUp,
+    'launch.impossible': waitForHelp,
     'agent.threaded': rememberThread,
     'agent.asked': block,
     'agent.answered': ignore,
@@ -32,15 +43,19 @@ export const REACTIONS: Reactions = {
     'agent.finished': rememberLastWord,
     'thread.surveyed': rememberRecord,
     'process.died': sweepAndJudge,
+    'agent.hung': endHung,
+    'memory.exceeded': endGreedy,
     'tree.gone': ignore,
     'user.message': accept,
     'user.resume': ignore,
     'user.stop': stop,
+    'user.hold': hold,
     'clock.due': enforceDeadline,
   },
   running: {
     'attempt.started': rememberLife,
     'launch.failed': ignore,
+    'launch.impossible': ignore,
     'agent.threaded': rememberThread,
     'agent.asked': block,
     'agent.answered': ignore,
@@ -48,15 +63,19 @@ export const REACTIONS: Reactions = {
     'agent.finished': rememberLastWord,
     'thread.surveyed': rememberRecord,
     'process.died': sweepAndJudge,
+    'agent.hung': endHung,
+    'memory.exceeded': endGreedy,
     'tree.gone': ignore,
     'user.message': accept,
     'user.resume': ignore,
     'user.stop': stop,
+    'user.hold': hold,
     'clock.due': enforceDeadline,
   },
   blocked: {
     'attempt.started': whileAlive(rememberLife),
     'launch.failed': ignore,
+    'launch.impossible': ignore,
     'agent.threaded': whileAlive(rememberThread),
     'agent.asked': whileAlive(block),
     'agent.answered': whileAlive(unblock),
@@ -64,15 +83,19 @@ export const REACTIONS: Reactions = {
     'agent.finished': whileAlive(rememberLastWord),
     'thread.surveyed': whileAlive(rememberRecord),
     'process.died': whileAlive(sweepAndJudge),
+    'agent.hung': ignore,
+    'memory.exceeded': whileAlive(endGreedy),
     'tree.gone': ignore,
     'user.message': accept,
     'user.resume': goOn,
     'user.stop': stop,
+    'user.hold': hold,
     'clock.due': enforceDeadline,
   },
   resting: {
     'attempt.started': ignore,
     'launch.failed': ignore,
+    'launch.impossible': ignore,
     'agent.threaded': ignore,
     'agent.asked': ignore,
     'agent.answered': ignore,
@@ -80,15 +103,19 @@ export const REACTIONS: Reactions = {
     'agent.finished': ignore,
     'thread.surveyed': ignore,
     'process.died': ignore,
+    'agent.hung': ignore,
+    'memory.exceeded': ignore,
     'tree.gone': ignore,
     'user.message': accept,
     'user.resume': goOn,
-    'user.stop': (session, signal) => end(session, signal.at, 'stopped', 'stopped by you while it was resting'),
+    'user.stop': stop,
+    'user.hold': hold,
     'clock.due': relaunchOrEnd,
   },
   stopping: {
     'attempt.started': interruptNewborn,
     'launch.failed': sweepUnstarted,
+    'launch.impossible': sweepUnstarted,
     'agent.threaded': rememberThread,
     'agent.asked': ignore,
     'agent.answered': ignore,
@@ -96,15 +123,19 @@ export const REACTIONS: Reactions = {
     'agent.finished': reconsider,
     'thread.surveyed': rememberRecord,
     'process.died': sweepAfterStop,
+    'agent.hung': ignore,
+    'memory.exceeded': ignore,
     'tree.gone': conclude,
     'user.message': acceptInstead,
     'user.resume': ignore,
     'user.stop': stopInstead,
+    'user.hold': holdInstead,
     'clock.due': insist,
   },
   ended: {
     'attempt.started': ignore,
     'launch.failed': ignore,
+    'launch.impossible': ignore,
     'agent.threaded': ignore,
     'agent.asked': ignore,
     'agent.answered': ignore,
@@ -112,10 +143,13 @@ export const REACTIONS: Reactions = {
     'agent.finished': ignore,
     'thread.surveyed': ignore,
     'process.died': ignore,
+    'agent.hung': ignore,
+    'memory.exceeded': ignore,
     'tree.gone': ignore,
     'user.message': wakeToRead,
     'user.resume': wakeToGoOn,
     'user.stop': ignore,
+    'user.hold': ignore,
     'clock.due': ignore,
   },
 }

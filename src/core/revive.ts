@@ -1,6 +1,8 @@
 import { create } from './create.ts'
 import type { Thread } from './conversation.ts'
-import type { LastWord, Session, Spec } from './session.ts'
+import type { TroubleKind } from './failure.ts'
+import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from './rules.ts'
+import type { Aftermath, LastWord, Phase, Session, Spec } from './session.ts'
 import { NO_LIMITS } from './spending.ts'
 
 type LaterSpec = 'autonomy' | 'model' | 'effort' | 'limits'
@@ -16,14 +18,15 @@ interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark'
 
 /** Brings a stored session to what this version knows of one. What an older one could not say is filled in as it was then. */
 export function revive(written: Session | Version1): Session {
-  return isCurrent(written) ? written : modern(written)
+  const conversing = hasMessages(written) ? written : withMessages(written)
+  return isCurrent(conversing) ? conversing : supervised(conversing)
 }
 
-function isCurrent(written: Session | Version1): written is Session {
+function hasMessages(written: Session | Version1): written is Session {
   return written.messages !== undefined
 }
 
-function modern(written: Version1): Session {
+function withMessages(written: Version1): Session {
   const spec: Spec = { autonomy: 'full', model: null, effort: null, limits: NO_LIMITS, ...written.spec }
   const { session: newborn } = create(spec, { hasPrompt: spec.agent !== 'command' })
   const isDone = written.phase.name === 'ended' && written.phase.outcome === 'done'
@@ -58,4 +61,57 @@ function modernPhase(phase: Session['phase']): Session['phase'] {
   if (phase.name === 'resting') return { ...phase, since: phase.until, cause: 'crash' }
   if (phase.name !== 'stopping' || phase.next.kind !== 'rest') return phase
   return { ...phase, next: { ...phase.next, cause: 'crash', thread: 'same' } }
+}
+
+/** Before there were policies of its own for each session, and names for what goes wrong. */
+type Version2 = Omit<Session, 'restartCount'> & { readonly restartCount?: number }
+
+function isCurrent(written: Version2): written is Session {
+  return written.spec.patience !== undefined && written.restartCount !== undefined
+}
+
+function supervised(written: Version2): Session {
+  const { spec, restarts, exit, lastWord } = written
+  const trouble = lastWord !== null && !lastWord.ok ? lastWord.failure.kind : 'crash'
+  return {
+    ...written,
+    spec: {
+      ...spec,
+      restart: { ...DEFAULT_RESTART, ...spec.restart },
+      patience: { ...DEFAULT_PATIENCE, silence: null },
+      memory: null,
+      alertAfter: DEFAULT_ALERT,
+    },
+    restartCount: restarts.length,
+    forgivenAt: 0,
+    alertedAt: null,
+    limitedSince: null,
+    phase: namedPhase(written.phase, { trouble, isIdle: exit !== null }),
+  }
+}
+
+function namedPhase(phase: Phase, known: { readonly trouble: TroubleKind; readonly isIdle: boolean }): Phase {
+  const { trouble, isIdle } = known
+  switch (phase.name) {
+    case 'starting':
+    case 'running':
+      return phase
+    case 'resting':
+      return { ...phase, trouble }
+    case 'blocked':
+      return { ...phase, isIdle, trouble: isIdle ? trouble : 'approval' }
+    case 'stopping':
+      return { ...phase, next: namedAftermath(phase.next, trouble) }
+    case 'ended':
+      return { ...phase, trouble: troubleOfEnd(phase.outcome, trouble) }
+  }
+}
+
+function namedAftermath(next: Aftermath, trouble: TroubleKind): Aftermath {
+  if (next.kind === 'next') return next
+  return next.kind === 'end' ? { ...next, trouble: troubleOfEnd(next.outcome, trouble) } : { ...next, trouble }
+}
+
+function troubleOfEnd(outcome: string, trouble: TroubleKind): TroubleKind | null {
+  return outcome === 'done' ? null : outcome === 'stopped' ? 'stopped' : trouble
 }

@@ -1,5 +1,5 @@
 import type { Duration } from '../lib/time.ts'
-import type { RestartPolicy } from './session.ts'
+import type { Patience, RestartPolicy } from './session.ts'
 
 /** How patient we are. One set for all sessions. */
 export interface Rules {
@@ -17,11 +17,18 @@ export const DEFAULT_RULES: Rules = {
   sweepPatience: 15_000,
 }
 
-/** First retry almost at once, because most deaths are accidents; then 2 s doubling to 64 s; ten in ten minutes. */
+/** First retry at once, because most deaths are accidents; then 2 s doubling to 64 s; ten in ten minutes. */
 export const DEFAULT_RESTART: RestartPolicy = {
+  on: 'crash',
   limit: 10,
   window: 600_000,
-  firstDelay: 100,
+  firstDelay: 0,
   nextDelay: 2_000,
   maxDelay: 64_000,
 }
+
+/** A day covers every five-hour limit; what was left alone for three days is not gone on with before its owner was asked. */
+export const DEFAULT_PATIENCE: Omit<Patience, 'silence'> = { limit: 86_400_000, absence: 3 * 86_400_000 }
+
+/** More restarts than this within an hour are told to the owner, although it recovers. */
+export const DEFAULT_ALERT = 3

@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Errand, Message, Thread } from './conversation.ts'
-import type { Failure } from './failure.ts'
+import type { Failure, TroubleKind } from './failure.ts'
 import type { Ledger, Limits } from './spending.ts'
 
 /** Whether the program runs on a terminal of its own or writes straight into files. */
@@ -14,11 +14,23 @@ export type Proof = 'exit-code' | 'end-event'
 
 /** How often and how fast a dead attempt is followed by another. */
 export interface RestartPolicy {
+  /** What is followed by another attempt: what died before its work was over, or a command that failed as well. */
+  readonly on: 'crash' | 'failure'
   readonly limit: number
   readonly window: Duration
   readonly firstDelay: Duration
   readonly nextDelay: Duration
   readonly maxDelay: Duration
+}
+
+/** How long is waited in each of the ways in which a session can stand still. */
+export interface Patience {
+  /** Without a sign of life until it counts as hung; null for ever. */
+  readonly silence: Duration | null
+  /** For a usage limit to be over; 0 not at all, null for ever. */
+  readonly limit: Duration | null
+  /** What was at work or due longer ago than this when somebody comes back to it is not gone on with unasked; null always is. */
+  readonly absence: Duration | null
 }
 
 /** What was asked for. It never changes. Prompt and environment lie beside it in the session's folder. */
@@ -43,6 +55,11 @@ export interface Spec {
   readonly limits: Limits
   readonly maxTime: Duration | null
   readonly restart: RestartPolicy
+  readonly patience: Patience
+  /** Bytes that its processes may use together; null for no limit. */
+  readonly memory: number | null
+  /** Its owner is told when it was restarted more often than this within an hour. */
+  readonly alertAfter: number
   readonly createdAt: Instant
 }
 
@@ -59,7 +76,7 @@ export type Exit =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: string }
   /** Gone without an exit record: the process or the machine was killed under us. */
-  | { readonly kind: 'vanished'; readonly evidence: string }
+  | { readonly kind: 'vanished'; readonly evidence: string; readonly isReboot?: boolean }
 
 /** How much the agent may do without asking: everything, edit files, or nothing. */
 export type Autonomy = 'full' | 'edits' | 'ask'
@@ -86,20 +103,29 @@ export interface Activity {
 
 /** What follows once nothing of an attempt is left. */
 export type Aftermath =
-  | { readonly kind: 'end'; readonly outcome: Outcome; readonly reason: string }
+  | {
+      readonly kind: 'end'
+      readonly outcome: Outcome
+      readonly reason: string
+      readonly trouble: TroubleKind | null
+    }
   | {
       readonly kind: 'rest'
       readonly until: Instant
       readonly reason: string
+      readonly trouble: TroubleKind
       readonly cause: RestCause
       readonly thread: 'same' | 'new'
     }
   /** The turn is over and the next message waits. */
   | { readonly kind: 'next'; readonly reason: string }
-  | { readonly kind: 'block'; readonly question: string; readonly reason: string }
+  | { readonly kind: 'block'; readonly question: string; readonly reason: string; readonly trouble: TroubleKind }
 
-/** A crash counts against the restart limit; an outage elsewhere does not. While a limit lasts, not even time counts. */
-export type RestCause = 'crash' | 'outage' | 'limit'
+/**
+ * A crash counts against the restart limit; an outage elsewhere and a reboot do not. While a limit lasts, not even time
+ * counts.
+ */
+export type RestCause = 'crash' | 'outage' | 'limit' | 'reboot'
 
 export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep'
 
@@ -111,12 +137,25 @@ export type Phase =
       readonly since: Instant
       readonly until: Instant
       readonly reason: string
+      readonly trouble: TroubleKind
       readonly cause: RestCause
     }
-  /** It waits for a person. Without a process when the agent cannot even start its work, as without a login. */
-  | { readonly name: 'blocked'; readonly since: Instant; readonly question: string }
+  /** It waits for a person; `isIdle`: with nothing alive, as without a login. */
+  | {
+      readonly name: 'blocked'
+      readonly since: Instant
+      readonly question: string
+      readonly trouble: TroubleKind
+      readonly isIdle: boolean
+    }
   | { readonly name: 'stopping'; readonly step: StopStep; readonly due: Instant; readonly next: Aftermath }
-  | { readonly name: 'ended'; readonly at: Instant; readonly outcome: Outcome; readonly reason: string }
+  | {
+      readonly name: 'ended'
+      readonly at: Instant
+      readonly outcome: Outcome
+      readonly reason: string
+      readonly trouble: TroubleKind | null
+    }
 
 export type PhaseName = Phase['name']
 
@@ -137,9 +176,18 @@ export interface Session {
   readonly wanted: 'run' | 'stop'
   /** Attempts so far; the current one has this number. */
   readonly attempt: number
+  /** After a crash, those of the last hour at least. */
   readonly restarts: readonly Instant[]
+  /** All there were. */
+  readonly restartCount: number
+  /** Restarts before this no longer count against their limit: a turn went well, or a person asked to go on. */
+  readonly forgivenAt: Instant
+  /** When its owner was last told that it is restarted too often. */
+  readonly alertedAt: Instant | null
   /** How often in a row it had to wait for something that is not its fault. */
   readonly outages: number
+  /** When the usage limit it waits for was first met, since the model answered last. */
+  readonly limitedSince: Instant | null
   readonly thread: Thread
   readonly messages: readonly Message[]
   /** What the current attempt was given. Null for a command. */
@@ -171,21 +219,25 @@ export function dueOf(session: Session): Instant | null {
   return deadline
 }
 
-/** A rest until a limit is over moves it: whoever waits for an hour as told has not worked for it. */
+/**
+ * When its time is over. A rest until a limit is over moves it: whoever waits for an hour as told has not worked for it.
+ * While it waits for a person with nothing alive there is none.
+ */
 export function deadlineOf({ spec, phase, clockSince }: Session): Instant | null {
-  if (spec.maxTime === null) return null
+  if (spec.maxTime === null || (phase.name === 'blocked' && phase.isIdle)) return null
   const stoodStill = phase.name === 'resting' && phase.cause === 'limit' ? phase.until - phase.since : 0
   return clockSince + stoodStill + spec.maxTime
 }
 
-/** The session as it goes on after a rest that ends now. */
+/** The session as it goes on after it stood still until now. */
 export function rested<S extends Session>(session: S, now: Instant): S {
   const { phase, clockSince } = session
-  if (phase.name !== 'resting' || phase.cause !== 'limit') return session
-  return { ...session, clockSince: clockSince + now - phase.since }
+  const hasStoodStill =
+    (phase.name === 'resting' && phase.cause === 'limit') || (phase.name === 'blocked' && phase.isIdle)
+  return hasStoodStill ? { ...session, clockSince: clockSince + now - phase.since } : session
 }
 
 /** Nothing of it lives, although it has not ended: it rests, or waits for a person. */
-export function isIdle(session: Session): boolean {
-  return session.phase.name === 'resting' || (session.phase.name === 'blocked' && session.exit !== null)
+export function isIdle({ phase }: Session): boolean {
+  return phase.name === 'resting' || (phase.name === 'blocked' && phase.isIdle)
 }

@@ -25,6 +25,8 @@ export type News =
 export type Signal = { readonly at: Instant } & (
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: Life }
   | { readonly type: 'launch.failed'; readonly attempt: number; readonly reason: string; readonly chance: number }
+  /** Its working directory is gone: only a person can bring it back. */
+  | { readonly type: 'launch.impossible'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: string }
   | { readonly type: 'agent.asked'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.answered'; readonly attempt: number }
@@ -42,14 +44,30 @@ export type Signal = { readonly at: Instant } & (
       readonly hasErrand: boolean
       readonly isFinal: boolean
     }
-  /** `chance` is a dice roll in [0, 1) for the jitter of a restart. */
-  | { readonly type: 'process.died'; readonly attempt: number; readonly exit: Exit; readonly chance: number }
+  /**
+   * `chance` is a dice roll in [0, 1) for the jitter of a restart. `memory`: the evidence that there was too little of it.
+   * `seenAt`: when it was last at work, where the machine was restarted since.
+   */
+  | {
+      readonly type: 'process.died'
+      readonly attempt: number
+      readonly exit: Exit
+      readonly chance: number
+      readonly memory?: string
+      readonly seenAt?: Instant
+    }
+  /** It lives and does nothing; `evidence` is the whole sentence. */
+  | { readonly type: 'agent.hung'; readonly attempt: number; readonly evidence: string; readonly chance: number }
+  /** It uses more memory than it was given. */
+  | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
   /** Nothing of the attempt's process tree is left. */
   | { readonly type: 'tree.gone'; readonly attempt: number }
   /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
   | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
   | { readonly type: 'user.resume'; readonly heard?: number }
   | { readonly type: 'user.stop' }
+  /** It is to stand still until it is resumed. */
+  | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
 )
 
@@ -59,6 +77,7 @@ export type SignalOf<T extends SignalType> = Extract<Signal, { type: T }>
 export const SIGNAL_TYPES: readonly SignalType[] = [
   'attempt.started',
   'launch.failed',
+  'launch.impossible',
   'agent.threaded',
   'agent.asked',
   'agent.answered',
@@ -66,9 +85,12 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'agent.finished',
   'thread.surveyed',
   'process.died',
+  'agent.hung',
+  'memory.exceeded',
   'tree.gone',
   'user.message',
   'user.resume',
   'user.stop',
+  'user.hold',
   'clock.due',
 ]

@@ -1,5 +1,5 @@
-import { formatDuration, type Instant } from '../lib/time.ts'
-import { end } from './concluding.ts'
+import type { Instant } from '../lib/time.ts'
+import { block, end, timeIsUp } from './concluding.ts'
 import { rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, isIdle, type Session } from './session.ts'
@@ -7,34 +7,46 @@ import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
 
 export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {
-  if (isIdle(session)) return end(session, at, 'stopped', `stopped by you while it was ${session.phase.name}`)
-  return bringDown(
-    { ...session, wanted: 'stop' },
-    at,
-    { kind: 'end', outcome: 'stopped', reason: 'stopped by you' },
-    rules,
-  )
+  if (isIdle(session)) return end(session, at, stopped(` while it was ${session.phase.name}`))
+  return bringDown({ ...session, wanted: 'stop' }, at, { kind: 'end', ...stopped() }, rules)
+}
+
+function stopped(how = ''): { outcome: 'stopped'; reason: string; trouble: 'stopped' } {
+  return { outcome: 'stopped', reason: `stopped by you${how}`, trouble: 'stopped' }
 }
 
 /** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
 export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop'>): Step {
   const { phase } = session
   if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing({ ...session, wanted: 'stop' })
-  const next: Aftermath = { kind: 'end', outcome: 'stopped', reason: 'stopped by you' }
+  const next: Aftermath = { kind: 'end', ...stopped() }
   return step({ ...session, wanted: 'stop', phase: { ...phase, next } }, [
     { at, type: 'session.stopping', step: phase.step, reason: next.reason },
   ])
 }
 
+/** It stands still until it is resumed; what lives of it is ended. */
+export function hold(session: Session, { at, reason }: SignalOf<'user.hold'>, rules: Rules): Step {
+  const held = { question: reason, trouble: 'held' } as const
+  if (!isIdle(session)) return bringDown(session, at, { kind: 'block', reason, ...held }, rules)
+  const { phase } = session
+  return phase.name === 'blocked' && phase.trouble === 'held' ? nothing(session) : block(session, at, held)
+}
+
+export function holdInstead(session: In<'stopping'>, { at, reason }: SignalOf<'user.hold'>): Step {
+  const { phase } = session
+  if (phase.next.kind === 'end' || phase.next.kind === 'block') return nothing(session)
+  const next: Aftermath = { kind: 'block', question: reason, reason, trouble: 'held' }
+  return step({ ...session, phase: { ...phase, next } }, [{ at, type: 'session.stopping', step: phase.step, reason }])
+}
+
 export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const deadline = deadlineOf(session)
   if (deadline === null || at < deadline) return nothing(session)
-  const reason = `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`
-  if (isIdle(session)) return end(session, at, 'stopped', reason)
-  return bringDown(session, at, { kind: 'end', outcome: 'stopped', reason }, rules)
+  return bringDown(session, at, { kind: 'end', ...timeIsUp(session) }, rules)
 }
 
-export function bringDown(session: Session, at: Instant, next: Aftermath & { kind: 'end' }, rules: Rules): Step {
+export function bringDown(session: Session, at: Instant, next: Aftermath, rules: Rules): Step {
   const phase = { name: 'stopping', step: 'interrupt', due: at + rules.interruptGrace, next } as const
   return step(
     { ...session, phase },

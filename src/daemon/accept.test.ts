@@ -84,7 +84,7 @@ test('a prompt is accepted byte for byte, and called after its first words', () 
 
 test('a name that was made up gets a number, one that was chosen may be taken again after its end', () => {
   const taken = called('command-sh-c-true')
-  const ended = called('command-mine', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '' } })
+  const ended = called('command-mine', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
   expect(accepted({}, [taken]).spec).toMatchObject({ name: 'command-sh-c-true-2', task: 'sh-c-true-2' })
   expect(accepted({ name: 'mine' }, [ended]).spec.name).toBe('command-mine')
   expect(refused({ name: 'mine' }, [called('command-mine')])).toMatchObject({

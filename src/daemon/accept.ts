@@ -4,7 +4,7 @@ import path from 'node:path'
 import { AGENT_KINDS, AGENT_PROGRAMS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
-import { DEFAULT_RESTART } from '../core/rules.ts'
+import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.ts'
 import type { Mode, Session, Spec } from '../core/session.ts'
 import { NO_LIMITS } from '../core/spending.ts'
 import { freeName, isTaskName, sessionName } from '../core/task-name.ts'
@@ -46,7 +46,10 @@ export function accept(
     effort: request.effort ?? null,
     limits: { ...NO_LIMITS, ...request.limits },
     maxTime: request.maxTime,
-    restart: DEFAULT_RESTART,
+    restart: { ...DEFAULT_RESTART, ...request.restart },
+    patience: { ...DEFAULT_PATIENCE, silence: agent.silence, ...request.patience },
+    memory: request.memory ?? null,
+    alertAfter: request.alertAfter ?? DEFAULT_ALERT,
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)

@@ -61,7 +61,7 @@ async function tell(stdout: Readable, agent: Agent): Promise<LastWord | null> {
 function answerOf(agent: Agent, exit: Exit, word: LastWord | null): number {
   if (exit.kind === 'signal') return 128 + os.constants.signals[exit.signal as NodeJS.Signals]
   const code = exit.kind === 'code' ? exit.code : 1
-  const verdict = judgeEnd(agent.proof, exit, word)
+  const verdict = judgeEnd(agent.proof, { exit, word })
   if (verdict.kind === 'done' || code !== 0) return code
   process.stderr.write(`oneshot: ${verdict.reason}\n`)
   return 1

@@ -12,6 +12,7 @@ import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
 import { type Archive, count, lastLook } from './thread.ts'
+import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
 
 /**
@@ -25,19 +26,29 @@ export class Engine {
   readonly #queued = new Map<string, Promise<void>>()
   readonly #recorder: Recorder
   readonly #alarm: Alarm
+  readonly #vigil: Vigil
   #isDown = false
 
   constructor(world: World) {
     this.#world = world
     this.#recorder = new Recorder(world)
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
-    this.#recorder.onRecord(() => this.#alarm.set())
+    this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
+    this.#recorder.onRecord(session => {
+      this.#alarm.set()
+      this.#vigil.follow(session)
+    })
   }
 
-  /** Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. */
-  async start(): Promise<void> {
+  /**
+   * Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. With `isHeld`
+   * nothing that is not alive is started: it is held until somebody resumes it.
+   */
+  async start({ isHeld = false } = {}): Promise<void> {
     const { work, store } = this.#world
+    if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
     work.onNews(id => void this.look(id))
+    for (const session of store.live()) this.#vigil.follow(session)
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
@@ -71,6 +82,15 @@ export class Engine {
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
       this.#recorder.decide(id, [wish])
+    })
+    await this.look(id)
+  }
+
+  /** Has a session stand still until it is resumed; what lives of it is ended. */
+  async hold(id: string): Promise<void> {
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      this.#recorder.decide(id, [{ at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' }])
     })
     await this.look(id)
   }
@@ -148,6 +168,7 @@ export class Engine {
   /** The slow round for what nobody rings for: shims killed under a living agent, lost panes. */
   async reconcile(): Promise<void> {
     if (!this.#isInCharge()) return
+    this.#alarm.set() // A timer stands still while a lid is closed; what it was set for does not.
     const { store, work } = this.#world
     const live = store.live()
     for (const session of live) {
@@ -181,8 +202,15 @@ export class Engine {
   async shutDown(): Promise<void> {
     this.#isDown = true
     this.#alarm.stop()
+    this.#vigil.stop()
     this.#world.work.shutDown()
     await this.#turnstile.idle()
+  }
+
+  #holdUnlessAlive({ spec, life }: Session): void {
+    if (life !== null && this.#world.work.isAlive(life)) return
+    const reason = 'held: the supervisor was started with --no-resume'
+    this.#recorder.decide(spec.id, [{ at: this.#world.clock.now(), type: 'user.hold', reason }])
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */

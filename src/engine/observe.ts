@@ -49,7 +49,7 @@ export function observe(session: Session, world: Archive & { clock: Clock }): Ob
       deathIn(evidence, session.phase.name === 'starting' && isOverdue(session.phase, evidence, at)) ??
       withoutTrace(session, evidence, work)
     if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
-    if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...death })
+    if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
   }
   const { text, output, memory, hasMore } = speech
   return { signals, text, output, memory, hasMore }
@@ -80,7 +80,7 @@ function isOverdue({ since }: { since: Instant }, { openedAt }: Evidence, now: I
 }
 
 type Death =
-  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit'>
+  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
 
 function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
@@ -112,6 +112,17 @@ function explain(session: Session, exit: Exit, { work, agent }: { work: Work; ag
 function withoutTrace({ life }: Session, evidence: Evidence, work: Work): Death | null {
   const isLost = life !== null && evidence.life === null && evidence.shim !== 'alive' && !work.isAlive(life)
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
+}
+
+/** Whatever is gone without a record went down with its machine, if that was restarted since. */
+function withTheMachine(session: Session, death: Death, { work }: { work: Work }): Death {
+  const ref = attemptRef(session)
+  const boot = session.life?.boot ?? work.evidence(ref).life?.boot ?? work.boot
+  const isReboot = death.type === 'process.died' && death.exit.kind === 'vanished' && boot !== work.boot
+  if (!isReboot) return death
+  const seenAt = work.seenAt(ref)
+  const exit = { kind: 'vanished', evidence: 'the machine was restarted', isReboot } as const
+  return { type: 'process.died', exit, ...(seenAt !== null && { seenAt }) }
 }
 
 interface Speech {

@@ -47,6 +47,11 @@ async function launch(
   const { work, clock } = world
   const isStillMeant = session.attempt === effect.attempt && session.phase.name === 'starting'
   if (!isStillMeant) return []
+  const { cwd } = session.spec
+  if (!work.isFolder(cwd) && !work.evidence(attemptRef(session)).isClaimed) {
+    const question = `its folder ${cwd} is gone`
+    return [{ at: clock.now(), type: 'launch.impossible', attempt: effect.attempt, question }]
+  }
   try {
     await work.launch(launchOrder(session, world))
     return []

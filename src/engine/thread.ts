@@ -53,6 +53,11 @@ function given(session: Session, attempt: number, work: Work): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
+/** When the agent last wrote in its own record; null when that cannot be told. */
+export function recordedAt(session: Session, archive: Archive): Instant | null {
+  return unlessTrouble(() => findThread(session, archive), null)?.writtenAt ?? null
+}
+
 /** While the agent is at work: the record is looked up again at the end, so that one that cannot be read holds nothing up. */
 export function glance(session: Session, archive: Archive, at: Instant): Signal[] {
   return unlessTrouble(() => survey(session, archive, { at, isFinal: false }), [])

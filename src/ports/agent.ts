@@ -1,6 +1,6 @@
 import type { Autonomy, Exit, LastWord, Memory, Mode, Proof } from '../core/session.ts'
 import type { News } from '../core/signals.ts'
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 
 /** What an agent's program said, in our words. */
 export type Observation =
@@ -70,6 +70,8 @@ export interface ThreadRecord {
   readonly thread: string
   /** What people (or we for them) said in it, in order and in full. Tool results and the program's own notes do not count. */
   readonly messages: readonly string[]
+  /** When it was last written, where that can be told of this thread alone. */
+  readonly writtenAt?: Instant
 }
 
 export interface Ending {
@@ -93,6 +95,8 @@ export interface Agent {
   readonly proof: Proof
   readonly defaultMode: Mode
   readonly modes: readonly Mode[]
+  /** Without any sign of life for this long it is hung, unless its user says otherwise; null for programs that may be quiet. */
+  readonly silence: Duration | null
   /** Whether it reads a prompt. A command does not. */
   readonly takesPrompt: boolean
   /** Where to find the program when the caller names none: a name for PATH, or an argv of our own. */

@@ -1,8 +1,10 @@
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 
 /** Time and chance, so that the engine has neither of its own. */
 export interface Clock {
   now(): Instant
+  /** How long this machine has been awake, from some beginning on: it never jumps, and stands still while a lid is closed. */
+  awake(): Duration
   /** A dice roll in [0, 1). */
   chance(): number
   /** Calls back once at (or soon after) that time; returns how to cancel it. Alarms are also stored: this is only the bell. */

@@ -1,5 +1,5 @@
 import type { Exit, Life, Mode } from '../core/session.ts'
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 
 /** One attempt of one session, as the work plane knows it. */
 export interface AttemptRef {
@@ -43,6 +43,18 @@ export interface Evidence {
   readonly shim: 'alive' | 'dead' | 'unknown'
 }
 
+/** What an attempt has used up and written. */
+export interface Usage {
+  /** Bytes of output so far. */
+  readonly written: number
+  /** Processor time of the processes that live now. */
+  readonly cpu: Duration
+  /** Their pids, in order. */
+  readonly processes: readonly number[]
+  /** Bytes of memory they hold together. */
+  readonly memory: number
+}
+
 /**
  * Where attempts live. Nothing here depends on the caller staying alive: what was launched goes on by itself,
  * and writes down how it ended.
@@ -76,6 +88,14 @@ export interface Work {
    */
   launch(order: LaunchOrder): Promise<void>
   evidence(ref: AttemptRef): Evidence
+  /** The machine's present boot. A process of another one is dead. */
+  readonly boot: string
+  /** When the attempt was last at work, as far as its files tell; null when they tell nothing. */
+  seenAt(ref: AttemptRef): Instant | null
+  /** How its processes are doing, without asking them. */
+  vitals(ref: AttemptRef): Promise<Usage>
+  /** Whether there is a folder to work in. */
+  isFolder(path: string): boolean
   /** Whether that very process certainly lives; a fraction of what all the evidence costs. */
   isAlive(life: Life): boolean
   /** The program's output from a byte offset on, at most `limit` bytes. */

@@ -36,7 +36,7 @@ const stdout = (attempt = 1): string => attemptFolder(temp.home, ID, attempt).st
 const PLAIN: LogOptions = { raw: false, colour: false }
 
 function end(): void {
-  session = { ...session, phase: { name: 'ended', at: 5_000, outcome: 'done', reason: 'exit code 0' } }
+  session = { ...session, phase: { name: 'ended', at: 5_000, outcome: 'done', reason: 'exit code 0', trouble: null } }
   store.record(step(session, []))
 }
 

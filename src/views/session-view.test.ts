@@ -40,6 +40,7 @@ test('a session is shown as it is recorded', () => {
     phase: 'starting',
     outcome: null,
     reason: null,
+    trouble: null,
     title: 'a task',
     cwd: '/',
     attempt: 1,
@@ -108,7 +109,7 @@ test('how and when it ended, rests or is blocked is told', () => {
   const ended: Session = {
     ...newborn(),
     exit,
-    phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3' },
+    phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3', trouble: 'crash' },
   }
   expect(viewOf(ended, temp.home)).toMatchObject({
     outcome: 'failed',
@@ -119,15 +120,22 @@ test('how and when it ended, rests or is blocked is told', () => {
   const resting: Session = {
     ...newborn(),
     exit,
-    phase: { name: 'resting', cause: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
+    phase: { name: 'resting', cause: 'crash', trouble: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
   }
   expect(viewOf(resting, temp.home)).toMatchObject({
     phase: 'resting',
     until: '1970-01-01T00:00:09.000Z',
     reason: 'exit code 3',
+    trouble: 'crash',
   })
-  const blocked: Session = { ...newborn(), phase: { name: 'blocked', since: 1, question: 'may I?' } }
-  expect(viewOf(blocked, temp.home)).toMatchObject({ phase: 'blocked', reason: 'waiting for you: may I?' })
+  const asking = { name: 'blocked', since: 1, question: 'may I?', trouble: 'approval', isIdle: false } as const
+  expect(viewOf({ ...newborn(), phase: asking }, temp.home)).toMatchObject({
+    phase: 'blocked',
+    reason: 'waiting for you: may I?',
+    trouble: 'approval',
+  })
+  const held = { ...asking, question: 'held by you', trouble: 'held', isIdle: true } as const
+  expect(viewOf({ ...newborn(), phase: held }, temp.home)).toMatchObject({ reason: 'held by you', trouble: 'held' })
 })
 
 test('what it is at, what it has read and what it has spent is told', () => {

@@ -27,10 +27,11 @@ export function viewOf(session: Session, home: Home): SessionView {
     phase: seen?.isOver === true ? 'stopping' : phase.name,
     outcome: phase.name === 'ended' ? phase.outcome : null,
     reason: seen?.isOver === true ? `${seen.how}; not concluded yet` : reasonOf(session),
+    trouble: 'trouble' in phase ? phase.trouble : null,
     title: spec.title,
     cwd: spec.cwd,
     attempt: session.attempt,
-    restarts: session.restarts.length,
+    restarts: session.restartCount,
     pid: seen?.pid ?? null,
     exitCode: exit?.kind === 'code' ? exit.code : null,
     signal: exit?.kind === 'signal' ? exit.signal : null,
@@ -94,14 +95,14 @@ function seenNow(session: Session, home: Home): Seen {
   return { pid: null, exit, isOver: true, how: exit === null ? `pid ${life.pid} is gone` : describeExit(exit) }
 }
 
-function reasonOf({ phase, attempt, restarts }: Session): string | null {
+function reasonOf({ phase, attempt, restartCount }: Session): string | null {
   switch (phase.name) {
     case 'starting':
       return attempt > 1 ? `starting attempt ${attempt}` : null
     case 'running':
-      return restarts.length > 0 ? `restarted ${restarts.length} ${restarts.length === 1 ? 'time' : 'times'}` : null
+      return restartCount > 0 ? `restarted ${restartCount} ${restartCount === 1 ? 'time' : 'times'}` : null
     case 'blocked':
-      return `waiting for you: ${phase.question}`
+      return phase.trouble === 'held' ? phase.question : `waiting for you: ${phase.question}`
     case 'stopping':
       return phase.next.reason
     case 'resting':

@@ -16,6 +16,27 @@ export interface RunRequest {
   readonly mode?: 'headless' | 'tty'
   /** Milliseconds; null for no limit. */
   readonly maxTime: number | null
+  /** How a dead attempt is followed by another. Absent, in whole or in part: the usual. */
+  readonly restart?: {
+    /** `failure`: a command that fails is started again, too. */
+    readonly on?: 'crash' | 'failure'
+    readonly limit?: number
+    readonly window?: number
+    readonly firstDelay?: number
+    readonly nextDelay?: number
+    readonly maxDelay?: number
+  }
+  /** Milliseconds; null for ever. Absent: the usual, for silence the agent's own. */
+  readonly patience?: {
+    readonly silence?: number | null
+    /** 0: a usage limit is not waited for. */
+    readonly limit?: number | null
+    readonly absence?: number | null
+  }
+  /** Bytes that its processes may use together. Absent: no limit. */
+  readonly memory?: number
+  /** More restarts than this within an hour are told to the owner. */
+  readonly alertAfter?: number
   /** How much the agent may do without asking. Absent: full. */
   readonly autonomy?: 'full' | 'edits' | 'ask'
   /** The agent's own names for these. */

@@ -4,6 +4,8 @@ import { refusal } from './problems.ts'
 import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
+const count = z.int().check(z.gte(0), z.lte(1_000_000))
+const duration = z.int().check(z.gte(0), z.lte(LONGEST_DURATION))
 
 /** What the daemon accepts, checked where it arrives. */
 const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
@@ -16,6 +18,25 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   umask: z.exactOptional(z.int().check(z.gte(0), z.lte(0o777))),
   mode: z.exactOptional(z.enum(['headless', 'tty'])),
   maxTime: z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
+  restart: z.exactOptional(
+    z.strictObject({
+      on: z.exactOptional(z.enum(['crash', 'failure'])),
+      limit: z.exactOptional(count),
+      window: z.exactOptional(duration),
+      firstDelay: z.exactOptional(duration),
+      nextDelay: z.exactOptional(duration),
+      maxDelay: z.exactOptional(duration),
+    }),
+  ),
+  patience: z.exactOptional(
+    z.strictObject({
+      silence: z.exactOptional(z.nullable(z.int().check(z.positive(), z.lte(LONGEST_DURATION)))),
+      limit: z.exactOptional(z.nullable(duration)),
+      absence: z.exactOptional(z.nullable(duration)),
+    }),
+  ),
+  memory: z.exactOptional(z.int().check(z.positive())),
+  alertAfter: z.exactOptional(count),
   autonomy: z.exactOptional(z.enum(['full', 'edits', 'ask'])),
   model: z.exactOptional(word),
   effort: z.exactOptional(word),

@@ -10,6 +10,8 @@ export interface SessionView {
   readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up' | null
   /** One sentence with the evidence: why it is in this phase or how it ended. */
   readonly reason: string | null
+  /** The same in one word, such as crash, silence, rate-limit or login; null while all is well, and when it is done. */
+  readonly trouble: string | null
   /** The prompt's first line, or the command. */
   readonly title: string
   readonly cwd: string

@@ -11,6 +11,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     mode: 'headless',
     phase: 'running',
     outcome: null,
+    trouble: null,
     reason: null,
     title: 'fix the login',
     cwd: '/home/dev/project',
@@ -39,6 +40,7 @@ export function anEnded(traits: Partial<SessionView> = {}): SessionView {
   return aSession({
     phase: 'ended',
     outcome: 'done',
+    trouble: null,
     reason: 'exit code 0',
     pid: null,
     exitCode: 0,

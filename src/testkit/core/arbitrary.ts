@@ -18,6 +18,7 @@ const exits: fc.Arbitrary<Exit> = fc.oneof(
   fc.record({ kind: fc.constant('code' as const), code: fc.constantFrom(0, 0, 1, 127, 137) }),
   fc.record({ kind: fc.constant('signal' as const), signal: fc.constantFrom('SIGKILL', 'SIGINT') }),
   fc.record({ kind: fc.constant('vanished' as const), evidence: fc.constant('pid 7 is gone') }),
+  fc.constant({ kind: 'vanished', evidence: 'the machine was restarted', isReboot: true } as const),
 )
 
 const KINDS: readonly FailureKind[] = [
@@ -72,12 +73,20 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
   limits: fc.record({ usd: fc.constantFrom(null, null, 3), tokens: fc.constant(null), turns: fc.constant(null) }),
   maxTime: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
   restart: fc.record({
+    on: fc.constantFrom('crash' as const, 'crash' as const, 'failure' as const),
     limit: fc.constantFrom(0, 1, 2, 3, 4, 4, 4),
     window: fc.integer({ min: 1, max: 1_000_000 }),
     firstDelay: fc.integer({ min: 0, max: 1_000 }),
     nextDelay: fc.integer({ min: 0, max: 5_000 }),
     maxDelay: fc.integer({ min: 0, max: 64_000 }),
   }),
+  patience: fc.record({
+    silence: fc.constant(null),
+    limit: fc.constantFrom(null, 0, 5_000, 1_000_000),
+    absence: fc.constantFrom(null, 50_000),
+  }),
+  memory: fc.constant(null),
+  alertAfter: fc.constantFrom(0, 1, 3),
   createdAt: fc.constant(NOW),
 })
 
@@ -90,6 +99,11 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return one({ life: LIFE })
     case 'launch.failed':
       return one({ reason: 'no pty', chance })
+    case 'launch.impossible':
+      return one({ question: 'where is it?' })
+    case 'agent.hung':
+    case 'memory.exceeded':
+      return one({ evidence: 'no sign of life', chance })
     case 'agent.threaded':
       return fc.constantFrom('t-1', 't-2').chain(thread => one({ thread }))
     case 'agent.asked':
@@ -107,6 +121,8 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return one({})
     case 'user.message':
       return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
+    case 'user.hold':
+      return fc.constant({ at, type, reason: 'held' })
     case 'user.resume':
     case 'user.stop':
     case 'clock.due':
@@ -134,7 +150,7 @@ export const whims: fc.Arbitrary<Whim> = fc.record({
     { arbitrary: fc.constant('next' as const), weight: 20 },
     { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => !type.startsWith('user.'))), weight: 20 },
     { arbitrary: fc.constant<SignalType>('user.stop'), weight: 1 },
-    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume'), weight: 3 },
+    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume', 'user.hold'), weight: 3 },
   ),
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
   offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
@@ -154,9 +170,20 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   }
   const { type, exit, word, thread, key, has } = whim
   if (type === 'user.message') return { at, type, key, gist: 'and this' }
+  if (type === 'user.hold') return { at, type, reason: 'held' }
   if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due') return { at, type }
   const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
-  const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, news: whim.news, chance: 0.5 }
+  const fields = {
+    life: LIFE,
+    reason: 'no pty',
+    question: 'may I?',
+    exit,
+    word,
+    thread,
+    news: whim.news,
+    chance: 0.5,
+    evidence: 'no sign of life',
+  }
   return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey }
 }
 
@@ -172,13 +199,13 @@ const NEXT: { readonly [P in PhaseName]: SignalType } = {
 export const PHASES: { readonly [P in PhaseName]: Extract<Phase, { name: P }> } = {
   starting: { name: 'starting', since: NOW },
   running: { name: 'running', since: NOW },
-  resting: { name: 'resting', since: NOW, until: NOW + 100, reason: 'it crashed', cause: 'crash' },
-  blocked: { name: 'blocked', since: NOW, question: 'may I?' },
+  resting: { name: 'resting', since: NOW, until: NOW + 100, reason: 'it crashed', trouble: 'crash', cause: 'crash' },
+  blocked: { name: 'blocked', since: NOW, question: 'may I?', trouble: 'approval', isIdle: false },
   stopping: {
     name: 'stopping',
     step: 'sweep',
     due: NOW + 100,
-    next: { kind: 'rest', until: NOW + 200, reason: 'it crashed', cause: 'crash', thread: 'same' },
+    next: { kind: 'rest', until: NOW + 200, reason: 'it crashed', trouble: 'crash', cause: 'crash', thread: 'same' },
   },
-  ended: { name: 'ended', at: NOW, outcome: 'done', reason: 'it is done' },
+  ended: { name: 'ended', at: NOW, outcome: 'done', reason: 'it is done', trouble: null },
 }

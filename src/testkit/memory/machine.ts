@@ -28,6 +28,7 @@ export interface MachineAttempt {
   life: Life | null
   exit: Exit | null
   output: Uint8Array
+  writtenAt: Instant | null
   process: ScriptedProcess | null
   /** Processes left behind; those that hide are found by nobody and hold the session's lock. */
   readonly litter: Map<string, { hides: boolean }>
@@ -50,6 +51,9 @@ export class Machine {
   hasDeadPanes = false
   /** Opening a pane fails for this reason, while there is one. */
   paneTrouble: string | null = null
+  boot = 'this boot'
+  /** Folders that are gone. */
+  readonly lostFolders = new Set<string>()
 
   constructor(clock: VirtualClock, programs: Readonly<Record<string, Program>>) {
     this.clock = clock
@@ -70,6 +74,7 @@ export class Machine {
       life: null,
       exit: null,
       output: new Uint8Array(),
+      writtenAt: null,
       process: null,
       litter: new Map(),
     }
@@ -86,6 +91,18 @@ export class Machine {
     attempt.thread = order.thread
     attempt.stdin = order.stdin ?? null
     if (!this.hasDeadPanes) this.clock.ring(this.clock.now() + SHIM_DELAY, () => this.#shim(order))
+  }
+
+  /** The power fails, and comes back: nothing lives any more, and what was on disk is there. */
+  reboot(): void {
+    this.boot = `${this.boot}, later`
+    this.ears.clear()
+    this.panes.clear()
+    for (const attempt of this.attempts.values()) {
+      attempt.isShimAlive = false
+      attempt.litter.clear()
+      attempt.process?.signal('SIGKILL')
+    }
   }
 
   /** Everything that is alive, as people would see it in a process table. */
@@ -122,7 +139,7 @@ export class Machine {
 
   #start(order: LaunchOrder, attempt: MachineAttempt): void {
     const pid = 1_000 + this.starts.push(keyOf(order))
-    attempt.life = { pid, birth: `birth of ${pid}`, boot: 'this boot', startedAt: this.clock.now() }
+    attempt.life = { pid, birth: `birth of ${pid}`, boot: this.boot, startedAt: this.clock.now() }
     this.#ring(order, 'started')
     const program = this.programs[order.argv[0] ?? '']
     if (program === undefined) return this.#exited(order, attempt, { kind: 'code', code: 127 })
@@ -141,6 +158,7 @@ export class Machine {
 
   #written(order: LaunchOrder, attempt: MachineAttempt, bytes: Uint8Array): void {
     attempt.output = Buffer.concat([attempt.output, bytes])
+    attempt.writtenAt = this.clock.now()
     queueMicrotask(() => {
       for (const ear of this.ears) ear.output(keyOf(order), order.sessionId)
     })

@@ -1,5 +1,6 @@
 import type { Life } from '../../core/session.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
+import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
+import type { Instant } from '../../lib/time.ts'
 import { invariant } from '../../lib/trouble.ts'
 import { keyOf, type Machine, type SessionFiles } from './machine.ts'
 
@@ -68,6 +69,25 @@ export class MemoryWork implements Work {
       process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
       shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
     }
+  }
+
+  get boot(): string {
+    return this.#machine.boot
+  }
+
+  seenAt(ref: AttemptRef): Instant | null {
+    const { life, writtenAt } = this.#machine.attempt(ref)
+    return writtenAt ?? life?.startedAt ?? null
+  }
+
+  async vitals(ref: AttemptRef): Promise<Usage> {
+    const { output, process, life } = this.#machine.attempt(ref)
+    const processes = process?.isAlive && life !== null ? [life.pid] : []
+    return { written: output.length, cpu: process?.cpu ?? 0, processes, memory: process?.memory ?? 0 }
+  }
+
+  isFolder(path: string): boolean {
+    return !this.#machine.lostFolders.has(path)
   }
 
   isAlive({ pid, birth }: Life): boolean {

@@ -36,6 +36,7 @@ export class Power {
   feedClock(clock: Clock): Clock {
     return {
       now: () => clock.now(),
+      awake: () => clock.awake(),
       chance: () => clock.chance(),
       breathe: () => clock.breathe(),
       ring: (at, bell) => clock.ring(at, () => void (this.hasFailed || bell())),

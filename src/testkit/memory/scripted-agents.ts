@@ -12,6 +12,7 @@ const talker: Agent = {
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless', 'tty'],
+  silence: 600_000,
   takesPrompt: true,
   program: ['talker'],
   plan: ({ argv, resume }) => ({
@@ -50,6 +51,7 @@ const mute: Agent = {
   proof: 'exit-code',
   defaultMode: 'headless',
   modes: ['headless', 'tty'],
+  silence: null,
   takesPrompt: false,
   program: ['mute'],
   plan: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),

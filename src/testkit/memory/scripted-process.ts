@@ -1,17 +1,21 @@
 import type { Exit } from '../../core/session.ts'
-import type { Duration } from '../../lib/time.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
 /** One thing a scripted program does. After the last one it exits with 0. */
 export type Deed =
   | { readonly say: string | Uint8Array }
   | { readonly wait: Duration }
+  /** Computes for so long, without a word. */
+  | { readonly compute: Duration }
   | { readonly exit: number }
   | { readonly die: string }
   /** Writes down what it was given to read, in the record of this thread. */
   | { readonly record: string }
   /** Takes the last of what it wrote down there back. */
   | { readonly forget: string }
+  /** Holds so many bytes of memory from now on. */
+  | { readonly hold: number }
   /** Leaves a process behind; one that hides is not found by a sweep. */
   | { readonly litter: string; readonly hides?: boolean }
 
@@ -37,6 +41,10 @@ export interface Surroundings {
 /** A process that lives through a script, deed by deed, in virtual time. */
 export class ScriptedProcess {
   isAlive = true
+  memory = 0
+  /** Processor time used so far, and since when it is computing. */
+  #used: Duration = 0
+  #computing: Instant | null = null
   readonly #program: Program
   readonly #around: Surroundings
   #deeds: readonly Deed[]
@@ -57,11 +65,17 @@ export class ScriptedProcess {
     if ('exit' in deed) return this.#end({ kind: 'code', code: deed.exit })
     if ('die' in deed) return this.#end({ kind: 'signal', signal: deed.die })
     if ('wait' in deed) return this.#wait(deed.wait)
+    if ('compute' in deed) return this.#compute(deed.compute)
     if ('say' in deed) this.#around.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
+    else if ('hold' in deed) this.memory = deed.hold
     else if ('record' in deed) this.#around.record(deed.record)
     else if ('forget' in deed) this.#around.forget(deed.forget)
     else this.#around.litter(deed.litter, deed.hides ?? false)
     this.go()
+  }
+
+  get cpu(): Duration {
+    return this.#used + (this.#computing === null ? 0 : this.#around.clock.now() - this.#computing)
   }
 
   signal(name: string): void {
@@ -76,6 +90,16 @@ export class ScriptedProcess {
     if (Number.isFinite(duration)) {
       this.#cancelWait = this.#around.clock.ring(this.#around.clock.now() + duration, () => this.go())
     }
+  }
+
+  #compute(duration: Duration): void {
+    const { clock } = this.#around
+    this.#computing = clock.now()
+    this.#cancelWait = clock.ring(clock.now() + duration, () => {
+      this.#used = this.cpu
+      this.#computing = null
+      this.go()
+    })
   }
 
   #end(exit: Exit): void {

@@ -1,4 +1,4 @@
-import type { Instant } from '../../lib/time.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 interface Alarm {
@@ -10,6 +10,7 @@ interface Alarm {
 export class VirtualClock implements Clock {
   dice = 0
   #now: Instant
+  #asleep: Duration = 0
   readonly #alarms = new Set<Alarm>()
 
   constructor(now: Instant = Date.UTC(2026, 0, 1)) {
@@ -18,6 +19,16 @@ export class VirtualClock implements Clock {
 
   now(): Instant {
     return this.#now
+  }
+
+  awake(): Duration {
+    return this.#now - this.#asleep
+  }
+
+  /** A lid that is closed for so long: time goes on, and nothing else does. */
+  sleep(duration: Duration): void {
+    this.#now += duration
+    this.#asleep += duration
   }
 
   chance(): number {

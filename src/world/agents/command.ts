@@ -6,6 +6,7 @@ export const command: Agent = {
   proof: 'exit-code',
   defaultMode: 'tty',
   modes: ['headless', 'tty'],
+  silence: null,
   takesPrompt: false,
   program: [],
   plan: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),

@@ -5,6 +5,7 @@ const FARTHEST = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  awake: () => performance.now(),
   chance: () => Math.random(),
   breathe: () => new Promise(resolve => setImmediate(resolve)),
   ring: (at, bell) => {

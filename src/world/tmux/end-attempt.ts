@@ -26,7 +26,7 @@ export function interruptAttempt(folder: AttemptFolder): void {
 }
 
 export async function terminateAttempt(folder: AttemptFolder, marker: string): Promise<void> {
-  for (const row of await findTree(treeOf(folder, marker))) signalProcess(row, 'SIGTERM')
+  for (const row of await findTree(attemptTree(folder, marker))) signalProcess(row, 'SIGTERM')
 }
 
 /** Ends what is left of the attempt, its shim last, so that it can write down how the program ended. */
@@ -35,7 +35,7 @@ export async function endAttempt(
   options: { marker: string; force: boolean; drain: () => Promise<void> },
 ): Promise<void> {
   noteSweep(folder)
-  const tree = treeOf(folder, options.marker)
+  const tree = attemptTree(folder, options.marker)
   await endTree(tree, { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
   if (tree.group) removeGroup(tree.group)
   await options.drain()
@@ -80,7 +80,8 @@ function claimForNobody(folder: AttemptFolder): ProcessId | null {
   }
 }
 
-function treeOf(folder: AttemptFolder, marker: string): Tree {
+/** What is known of an attempt's processes before they are looked for. */
+export function attemptTree(folder: AttemptFolder, marker: string): Tree {
   const life = readStarted(folder)
   const group = fs.existsSync(folder.group) ? fs.readFileSync(folder.group, 'utf8') : ''
   return { marker, root: life === null || life.boot !== bootId ? null : life, group: group === '' ? null : group }

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
 import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -13,6 +14,7 @@ import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
 import { Recording, withoutClosingMark } from './recording.ts'
+import { lastSeen, vitalsOf } from './vitals.ts'
 
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
@@ -105,6 +107,22 @@ export class TmuxWork implements Work {
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
       shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
     }
+  }
+
+  get boot(): string {
+    return bootId
+  }
+
+  seenAt(ref: AttemptRef): Instant | null {
+    return lastSeen(this.#folder(ref))
+  }
+
+  vitals(ref: AttemptRef): Promise<Usage> {
+    return vitalsOf(this.#folder(ref), markerOf(ref))
+  }
+
+  isFolder(path: string): boolean {
+    return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
   }
 
   isAlive(life: Life): boolean {

@@ -11,6 +11,8 @@ export const claude: Agent = {
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
+  // It tells of a running tool every 30 s (2.1.325), so ten minutes of nothing mean that its model is gone.
+  silence: 10 * 60_000,
   takesPrompt: true,
   program: 'claude',
   objection,

@@ -11,6 +11,8 @@ export const codex: Agent = {
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
+  // It is quiet for as long as a tool runs, and waits 5 min for each answer (0.166).
+  silence: 15 * 60_000,
   takesPrompt: true,
   program: 'codex',
   objection,

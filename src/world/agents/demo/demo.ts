@@ -11,6 +11,7 @@ export function demo(argv: readonly string[], threads: string): Agent {
     proof: 'end-event',
     defaultMode: 'headless',
     modes: ['headless', 'tty'],
+    silence: 10 * 60_000,
     takesPrompt: true,
     program: argv,
     plan: ({ argv: own, resume, tag, isContinuation }) => ({

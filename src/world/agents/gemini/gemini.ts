@@ -11,6 +11,8 @@ export const gemini: Agent = {
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
+  // It is quiet for as long as a tool runs (0.61).
+  silence: 15 * 60_000,
   takesPrompt: true,
   program: 'gemini',
   objection,

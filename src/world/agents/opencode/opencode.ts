@@ -11,6 +11,8 @@ export const opencode: Agent = {
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
+  // It tries again in silence, 5 min for each time (1.18).
+  silence: 15 * 60_000,
   takesPrompt: true,
   program: 'opencode',
   objection,

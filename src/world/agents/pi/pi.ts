@@ -12,6 +12,8 @@ export function pi({ thin }: { thin: string }): Agent {
     proof: 'end-event',
     defaultMode: 'headless',
     modes: ['headless'],
+    // It waits 10 min for each answer (0.73).
+    silence: 15 * 60_000,
     takesPrompt: true,
     program: 'pi',
     objection,
