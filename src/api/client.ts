@@ -19,6 +19,8 @@ export interface Client {
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Takes up a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
+  /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
+  hold(id: string): Promise<SessionView>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
 }
 
@@ -47,6 +49,7 @@ export function connect(socket: string): Client {
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
+    hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
   }
 }

@@ -35,9 +35,11 @@ export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
   return homeExists(home) ? await connect(home.daemonSocket).findDaemon() : undefined
 }
 
-export async function startDaemon(home: Home): Promise<DaemonView> {
+/** With `isHeld` it starts nothing that is not alive; the marker tells it so, however often it has to begin. */
+export async function startDaemon(home: Home, { isHeld = false } = {}): Promise<DaemonView> {
   openHome(home)
   assertRoom(home)
+  if (isHeld) fs.writeFileSync(home.holdMarker, '', { mode: 0o600 })
   fs.rmSync(home.downMarker, { force: true })
   const { startKeeper } = await import('../world/os/keeper.ts') // node:child_process, 2 ms that `run` seldom needs.
   startKeeper(home)

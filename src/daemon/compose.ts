@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { DEFAULT_RULES } from '../core/rules.ts'
 import { Engine } from '../engine/engine.ts'
+import type { World } from '../engine/world.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { knownAgents } from '../world/agents/agents.ts'
@@ -23,7 +24,7 @@ export interface Composed {
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
 export function compose(
   home: Home,
-  hooks: { say: (sentence: string) => void; onTrouble: (sessionId: string, cause: unknown) => void },
+  hooks: Pick<Required<World>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
 ): Composed {
   const store = openOrRebuild(home, hooks.say)
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
@@ -36,6 +37,7 @@ export function compose(
     clock: systemClock,
     rules: DEFAULT_RULES,
     onTrouble: hooks.onTrouble,
+    onEvent: hooks.onEvent,
   })
   return { engine, store, agents, panes }
 }

@@ -1,6 +1,10 @@
 import fs from 'node:fs'
 import { exitCodeOf } from '../api/contract/problems.ts'
+import { describeEvent } from '../core/describe-event.ts'
+import type { Event, EventType } from '../core/events.ts'
+import type { Session } from '../core/session.ts'
 import { Refusal } from '../lib/refusal.ts'
+import { oneLine } from '../lib/terminal-text.ts'
 import { iso } from '../lib/time.ts'
 import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
@@ -46,7 +50,7 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes } = compose(home, { say, onTrouble: tryAgainLater })
+  const { engine, store, agents, panes } = compose(home, { say, onTrouble: tryAgainLater, onEvent: tellEvent })
   function tryAgainLater(id: string, cause: unknown): void {
     onTrouble(id, cause)
     setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
@@ -83,8 +87,13 @@ async function host(home: Home): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
   process.on('SIGHUP', () => undefined)
   say(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
-  await engine.start()
-  setInterval(() => void engine.reconcile(), RECONCILE_EVERY)
+  const isHeld = fs.existsSync(home.holdMarker)
+  await engine.start({ isHeld })
+  if (isHeld) fs.rmSync(home.holdMarker, { force: true })
+  setInterval(() => {
+    rotateLog(home)
+    void engine.reconcile()
+  }, RECONCILE_EVERY)
   let keeper = process.ppid
   setInterval(() => {
     if (panes.hasLostServer()) void engine.mend().catch(cause => onTrouble('tmux', cause))
@@ -100,12 +109,26 @@ function onTrouble(sessionId: string, cause: unknown): void {
   if (cause instanceof Superseded) process.exit(SUPERSEDED)
 }
 
+/** The supervisor's own story: what it decided about each session, and why. */
+function tellEvent({ spec }: Session, event: Event): void {
+  if (!UNTOLD.has(event.type)) say(`${spec.name} ${oneLine(describeEvent(event))}`)
+}
+
+/** Between the agent and its user. */
+const UNTOLD: ReadonlySet<EventType> = new Set(['agent.retrying', 'agent.unknown', 'message.confirmed', 'thread.known'])
+
 function say(sentence: string): void {
   process.stdout.write(`${iso(Date.now())} ${sentence.trim()}\n`)
 }
 
-/** The keeper appends; a supervisor that starts finds the log large and begins a new one. */
+/** The keeper has it open for appending: a log that has grown large is copied and emptied, not moved. */
 function rotateLog(home: Home): void {
   const size = fs.statSync(home.daemonLog, { throwIfNoEntry: false })?.size ?? 0
-  if (size > LARGEST_LOG) fs.renameSync(home.daemonLog, `${home.daemonLog}.1`)
+  if (size <= LARGEST_LOG) return
+  try {
+    fs.copyFileSync(home.daemonLog, `${home.daemonLog}.1`)
+  } catch {
+    // A full disk: the newest lines are worth more than the oldest.
+  }
+  fs.truncateSync(home.daemonLog)
 }

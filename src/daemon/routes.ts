@@ -42,6 +42,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
   'POST /v1/sessions/:id/resume': resume,
+  'POST /v1/sessions/:id/hold': hold,
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {
@@ -113,6 +114,13 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
   const goOn = (): Promise<void> => host.engine.resume(id, env)
   await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
   await isUp
+  return viewOf(sessionOf(host, id), host.home)
+}
+
+async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {
+  const { spec, phase } = sessionOf(host, id)
+  if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
+  await host.engine.hold(id)
   return viewOf(sessionOf(host, id), host.home)
 }
 

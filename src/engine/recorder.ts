@@ -14,10 +14,10 @@ export interface ReadOutput {
 
 /** Turns signals into recorded decisions, and tells of each. */
 export class Recorder {
-  readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'rules'>
+  readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>
   readonly #listeners = new Set<(session: Session) => void>()
 
-  constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'rules'>) {
+  constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>) {
     this.#world = world
   }
 
@@ -61,6 +61,7 @@ export class Recorder {
       text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
     const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
     store.record({ ...decision, session: told })
+    for (const event of decision.events) this.#world.onEvent?.(told, event)
     for (const listener of this.#listeners) listener(told)
   }
 }

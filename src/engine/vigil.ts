@@ -12,9 +12,9 @@ const EVERY: Duration = 180_000
 /** The first look tells what the others are compared with. */
 const FIRST: Duration = 10_000
 /** Memory runs out faster. */
-const MEMORY_EVERY: Duration = 2_000
+const MEMORY_EVERY: Duration = 1_000
 
-/** An attempt that is watched. Times are in hours awake: a closed lid is not silence. */
+/** An attempt that is watched. Times are counted awake: a closed lid is not silence. */
 interface Watch {
   readonly attempt: number
   vitals: Vitals | null
@@ -50,12 +50,12 @@ export class Vigil {
 
   stop(): void {
     this.#isOver = true
-    for (const id of [...this.#watches.keys()]) this.#forget(id)
+    for (const id of this.#watches.keys()) this.#forget(id)
   }
 
   #begin({ spec, attempt }: Session): void {
     const now = this.#world.clock.awake()
-    const pause = Math.min(FIRST, (spec.patience.silence ?? EVERY) / 4)
+    const pause = spec.memory === null ? Math.min(FIRST, (spec.patience.silence ?? EVERY) / 4) : MEMORY_EVERY
     const watch: Watch = { attempt, vitals: null, lookedAt: now, quietSince: now, pause, cancel: () => undefined }
     this.#watches.set(spec.id, watch)
     this.#lookAfter(spec.id, watch, pause)

@@ -1,4 +1,6 @@
+import type { Event } from '../core/events.ts'
 import type { Rules } from '../core/rules.ts'
+import type { Session } from '../core/session.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
@@ -13,4 +15,6 @@ export interface World {
   readonly rules: Rules
   /** Told of what went wrong while performing; the effect stays pending and is tried again. */
   readonly onTrouble: (sessionId: string, cause: unknown) => void
+  /** Told of what was recorded. Nothing depends on its listening. */
+  readonly onEvent?: (session: Session, event: Event) => void
 }

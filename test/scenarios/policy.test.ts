@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { In } from '../../src/core/session.ts'
 import type { Program } from '../../src/testkit/memory/scripted-process.ts'
 import { begin } from './begin.ts'
 
@@ -68,7 +69,7 @@ test('limits that follow each other without an answer are one wait', async () =>
   const program: Program = { run: () => [{ say: 'limit: 0\n' }, { exit: 1 }] }
   const { stage } = await begin(program, undefined, { patience: { silence: null, limit: 2 * HOUR, absence: null } })
   await stage.until(() => stage.hasEnded('s1'))
-  const waited = (stage.session('s1')?.phase as { at: number }).at - Date.UTC(2026, 0, 1)
+  const waited = (stage.session('s1') as In<'ended'>).phase.at - Date.UTC(2026, 0, 1)
   expect(waited).toBeGreaterThan(HOUR)
   expect(waited).toBeLessThanOrEqual(2 * HOUR)
 })
@@ -81,7 +82,7 @@ test('sessions that wait for the same limit do not come back at the same moment'
       machine.clock.dice = dice
     })
     await stage.until(() => stage.session('s1')?.phase.name === 'resting')
-    until.push((stage.session('s1')?.phase as { until: number }).until - reset)
+    until.push((stage.session('s1') as In<'resting'>).phase.until - reset)
   }
   expect(until).toEqual([1_000, 16_000, 31_000, 46_000])
 })

@@ -143,7 +143,7 @@ function kill(pid: number): void {
 }
 
 /** Processes that have the house's path in their command line or environment. */
-function processesOf(root: string): { pid: number; command: string }[] {
+export function processesOf(root: string): { pid: number; command: string }[] {
   return fs
     .readdirSync('/proc')
     .map(Number)

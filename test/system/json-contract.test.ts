@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { MessageView, SessionView } from '../../src/api/contract/session-view.ts'
+import type { EventView, MessageView, SessionView } from '../../src/api/contract/session-view.ts'
 import { binFolder } from './bin-folder.ts'
 import { House, isAlive, until } from './house.ts'
 
@@ -12,8 +12,8 @@ beforeEach(() => {
 afterEach(() => house.close())
 
 const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
-const [sessionTable = '', daemonTable = '', messageTable = ''] = page.split(
-  /`oneshot daemon status --json` prints|`oneshot messages NAME --json` prints|^## Errors/m,
+const [sessionTable = '', daemonTable = '', messageTable = '', eventTable = ''] = page.split(
+  /`oneshot daemon status --json` prints|`oneshot messages NAME --json` prints|`oneshot events NAME --json` prints|^## Errors/m,
 )
 
 /** Field, type and meaning of each row. */
@@ -25,7 +25,7 @@ function rowsOf(table: string): [field: string, type: string, meaning: string][]
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** These fields have one of the words that stand in the page. */
-const CHOICES = ['agent', 'mode', 'phase', 'outcome', 'autonomy', 'state']
+const CHOICES = ['agent', 'mode', 'phase', 'outcome', 'trouble', 'autonomy', 'state']
 
 function isOfType(value: unknown, type: string): boolean {
   if (value === null) return type.endsWith(' or null')
@@ -240,6 +240,8 @@ it('messages are told by their state, and send tells the session and the message
   const messages = await house.json<MessageView[]>('messages', 'reader')
   expect(messages.map(({ number }) => number)).toEqual([1, 2, 3])
   for (const message of messages) expectAsDocumented(message, messageTable)
+  const story = await house.json<EventView[]>('events', 'reader')
+  for (const event of story) expectAsDocumented(event, eventTable)
   await house.ok('stop', 'reader')
   const resumed = await house.json<SessionView>('resume', 'reader')
   expectAsDocumented(resumed, sessionTable)

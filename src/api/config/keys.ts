@@ -1,20 +1,8 @@
 import { isTaskName } from '../../core/task-name.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/agent-kinds.ts'
-
-/** A configuration key as data. Validation, help, completion and the reference are made from it. */
-export interface Key<T> {
-  readonly variable: string
-  readonly fallback: T
-  readonly summary: string
-  /** Ends the sentence "it must be …". */
-  readonly allowed: string
-  readonly choices?: readonly string[]
-  /** Undefined when the text is not allowed. */
-  readonly read: (text: string) => T | undefined
-  /** The value as it would be written in a file. */
-  readonly show: (value: T) => string
-}
+import { type Key, showDuration } from './key.ts'
+import { SUPERVISION_KEYS } from './supervision-keys.ts'
 
 const AGENT: Key<string | null> = {
   variable: 'ONESHOT_AGENT',
@@ -82,6 +70,7 @@ export const KEYS = {
   'checkpoint-interval': CHECKPOINT_INTERVAL,
   name: NAME,
   'max-time': MAX_TIME,
+  ...SUPERVISION_KEYS,
 } as const
 
 export type KeyName = keyof typeof KEYS
@@ -106,22 +95,4 @@ function readBoolean(text: string): boolean | undefined {
 
 function atLeastOneSecond(duration: Duration | undefined): Duration | undefined {
   return duration === undefined || duration < 1000 ? undefined : duration
-}
-
-function showDuration(duration: Duration): string {
-  if (duration % 1000 !== 0) return `${duration}ms`
-  const units = [
-    ['d', 86_400],
-    ['h', 3600],
-    ['m', 60],
-    ['s', 1],
-  ] as const
-  let rest = duration / 1000
-  let text = ''
-  for (const [unit, seconds] of units) {
-    const amount = Math.floor(rest / seconds)
-    if (amount > 0) text += `${amount}${unit}`
-    rest -= amount * seconds
-  }
-  return text === '' ? '0s' : text
 }

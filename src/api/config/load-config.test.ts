@@ -31,6 +31,14 @@ test('without any source the defaults hold', async () => {
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
     name: { value: null, origin: 'default', where: null },
     'max-time': { value: 18_000_000, origin: 'default', where: null },
+    'max-restarts': { value: 10, origin: 'default', where: null },
+    'restart-window': { value: 600_000, origin: 'default', where: null },
+    'restart-delay': { value: 2_000, origin: 'default', where: null },
+    'restart-max-delay': { value: 64_000, origin: 'default', where: null },
+    silence: { value: 'agent', origin: 'default', where: null },
+    'limit-wait': { value: 86_400_000, origin: 'default', where: null },
+    'resume-within': { value: 259_200_000, origin: 'default', where: null },
+    memory: { value: null, origin: 'default', where: null },
   })
 })
 
@@ -40,7 +48,7 @@ test('option beats environment beats project beats user beats default, key by ke
   fs.writeFileSync(projectFile, 'agent = "codex"\nname = "project"\nmax-time = 90\n')
   const env = { ONESHOT_AGENT: 'claude', ONESHOT_TMUX_SESSION: 'from-env', ONESHOT_RESILIENT: '' }
   const config = await load({ env, overrides: ['agent=demo'], cwd: path.join(project, 'deep', 'inside') })
-  expect(config).toEqual({
+  expect(config).toMatchObject({
     agent: { value: 'demo', origin: 'option', where: '-c' },
     name: { value: 'from-env', origin: 'environment', where: 'ONESHOT_TMUX_SESSION' },
     'max-time': { value: 90_000, origin: 'project', where: projectFile },

@@ -31,6 +31,14 @@ export async function loadConfig(from: {
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
     name: settle('name', strongestFirst),
     'max-time': settle('max-time', strongestFirst),
+    'max-restarts': settle('max-restarts', strongestFirst),
+    'restart-window': settle('restart-window', strongestFirst),
+    'restart-delay': settle('restart-delay', strongestFirst),
+    'restart-max-delay': settle('restart-max-delay', strongestFirst),
+    silence: settle('silence', strongestFirst),
+    'limit-wait': settle('limit-wait', strongestFirst),
+    'resume-within': settle('resume-within', strongestFirst),
+    memory: settle('memory', strongestFirst),
   }
 }
 

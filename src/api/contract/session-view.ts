@@ -59,6 +59,15 @@ export interface MessageView {
   readonly confirmedAt: string | null
 }
 
+/** Something that became true of a session. Kinds and details are added, never renamed or removed. */
+export interface EventView {
+  readonly at: string
+  readonly type: string
+  /** The same as a sentence. */
+  readonly text: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
 export interface DaemonView {
   readonly pid: number
   readonly epoch: number

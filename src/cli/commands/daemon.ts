@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
 import type { DaemonView } from '../../api/contract/session-view.ts'
+import type { Refusal } from '../../lib/refusal.ts'
 import { homeExists } from '../../world/os/home.ts'
 import { findAnswering, findDaemon, startDaemon, stopDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
@@ -24,8 +25,14 @@ const ACTIONS = { start, stop, status, restart, log } as const satisfies Record<
 
 async function start(line: Line, surroundings: Surroundings): Promise<number> {
   const running = await findAnswering(surroundings.home)
-  const view = running ?? (await startDaemon(surroundings.home))
+  if (line.has(OPTIONS.noResume) && running !== undefined) throw tooLate(running)
+  const view = running ?? (await startDaemon(surroundings.home, { isHeld: line.has(OPTIONS.noResume) }))
   return answer(line, surroundings, view, running === undefined ? 'started' : 'already running')
+}
+
+function tooLate({ pid }: DaemonView): Refusal {
+  const says = `a supervisor is already running (pid ${pid}), and has resumed what it found`
+  return refusal('daemon-running', says, 'oneshot hold NAME, or oneshot daemon restart --no-resume')
 }
 
 async function stop(line: Line, { home, screen }: Surroundings): Promise<number> {
@@ -46,7 +53,12 @@ async function restart(line: Line, surroundings: Surroundings): Promise<number> 
   const { home } = surroundings
   const running = await findAnswering(home)
   if (running !== undefined) await stopDaemon(home, running)
-  return answer(line, surroundings, await startDaemon(home), running === undefined ? 'started' : 'restarted')
+  return answer(
+    line,
+    surroundings,
+    await startDaemon(home, { isHeld: line.has(OPTIONS.noResume) }),
+    running === undefined ? 'started' : 'restarted',
+  )
 }
 
 async function status(line: Line, { home, screen }: Surroundings): Promise<number> {

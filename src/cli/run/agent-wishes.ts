@@ -42,8 +42,13 @@ export function refuseWishes(line: Line): void {
 }
 
 /** Nobody would count what it spends, or look a conversation up. */
-export function checkUnsupervised({ limits, thread }: RunRequest): void {
-  const wish = limits !== undefined ? 'a budget' : thread !== undefined ? '--thread' : undefined
+export function checkUnsupervised({ limits, thread, memory }: RunRequest): void {
+  const wishes = [
+    limits !== undefined && 'a budget',
+    thread !== undefined && '--thread',
+    memory !== undefined && '--memory',
+  ]
+  const wish = wishes.find(known => known !== false)
   if (wish === undefined) return
   throw refusal(
     'usage',

@@ -39,6 +39,28 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
     cwd: folder,
     env: { PATH: folder },
     maxTime: 18_000_000,
+    restart: { limit: 10, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
+    patience: { limit: 86_400_000, absence: 259_200_000 },
+  })
+})
+
+test('how it is seen through comes from the line, else from the configuration', async () => {
+  const line = ['--restart', 'on-failure', '--max-restarts', '3', '--silence', 'none', '--limit-wait', 'off']
+  const given = await request([...line, '--memory', '2G', '--', 'ls'], {
+    ONESHOT_RESTART_WINDOW: '1h',
+    ONESHOT_RESUME_WITHIN: 'none',
+    ONESHOT_SILENCE: '20m',
+  })
+  expect(given).toMatchObject({
+    restart: { on: 'failure', limit: 3, window: 3_600_000 },
+    patience: { silence: null, limit: 0, absence: null },
+    memory: 2 * 1024 ** 3,
+  })
+  const never = await request(['do it', '--restart', 'never'], { ONESHOT_MEMORY: '512M', ONESHOT_SILENCE: '20m' })
+  expect(never).toMatchObject({ restart: { limit: 0 }, patience: { silence: 1_200_000 }, memory: 512 * 1024 ** 2 })
+  await expect(request(['--max-restarts', '3', '--', 'ls'], {})).rejects.toMatchObject({
+    code: 'usage',
+    hint: 'add --restart on-failure',
   })
 })
 

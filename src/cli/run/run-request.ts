@@ -13,6 +13,7 @@ import { OPTIONS } from '../table/options.ts'
 import { agentWishes, refuseWishes } from './agent-wishes.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
 import { checkArguments } from './raw-arguments.ts'
+import { refuseIdleWishes, supervisionWishes } from './supervision-wishes.ts'
 
 /** Variables of the terminal or the attempt we are called from; the new work has its own. */
 const NOT_HANDED_ON = new Set(['TMUX', 'TMUX_PANE', 'ONESHOT_ATTEMPT'])
@@ -35,6 +36,7 @@ export function runRequest(
     cwd,
     env: environment(line, surroundings.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
+    ...supervisionWishes(line, config),
   }
 }
 
@@ -78,6 +80,7 @@ function command(line: Line, { argv }: Surroundings): Pick<RunRequest, 'agent' |
     )
   }
   refuseWishes(line)
+  refuseIdleWishes(line)
   checkArguments(argv, argv.length - line.rest.length)
   return { agent: 'command', argv: line.rest }
 }

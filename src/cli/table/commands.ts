@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
-import { FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
-import { RESUME, SEND } from './converse.ts'
+import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
+import { HOLD, RESUME, SEND } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
 import { DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
@@ -10,6 +10,7 @@ export const COMMANDS: readonly Command[] = [
   RUN,
   SEND,
   RESUME,
+  HOLD,
   ATTACH,
   STOP,
   KILLALL,
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   STATUS,
   LOG,
   FOLLOW,
+  EVENTS,
   MESSAGES,
   DAEMON,
   DOCTOR,

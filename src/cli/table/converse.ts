@@ -42,3 +42,15 @@ is done, send it a message.`,
     { argv: ['resume', 'fix-auth', '--env', 'ANTHROPIC_API_KEY'], says: 'with the key that is set here now' },
   ],
 }
+
+export const HOLD: Command = {
+  name: 'hold',
+  group: 'Work',
+  summary: 'have a session stand still until you resume it',
+  about: `What lives of it is ended as with stop, but the session stays: messages wait with it,
+its time does not run, and no reboot and no supervisor starts it again. oneshot resume
+goes on where it was.`,
+  arguments: [sessionArgument('live')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['hold', 'fix-auth'], says: 'keep it still over the weekend' }],
+}

@@ -1,3 +1,4 @@
+import { parseBytes } from '../../lib/bytes.ts'
 import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
 
 /** Where the shell's suggestions for a value come from, when they are not a fixed list. */
@@ -46,6 +47,25 @@ export const ORDINAL: Kind<number> = {
   placeholder: 'N',
   allowed: 'a whole number from 1 on',
   read: text => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
+}
+
+export const NUMBER: Kind<number> = {
+  placeholder: 'N',
+  allowed: 'a whole number from 0 on',
+  read: text => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
+}
+
+/** How long to wait: 0 not at all, null for ever. */
+export const WAIT: Kind<Duration | null> = {
+  placeholder: 'DURATION',
+  allowed: 'a duration such as 6h, off, or none',
+  read: text => (text === 'none' ? null : text === 'off' ? 0 : parseDuration(text)),
+}
+
+export const MEMORY: Kind<number | null> = {
+  placeholder: 'SIZE',
+  allowed: 'an amount of memory such as 512M or 4G, or none',
+  read: text => (text === 'none' ? null : parseBytes(text)),
 }
 
 export const LINES: Kind<number | 'all'> = {

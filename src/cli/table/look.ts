@@ -29,6 +29,20 @@ export const STATUS: Command = {
   ],
 }
 
+export const EVENTS: Command = {
+  name: 'events',
+  group: 'Look',
+  summary: 'tell a session’s whole story, in order, with the evidence',
+  about: `Each attempt, how it ended and why, what was waited for, what was read. With --follow
+as it happens, until the session has ended; with --json then one object a line.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.follow, OPTIONS.json],
+  examples: [
+    { argv: ['events', 'fix-auth'], says: 'why it is as it is' },
+    { argv: ['events', 'fix-auth', '--follow'], says: 'and what happens next' },
+  ],
+}
+
 export const MESSAGES: Command = {
   name: 'messages',
   group: 'Look',

@@ -11,10 +11,13 @@ import {
   type Kind,
   LIMIT,
   LINES,
+  MEMORY,
   MOMENT,
+  NUMBER,
   ORDINAL,
   RENEWAL,
   text,
+  WAIT,
   word,
 } from './kinds.ts'
 
@@ -48,6 +51,11 @@ export const OPTIONS = {
     isRepeated: true,
   },
   maxTime: option('max-time', LIMIT, 'stop the work after this time; none for no limit (5h)'),
+  restart: option('restart', choice('WHEN', ['never', 'on-failure']), 'never, or also when a command fails'),
+  maxRestarts: option('max-restarts', NUMBER, 'give up after so many restarts within the window (10)'),
+  silence: option('silence', LIMIT, 'without a sign of life for this long it is hung; none: never'),
+  limitWait: option('limit-wait', WAIT, 'wait for a usage limit at most so long; off, none (24h)'),
+  memory: option('memory', MEMORY, 'end it when its processes use more, such as 4G'),
   autonomy: option('autonomy', choice('LEVEL', AUTONOMY_LEVELS), 'what it may do unasked: anything, edit files, look'),
   model: option('model', word('MODEL'), 'the agent’s own name for a model'),
   effort: option('effort', word('LEVEL'), 'the agent’s own word for how hard it thinks'),
@@ -72,6 +80,7 @@ export const OPTIONS = {
   attempt: option('attempt', ORDINAL, 'only this attempt'),
 
   readOnly: flag('read-only', 'look without typing', 'r'),
+  noResume: flag('no-resume', 'hold everything that is not alive until you resume it'),
   noWait: flag('no-wait', 'return at once'),
   olderThan: option('older-than', DURATION, 'only sessions that ended at least this long ago'),
   fix: flag('fix', 'repair what can be repaired safely'),

@@ -9,11 +9,17 @@ export const DAEMON: Command = {
   group: 'Supervisor',
   summary: 'start, stop or inspect the supervisor',
   about: `Commands start it when they need it. Stopping it stops no work: what runs goes on
-unsupervised until the next command starts the supervisor again.`,
+unsupervised until the next command starts the supervisor again.
+
+With --no-resume it starts in safe mode: what is alive is supervised, and everything else
+is held until you resume it.
+
+Its log tells what it decided about each session, and why.`,
   arguments: [{ kind: choice('ACTION', DAEMON_ACTIONS), summary: `${DAEMON_ACTIONS.join(', ')}; status unless given` }],
-  options: [OPTIONS.lines, OPTIONS.json],
+  options: [OPTIONS.noResume, OPTIONS.lines, OPTIONS.json],
   examples: [
     { argv: ['daemon', 'status', '--json'], says: 'its pid, epoch, version and start time' },
+    { argv: ['daemon', 'start', '--no-resume'], says: 'look first, before anything goes on' },
     { argv: ['daemon', 'restart'], says: 'work is not touched' },
     { argv: ['daemon', 'log', '-n', '20'], says: 'what it noted last' },
   ],

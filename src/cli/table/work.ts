@@ -17,6 +17,12 @@ An agent works without asking: it may change any file and run any command. With
 --autonomy edits it may change files, with --autonomy ask only look. Budgets and turns
 are counted over all attempts of the session.
 
+An agent that dies is restarted in its own conversation: at once, then after 2 s,
+doubling to 64 s; after ten restarts in ten minutes it gives up. One that shows no sign
+of life (no output, no CPU in any of its processes, no open tool call) counts as dead. A
+command is started again only with --restart on-failure. The pauses are config keys
+(oneshot help config), and -c restart-window=1h sets one for this session.
+
 It returns at once. Piped, it prints only the session's name.`,
   arguments: [{ kind: text('PROMPT'), summary: 'what the agent is to do; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
@@ -32,6 +38,11 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.model,
     OPTIONS.effort,
     OPTIONS.maxTime,
+    OPTIONS.restart,
+    OPTIONS.maxRestarts,
+    OPTIONS.silence,
+    OPTIONS.limitWait,
+    OPTIONS.memory,
     OPTIONS.maxTurns,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,
@@ -49,6 +60,10 @@ It returns at once. Piped, it prints only the session's name.`,
     {
       argv: ['run', '--autonomy', 'edits', '--budget-usd', '5', 'tidy the docs'],
       says: 'files only, and for five dollars at most',
+    },
+    {
+      argv: ['run', '--restart', 'on-failure', '--max-restarts', '3', '--', './deploy.sh'],
+      says: 'try a command again when it fails, three times at most',
     },
     { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'hand arguments to the agent' },
     { argv: ['run', '-'], shell: '< task.md', says: 'read the prompt from stdin' },

@@ -19,6 +19,8 @@ export interface Home {
   readonly keeperPid: string
   /** Present while the user wants no supervisor: neither keeper nor shim starts one. */
   readonly downMarker: string
+  /** Present until a supervisor has begun that holds whatever is not alive. */
+  readonly holdMarker: string
   readonly wakeScript: string
   readonly tmuxSocket: string
   readonly tmuxConfig: string
@@ -40,6 +42,7 @@ export function homeAt(root: string): Home {
     daemonLog: at('daemon.log'),
     keeperPid: at('keeper.pid'),
     downMarker: at('down'),
+    holdMarker: at('no-resume'),
     wakeScript: at('bin', 'wake'),
     tmuxSocket: at('tmux.sock'),
     tmuxConfig: at('bin', 'tmux.conf'),

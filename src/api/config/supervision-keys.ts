@@ -1,0 +1,95 @@
+import { parseBytes } from '../../lib/bytes.ts'
+import { type Duration, parseDuration } from '../../lib/time.ts'
+import { type Key, showDuration } from './key.ts'
+
+const MAX_RESTARTS: Key<number> = {
+  variable: 'ONESHOT_MAX_RESTARTS',
+  fallback: 10,
+  summary: 'how often a session is restarted within the restart window before it gives up; 0 never',
+  allowed: 'a whole number from 0 on',
+  read: text => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
+  show: String,
+}
+
+const RESTART_WINDOW: Key<Duration> = {
+  variable: 'ONESHOT_RESTART_WINDOW',
+  fallback: 600_000,
+  summary: 'the time in which so many restarts are too many',
+  allowed: 'a duration of at least 1s, such as 10m or 1h',
+  read: text => atLeast(1_000, parseDuration(text)),
+  show: showDuration,
+}
+
+const RESTART_DELAY: Key<Duration> = {
+  variable: 'ONESHOT_RESTART_DELAY',
+  fallback: 2_000,
+  summary: 'the pause before the second restart in a row, doubled for each after it; the first comes at once',
+  allowed: 'a duration such as 500ms or 2s',
+  read: parseDuration,
+  show: showDuration,
+}
+
+const RESTART_MAX_DELAY: Key<Duration> = {
+  variable: 'ONESHOT_RESTART_MAX_DELAY',
+  fallback: 64_000,
+  summary: 'the longest pause before a restart',
+  allowed: 'a duration such as 64s or 5m',
+  read: parseDuration,
+  show: showDuration,
+}
+
+/** Each agent has a patience of its own. */
+export const OF_THE_AGENT = 'agent'
+
+const SILENCE: Key<Duration | null | typeof OF_THE_AGENT> = {
+  variable: 'ONESHOT_SILENCE',
+  fallback: OF_THE_AGENT,
+  summary:
+    'without a sign of life for this long an agent is hung, and restarted; agent: 10m for claude, 15m for the others',
+  allowed: 'a duration such as 20m, none, or agent',
+  read: text => (text === OF_THE_AGENT ? text : text === 'none' ? null : atLeast(1_000, parseDuration(text))),
+  show: value => (value === null ? 'none' : value === OF_THE_AGENT ? value : showDuration(value)),
+}
+
+const LIMIT_WAIT: Key<Duration | null> = {
+  variable: 'ONESHOT_LIMIT_WAIT',
+  fallback: 86_400_000,
+  summary: 'how long a usage limit is waited for at most; off ends the session instead, none waits for ever',
+  allowed: 'a duration such as 6h, off, or none',
+  read: text => (text === 'none' ? null : text === 'off' ? 0 : parseDuration(text)),
+  show: value => (value === null ? 'none' : value === 0 ? 'off' : showDuration(value)),
+}
+
+const RESUME_WITHIN: Key<Duration | null> = {
+  variable: 'ONESHOT_RESUME_WITHIN',
+  fallback: 3 * 86_400_000,
+  summary: 'after a reboot or a long pause, what was at work longer ago than this waits for you; none never does',
+  allowed: 'a duration such as 12h or 3d, or none',
+  read: text => (text === 'none' ? null : parseDuration(text)),
+  show: value => (value === null ? 'none' : showDuration(value)),
+}
+
+const MEMORY: Key<number | null> = {
+  variable: 'ONESHOT_MEMORY',
+  fallback: null,
+  summary: 'how much memory all processes of a session may use together; none for no limit',
+  allowed: 'an amount such as 512M or 4G, or none',
+  read: text => (text === 'none' ? null : parseBytes(text)),
+  show: value => (value === null ? 'none' : String(value)),
+}
+
+/** How sessions are seen through. */
+export const SUPERVISION_KEYS = {
+  'max-restarts': MAX_RESTARTS,
+  'restart-window': RESTART_WINDOW,
+  'restart-delay': RESTART_DELAY,
+  'restart-max-delay': RESTART_MAX_DELAY,
+  silence: SILENCE,
+  'limit-wait': LIMIT_WAIT,
+  'resume-within': RESUME_WITHIN,
+  memory: MEMORY,
+} as const
+
+function atLeast(least: Duration, duration: Duration | undefined): Duration | undefined {
+  return duration === undefined || duration < least ? undefined : duration
+}

@@ -1,0 +1,64 @@
+import { formatDuration, iso } from '../lib/time.ts'
+import type { Event } from './events.ts'
+import { describeExit } from './judge-end.ts'
+import type { StopStep } from './session.ts'
+import { describeSpending } from './spending.ts'
+
+/** An event as a sentence, for people who want the whole story. */
+export function describeEvent(event: Event): string {
+  switch (event.type) {
+    case 'session.created':
+      return 'accepted'
+    case 'attempt.launched':
+      return `attempt ${event.attempt}: launched${launchedWith(event)}`
+    case 'attempt.started':
+      return `attempt ${event.attempt}: started, pid ${event.life.pid}`
+    case 'attempt.failed-to-start':
+      return `attempt ${event.attempt}: could not be started: ${event.reason}`
+    case 'attempt.ended':
+      return `attempt ${event.attempt}: ${describeExit(event.exit)}${event.spent ? `, used ${describeSpending(event.spent)}` : ''}`
+    case 'thread.known':
+      return `its thread is ${event.thread}`
+    case 'thread.given-up':
+      return `thread ${event.thread ?? 'without a name'} is given up: ${event.reason}`
+    case 'turn.ended':
+      return event.word.ok ? 'the agent ended its turn' : `the agent ended its turn: ${event.word.failure.text}`
+    case 'agent.retrying':
+      return `the agent tries again by itself: ${event.failure.text}`
+    case 'agent.unknown':
+      return `output that is not understood: ${event.what}`
+    case 'message.accepted':
+      return `message ${event.message} accepted: ${event.gist}`
+    case 'message.delivered':
+      return `message ${event.message} given to attempt ${event.attempt}`
+    case 'message.confirmed':
+      return `message ${event.message} read, as the agent’s own record shows`
+    case 'session.woken':
+      return 'resumed'
+    case 'session.blocked':
+      return event.trouble === 'held' ? event.question : `waits for you: ${event.question}`
+    case 'session.unblocked':
+      return 'was answered'
+    case 'session.resting':
+      return `${event.reason}; ${event.until <= event.at ? 'goes on at once' : `goes on ${iso(event.until)}`}`
+    case 'session.restarting-often':
+      return `restarted ${event.restarts} times within ${formatDuration(event.within)}`
+    case 'session.stopping':
+      return `${event.reason}; ${STEPS[event.step]}`
+    case 'session.ended':
+      return `${event.outcome}: ${event.reason}`
+  }
+}
+
+const STEPS: { readonly [S in StopStep]: string } = {
+  interrupt: 'it is interrupted',
+  terminate: 'it is terminated',
+  kill: 'it is killed',
+  sweep: 'its processes are ended',
+}
+
+function launchedWith({ errand, resume }: Extract<Event, { type: 'attempt.launched' }>): string {
+  if (errand === undefined) return ''
+  if (errand === 'digest') return ' in a fresh thread, with a digest of what was done'
+  return resume ? ' in its thread' : ''
+}
