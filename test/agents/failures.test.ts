@@ -76,6 +76,31 @@ describe.each(KINDS)('%s', kind => {
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
   })
 
+  test('whose model falls silent is ended, and its work is finished in the same conversation', async () => {
+    const house = stage.furnish(kind, [
+      { say: 'First I look.', shell: 'echo looked' },
+      { hang: true, times: 'ever' },
+    ])
+    Object.assign(house.env, IMPATIENT)
+    const silence = kind === 'opencode' ? '25s' : '12s' // A loaded machine takes it as long to start.
+    const { name } = await house.run(...asked(kind), '--name', 'fail', '--silence', silence, 'Do it.')
+    await stage.server.until('main', turns => turns.length >= 2, 120_000)
+    const story = await until(
+      'it was found silent',
+      async () => {
+        const told = await house.ok('events', name)
+        return told.includes('silent for') ? told : undefined
+      },
+      180_000,
+    )
+    expect(story).toMatch(/silent for [^:]+: no output(, nothing new in its conversation)?, no CPU in \d+ process/)
+    stage.server.play('main', [{ say: 'Now it works.' }])
+    const ended = await comesTo(name, 'ended')
+    expect(ended.outcome, ended.log).toBe('done')
+    const last = stage.server.main('main').at(-1)
+    expect(last && userMessages(last).filter(text => text.trim() === 'Do it.')).toHaveLength(1)
+  })
+
   test('whose conversation has grown too long goes on in a fresh one that knows what was done', async () => {
     const name = await begin(kind, [
       { say: 'First I look.', shell: 'echo looked' },

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import type { Instant } from '../../lib/time.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import { type Json, jsonIn } from './json.ts'
 
@@ -28,4 +29,9 @@ export function jsonInFile(file: string): Json | null {
   } catch {
     return null
   }
+}
+
+/** When a file was last written. */
+export function writtenAt(file: string): Instant {
+  return Math.floor(fs.statSync(file).mtimeMs)
 }

@@ -53,7 +53,7 @@ describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
     ['background-lost', ['first', 'go on']],
   ])('%s: what people said is found, and nothing that the program says in their place', (name, messages) => {
     keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
-    expect(find(place())).toEqual({ thread: TAG, messages })
+    expect(find(place())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
   })
 
   test('commands are found as they were typed, or under the name they go by', () => {
@@ -70,9 +70,9 @@ test('a line that a crash cut off is no message yet', () => {
   keep(prompt('one') + prompt('two').slice(0, -8))
   expect(find(place())?.messages).toEqual(['one'])
   keep('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
-  expect(find(place())).toEqual({ thread: TAG, messages: [] })
+  expect(find(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
   keep('')
-  expect(find(place())).toEqual({ thread: TAG, messages: [] })
+  expect(find(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
 })
 
 test('a line without its end counts once it is whole', () => {
@@ -104,9 +104,13 @@ test('a thread lies where its program put it', () => {
 
 test('the id the program told goes before ours', () => {
   keep(prompt('ours'))
-  expect(find(place({ thread: 'told' }))).toEqual({ thread: TAG, messages: ['ours'] })
+  expect(find(place({ thread: 'told' }))).toEqual({ thread: TAG, messages: ['ours'], writtenAt: expect.any(Number) })
   keep(prompt('theirs'), undefined, 'told')
-  expect(find(place({ thread: 'told' }))).toEqual({ thread: 'told', messages: ['theirs'] })
+  expect(find(place({ thread: 'told' }))).toEqual({
+    thread: 'told',
+    messages: ['theirs'],
+    writtenAt: expect.any(Number),
+  })
 })
 
 test.each([

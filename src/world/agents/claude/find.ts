@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
-import { namesIn } from '../disk.ts'
+import { namesIn, writtenAt } from '../disk.ts'
 import { configFolder, projectFolder } from './folder.ts'
 import { promptsIn } from './prompts.ts'
 
@@ -10,28 +10,33 @@ import { promptsIn } from './prompts.ts'
 export function find(place: ThreadPlace): ThreadRecord | null {
   const threads = place.thread === null || place.thread === place.tag ? [place.tag] : [place.thread, place.tag]
   for (const thread of threads) {
-    const bytes = contentOf(place, thread)
-    if (bytes !== null) return { thread, messages: promptsIn(bytes) }
+    const found = recordOf(place, thread)
+    if (found !== null) return { thread, messages: promptsIn(found.bytes), writtenAt: writtenAt(found.file) }
   }
   return null
 }
 
 /** A thread lies with its working directory's; one that was begun in a worktree of the program's own lies elsewhere. */
-function contentOf({ env, cwd }: ThreadPlace, thread: string): Buffer | null {
+function recordOf({ env, cwd }: ThreadPlace, thread: string): Found | null {
   const name = `${thread}.jsonl`
   const usual = read(path.join(projectFolder(env, cwd), name))
   if (usual !== null) return usual
   const projects = path.join(configFolder(env), 'projects')
   for (const project of namesIn(projects)) {
-    const bytes = read(path.join(projects, project, name))
-    if (bytes !== null) return bytes
+    const elsewhere = read(path.join(projects, project, name))
+    if (elsewhere !== null) return elsewhere
   }
   return null
 }
 
-function read(file: string): Buffer | null {
+interface Found {
+  readonly file: string
+  readonly bytes: Buffer
+}
+
+function read(file: string): Found | null {
   try {
-    return fs.readFileSync(file)
+    return { file, bytes: fs.readFileSync(file) }
   } catch (cause) {
     if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
     throw cause

@@ -19,6 +19,7 @@ beforeEach(() => {
 test('a thread is found by its id, with all that people said before and after compaction', () => {
   keep('long', LONG)
   expect(find(place({ thread: LONG }))).toEqual({
+    writtenAt: expect.any(Number),
     thread: LONG,
     messages: ['first <environment_context> ünïcode\nline 2', 'second', 'third', 'fourth'],
   })
@@ -52,7 +53,11 @@ test('without an id it is the one begun in this folder, since then, with these w
   keep('killed', KILLED)
   keep('long', LONG)
   const since = Date.parse('2026-11-15T13:04:28Z')
-  expect(find(place({ since, opening: 'one' }))).toEqual({ thread: KILLED, messages: ['one\n', 'two\n'] })
+  expect(find(place({ since, opening: 'one' }))).toEqual({
+    thread: KILLED,
+    messages: ['one\n', 'two\n'],
+    writtenAt: expect.any(Number),
+  })
   expect(find(place({ since, opening: 'two' }))).toBeNull()
   expect(find(place({ since: since + 60_000, opening: 'one' }))).toBeNull()
   expect(find(place({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()

@@ -3,7 +3,7 @@ import type { Duration } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/trouble.ts'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { piecesIn } from '../content.ts'
-import { realPath } from '../disk.ts'
+import { realPath, writtenAt } from '../disk.ts'
 import { type Json, json, jsonIn, list, text } from '../json.ts'
 import { rolloutOf, rolloutsSince } from './rollouts.ts'
 
@@ -26,7 +26,8 @@ export function find(place: ThreadPlace): ThreadRecord | null {
 
 function named(thread: string, env: ThreadPlace['env']): ThreadRecord | null {
   const file = rolloutOf(thread, env)
-  return file === null ? null : { thread, messages: messagesIn(fs.readFileSync(file, 'utf8')) }
+  if (file === null) return null
+  return { thread, messages: messagesIn(fs.readFileSync(file, 'utf8')), writtenAt: writtenAt(file) }
 }
 
 function fit(file: string, { cwd, since, opening }: ThreadPlace): ThreadRecord | null {
@@ -36,7 +37,8 @@ function fit(file: string, { cwd, since, opening }: ThreadPlace): ThreadRecord |
   const isOurs = meta['source'] === 'exec' // Not a subagent's, nor one that a person began on a terminal.
   if (!isOurs || !(begun >= since - TOLERANCE) || !isSameFolder(text(meta['cwd']), cwd)) return null
   const messages = messagesIn(content)
-  return messages[0]?.trim() === opening.trim() ? { thread: text(meta['id']), messages } : null
+  if (messages[0]?.trim() !== opening.trim()) return null
+  return { thread: text(meta['id']), messages, writtenAt: writtenAt(file) }
 }
 
 /**

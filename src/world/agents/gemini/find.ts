@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../os/files.ts'
 import { piecesIn } from '../content.ts'
-import { namesIn } from '../disk.ts'
+import { namesIn, writtenAt } from '../disk.ts'
 import { type Json, json, jsonIn, jsons, text } from '../json.ts'
 
 /** The first line of a file holds the id of its thread. */
@@ -16,9 +16,10 @@ const LONGEST_HEADER = 4096
  */
 export function find({ thread, tag, env }: ThreadPlace): ThreadRecord | null {
   const id = thread ?? tag
-  const records = filesOf(id, env).map(file => messagesIn(fs.readFileSync(file, 'utf8')))
+  const files = filesOf(id, env)
+  const records = files.map(file => messagesIn(fs.readFileSync(file, 'utf8')))
   const [messages] = records.sort((a, b) => b.length - a.length)
-  return messages === undefined ? null : { thread: id, messages }
+  return messages === undefined ? null : { thread: id, messages, writtenAt: Math.max(...files.map(writtenAt)) }
 }
 
 function filesOf(id: string, env: ThreadPlace['env']): string[] {

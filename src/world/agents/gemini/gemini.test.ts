@@ -88,7 +88,7 @@ test('the record holds what people said, whichever of its files it stands in', (
   expect(find(place)).toBeNull()
   fs.cpSync(goldenPath('gemini/0.61.0/threads'), path.join(home, '.gemini/tmp/project/chats'), { recursive: true })
   const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
-  expect(find(place)).toEqual({ thread: id, messages })
+  expect(find(place)).toEqual({ thread: id, messages, writtenAt: expect.any(Number) })
   expect(find({ ...place, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
 })
 

@@ -27,18 +27,18 @@ test.each([
   const recorded = goldenPath(`pi/${version}/threads/killed-in-tool.jsonl`)
   put(threadFile(place(), 'our-tag'), fs.readFileSync(recorded))
   const messages = ['first message', 'second message\nwith "role":"user" and two lines', 'third message', 'go on']
-  expect(find(place())).toEqual({ thread, messages })
+  expect(find(place())).toEqual({ thread, messages, writtenAt: expect.any(Number) })
 })
 
 test('half a line at the end, as a crash leaves it, is not yet a message', () => {
   const file = threadFile(place(), 'our-tag')
   put(file, `${header('mine')}\n${said('one')}\n${said('two').slice(0, -9)}`)
-  expect(find(place())).toEqual({ thread: 'mine', messages: ['one'] })
+  expect(find(place())).toEqual({ thread: 'mine', messages: ['one'], writtenAt: expect.any(Number) })
 })
 
 test('a thread that pi named itself is found by its id', () => {
   put(path.join(path.dirname(threadFile(place(), 'our-tag')), '2026_abc.jsonl'), `${header('abc')}\n${said('hello')}\n`)
-  expect(find(place({ thread: 'abc' }))).toEqual({ thread: 'abc', messages: ['hello'] })
+  expect(find(place({ thread: 'abc' }))).toEqual({ thread: 'abc', messages: ['hello'], writtenAt: expect.any(Number) })
   expect(find(place())).toBeNull()
 })
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { ThreadPlace, ThreadRecord } from '../../../ports/agent.ts'
 import { readPart } from '../../os/files.ts'
 import { wordsIn } from '../content.ts'
-import { namesIn, realPath } from '../disk.ts'
+import { namesIn, realPath, writtenAt } from '../disk.ts'
 import { eventIn, json, text } from '../json.ts'
 import { type PiPlace, threadFile, threadFolder, usualFolder } from './folder.ts'
 import { messageIn } from './message.ts'
@@ -47,7 +47,7 @@ function headerOf(file: string): { id: string; cwd: string } | null {
 function recordIn(file: string): ThreadRecord | null {
   const [header = '', ...entries] = fs.readFileSync(file, 'utf8').split('\n')
   const thread = text(eventIn(header)?.['id'])
-  return thread === '' ? null : { thread, messages: entries.flatMap(messagesIn) }
+  return thread === '' ? null : { thread, messages: entries.flatMap(messagesIn), writtenAt: writtenAt(file) }
 }
 
 /** pi adds entries and takes none away: also what was summed up or branched off is still there, in order. */
