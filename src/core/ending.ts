@@ -3,7 +3,7 @@ import { afterCrash, aftermathOf } from './aftermath.ts'
 import type { Event } from './events.ts'
 import type { TroubleKind } from './failure.ts'
 import { take } from './hearing.ts'
-import { describeExit, judgeEnd } from './judge-end.ts'
+import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
 import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
 import type { Aftermath, In, LastWord, Session } from './session.ts'
@@ -15,20 +15,28 @@ import { nothing, type Step, step } from './step.ts'
 export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
   const { at, attempt, exit, memory = null } = signal
   const verdict = judgeEnd(session.spec.proof, { exit, word: session.lastWord, memory })
-  const isOutage = verdict.kind === 'outage'
-  const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
-  const dead: Session = {
-    ...session,
-    exit,
-    isTurnOver: verdict.kind === 'done' || verdict.kind === 'failed',
-    outages: isOutage ? session.outages + 1 : session.outages,
-    limitedSince: isOutage && verdict.isLimit ? (session.limitedSince ?? at) : session.limitedSince,
-    thread: isLost ? { ...session.thread, losses: session.thread.losses + 1 } : session.thread,
-  }
   const spent = session.spending.attempt
-  return sweep(dead, at, aftermathOf(verdict, session, signal), rules, [
+  return sweep({ ...marked(session, verdict, at), exit }, at, aftermathOf(verdict, session, signal), rules, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
+}
+
+/** What is remembered of how an attempt ended. */
+function marked<S extends Session>(session: S, verdict: EndVerdict, at: Instant): S {
+  const { outages, limitedSince, thread } = session
+  const isOutage = verdict.kind === 'outage'
+  const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
+  return {
+    ...session,
+    isTurnOver: isOver(verdict),
+    outages: isOutage ? outages + 1 : outages,
+    limitedSince: isOutage && verdict.isLimit ? (limitedSince ?? at) : limitedSince,
+    thread: isLost ? { ...thread, losses: thread.losses + 1 } : thread,
+  }
+}
+
+function isOver({ kind }: EndVerdict): boolean {
+  return kind === 'done' || kind === 'failed'
 }
 
 export function tryLaterOrGiveUp(session: Session, signal: SignalOf<'launch.failed'>, rules: Rules): Step {
@@ -103,7 +111,16 @@ export function takeLate(session: In<'stopping'>, signal: SignalOf<'agent.told'>
   const heard = take(session, signal)
   const { next } = session.phase
   const isJudgedByWord = next.kind === 'end' && (next.outcome === 'done' || next.outcome === 'failed')
-  return signal.news.type === 'began' && isJudgedByWord ? judgeAgain(session, heard, null, signal.at) : heard
+  if (signal.news.type !== 'began' || !isJudgedByWord) return heard
+  return session.exit === null ? unsay(session, heard, signal.at) : judgeAgain(session, heard, null, signal.at)
+}
+
+/** It was taken for hung after a turn had ended well; a moment before, the next one had begun. */
+function unsay({ phase }: In<'stopping'>, heard: Step, at: Instant): Step {
+  if (phase.next.kind !== 'end' || phase.next.outcome !== 'done') return heard
+  const why = { reason: 'it was ended as its next turn began', trouble: 'silence' } as const
+  const next = afterCrash(heard.session, why, { at, chance: 0 })
+  return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
 }
 
 /** What we ended ourselves, for these reasons, goes on as was decided: what it said while it was ended explains nothing. */
@@ -117,12 +134,13 @@ function judgeAgain(session: In<'stopping'>, heard: Step, word: LastWord | null,
   if (exit === null || isDecidedByUs || spec.proof === 'exit-code') return heard
   const verdict = judgeEnd(spec.proof, { exit, word })
   if (OURS.includes(decided.trouble) && verdict.kind !== 'done') return heard
-  const isTurnOver = verdict.kind === 'done' || verdict.kind === 'failed'
   const next: Aftermath =
-    wanted === 'stop' && !isTurnOver
+    wanted === 'stop' && !isOver(verdict)
       ? { kind: 'end', outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' }
       : aftermathOf(verdict, session, { at, chance: 0 })
-  return { ...heard, session: { ...heard.session, isTurnOver, phase: { ...phase, next } } }
+  const isNew = 'trouble' in verdict && verdict.trouble !== decided.trouble
+  const known = isNew ? marked(heard.session, verdict, at) : { ...heard.session, isTurnOver: isOver(verdict) }
+  return { ...heard, session: { ...known, phase: { ...phase, next } } }
 }
 
 function sweep(session: Session, at: Instant, next: Aftermath, rules: Rules, events: readonly Event[] = []): Step {

@@ -17,6 +17,7 @@ const MEMORY_EVERY: Duration = 1_000
 /** An attempt that is watched. Times are counted awake: a closed lid is not silence. */
 interface Watch {
   readonly attempt: number
+  written: number
   vitals: Vitals | null
   lookedAt: Duration
   quietSince: Duration
@@ -56,7 +57,15 @@ export class Vigil {
   #begin({ spec, attempt }: Session): void {
     const now = this.#world.clock.awake()
     const pause = spec.memory === null ? Math.min(FIRST, (spec.patience.silence ?? EVERY) / 4) : MEMORY_EVERY
-    const watch: Watch = { attempt, vitals: null, lookedAt: now, quietSince: now, pause, cancel: () => undefined }
+    const watch: Watch = {
+      attempt,
+      written: 0,
+      vitals: null,
+      lookedAt: now,
+      quietSince: now,
+      pause,
+      cancel: () => undefined,
+    }
     this.#watches.set(spec.id, watch)
     this.#lookAfter(spec.id, watch, pause)
   }
@@ -80,6 +89,7 @@ export class Vigil {
     const { store, work, clock } = this.#world
     const session = store.load(id)
     if (session === undefined || session.attempt !== watch.attempt || !isAtWork(session)) return this.#forget(id)
+    if (this.#isTalking(session, watch)) return this.#lookAfter(id, watch, watch.pause)
     const usage = await work.vitals(attemptRef(session))
     if (this.#watches.get(id) !== watch) return
     const at = clock.now()
@@ -96,6 +106,16 @@ export class Vigil {
       watch,
       Math.min(watch.pause, untilVerdict(session, watch), session.spec.memory ? usual : Infinity),
     )
+  }
+
+  /** One that writes is at work, and nothing else needs to be looked at, unless its memory is counted. */
+  #isTalking(session: Session, watch: Watch): boolean {
+    const { work, clock } = this.#world
+    const written = work.written(attemptRef(session))
+    if (session.spec.memory !== null || written === watch.written) return false
+    const now = clock.awake()
+    Object.assign(watch, { written, vitals: null, lookedAt: now, quietSince: now, pause: pauseOf(session) ?? EVERY })
+    return true
   }
 
   /** Whether nothing happened since the last look. The first one knows nothing. */

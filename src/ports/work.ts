@@ -92,6 +92,8 @@ export interface Work {
   readonly boot: string
   /** When the attempt was last at work, as far as its files tell; null when they tell nothing. */
   seenAt(ref: AttemptRef): Instant | null
+  /** Bytes that the attempt has written so far; a fraction of what the rest costs. */
+  written(ref: AttemptRef): number
   /** How its processes are doing, without asking them. */
   vitals(ref: AttemptRef): Promise<Usage>
   /** Whether there is a folder to work in. */

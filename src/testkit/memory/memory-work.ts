@@ -80,6 +80,10 @@ export class MemoryWork implements Work {
     return writtenAt ?? life?.startedAt ?? null
   }
 
+  written(ref: AttemptRef): number {
+    return this.#machine.attempt(ref).output.length
+  }
+
   async vitals(ref: AttemptRef): Promise<Usage> {
     const { output, process, life } = this.#machine.attempt(ref)
     const processes = process?.isAlive && life !== null ? [life.pid] : []

@@ -10,9 +10,12 @@ import { attemptTree } from './end-attempt.ts'
 export async function vitalsOf(folder: AttemptFolder, marker: string): Promise<Usage> {
   const rows = await findTree(attemptTree(folder, marker))
   const processes = rows.map(row => row.pid).sort((a, b) => a - b)
+  return { written: writtenBy(folder), processes, ...(await usageOf(processes)) }
+}
+
+export function writtenBy(folder: AttemptFolder): number {
   const files = [folder.stdout, folder.stderr].map(file => fs.statSync(file, { throwIfNoEntry: false }))
-  const written = files.reduce((total, stat) => total + (stat?.size ?? 0), 0)
-  return { written, processes, ...(await usageOf(processes)) }
+  return files.reduce((total, stat) => total + (stat?.size ?? 0), 0)
 }
 
 /** When it last wrote something, or was started. */

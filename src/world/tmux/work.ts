@@ -14,7 +14,7 @@ import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
 import { Recording, withoutClosingMark } from './recording.ts'
-import { lastSeen, vitalsOf } from './vitals.ts'
+import { lastSeen, vitalsOf, writtenBy } from './vitals.ts'
 
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
@@ -115,6 +115,10 @@ export class TmuxWork implements Work {
 
   seenAt(ref: AttemptRef): Instant | null {
     return lastSeen(this.#folder(ref))
+  }
+
+  written(ref: AttemptRef): number {
+    return writtenBy(this.#folder(ref))
   }
 
   vitals(ref: AttemptRef): Promise<Usage> {
