@@ -3,6 +3,7 @@ import type { Mode } from '../../src/core/session.ts'
 import { type Given, said, type WorkBench } from './work-bench.ts'
 import { promisesOfEnding } from './work-ending.ts'
 import { promisesOfLaunching } from './work-launching.ts'
+import { promisesOfVitals } from './work-vitals.ts'
 
 /** What every work plane promises. */
 export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench): void {
@@ -35,5 +36,6 @@ export function promisesOfWork(world: string, mode: Mode, open: () => WorkBench)
     }
     promisesOfLaunching(given)
     promisesOfEnding(given)
+    promisesOfVitals(given)
   })
 }
