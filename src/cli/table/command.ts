@@ -17,6 +17,7 @@ export type CommandName =
   | 'messages'
   | 'follow'
   | 'daemon'
+  | 'boot'
   | 'doctor'
   | 'update'
   | 'config'

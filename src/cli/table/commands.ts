@@ -2,7 +2,7 @@ import type { Command } from './command.ts'
 import { FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
 import { RESUME, SEND } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
-import { DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
+import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 
 /** Every command, in the order help shows them. */
@@ -21,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   FOLLOW,
   MESSAGES,
   DAEMON,
+  BOOT,
   DOCTOR,
   UPDATE,
   CONFIG,
