@@ -1,9 +1,9 @@
-import os from 'node:os'
 import { refusal } from '../../api/contract/problems.ts'
 import { asker } from '../../world/os/boot/ask.ts'
 import { isCronRunning } from '../../world/os/boot/cron.ts'
 import { enableLinger, lingers } from '../../world/os/boot/logind.ts'
 import type { Mechanism, MechanismName } from '../../world/os/boot/mechanism.ts'
+import { userName } from '../../world/os/boot/user-name.ts'
 
 export interface Choice {
   readonly mechanism: Mechanism
@@ -58,7 +58,7 @@ async function prepare(mechanism: Mechanism, wish: Wish): Promise<Choice> {
 
 async function prepareLinger({ env, dryRun }: Wish): Promise<{ isReady: boolean; notes: string[] }> {
   const ask = asker(env)
-  const user = os.userInfo().username
+  const user = userName()
   if (await lingers(ask, user)) return { isReady: true, notes: [] }
   if (dryRun)
     return {

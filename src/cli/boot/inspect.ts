@@ -1,11 +1,11 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import { wordsOf } from '../../lib/trouble.ts'
 import { asker } from '../../world/os/boot/ask.ts'
 import { type BootOrder, bootOrder } from '../../world/os/boot/boot-order.ts'
 import { isCronRunning } from '../../world/os/boot/cron.ts'
 import { lingers } from '../../world/os/boot/logind.ts'
 import type { Installed, Mechanism, MechanismName } from '../../world/os/boot/mechanism.ts'
+import { userName } from '../../world/os/boot/user-name.ts'
 import type { Home } from '../../world/os/home.ts'
 import { mechanismsFor } from './mechanisms.ts'
 
@@ -32,7 +32,7 @@ interface BootProblem {
 }
 
 export async function inspect(home: Home, env: NodeJS.ProcessEnv): Promise<BootReport> {
-  const linger = await lingers(asker(env), os.userInfo().username)
+  const linger = await lingers(asker(env), userName())
   const installed: BootEntry[] = []
   const problems: BootProblem[] = []
   for (const mechanism of mechanismsFor(home, env)) {
@@ -51,7 +51,7 @@ export async function inspect(home: Home, env: NodeJS.ProcessEnv): Promise<BootR
 }
 
 export function lingerHint(): string {
-  return `loginctl enable-linger ${os.userInfo().username} (with sudo where that is refused)`
+  return `loginctl enable-linger ${userName()} (with sudo where that is refused)`
 }
 
 function entryOf({ name }: Mechanism, { where, order }: Installed, isCurrent: boolean): BootEntry {

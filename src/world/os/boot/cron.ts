@@ -1,15 +1,15 @@
 import fs from 'node:fs'
-import os from 'node:os'
 import { Trouble } from '../../../lib/trouble.ts'
 import { asker, must, wordsOfFailure } from './ask.ts'
 import { type BootOrder, leastPath } from './boot-order.ts'
 import { findLine, fits, readCronLine, renderCronLine, withLine, withoutLine } from './cron-line.ts'
 import type { Installed, Mechanism } from './mechanism.ts'
+import { userName } from './user-name.ts'
 
 /** A line in the user's crontab. Everything else in it stays as it is, byte for byte. */
 export function cron(name: string, env: NodeJS.ProcessEnv): Mechanism {
   const ask = asker(env)
-  const where = `the crontab of ${os.userInfo().username}`
+  const where = `the crontab of ${userName()}`
   const render = (order: BootOrder): string => {
     const line = renderCronLine(name, order)
     return fits(line) ? line : renderCronLine(name, { ...order, path: leastPath(env) })

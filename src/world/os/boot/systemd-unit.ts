@@ -9,8 +9,8 @@ export function renderUnit(order: BootOrder): string {
 [Unit]
 Description=oneshot supervisor
 # A program that was moved away is not tried for ever.
-StartLimitIntervalSec=60
-StartLimitBurst=5
+StartLimitIntervalSec=30
+StartLimitBurst=10
 
 [Service]
 Environment=${quoted(`ONESHOT_HOME=${order.home}`)}
