@@ -44,8 +44,8 @@ case $1 in
     [ -e "${UNITS}/$3" ] || { echo "Failed to enable unit: Unit file $3 does not exist." >&2; exit 1; }
     mkdir -p "${UNITS}/default.target.wants" && ln -sf "../$3" "${UNITS}/default.target.wants/$3" ;;
   disable) rm -f "${UNITS}/default.target.wants/$3" ;;
-  start) touch active ;;
-  stop) rm -f active ;;
+  start) touch active; oneshot daemon start ;;
+  stop) rm -f active; oneshot daemon stop ;;
   is-active) [ -e active ] || exit 3 ;;
   *) echo "Unknown command verb $1." >&2; exit 1 ;;
 esac`,
@@ -60,7 +60,7 @@ esac`,
   print) case $2 in */*/*) [ -e loaded ] || { echo "Could not find service" >&2; exit 113; } ;; esac ;;
   print-disabled) [ ! -e disabled ] || echo "  \\"$(cat disabled)\\" => disabled" ;;
   enable) rm -f disabled ;;
-  bootstrap) [ -e "$3" ] || { echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; }; touch loaded ;;
+  bootstrap) [ -e "$3" ] || { echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; }; touch loaded; oneshot daemon start ;;
   bootout) [ -e loaded ] || exit 3; rm loaded ;;
 esac`,
   crontab: `[ ! -e refuses ] || { echo "You (me) are not allowed to use this program (crontab)" >&2; exit 1; }

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { userName } from '../../src/world/os/boot/user-name.ts'
 import { BootStubs } from './boot-stubs.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { type Answer, House, isAlive, MAIN } from './house.ts'
+import { type Answer, House, isAlive, MAIN, until } from './house.ts'
 
 let house: House
 beforeEach(() => {
@@ -175,12 +176,10 @@ describe('with cron', () => {
     await house.ok('daemon', 'stop')
     await house.ok('boot', 'install')
     const line = (stubs.read('crontab') as string).replace('@reboot ', '').replaceAll('\\%', '%').trimEnd()
-    const { spawn } = await import('node:child_process')
     // As cron does it: hardly any environment, and /bin/sh.
     const child = spawn('/bin/sh', ['-c', line], { env: { HOME: house.root, PATH: '/usr/bin:/bin' }, stdio: 'ignore' })
     house.defer(async () => child.kill())
-    await house.ok('wait', '--help')
-    await expect.poll(async () => (await house.oneshot('daemon', 'status')).code, { timeout: 20_000 }).toBe(0)
+    await until('it is there', async () => ((await house.oneshot('daemon', 'status')).code === 0 ? true : undefined))
     const session = await house.run('--name', 'after', '--agent', 'demo', 'steps=1 delay=1ms')
     expect(await house.ended(session.name)).toMatchObject({ outcome: 'done' })
   })

@@ -5,7 +5,7 @@ import { openHome } from '../../world/os/home.ts'
 import { choose } from '../boot/choose.ts'
 import { type BootReport, inspect } from '../boot/inspect.ts'
 import { mechanismsFor } from '../boot/mechanisms.ts'
-import { findAnswering, startDaemon } from '../ensure-daemon.ts'
+import { findAnswering, startDaemon, untilItAnswers } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
@@ -44,7 +44,10 @@ async function install(line: Line, { home, env, screen }: Surroundings): Promise
   for (const other of all) if (other !== mechanism) await removeIfThere(other)
   // Whoever stopped it wants none now; and a supervisor that keeps its sessions still is for a boot only.
   const isWanted = !order.noResume && !fs.existsSync(home.downMarker)
-  if (isWanted && (await findAnswering(home)) === undefined) await mechanism.start?.()
+  if (isWanted && mechanism.start !== undefined && (await findAnswering(home)) === undefined) {
+    await mechanism.start()
+    await untilItAnswers(home)
+  }
   if (line.has(OPTIONS.json)) screen.out.say(toJson(told))
   tellNotes(line, screen, [`installed with ${mechanism.name}: ${mechanism.where}`, ...notes])
   return 0

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { Trouble } from '../../../lib/trouble.ts'
+import { which } from '../which.ts'
 import { asker, must, wordsOfFailure } from './ask.ts'
 import { type BootOrder, leastPath } from './boot-order.ts'
 import { findLine, fits, readCronLine, renderCronLine, withLine, withoutLine } from './cron-line.ts'
@@ -33,7 +34,7 @@ export function cron(name: string, env: NodeJS.ProcessEnv): Mechanism {
       }
     },
     async find(): Promise<Installed | undefined> {
-      if ((await ask('crontab', ['-l'])).code === 127) return undefined
+      if (which('crontab', env, '/') === undefined) return undefined
       const line = findLine(await list(), name)
       return line === undefined ? undefined : { where, text: line, order: readCronLine(line), isEnabled: true }
     },
