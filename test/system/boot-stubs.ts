@@ -28,7 +28,7 @@ export class BootStubs {
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
   }
 
-  /** Files that a stub goes by: `crontab`, `linger`, `refuses`. */
+  /** Files that a stub goes by: `crontab` and `linger` are what it keeps, `refuses` and `denied` make it fail. */
   write(name: string, text: string): void {
     fs.writeFileSync(path.join(this.#folder, name), text)
   }
@@ -53,7 +53,7 @@ esac`,
   show-user)
     if [ -e linger ]; then echo Linger=yes; else echo "Failed to get user: User ID 1 is not logged in or lingering" >&2; exit 1; fi ;;
   --no-ask-password)
-    if [ -e refuses ]; then echo "Could not enable linger: Access denied" >&2; exit 1; fi
+    if [ -e denied ]; then echo "Could not enable linger: Access denied" >&2; exit 1; fi
     touch linger ;;
 esac`,
   launchctl: `case $1 in

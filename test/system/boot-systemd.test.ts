@@ -65,6 +65,7 @@ describe.skipIf(obstacle !== undefined)(
       const second = await successorOf(first)
       expect(await stateOf(unit)).toBe('active')
 
+      process.kill(second.pid, 'SIGSTOP') // It cannot give itself another keeper any more.
       process.kill(keeper(), 'SIGKILL')
       process.kill(second.pid, 'SIGKILL')
       const third = await successorOf(second)

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { userName } from '../../src/world/os/boot/user-name.ts'
+import { which } from '../../src/world/os/which.ts'
 import { BootStubs } from './boot-stubs.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { type Answer, House, isAlive, MAIN, until } from './house.ts'
@@ -29,6 +30,14 @@ function stub(...programs: ConstructorParameters<typeof BootStubs>[1]): BootStub
 async function status(): Promise<Report & { code: number | null }> {
   const { code, stdout } = await house.oneshot('boot', 'status', '--json')
   return { code, ...(JSON.parse(stdout) as Report) }
+}
+
+/** A process that looks like one, for as long as the house stands. */
+function runCron(): void {
+  const program = path.join(house.root, 'cron')
+  fs.copyFileSync(which('sleep', process.env, '/') as string, program)
+  const child = spawn(program, ['1000'], { stdio: 'ignore' })
+  house.defer(() => new Promise(resolve => child.once('exit', resolve) && child.kill()))
 }
 
 /** What there is of units of the user, links included. */
@@ -113,9 +122,20 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(3)
   })
 
-  it('where you may not linger, a crontab is better; a unit that was asked for is written, and the rest told', async () => {
+  it('where you may not linger, a crontab is better than a unit', async () => {
+    const stubs = stub('systemctl', 'loginctl', 'crontab')
+    stubs.write('denied', '')
+    runCron()
+    const answer = await house.oneshot('boot', 'install')
+    expect(answer.stderr).toMatch(
+      /^installed with cron: the crontab of \S+\nlingering could not be switched on for you/,
+    )
+    expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'cron' }], linger: false })
+  })
+
+  it('where you may not linger and nothing else is there, a unit is written, and the rest told', async () => {
     const stubs = stub('systemctl', 'loginctl')
-    stubs.write('refuses', '')
+    stubs.write('denied', '')
     const answer = await house.oneshot('boot', 'install')
     expect(answer.code).toBe(0)
     expect(answer.stderr).toContain(
@@ -267,6 +287,19 @@ describe('the way', () => {
   })
 })
 
+it('the page on JSON names every field of the status', async () => {
+  stub('systemctl', 'loginctl')
+  await house.ok('boot', 'install')
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
+  const rows = [...page.slice(page.indexOf('## Boot')).matchAll(/^\| `([\w[\].]+)` \|/gm)].map(row => row[1] as string)
+  const { installed, linger, problems } = await status()
+  const fields = [
+    ...Object.keys(installed[0] ?? {}).map(field => `installed[].${field}`),
+    ...Object.keys({ linger, problems }),
+  ]
+  expect(rows.filter(row => row !== 'installed').sort()).toEqual(fields.sort())
+})
+
 describe('doctor', () => {
   interface Check {
     check: string
@@ -280,11 +313,10 @@ describe('doctor', () => {
   }
 
   it('tells that nothing starts it, that something does, and what is wrong with that', async () => {
-    const stubs = stub('systemctl', 'loginctl')
+    stub('systemctl', 'loginctl')
     expect(await found('boot')).toMatchObject([{ status: 'note', hint: 'oneshot boot install' }])
     await house.ok('boot', 'install')
     expect(await found('boot')).toEqual([{ check: 'boot', status: 'ok', message: 'systemd starts the supervisor' }])
-    stubs.write('refuses', '')
     fs.rmSync((await status()).installed[0]?.where as string)
     expect(await found('boot')).toMatchObject([{ status: 'note' }])
   })
