@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { run } from '../../src/world/os/run.ts'
@@ -9,7 +9,9 @@ import { type House, until } from './house.ts'
 export function obstacleToPrivacy(...programs: string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can make namespaces for it'
   const missing = ['unshare', 'mount', ...programs].find(name => which(name, withSbin(), '/') === undefined)
-  return missing === undefined ? undefined : `${missing} is not installed`
+  if (missing !== undefined) return `${missing} is not installed`
+  const trial = ['--mount', '--cgroup', '--propagation', 'private', 'mount', '-t', 'tmpfs', 'none', '/run']
+  return spawnSync('unshare', trial).status === 0 ? undefined : 'namespaces may not be made here'
 }
 
 export function withSbin(): NodeJS.ProcessEnv {
@@ -53,7 +55,8 @@ export class PrivateGroup {
   }
 
   async remove(): Promise<void> {
-    const folders = (fs.readdirSync(this.folder, { recursive: true, withFileTypes: true }) as fs.Dirent[])
+    const folders = fs
+      .readdirSync(this.folder, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
     // The deepest first; one that still holds a process that is just ending is tried again.

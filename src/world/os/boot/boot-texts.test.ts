@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { homeAt } from '../home.ts'
 import { which } from '../which.ts'
@@ -22,7 +22,14 @@ const plain: BootOrder = {
 
 /** What a person may call a folder, above all what one of the three formats gives a meaning to. */
 const name = fc.string({
-  unit: fc.constantFrom(...'ab %$"\'&<>;#*!{}[]()=~`|?@é漢', '%%', '$$', "''", '"; exec ', ' # oneshot boot oneshot'),
+  unit: fc.constantFrom(
+    ...'ab %$"\'&<>;#*!{}[]()=~`|?@é漢'.split(''),
+    '%%',
+    '$$',
+    "''",
+    '"; exec ',
+    ' # oneshot boot oneshot',
+  ),
   maxLength: 12,
 })
 const file = name.map(text => `/${text}`)
