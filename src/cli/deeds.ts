@@ -19,6 +19,7 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   events: async () => (await import('./commands/events.ts')).events,
   messages: async () => (await import('./commands/messages.ts')).messages,
   daemon: async () => (await import('./commands/daemon.ts')).daemon,
+  boot: async () => (await import('./commands/boot.ts')).boot,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   update: async () => (await import('./commands/update.ts')).update,
   config: async () => (await import('./commands/config.ts')).config,

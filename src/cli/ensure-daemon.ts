@@ -43,6 +43,11 @@ export async function startDaemon(home: Home, { isHeld = false } = {}): Promise<
   fs.rmSync(home.downMarker, { force: true })
   const { startKeeper } = await import('../world/os/keeper.ts') // node:child_process, 2 ms that `run` seldom needs.
   startKeeper(home)
+  return await untilItAnswers(home)
+}
+
+/** For whoever has had one started. */
+export async function untilItAnswers(home: Home): Promise<DaemonView> {
   const view = await repeatedly(() => findAnswering(home), START_PATIENCE)
   if (view !== undefined) return view
   const [lastWord] = tailOf(home.daemonLog, 1)

@@ -37,6 +37,7 @@ export const PROBLEMS = {
   'daemon-refused': 6,
   'daemon-not-running': 3,
   'update-impossible': 1,
+  'boot-impossible': 1,
   'world-failed': 1,
   bug: 1,
 } as const

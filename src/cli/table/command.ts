@@ -19,6 +19,7 @@ export type CommandName =
   | 'messages'
   | 'follow'
   | 'daemon'
+  | 'boot'
   | 'doctor'
   | 'update'
   | 'config'

@@ -2,7 +2,7 @@ import type { Command } from './command.ts'
 import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
 import { HOLD, RESUME, SEND } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
-import { DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
+import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 
 /** Every command, in the order help shows them. */
@@ -23,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   EVENTS,
   MESSAGES,
   DAEMON,
+  BOOT,
   DOCTOR,
   UPDATE,
   CONFIG,

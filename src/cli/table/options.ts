@@ -1,5 +1,6 @@
 import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { MECHANISMS } from '../../world/os/boot/mechanism.ts'
 import type { Option } from './command.ts'
 import {
   ASSIGNMENT,
@@ -84,6 +85,8 @@ export const OPTIONS = {
   noWait: flag('no-wait', 'return at once'),
   olderThan: option('older-than', DURATION, 'only sessions that ended at least this long ago'),
   fix: flag('fix', 'repair what can be repaired safely'),
+  with: option('with', choice('WAY', MECHANISMS), 'how to be started; the best that works here unless given'),
+  noResume: flag('no-resume', 'keep the sessions still: none is gone on with by itself'),
   check: flag('check', 'only tell whether there is something new'),
   keep: flag('keep', 'leave the demo’s state folder in place to look at'),
 } as const

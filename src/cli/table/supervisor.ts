@@ -25,6 +25,32 @@ Its log tells what it decided about each session, and why.`,
   ],
 }
 
+export const BOOT_ACTIONS = ['install', 'remove', 'status'] as const
+
+export const BOOT: Command = {
+  name: 'boot',
+  group: 'Supervisor',
+  summary: 'have the supervisor started with the machine, so that work goes on after a reboot',
+  about: `A systemd user unit, a launchd agent or a line in your crontab starts the supervisor. Nothing is
+done for other users, and running work is not disturbed. With systemd you have to linger, which
+install switches on where you may: else your service manager starts only when you log in. launchd
+starts it when you log in.
+
+It is started even if \`oneshot daemon stop\` was called before the reboot: that is for as long as
+the machine runs. What shall not go on: \`oneshot stop\` it, install with --no-resume, or remove.
+
+status exits with 3 when nothing is installed, and with 1 when what is installed would not work;
+to install again mends it, as after oneshot was moved or another Node was installed.`,
+  arguments: [{ kind: choice('ACTION', BOOT_ACTIONS), summary: `${BOOT_ACTIONS.join(', ')}; status unless given` }],
+  options: [OPTIONS.with, OPTIONS.noResume, OPTIONS.dryRun, OPTIONS.json],
+  examples: [
+    { argv: ['boot', 'install'], says: 'in the best way that works here' },
+    { argv: ['boot', 'install', '--with', 'cron', '--dry-run'], says: 'only show the line' },
+    { argv: ['boot', 'install', '--no-resume'], says: 'start the supervisor, and let the sessions be' },
+    { argv: ['boot', 'status'], says: 'is it installed, and would it work?' },
+  ],
+}
+
 export const DOCTOR: Command = {
   name: 'doctor',
   group: 'Supervisor',

@@ -1,0 +1,337 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { userName } from '../../src/world/os/boot/user-name.ts'
+import { which } from '../../src/world/os/which.ts'
+import { BootStubs } from './boot-stubs.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { type Answer, House, isAlive, MAIN, until } from './house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+interface Report {
+  installed: { with: string; where: string; isCurrent: boolean; noResume: boolean; program: string | null }[]
+  linger: boolean | null
+  problems: { message: string; hint: string }[]
+}
+
+/** From now on these programs of the system are ours, and no others are there. */
+function stub(...programs: ConstructorParameters<typeof BootStubs>[1]): BootStubs {
+  const stubs = new BootStubs(house, programs)
+  house.env['PATH'] = stubs.bin
+  return stubs
+}
+
+async function status(): Promise<Report & { code: number | null }> {
+  const { code, stdout } = await house.oneshot('boot', 'status', '--json')
+  return { code, ...(JSON.parse(stdout) as Report) }
+}
+
+/** A process that looks like one, for as long as the house stands. */
+function runCron(): void {
+  const program = path.join(house.root, 'cron')
+  fs.copyFileSync(which('sleep', process.env, '/') as string, program)
+  const child = spawn(program, ['1000'], { stdio: 'ignore' })
+  house.defer(() => new Promise(resolve => child.once('exit', resolve) && child.kill()))
+}
+
+/** What there is of units of the user, links included. */
+function unitFiles(): string[] {
+  const folder = path.join(house.env['XDG_CONFIG_HOME'] as string, 'systemd', 'user')
+  return fs.existsSync(folder) ? (fs.readdirSync(folder, { recursive: true }) as string[]).sort() : []
+}
+
+describe('with systemd', () => {
+  it('a unit is written, switched on and started, and you linger from then on', async () => {
+    const stubs = stub('systemctl', 'loginctl', 'crontab')
+    expect(await status()).toEqual({ code: 3, installed: [], linger: false, problems: [] })
+    const answer = await house.oneshot('boot', 'install')
+    expect(answer).toMatchObject({ code: 0, stdout: '' })
+    expect(answer.stderr).toMatch(
+      /^installed with systemd: .*\/systemd\/user\/oneshot-[0-9a-f]{8}\.service\n.* now lingers/,
+    )
+    const unit = path.basename(unitFiles().at(-1) as string)
+    expect(unitFiles()).toEqual(['default.target.wants', `default.target.wants/${unit}`, unit])
+    const calls = stubs.calls().filter(call => !call.includes('show-'))
+    expect(calls.filter(call => call.startsWith('systemctl'))).toEqual([
+      'systemctl --user daemon-reload',
+      `systemctl --user enable --quiet ${unit}`,
+      `systemctl --user reset-failed ${unit}`,
+      `systemctl --user start ${unit}`,
+    ])
+    expect(calls).toContain(`loginctl --no-ask-password enable-linger ${userName()}`)
+    expect(await status()).toMatchObject({
+      code: 0,
+      installed: [{ with: 'systemd', isCurrent: true, noResume: false, program: MAIN }],
+      linger: true,
+      problems: [],
+    })
+  })
+
+  it('installing again changes nothing; what is outdated, foreign, missing or switched off is told and mended', async () => {
+    stub('systemctl', 'loginctl')
+    await house.ok('boot', 'install')
+    const unit = (await status()).installed[0]?.where as string
+    const text = fs.readFileSync(unit, 'utf8')
+    await house.ok('boot', 'install')
+    expect(fs.readFileSync(unit, 'utf8')).toBe(text)
+    const spoilt: [string, string][] = [
+      [text.replaceAll(MAIN, '/gone/main.cjs'), 'starts /gone/main.cjs, which is not there'],
+      [text.replaceAll(MAIN, import.meta.filename), `starts another oneshot: ${import.meta.filename}`],
+      [text.replace('KillMode=process', 'KillMode=control-group'), 'was changed, or written by another version'],
+      ['[Service]\nExecStart=/bin/true\n', 'does not start oneshot'],
+    ]
+    for (const [wrong, message] of spoilt) {
+      fs.writeFileSync(unit, wrong)
+      expect(await status()).toMatchObject({
+        code: 1,
+        problems: [{ message: expect.stringContaining(message), hint: 'oneshot boot install' }],
+      })
+      await house.ok('boot', 'install')
+      expect(await status()).toMatchObject({ code: 0, problems: [] })
+    }
+    fs.rmSync(path.join(path.dirname(unit), 'default.target.wants', path.basename(unit)))
+    expect(await status()).toMatchObject({ code: 1, problems: [{ message: expect.stringContaining('switched off') }] })
+    await house.ok('boot', 'install')
+    expect(fs.readFileSync(unit, 'utf8')).toBe(text)
+    expect((await status()).code).toBe(0)
+  })
+
+  it('another PATH than at that time is no fault', async () => {
+    stub('systemctl', 'loginctl')
+    await house.ok('boot', 'install')
+    house.env['PATH'] = `/somewhere/else:${house.env['PATH']}`
+    expect((await status()).code).toBe(0)
+  })
+
+  it('is removed without a trace; a supervisor that lived by it is started in the ordinary way', async () => {
+    const stubs = stub('systemctl', 'loginctl')
+    await house.ok('boot', 'install')
+    expect(stubs.read('active')).toBe('')
+    const removed = await house.json<{ removed: string[] }>('boot', 'remove')
+    expect(removed.removed).toEqual([expect.stringMatching(/\.service$/)])
+    expect(unitFiles()).toEqual(['default.target.wants'])
+    expect(stubs.read('active')).toBeUndefined()
+    expect(await house.daemon()).toMatchObject({ home: house.home.root })
+    expect((await house.oneshot('boot', 'remove')).stderr).toBe('nothing was installed\n')
+    expect((await status()).code).toBe(3)
+  })
+
+  it('where you may not linger, a crontab is better than a unit', async () => {
+    const stubs = stub('systemctl', 'loginctl', 'crontab')
+    stubs.write('denied', '')
+    runCron()
+    const answer = await house.oneshot('boot', 'install')
+    expect(answer.stderr).toMatch(
+      /^installed with cron: the crontab of \S+\nlingering could not be switched on for you/,
+    )
+    expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'cron' }], linger: false })
+  })
+
+  it('where you may not linger and nothing else is there, a unit is written, and the rest told', async () => {
+    const stubs = stub('systemctl', 'loginctl')
+    stubs.write('denied', '')
+    const answer = await house.oneshot('boot', 'install')
+    expect(answer.code).toBe(0)
+    expect(answer.stderr).toContain(
+      'lingering could not be switched on for you (Could not enable linger: Access denied)',
+    )
+    expect(answer.stderr).toContain(`sudo loginctl enable-linger ${userName()}`)
+    expect(await status()).toMatchObject({
+      code: 1,
+      linger: false,
+      problems: [
+        { message: expect.stringContaining('you do not linger'), hint: expect.stringContaining('enable-linger') },
+      ],
+    })
+  })
+
+  it('running work and its supervisor are not disturbed, and one that was stopped on purpose stays so', async () => {
+    const stubs = stub('systemctl', 'loginctl')
+    const { pid } = await house.run('--name', 'long', '--headless', '--', 'sleep', '1000')
+    const before = await house.daemon()
+    await house.ok('boot', 'install')
+    expect(await house.daemon()).toEqual(before)
+    await house.ok('boot', 'remove')
+    expect(await house.daemon()).toEqual(before)
+    await house.ok('daemon', 'stop')
+    await house.ok('boot', 'install')
+    expect(stubs.calls().filter(call => / (start|stop) /.test(call))).toEqual([])
+    expect(isAlive(pid as number)).toBe(true)
+  })
+})
+
+describe('with cron', () => {
+  it('a line is added below what is there, and taken away again, to the byte', async () => {
+    const stubs = stub('crontab')
+    const theirs =
+      '# m h dom mon dow command\n0 5 * * 1\ttar -zcf /var/backups/home.tgz /home/ 50\\%\n\n@reboot  true  \n'
+    stubs.write('crontab', theirs)
+    await house.ok('boot', 'install')
+    await house.ok('boot', 'install')
+    const crontab = stubs.read('crontab') as string
+    expect(crontab.startsWith(theirs)).toBe(true)
+    expect(crontab.slice(theirs.length)).toMatch(/^@reboot ONESHOT_HOME=.* # oneshot boot oneshot-[0-9a-f]{8}\n$/)
+    expect((await status()).installed).toMatchObject([{ with: 'cron', isCurrent: true }])
+    await house.ok('boot', 'remove')
+    expect(stubs.read('crontab')).toBe(theirs)
+  })
+
+  it('a crontab that was not there is not there afterwards', async () => {
+    const stubs = stub('crontab')
+    await house.ok('boot', 'install')
+    expect(stubs.read('crontab')).toContain(MAIN)
+    await house.ok('boot', 'remove')
+    expect(stubs.read('crontab')).toBeUndefined()
+  })
+
+  it('the line starts the supervisor, also after it was stopped on purpose', async () => {
+    const stubs = stub('crontab')
+    await house.ok('daemon', 'start')
+    await house.ok('daemon', 'stop')
+    await house.ok('boot', 'install')
+    const line = (stubs.read('crontab') as string).replace('@reboot ', '').replaceAll('\\%', '%').trimEnd()
+    // As cron does it: hardly any environment, and /bin/sh.
+    const child = spawn('/bin/sh', ['-c', line], { env: { HOME: house.root, PATH: '/usr/bin:/bin' }, stdio: 'ignore' })
+    house.defer(async () => child.kill())
+    await until('it is there', async () => ((await house.oneshot('daemon', 'status')).code === 0 ? true : undefined))
+    const session = await house.run('--name', 'after', '--agent', 'demo', 'steps=1 delay=1ms')
+    expect(await house.ended(session.name)).toMatchObject({ outcome: 'done' })
+  })
+
+  it('what crontab says when it fails is told, and a crontab that cannot be read is never written', async () => {
+    const stubs = stub('crontab')
+    stubs.write('crontab', 'theirs\n')
+    stubs.write('refuses', '')
+    await expectRefusal(house, ['boot', 'install'], {
+      exit: 1,
+      code: 'boot-impossible',
+      says: 'You (me) are not allowed to use this program (crontab)',
+      hint: 'have this called at boot, as you, by whatever starts programs here: oneshot daemon start',
+    })
+    expect(stubs.read('crontab')).toBe('theirs\n')
+  })
+})
+
+describe('with launchd', () => {
+  it('an agent is written, loaded and taken away', async () => {
+    const stubs = stub('launchctl', 'crontab')
+    const answer = await house.oneshot('boot', 'install')
+    expect(answer.stderr).toContain('launchd starts it when you log in, not before')
+    const folder = path.join(house.root, 'Library', 'LaunchAgents')
+    const [name = ''] = fs.readdirSync(folder)
+    expect(name).toMatch(/^oneshot-[0-9a-f]{8}\.supervisor\.plist$/)
+    expect(stubs.read('loaded')).toBe('')
+    expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'launchd', isCurrent: true }] })
+    stubs.write('disabled', name.replace('.plist', ''))
+    expect(await status()).toMatchObject({ code: 1, problems: [{ message: expect.stringContaining('switched off') }] })
+    await house.ok('boot', 'install')
+    expect((await status()).code).toBe(0)
+    await house.ok('boot', 'remove')
+    expect({ files: fs.readdirSync(folder), loaded: stubs.read('loaded') }).toEqual({ files: [], loaded: undefined })
+  })
+})
+
+describe('the way', () => {
+  it('can be chosen, and takes the place of the one before', async () => {
+    stub('systemctl', 'loginctl', 'crontab')
+    await house.ok('boot', 'install', '--with', 'cron')
+    expect((await status()).installed.map(entry => entry.with)).toEqual(['cron'])
+    await house.ok('boot', 'install', '--with', 'systemd')
+    expect((await status()).installed.map(entry => entry.with)).toEqual(['systemd'])
+    expect((await house.oneshot('boot', 'install', '--with', 'upstart')).code).toBe(2)
+  })
+
+  it('is refused where there is none, with what to do by hand', async () => {
+    stub()
+    await expectRefusal(house, ['boot', 'install'], {
+      exit: 1,
+      code: 'boot-impossible',
+      says: 'systemctl is not on PATH',
+      hint: 'have this called at boot, as you, by whatever starts programs here: oneshot daemon start',
+    })
+    expect(fs.existsSync(house.home.root)).toBe(false)
+  })
+
+  it('is only shown with --dry-run', async () => {
+    const stubs = stub('systemctl', 'loginctl', 'crontab')
+    for (const way of ['systemd', 'cron', 'launchd']) {
+      const shown = await house.ok('boot', 'install', '--dry-run', '--with', way)
+      expect(shown).toContain(MAIN)
+      const { text, where } = JSON.parse(
+        await house.ok('boot', 'install', '--dry-run', '--with', way, '--json'),
+      ) as Record<string, string>
+      expect({ text: text?.trimEnd(), where }).toEqual({ text: shown, where: expect.any(String) })
+    }
+    expect({ linger: stubs.read('linger'), crontab: stubs.read('crontab'), units: unitFiles() }).toEqual({
+      linger: undefined,
+      crontab: undefined,
+      units: [],
+    })
+    expect((await status()).code).toBe(3)
+  })
+
+  it('passes the safe mode on, and starts nothing in it now', async () => {
+    const stubs = stub('systemctl', 'loginctl', 'crontab')
+    for (const way of ['systemd', 'cron']) {
+      await house.ok('boot', 'install', '--no-resume', '--with', way)
+      expect((await status()).installed).toMatchObject([{ with: way, noResume: true, isCurrent: true }])
+    }
+    expect(stubs.read('active')).toBeUndefined()
+    expect(stubs.read('crontab')).toContain('ONESHOT_NO_RESUME=1')
+  })
+})
+
+it('the page on JSON names every field of the status', async () => {
+  stub('systemctl', 'loginctl')
+  await house.ok('boot', 'install')
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
+  const rows = [...page.slice(page.indexOf('## Boot')).matchAll(/^\| `([\w[\].]+)` \|/gm)].map(row => row[1] as string)
+  const { installed, linger, problems } = await status()
+  const fields = [
+    ...Object.keys(installed[0] ?? {}).map(field => `installed[].${field}`),
+    ...Object.keys({ linger, problems }),
+  ]
+  expect(rows.filter(row => row !== 'installed').sort()).toEqual(fields.sort())
+})
+
+describe('doctor', () => {
+  interface Check {
+    check: string
+    status: string
+    message: string
+    hint?: string
+  }
+  const found = async (check: string): Promise<Check[]> => {
+    const { stdout }: Answer = await house.oneshot('doctor', '--json')
+    return (JSON.parse(stdout) as { checks: Check[] }).checks.filter(finding => finding.check === check)
+  }
+
+  it('tells that nothing starts it, that something does, and what is wrong with that', async () => {
+    stub('systemctl', 'loginctl')
+    expect(await found('boot')).toMatchObject([{ status: 'note', hint: 'oneshot boot install' }])
+    await house.ok('boot', 'install')
+    expect(await found('boot')).toEqual([{ check: 'boot', status: 'ok', message: 'systemd starts the supervisor' }])
+    fs.rmSync((await status()).installed[0]?.where as string)
+    expect(await found('boot')).toMatchObject([{ status: 'note' }])
+  })
+
+  it('says nothing of logout where there is no logind', async () => {
+    stub('crontab')
+    expect(await found('logout')).toEqual([])
+  })
+
+  it('asks logind what it does at logout', async () => {
+    const stubs = stub('busctl', 'loginctl')
+    stubs.write('rule', 'b true\nas 0\nas 0\n')
+    expect(await found('logout')).toMatchObject([{ check: 'logout' }])
+    expect(stubs.calls()).toContain(
+      'busctl --system get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager KillUserProcesses KillOnlyUsers KillExcludeUsers',
+    )
+  })
+})
