@@ -6,14 +6,17 @@ import { judgeOutage } from './judge-outage.ts'
 import { judgeRestart } from './judge-restart.ts'
 import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
-import type { Aftermath, In, LastWord, Session } from './session.ts'
+import type { Aftermath, In, LastWord, Session, Spec } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { hasSpent, judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
-/** The agent is dead. Nothing follows before its whole tree is gone. */
+/**
+ * The agent is dead. Nothing follows before its whole tree is gone. One that left nothing behind and is to be started again
+ * at once is not swept first: that it is gone is the next thing to be seen.
+ */
 export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
-  const { at, attempt, exit, chance } = signal
+  const { at, attempt, exit, chance, isAlone } = signal
   const verdict = judgeEnd(session.spec.proof, exit, session.lastWord)
   const isOutage = verdict.kind === 'outage'
   const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
@@ -25,17 +28,21 @@ export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>
     thread: isLost ? { ...session.thread, losses: session.thread.losses + 1 } : session.thread,
   }
   const spent = session.spending.attempt
-  return sweep(dead, at, aftermathOf(verdict, session, at, chance), rules, [
+  const next = aftermathOf(verdict, session, at, chance)
+  const swept = sweep(dead, at, next, rules, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
+  return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
 }
 
 function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance: number): Aftermath {
   const { reason } = verdict
   switch (verdict.kind) {
-    case 'done':
     case 'failed':
-      return { kind: 'end', outcome: verdict.kind, reason }
+      if (isTriedAgain(session.spec)) return afterCrash(session, reason, now, chance)
+      return { kind: 'end', outcome: 'failed', reason }
+    case 'done':
+      return { kind: 'end', outcome: 'done', reason }
     case 'budget':
       return { kind: 'end', outcome: 'stopped', reason }
     case 'crashed':
@@ -50,6 +57,11 @@ function aftermathOf(verdict: EndVerdict, session: Session, now: Instant, chance
     case 'blocked':
       return { kind: 'block', reason, question: verdict.remedy === null ? reason : `${reason} (${verdict.remedy})` }
   }
+}
+
+/** An agent that says it failed would fail again; whether a command would, its user may know. */
+function isTriedAgain({ proof, restart }: Spec): boolean {
+  return proof === 'exit-code' && restart.on === 'failure'
 }
 
 function afterCrash(

@@ -17,11 +17,12 @@ export const DEFAULT_RULES: Rules = {
   sweepPatience: 15_000,
 }
 
-/** First retry almost at once, because most deaths are accidents; then 2 s doubling to 64 s; ten in ten minutes. */
+/** First retry at once, because most deaths are accidents; then 2 s doubling to 64 s; ten in ten minutes. */
 export const DEFAULT_RESTART: RestartPolicy = {
+  on: 'crash',
   limit: 10,
   window: 600_000,
-  firstDelay: 100,
+  firstDelay: 0,
   nextDelay: 2_000,
   maxDelay: 64_000,
 }

@@ -14,6 +14,8 @@ export type Proof = 'exit-code' | 'end-event'
 
 /** How often and how fast a dead attempt is followed by another. */
 export interface RestartPolicy {
+  /** What is followed by another attempt: only a death in the middle of the work, or also a command's exit code. */
+  readonly on: 'crash' | 'failure'
   readonly limit: number
   readonly window: Duration
   readonly firstDelay: Duration

@@ -42,10 +42,16 @@ export type Signal = { readonly at: Instant } & (
       readonly hasErrand: boolean
       readonly isFinal: boolean
     }
-  /** `chance` is a dice roll in [0, 1) for the jitter of a restart. */
-  | { readonly type: 'process.died'; readonly attempt: number; readonly exit: Exit; readonly chance: number }
-  /** Nothing of the attempt's process tree is left. */
-  | { readonly type: 'tree.gone'; readonly attempt: number }
+  /** `chance` is a dice roll in [0, 1) for the jitter of a restart. `isAlone`: certainly nothing else of it is left. */
+  | {
+      readonly type: 'process.died'
+      readonly attempt: number
+      readonly exit: Exit
+      readonly chance: number
+      readonly isAlone?: boolean
+    }
+  /** Nothing of the attempt's process tree is left. `isUnswept`: it went by itself, and nobody has cleared up after it. */
+  | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
   /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
   | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
   | { readonly type: 'user.resume'; readonly heard?: number }

@@ -46,7 +46,7 @@ export function accept(
     effort: request.effort ?? null,
     limits: { ...NO_LIMITS, ...request.limits },
     maxTime: request.maxTime,
-    restart: DEFAULT_RESTART,
+    restart: { ...DEFAULT_RESTART, ...request.restart },
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)

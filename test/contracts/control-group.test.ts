@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { makeGroup, membersOf, removeGroup } from '../../src/world/os/control-group.ts'
 import { identify, lives, type ProcessId } from '../../src/world/os/processes.ts'
+import { readStart } from '../../src/world/os/spool.ts'
 import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
 
 const NO_GROUPS = 'control groups may not be made here'
@@ -33,7 +34,7 @@ describe.each(['headless', 'tty'] as const)('a %s program', mode => {
     await bench.until('it has hidden something', () => fs.existsSync(note))
     await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
     const hidden = identify(Number(fs.readFileSync(note, 'utf8'))) as ProcessId
-    const group = fs.readFileSync(folder.group, 'utf8')
+    const group = readStart(folder)?.group ?? ''
     expect(lives(hidden)).toBe('alive')
     expect([...membersOf(group)]).toEqual([hidden.pid])
     expect(bench.alive(order), 'its marker does not tell').toBe(0)

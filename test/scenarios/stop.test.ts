@@ -102,7 +102,14 @@ test('a session that lasts too long is stopped, whether it runs or rests', async
     outcome: 'stopped',
     reason: 'the time limit of 1 min was reached (killed by SIGINT)',
   })
-  const restart = { limit: 3, window: 600_000, firstDelay: 100_000, nextDelay: 100_000, maxDelay: 100_000 }
+  const restart = {
+    on: 'crash' as const,
+    limit: 3,
+    window: 600_000,
+    firstDelay: 100_000,
+    nextDelay: 100_000,
+    maxDelay: 100_000,
+  }
   const resting = await begin(CRASHING, () => undefined, { maxTime: 60_000, restart })
   await resting.stage.until(() => resting.stage.hasEnded('s1'))
   expect(resting.stage.session('s1')?.phase).toMatchObject({

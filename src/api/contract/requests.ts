@@ -23,6 +23,15 @@ export interface RunRequest {
   readonly effort?: string
   /** What the session may use up in all. Absent: no limit. */
   readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
+  /** How a dead attempt is followed by another; what is absent is as usual. Durations in milliseconds. */
+  readonly restart?: {
+    readonly on?: 'failure' | 'crash'
+    readonly limit?: number
+    readonly window?: number
+    readonly firstDelay?: number
+    readonly nextDelay?: number
+    readonly maxDelay?: number
+  }
   /** A conversation of the agent's to go on with, by its own id. */
   readonly thread?: string
 }

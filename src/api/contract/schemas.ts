@@ -4,6 +4,7 @@ import { refusal } from './problems.ts'
 import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
+const duration = z.int().check(z.gte(0), z.lte(LONGEST_DURATION))
 
 /** What the daemon accepts, checked where it arrives. */
 const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
@@ -24,6 +25,16 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
       usd: z.exactOptional(z.number().check(z.positive())),
       tokens: z.exactOptional(z.int().check(z.positive())),
       turns: z.exactOptional(z.int().check(z.positive())),
+    }),
+  ),
+  restart: z.exactOptional(
+    z.strictObject({
+      on: z.exactOptional(z.enum(['failure', 'crash'])),
+      limit: z.exactOptional(z.int().check(z.gte(0))),
+      window: z.exactOptional(duration),
+      firstDelay: z.exactOptional(duration),
+      nextDelay: z.exactOptional(duration),
+      maxDelay: z.exactOptional(duration),
     }),
   ),
   thread: z.exactOptional(word),

@@ -72,9 +72,10 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
   limits: fc.record({ usd: fc.constantFrom(null, null, 3), tokens: fc.constant(null), turns: fc.constant(null) }),
   maxTime: fc.option(fc.integer({ min: 1, max: 5_000_000 })),
   restart: fc.record({
+    on: fc.constantFrom('crash' as const, 'crash' as const, 'failure' as const),
     limit: fc.constantFrom(0, 1, 2, 3, 4, 4, 4),
     window: fc.integer({ min: 1, max: 1_000_000 }),
-    firstDelay: fc.integer({ min: 0, max: 1_000 }),
+    firstDelay: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1_000 })),
     nextDelay: fc.integer({ min: 0, max: 5_000 }),
     maxDelay: fc.integer({ min: 0, max: 64_000 }),
   }),
@@ -101,9 +102,10 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'thread.surveyed':
       return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasErrand: is, isFinal: is }))
     case 'process.died':
-      return exits.chain(exit => one({ exit, chance }))
-    case 'agent.answered':
+      return fc.tuple(exits, fc.boolean()).chain(([exit, isAlone]) => one({ exit, chance, isAlone }))
     case 'tree.gone':
+      return fc.boolean().chain(isUnswept => one({ isUnswept }))
+    case 'agent.answered':
       return one({})
     case 'user.message':
       return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
@@ -157,7 +159,8 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due') return { at, type }
   const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
   const fields = { life: LIFE, reason: 'no pty', question: 'may I?', exit, word, thread, news: whim.news, chance: 0.5 }
-  return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey }
+  const left = { isAlone: has, isUnswept: has }
+  return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey, ...left }
 }
 
 const NEXT: { readonly [P in PhaseName]: SignalType } = {

@@ -115,7 +115,7 @@ export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     effort: null,
     limits: NO_LIMITS,
     maxTime: null,
-    restart: { limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
+    restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
     createdAt: Date.UTC(2026, 0, 1),
     ...wishes,
   }
