@@ -94,7 +94,7 @@ conclude() {
   signalled=no
   case $2 in
     130 | 141) signalled=yes ;;
-    129 | 1[3-9]? | 2??) [ -s "$folder/notice" ] && signalled=yes ;;
+    129 | 1[3-9]? | 2??) [ -s "$notice" ] && signalled=yes ;;
   esac
   until record "$1" "$2" || [ ! -d "$folder" ]; do sleep 1; done
   # While the supervisor writes down what follows, we are ready for it.

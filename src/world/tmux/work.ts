@@ -203,9 +203,8 @@ export class TmuxWork implements Work {
   /** A shim that could not be called to the next attempt would keep it from beginning. */
   async #clearBefore(order: LaunchOrder): Promise<void> {
     const before = { ...order, attempt: order.attempt - 1 }
-    const folder = this.#folder(before)
-    const isThere = readClaim(folder) !== null && !fs.existsSync(folder.swept)
-    if (isThere) await this.sweep(before, { force: false })
+    const { exit, shim } = this.evidence(before)
+    if (exit !== null && shim === 'alive') await this.sweep(before, { force: false })
   }
 
   #messageFile(sessionId: string, message: number): string {
