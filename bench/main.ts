@@ -7,6 +7,7 @@ import { list } from './figures/list.ts'
 import { memory } from './figures/memory.ts'
 import { output } from './figures/output.ts'
 import { recovery } from './figures/recovery.ts'
+import { restart } from './figures/restart.ts'
 import { turn } from './figures/turn.ts'
 import { processesWith } from './measure/proc.ts'
 import { installPeers } from './peers/install.ts'
@@ -23,6 +24,7 @@ const FIGURES: Readonly<Record<string, (shop: Workshop) => Promise<Row[]>>> = {
   latency,
   turn,
   death,
+  restart,
   output,
   memory,
   idle,

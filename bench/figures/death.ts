@@ -3,46 +3,42 @@ import type { SessionView } from '../../src/api/contract/session-view.ts'
 import { sessionEvents } from '../../src/views/sessions.ts'
 import { attemptId } from '../../src/world/os/folders.ts'
 import { FolderWatch } from '../measure/folder-watch.ts'
-import { type Stats, statsOf } from '../measure/stats.ts'
+import { statsOf } from '../measure/stats.ts'
 import { until } from '../measure/until.ts'
 import { ended } from '../peers/ended.ts'
 import type { Fleet } from '../product/fleet.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
 import type { Workshop } from '../workshop.ts'
-import { openRestarters, type Restarter } from './restarters.ts'
 
 const SOON: Aim = { of: 'ours', is: 'at most', limit: 5 }
 const PATIENCE = 10_000
-/** The peers' programs must have lived for a second before a death counts as one worth a restart. */
-const LIFE = 1_200
-/** Ours needs no such rest, so that more than one sample comes of each round. */
-const OURS_PER_ROUND = 5
 
 /**
  * From `kill -9` of a headless agent until the supervisor knows. Its event tells when it saw it, in whole milliseconds;
  * the letter that announced the death is taken away after it was recorded on disk, which inotify tells us more finely.
  */
 export async function death(shop: Workshop): Promise<Row[]> {
-  const rounds = shop.rounds(40, 2)
-  const fleet = await (await shop.fleet('death')).growTo(rounds * OURS_PER_ROUND)
+  const rounds = shop.rounds(200, 10)
+  const fleet = await (await shop.fleet('death')).growTo(rounds)
   const mailbox = new FolderWatch(fleet.house.home.mailbox)
-  const peers = await openRestarters(shop)
-  const samples = new Map<string, number[]>()
-  const note = (name: string, sample: number): unknown =>
-    (samples.get(name) ?? samples.set(name, []).get(name))?.push(sample)
+  const samples = { known: [] as number[], recorded: [] as number[], parent: [] as number[] }
   for (let round = 0; round < rounds; round++) {
-    const rested = new Promise(resolve => setTimeout(resolve, LIFE))
-    for (let turn = 0; turn < OURS_PER_ROUND; turn++) {
-      const { known, recorded } = await killOurs(fleet, mailbox)
-      note('known', known)
-      note('recorded', recorded)
-      note('parent', await killChild(shop))
-    }
-    await rested
-    for (const peer of peers) if (peer.kill !== undefined) note(peer.name, await peer.kill(PATIENCE))
+    const { known, recorded } = await killOurs(fleet, mailbox)
+    samples.known.push(known)
+    samples.recorded.push(recorded)
+    samples.parent.push(await killChild(shop))
   }
   mailbox.close()
-  return rows(name => statsOf(samples.get(name) ?? []), peers)
+  const parent = { name: 'exit event in a Node parent', theirs: milliseconds(statsOf(samples.parent)) }
+  return [
+    { figure: 'agent dead → known', ours: milliseconds(statsOf(samples.known)), beside: parent, aim: SOON },
+    {
+      figure: 'agent dead → known and on disk',
+      ours: milliseconds(statsOf(samples.recorded)),
+      beside: parent,
+      aim: SOON,
+    },
+  ]
 }
 
 async function killOurs(fleet: Fleet, mailbox: FolderWatch): Promise<{ known: number; recorded: number }> {
@@ -71,21 +67,4 @@ async function killChild({ stage }: Workshop): Promise<number> {
   process.kill(child.pid as number, 'SIGKILL')
   await ended(child)
   return performance.now() - killed
-}
-
-function rows(of: (name: string) => Stats, peers: readonly Restarter[]): Row[] {
-  const recorded = milliseconds(of('recorded'))
-  const parent = { name: 'exit event in a Node parent', theirs: milliseconds(of('parent')) }
-  return [
-    { figure: 'agent dead → known', ours: milliseconds(of('known')), beside: parent, aim: SOON },
-    { figure: 'agent dead → known and on disk', ours: recorded, beside: parent, aim: SOON },
-    ...peers.map(peer => ({
-      figure: 'agent dead → known and on disk',
-      ours: recorded,
-      beside: {
-        name: `${peer.name}: next one’s first act`,
-        theirs: peer.notMeasured === undefined ? milliseconds(of(peer.name)) : { notMeasured: peer.notMeasured },
-      },
-    })),
-  ]
 }

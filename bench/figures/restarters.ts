@@ -7,6 +7,7 @@ import { ended } from '../peers/ended.ts'
 import type { NotMeasured } from '../peers/install.ts'
 import { Pm2 } from '../peers/pm2.ts'
 import { Runit } from '../peers/runit.ts'
+import { S6 } from '../peers/s6.ts'
 import { Supervisord } from '../peers/supervisord.ts'
 import type { Workshop } from '../workshop.ts'
 
@@ -21,17 +22,29 @@ export interface Restarter {
 /** Its first act is a file named after its pid. */
 const PROGRAM = '#!/bin/sh\n: >"$1/$$"\nexec sleep 100000\n'
 
-/** A loop in sh, which is as little as can be, and the peers. */
+/** Ours goes by the same rule as the peers: whenever it dies, another one at once. */
+export const AT_ONCE = { on: 'failure', limit: 100_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+
+/** Ours, a loop in sh, which is as little as can be, and the peers. */
 export async function openRestarters(shop: Workshop): Promise<Restarter[]> {
   const program = path.join(shop.stage.root, 'born')
   fs.writeFileSync(program, PROGRAM, { mode: 0o755 })
-  const { pm2, runsvdir, supervisord } = shop.peers
+  const { pm2, runsvdir, s6, supervisord } = shop.peers
   const order = (name: string, folder: string) => ({ name, command: `${program} ${folder}`, copies: 1 })
   return [
+    await restarter(shop, 'ours', async folder => {
+      const house = await shop.house('restart')
+      await house.start([program, folder], 'headless', { restart: AT_ONCE })
+    }),
     await restarter(shop, 'sh loop', folder => loop(shop, program, folder)),
     await orNot(runsvdir, 'runit', path =>
       restarter(shop, 'runit', async folder => {
         shop.keep(await Runit.start(path, shop.stage, order('runit', folder)))
+      }),
+    ),
+    await orNot(s6, 's6', path =>
+      restarter(shop, 's6', async folder => {
+        shop.keep(await S6.start(path, shop.stage, order('s6', folder)))
       }),
     ),
     await orNot(pm2, 'pm2', () =>

@@ -11,6 +11,7 @@ export interface Peers {
   readonly pm2: string | NotMeasured
   readonly supervisord: string | NotMeasured
   readonly runsvdir: string | NotMeasured
+  readonly s6: string | NotMeasured
 }
 
 export interface NotMeasured {
@@ -22,6 +23,7 @@ export function installPeers(say: (sentence: string) => void): Peers {
     pm2: installPm2(say),
     supervisord: installDebian('supervisor', 'supervisord', say),
     runsvdir: installDebian('runit', 'runsvdir', say),
+    s6: installDebian('s6', 's6-svscan', say),
   }
 }
 

@@ -10,6 +10,8 @@ export interface Pm2App {
   readonly name: string
   readonly script: string
   readonly args: readonly string[]
+  /** Where its output goes; pm2's own place when absent. */
+  readonly out_file?: string
 }
 
 /** pm2 with a home of its own. Programs run in fork mode without an interpreter, as commands of ours do. */

@@ -17,12 +17,12 @@ export class Supervisord {
   static async start(
     program: string,
     stage: Stage,
-    { name, command, copies }: { name: string; command: string; copies: number },
+    { name, command, copies, log = 'NONE' }: { name: string; command: string; copies: number; log?: string },
   ): Promise<Supervisord> {
     const folder = path.join(stage.root, name)
-    fs.mkdirSync(folder)
+    fs.mkdirSync(folder, { recursive: true })
     const file = path.join(folder, 'supervisord.conf')
-    fs.writeFileSync(file, configuration(folder, command, copies))
+    fs.writeFileSync(file, configuration(folder, { command, copies, log }))
     const child = spawn(program, ['-n', '-c', file], { env: stage.env, cwd: folder, stdio: 'ignore' })
     const supervisord = new Supervisord(child)
     await until('supervisord has started all', () =>
@@ -41,7 +41,10 @@ export class Supervisord {
   }
 }
 
-function configuration(folder: string, command: string, copies: number): string {
+function configuration(
+  folder: string,
+  { command, copies, log }: { command: string; copies: number; log: string },
+): string {
   return `[supervisord]
 logfile=${folder}/log
 pidfile=${folder}/pid
@@ -52,7 +55,7 @@ command=${command}
 process_name=%(program_name)s_%(process_num)d
 numprocs=${copies}
 autorestart=true
-stdout_logfile=NONE
+stdout_logfile=${log}
 stderr_logfile=NONE
 `
 }

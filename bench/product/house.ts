@@ -46,10 +46,14 @@ export class House {
   }
 
   /** Starts a session without a process for it: the same request that `run` sends. */
-  start(argv: readonly string[], mode: 'headless' | 'tty' = 'headless'): Promise<SessionView> {
+  start(
+    argv: readonly string[],
+    mode: 'headless' | 'tty' = 'headless',
+    wishes: Partial<RunRequest> = {},
+  ): Promise<SessionView> {
     const env = { PATH: this.#env['PATH'] ?? '', ONESHOT_BENCH: this.#stage.root }
     const name = `bench-${++this.#started}`
-    const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null }
+    const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null, ...wishes }
     return callApi(this.home.daemonSocket, { method: 'POST', path: '/v1/sessions', body })
   }
 

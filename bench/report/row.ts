@@ -1,7 +1,7 @@
 import type { Stats } from '../measure/stats.ts'
 import type { NotMeasured } from '../peers/install.ts'
 
-export type Unit = 'ms' | 'MB' | 'MB/s' | 'ms/s'
+export type Unit = 'ms' | 'MB' | 'MB/s' | 'ms/s' | 'copies'
 
 export interface Measured {
   readonly value: number

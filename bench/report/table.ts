@@ -41,7 +41,8 @@ export function markdownTable(rows: readonly Row[]): string {
 }
 
 function say({ value, unit, more }: Measured): string {
-  return `${round(value)} ${unit}${more === undefined ? '' : ` (${more})`}`
+  const amount = unit === 'copies' ? `${value} ${value === 1 ? 'copy' : 'copies'}` : `${round(value)} ${unit}`
+  return `${amount}${more === undefined ? '' : ` (${more})`}`
 }
 
 function sayAim({ of, is, limit }: Aim, unit: string): string {

@@ -10,8 +10,13 @@ import type { SignalOf } from './signals.ts'
 import { judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
-/** Nothing of the attempt is left: what was decided at its death follows now. */
-export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>): Step {
+/** Nothing of the attempt is left: what was decided at its death follows now, and what nobody has cleared up yet, last. */
+export function conclude(session: In<'stopping'>, { at, attempt, isUnswept }: SignalOf<'tree.gone'>): Step {
+  const concluded = follow(session, at)
+  return isUnswept ? { ...concluded, effects: [...concluded.effects, { type: 'sweep', attempt }] } : concluded
+}
+
+function follow(session: In<'stopping'>, at: Instant): Step {
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
@@ -26,9 +31,16 @@ export function conclude(session: In<'stopping'>, { at }: SignalOf<'tree.gone'>)
       const phase = { name: 'resting', since: at, until, reason, cause, trouble } as const
       const events: Event[] = [{ at, type: 'session.resting', until, reason, cause, trouble }]
       const resting: Session = { ...session, life: null, phase }
-      return next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
+      const rest = next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
+      return until > at ? rest : withoutRest(rest, at)
     }
   }
+}
+
+/** A rest that is over as it begins. */
+function withoutRest(rest: Step, at: Instant): Step {
+  const { session, events, effects } = relaunchOrEnd(rest.session as In<'resting'>, { at, type: 'clock.due' })
+  return step(session, [...rest.events, ...events], effects)
 }
 
 /** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */

@@ -132,7 +132,10 @@ test('a turn that was broken off after its message was read goes on before the n
   forAnyHistory(moments => {
     for (const { before, session, effects, signal } of moments) {
       const isLaunched = effects.some(effect => effect.type === 'launch')
-      const isBrokenOff = before.errand?.isConfirmed === true && !before.isTurnOver && signal.type === 'clock.due'
+      const isAtOnce =
+        signal.type === 'tree.gone' && before.phase.name === 'stopping' && before.phase.next.kind === 'rest'
+      const isRestOver = signal.type === 'clock.due' || isAtOnce
+      const isBrokenOff = before.errand?.isConfirmed === true && !before.isTurnOver && isRestOver
       if (isLaunched && isBrokenOff) expect(session.errand?.kind).not.toBe('message')
     }
   })
@@ -239,12 +242,44 @@ test('an alarm that has rung is answered: it is not due again at the same moment
   })
 })
 
-test('effects are for the current attempt', () => {
+test('effects are for the current attempt, but for clearing up after one that went by itself, which comes last', () => {
   forAnyHistory(moments => {
-    for (const { session, effects } of moments) {
-      for (const effect of effects) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
+    for (const { signal, before, session, effects } of moments) {
+      const isUnswept = signal.type === 'tree.gone' && signal.isUnswept && effects.length > 0
+      const current = isUnswept ? effects.slice(0, -1) : effects
+      for (const effect of current) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
+      if (isUnswept) expect(effects.at(-1)).toEqual({ type: 'sweep', attempt: before.attempt })
     }
   })
+})
+
+test('one that left nothing behind is followed as if it had been swept, and nobody waits for that', () => {
+  const histories = fc.array(whims, { maxLength: 20 })
+  fc.assert(
+    fc.property(specs, histories, whims, (spec, history, whim) => {
+      const before = live(spec, history).at(-1)?.session ?? create(spec, { hasPrompt: true }).session
+      const signal = { ...signalFrom({ ...whim, type: 'process.died', offset: 0 }, NOW * 2, before), isAlone: false }
+      const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt }
+      const ends = (...signals: Signal[]): { session: Session; launches: number; sweeps: number } => {
+        let session = before
+        const effects: Effect[] = []
+        for (const seen of signals) {
+          const step = decide(session, seen, DEFAULT_RULES)
+          session = step.session
+          effects.push(...step.effects)
+        }
+        const count = (type: Effect['type']): number => effects.filter(effect => effect.type === type).length
+        return { session, launches: count('launch'), sweeps: count('sweep') }
+      }
+      const alone = decide(before, { ...signal, isAlone: true } as Signal, DEFAULT_RULES)
+      const isWaitedFor = alone.effects.length > 0 || alone.session === before
+      if (isWaitedFor) return
+      expect(ends({ ...signal, isAlone: true } as Signal, { ...gone, isUnswept: true })).toEqual(
+        ends(signal as Signal, gone),
+      )
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('the thread is never forgotten, only given up aloud', () => {
@@ -270,7 +305,8 @@ test('an outage, a limit and a reboot use up no restart', () => {
   forAnyHistory(moments => {
     for (const { before, session } of moments) {
       if (session.restartCount === before.restartCount) continue
-      expect(before.phase).toMatchObject({ name: 'resting', cause: 'crash' })
+      const rest = before.phase.name === 'stopping' ? before.phase.next : before.phase
+      expect(rest).toMatchObject({ cause: 'crash' })
     }
   })
 })

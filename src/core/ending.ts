@@ -11,14 +11,19 @@ import type { SignalOf } from './signals.ts'
 import { hasSpent } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
-/** The agent is dead. Nothing follows before its whole tree is gone. */
+/**
+ * The agent is dead. Nothing follows before its whole tree is gone. One that left nothing behind and is to be started again
+ * at once is not swept first: that it is gone is the next thing to be seen.
+ */
 export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>, rules: Rules): Step {
-  const { at, attempt, exit, memory = null } = signal
+  const { at, attempt, exit, memory = null, isAlone } = signal
   const verdict = judgeEnd(session.spec.proof, { exit, word: session.lastWord, memory })
   const spent = session.spending.attempt
-  return sweep({ ...marked(session, verdict, at), exit }, at, aftermathOf(verdict, session, signal), rules, [
+  const next = aftermathOf(verdict, session, signal)
+  const swept = sweep({ ...marked(session, verdict, at), exit }, at, next, rules, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
+  return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
 }
 
 /** What is remembered of how an attempt ended. */

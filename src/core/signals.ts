@@ -46,7 +46,8 @@ export type Signal = { readonly at: Instant } & (
     }
   /**
    * `chance` is a dice roll in [0, 1) for the jitter of a restart. `memory`: the evidence that there was too little of it.
-   * `seenAt`: when it was last at work, where the machine was restarted since.
+   * `seenAt`: when it was last at work, where the machine was restarted since. `isAlone`: certainly nothing else
+   * of it is left.
    */
   | {
       readonly type: 'process.died'
@@ -55,13 +56,14 @@ export type Signal = { readonly at: Instant } & (
       readonly chance: number
       readonly memory?: string
       readonly seenAt?: Instant
+      readonly isAlone?: boolean
     }
   /** It lives and does nothing; `evidence` is the whole sentence. */
   | { readonly type: 'agent.hung'; readonly attempt: number; readonly evidence: string; readonly chance: number }
   /** It uses more memory than it was given. */
   | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
-  /** Nothing of the attempt's process tree is left. */
-  | { readonly type: 'tree.gone'; readonly attempt: number }
+  /** Nothing of the attempt's process tree is left. `isUnswept`: it went by itself, and nobody has cleared up after it. */
+  | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
   /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
   | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
   | { readonly type: 'user.resume'; readonly heard?: number }

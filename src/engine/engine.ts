@@ -1,7 +1,8 @@
 import { type Beginning, create } from '../core/create.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import { invariant } from '../lib/trouble.ts'
+import type { Step } from '../core/step.ts'
+import { invariant, Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -263,9 +264,27 @@ export class Engine {
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, this.#worldOf(session))
-    const isNews = this.#recorder.decide(id, observed.signals, observed)
+    const isAlone = observed.signals.some(signal => signal.type === 'process.died' && signal.isAlone)
+    const leadsTo = isAlone ? (decided: Step) => this.#goneByItself(decided) : undefined
+    const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
     if (observed.signals.length > 0) this.#takeLetters(session)
     return isNews
+  }
+
+  /**
+   * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
+   * up after a sweep, as ever: the alarm asks for one.
+   */
+  #goneByItself({ session, effects }: Step): Signal[] {
+    if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
+    const { attempt } = session
+    const at = this.#world.clock.now()
+    try {
+      return [...lastLook(session, this.#worldOf(session), at), { at, type: 'tree.gone', attempt, isUnswept: true }]
+    } catch (cause) {
+      if (cause instanceof Trouble) return []
+      throw cause
+    }
   }
 
   /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */

@@ -32,7 +32,9 @@ export function narrate(event: Event): string | null {
           : note(`attempt ${event.attempt} used ${describeSpending(event.spent)}`),
       )
     case 'session.resting':
-      return note(`${event.reason}; next attempt in ${formatDuration(event.until - event.at)}`)
+      return note(
+        `${event.reason}; next attempt ${event.until > event.at ? `in ${formatDuration(event.until - event.at)}` : 'at once'}`,
+      )
     case 'session.blocked':
       return note(`waiting for you: ${event.question}`)
     case 'session.stopping':

@@ -80,11 +80,11 @@ function isOverdue({ since }: { since: Instant }, { openedAt }: Evidence, now: I
 }
 
 type Death =
-  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt'>
+  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
 
 function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
-  if (evidence.exit !== null) return { type: 'process.died', exit: evidence.exit }
+  if (evidence.exit !== null) return { type: 'process.died', exit: evidence.exit, isAlone: evidence.isAlone }
   if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
   if (!evidence.isClaimed && isOverdue) return { type: 'launch.failed', reason: 'its pane never came to life' }
   if (evidence.shim !== 'dead') return null

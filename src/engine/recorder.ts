@@ -26,20 +26,20 @@ export class Recorder {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Records what follows from these signals; false when nothing does. */
-  decide(id: string, signals: readonly Signal[], read?: ReadOutput): boolean {
-    const { store, rules } = this.#world
-    const before = store.load(id)
+  /**
+   * Records what follows from these signals, and from those that what follows from them leads to at once; false when nothing
+   * does.
+   */
+  decide(
+    id: string,
+    signals: readonly Signal[],
+    read?: ReadOutput,
+    leadsTo: (decided: Step) => readonly Signal[] = () => [],
+  ): boolean {
+    const before = this.#world.store.load(id)
     if (before === undefined) return false
-    let total: Step = step(before, [])
-    for (const signal of signals) {
-      const next = decide(total.session, signal, rules)
-      total = {
-        session: next.session,
-        events: [...total.events, ...next.events],
-        effects: [...total.effects, ...next.effects],
-      }
-    }
+    const decided = this.#follow(step(before, []), signals)
+    const total = this.#follow(decided, leadsTo(decided))
     const isUnread = read === undefined || read.output === before.bookmark.output
     if (isNothing(total, before) && isUnread) return false
     // A new attempt begins reading at its own start; only the attempt that was read is moved on.
@@ -48,6 +48,13 @@ export class Recorder {
     const bookmark = { ...total.session.bookmark, output, memory }
     this.record({ ...total, session: { ...total.session, bookmark } }, read?.text)
     return true
+  }
+
+  #follow(decided: Step, signals: readonly Signal[]): Step {
+    return signals.reduce((total, signal) => {
+      const { session, events, effects } = decide(total.session, signal, this.#world.rules)
+      return step(session, [...total.events, ...events], [...total.effects, ...effects])
+    }, decided)
   }
 
   /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */

@@ -41,6 +41,8 @@ export interface Evidence {
   /** `unknown` is never taken for `dead`. */
   readonly process: 'alive' | 'dead' | 'unknown'
   readonly shim: 'alive' | 'dead' | 'unknown'
+  /** The program has ended and nothing else of the attempt is left, which is certain; false when it is not known. */
+  readonly isAlone: boolean
 }
 
 /** What an attempt has used up and written. */
@@ -84,7 +86,7 @@ export interface Work {
   complaints(ref: AttemptRef): string
   /**
    * Starts the attempt, unless it was already. Calling it again after a crash, at any point, leads to exactly
-   * one process.
+   * one process. What is left of the attempt before may be made use of, but nothing of that one may be alive any more.
    */
   launch(order: LaunchOrder): Promise<void>
   evidence(ref: AttemptRef): Evidence
@@ -108,7 +110,10 @@ export interface Work {
   interrupt(ref: AttemptRef): Promise<void>
   /** Asks the whole process tree to end. */
   terminate(ref: AttemptRef): Promise<void>
-  /** Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is. `force` skips asking. */
+  /**
+   * Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is. `force` skips asking. It never
+   * reaches a later attempt.
+   */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<void>
   /** Closes the session's panes. Nothing happens when they are closed already. */
   close(ref: AttemptRef): Promise<void>

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The parent of one attempt: starts the program, waits for it, writes down how it ended.
+# The parent of one attempt: starts the program, waits for it, writes down how it ended. When the next attempt follows at
+# once, it is called to that one as well, in the same pane.
 # usage: shim.sh HOME SESSION_ID ATTEMPT headless|tty TMUX
 # It reads and writes files and needs neither the supervisor nor tmux to stay alive.
 # All of it stands in functions, so that the whole text is read before the first line runs.
@@ -8,27 +9,42 @@ main() {
   umask 077
   home=$1 id=$2 attempt=$3 mode=$4 tmux=$5
   folder=$home/sessions/$id/attempts/$attempt
-  letter=$home/mailbox/$id.$attempt
-
-  # A second shim for the same attempt finds the claim and leaves.
+  notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid=''
+  unset TMUX TMUX_PANE
+  is_there flock && has_flock=yes
+  is_there setsid && has_setsid=yes
+  # Whoever finds our claim may call, and a call that is not caught would kill us.
+  trap hear USR1
   birth_of_this_shell
-  (set -C && printf '%s %s\nend\n' "$$" "$birth" >"$folder/claim") 2>/dev/null || exit 0
-  exec 2>"$folder/notice"
+  while :; do attend; done
+}
 
-  # Everything of this attempt inherits the lock, so that the next one cannot begin beside it.
-  if command -v flock >/dev/null 2>&1; then
-    exec 9>"$home/sessions/$id/lock"
-    flock -n 9 || conclude refused 0
-    # So does everything that works in its thread: a second writer would tear the conversation apart.
-    if [ -h "$folder/thread" ]; then
-      exec 8>"$folder/thread"
-      flock -n 8 || conclude busy 0
-    fi
-  fi
+# Sees one attempt through. Returns only when it was called to the next one.
+attend() {
+  letter=$home/mailbox/$id.$attempt
 
   # The terminal may go away, and Ctrl-C in it is for the program. Caught and not ignored: ignoring is inherited.
   trap : HUP INT QUIT TERM
-  unset TMUX TMUX_PANE
+
+  # A second shim for the same attempt finds the claim and leaves.
+  claim || exit 0
+  exec 2>"$notice"
+
+  # Whoever sweeps the attempt before leaves its note first and looks for our claim then; we do it the other way round: one
+  # of the two sees the other, and we are not taken for that one's.
+  if [ -n "$called" ] && [ -e "$before/swept" ]; then exit 0; fi
+
+  # Everything of this attempt inherits the lock, so that the next one cannot begin beside it.
+  if [ -z "$is_locked" ] && ! lock_session; then
+    conclude refused 0
+    return
+  fi
+  is_locked=''
+  # So does everything that works in its thread: a second writer would tear the conversation apart.
+  if [ -h "$folder/thread" ] && ! lock_thread; then
+    conclude busy 0
+    return
+  fi
 
   # In the foreground: a program started with & would be deaf to Ctrl-C for ever.
   if [ "$mode" = tty ]; then
@@ -38,9 +54,10 @@ main() {
     # The recorder has everything once it has this, which no terminal shows.
     printf '\033]oneshot;end\007' 2>/dev/null
     conclude ended "$status"
-  elif command -v setsid >/dev/null 2>&1; then
-    setsid sh "$folder/launch"
-  elif command -v perl >/dev/null 2>&1; then
+    return
+  elif [ -n "$has_setsid" ]; then
+    LC_ALL=C setsid sh "$folder/launch"
+  elif is_there perl; then
     perl -e 'use POSIX "setsid"; setsid(); exec @ARGV' sh "$folder/launch"
   else
     sh "$folder/launch"
@@ -48,43 +65,96 @@ main() {
   conclude ended $?
 }
 
-# Writes down how it ended, and rings. On a full disk it waits for room: nobody could find out again.
+# Says who has taken the attempt and by which program, for only one that knows how can be called to the next.
+claim() {
+  set -C
+  { printf '%s %s\n%s\nend\n' "$$" "$birth" "${0##*/}" >"$folder/claim"; } 2>/dev/null
+  set -- $?
+  set +C
+  return "$1"
+}
+
+lock_session() {
+  [ -n "$has_flock" ] || return 0
+  exec 9>"$home/sessions/$id/lock"
+  LC_ALL=C flock -n 9 # Without a language: reading one takes it longer than the rest of its work.
+}
+
+lock_thread() {
+  [ -n "$has_flock" ] || return 0
+  exec 8>"$folder/thread"
+  LC_ALL=C flock -n 8
+}
+
+# Writes down how it ended, rings, and waits. On a full disk it waits for room: nobody could find out again.
 conclude() {
   exec 8>&- 9>&-
+  called=''
   # The shell tells a killed program from one that exited with 128 + n by a word on stderr (dash, bash; not for INT, PIPE).
   signalled=no
   case $2 in
     130 | 141) signalled=yes ;;
-    129 | 1[3-9]? | 2??) [ -s "$folder/notice" ] && signalled=yes ;;
+    129 | 1[3-9]? | 2??) [ -s "$notice" ] && signalled=yes ;;
   esac
   until record "$1" "$2" || [ ! -d "$folder" ]; do sleep 1; done
-  wait_until_heard
-  exit 0
+  # While the supervisor writes down what follows, we are ready for it.
+  [ "$mode" = headless ] && lock_session && is_locked=yes
+  wait_for_a_call
 }
 
-# The record is there whole or not at all. Syncing it takes a process, so the bell does not wait for it; it comes after
-# the rename, because it then carries the name to disk too. From the bell on the supervisor may end us at any moment.
+# The record counts once its last line is there, so that it needs no second name. From the bell on the supervisor may end
+# us at any moment.
 record() {
-  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit.draft" || return 1
-  mv -f "$folder/exit.draft" "$folder/exit" || return 1
-  trap 'kill $! 2>/dev/null; exit 0' HUP TERM
+  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit" || return 1
+  trap 'awake; exit 0' HUP TERM
   printf '' >"$letter.exit" || return 1
-  sync "$folder/exit" 2>/dev/null
-  return 0
 }
 
-# The supervisor takes the letter within milliseconds. A letter that stays means that nobody is there: start one.
-wait_until_heard() {
+# The supervisor takes the letter within milliseconds, writes down what it says, and may call us to the next attempt. A
+# letter that stays means that nobody is there: then it is for us to carry the record to disk, and to start a supervisor.
+# What we start must not inherit the lock.
+wait_for_a_call() {
   for pause in 1 2 4 8 16 32; do
-    sleep "$pause" &
-    wait $!
-    [ -e "$letter.exit" ] && [ ! -e "$home/down" ] || return 0
-    if command -v flock >/dev/null 2>&1; then
+    sleep "$pause" 9>&- &
+    sleeper=$!
+    [ -n "$called" ] || wait "$sleeper"
+    awake
+    if [ -n "$called" ] && goes_on; then return; fi
+    [ -e "$letter.exit" ] && [ ! -e "$home/down" ] || exit 0
+    exec 9>&-
+    is_locked=''
+    sync "$folder/exit" 2>/dev/null
+    if [ -n "$has_flock" ]; then
       flock -n "$home/wake.lock" sh "$home/bin/wake"
     else
       sh "$home/bin/wake"
     fi
   done
+  exit 0
+}
+
+hear() {
+  called=yes
+  awake
+}
+
+# What we slept with goes: by force, for a newborn may not hear anything else, and quietly, for a word of the shell about it
+# would be taken for one about the program.
+awake() {
+  [ -z "$sleeper" ] || { kill -KILL "$sleeper" && wait "$sleeper"; } 2>/dev/null
+  sleeper=''
+}
+
+# The attempt we are called to is laid down beside this one.
+goes_on() {
+  before=$folder
+  folder=$home/sessions/$id/attempts/$((attempt + 1))
+  if [ -e "$folder/launch" ]; then attempt=$((attempt + 1)); else folder=$before; fi
+  [ "$folder" != "$before" ]
+}
+
+is_there() {
+  command -v "$1" >/dev/null 2>&1
 }
 
 # Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.

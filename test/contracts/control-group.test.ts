@@ -2,17 +2,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { attemptFolder } from '../../src/world/os/folders.ts'
-import { makeGroup, membersOf, removeGroup } from '../../src/world/os/control-group.ts'
+import { membersOf, removeGroup } from '../../src/world/os/control-group.ts'
 import { identify, lives, type ProcessId } from '../../src/world/os/processes.ts'
-import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
+import { readStart } from '../../src/world/os/spool.ts'
+import { mayMakeGroups, openTmuxBench, type TmuxBench } from './tmux-bench.ts'
 
 const NO_GROUPS = 'control groups may not be made here'
-
-function mayMakeGroups(): boolean {
-  const group = makeGroup('try.1')
-  if (group !== null) removeGroup(group)
-  return group !== null
-}
 
 describe.each(['headless', 'tty'] as const)('a %s program', mode => {
   let bench: TmuxBench
@@ -33,7 +28,7 @@ describe.each(['headless', 'tty'] as const)('a %s program', mode => {
     await bench.until('it has hidden something', () => fs.existsSync(note))
     await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
     const hidden = identify(Number(fs.readFileSync(note, 'utf8'))) as ProcessId
-    const group = fs.readFileSync(folder.group, 'utf8')
+    const group = readStart(folder)?.group ?? ''
     expect(lives(hidden)).toBe('alive')
     expect([...membersOf(group)]).toEqual([hidden.pid])
     expect(bench.alive(order), 'its marker does not tell').toBe(0)

@@ -6,6 +6,7 @@ import type { LaunchOrder } from '../../src/ports/work.ts'
 import { processesOf } from '../../src/testkit/real/process-list.ts'
 import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
 import { until } from '../../src/testkit/real/until.ts'
+import { makeGroup, removeGroup } from '../../src/world/os/control-group.ts'
 import { attemptId } from '../../src/world/os/folders.ts'
 import type { Home } from '../../src/world/os/home.ts'
 import { installPrograms } from '../../src/world/tmux/install.ts'
@@ -74,6 +75,7 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
     },
     order: ({ sh }, wishes) => run(['/bin/sh', '-c', sh], wishes),
     until,
+    hasGroups: mayMakeGroups(),
     alive: ref => processesOf(`ONESHOT_ATTEMPT=${attemptId(ref.sessionId, ref.attempt)}`).length,
     close: async () => {
       for (const each of works) each.shutDown()
@@ -87,4 +89,10 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
       await temp.noLeaks()
     },
   }
+}
+
+export function mayMakeGroups(): boolean {
+  const group = makeGroup(`try-${crypto.randomBytes(5).toString('hex')}`)
+  if (group !== null) removeGroup(group)
+  return group !== null
 }

@@ -19,6 +19,8 @@ export interface WorkBench {
   until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
   /** Everything of these attempts that is alive right now. */
   alive(ref: AttemptRef): number
+  /** Whether it can be told here at once that nothing of an attempt is left. */
+  readonly hasGroups: boolean
   /** Ends everything and checks that nothing is left. */
   close(): Promise<void>
 }

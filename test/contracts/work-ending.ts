@@ -123,6 +123,35 @@ export function promisesOfEnding(given: Given): void {
     expect([said(given.bench.work, order), said(given.bench.work, second)]).toEqual(['hello\n', 'hello\n'])
   })
 
+  test('one that left nothing behind is known to be alone where that can be told, and one that did is not', async () => {
+    const { bench } = given
+    const alone = await given.ended(HELLO)
+    expect(bench.work.evidence(alone).isAlone).toBe(given.mode === 'headless' && bench.hasGroups)
+    const littered = await given.ended({
+      sh: 'sleep 1000 & echo ready',
+      deeds: [{ litter: 'a tool' }, { say: 'ready\n' }],
+    })
+    expect(bench.work.evidence(littered).isAlone).toBe(false)
+    for (const order of [alone, littered]) await bench.work.sweep(order, { force: false })
+  })
+
+  test('an attempt may follow one that is not swept yet, and is not touched when that one is', async ({ skip }) => {
+    const { bench } = given
+    if (given.mode === 'tty') return skip('what a terminal says last is taken down by the sweep')
+    const first = await given.ended(HELLO)
+    const second = next(first)
+    await bench.work.launch(second)
+    await bench.until('it has ended', () => bench.work.evidence(second).exit !== null)
+    const third = next(second)
+    await bench.work.launch(third)
+    await bench.until('it lives', () => bench.work.evidence(third).life !== null)
+    for (const order of [first, second]) await bench.work.sweep(order, { force: true })
+    await bench.until('it has ended', () => bench.work.evidence(third).exit !== null)
+    expect(bench.work.evidence(third)).toMatchObject({ exit: { kind: 'code', code: 0 }, refusal: null })
+    expect([first, second, third].map(order => said(bench.work, order))).toEqual(['hello\n', 'hello\n', 'hello\n'])
+    await bench.work.sweep(third, { force: false })
+  })
+
   test('who listens hears of a start and of an end, and who comes later hears what nobody has heard', async () => {
     const order = await given.bench.order(
       { sh: 'while [ ! -e go ]; do sleep 0.02; done', deeds: [{ wait: 500 }] },

@@ -13,6 +13,7 @@ export function promisesOfLaunching(given: Given): void {
       exit: null,
       process: 'unknown',
       shim: 'unknown',
+      isAlone: false,
     })
     expect(said(given.bench.work, order)).toBe('')
   })
@@ -27,6 +28,7 @@ export function promisesOfLaunching(given: Given): void {
       exit: null,
       process: 'alive',
       shim: 'alive',
+      isAlone: false,
     })
     expect(life !== null && given.bench.work.isAlive(life)).toBe(true)
     await given.bench.work.sweep(order, { force: true })

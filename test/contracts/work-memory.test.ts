@@ -6,16 +6,19 @@ import { VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
 import type { WorkBench } from './work-bench.ts'
 import { promisesOfWork } from './work-contract.ts'
 
-promisesOfWork('the stand-in', 'headless', openMemoryBench)
+promisesOfWork('the stand-in', 'headless', () => openMemoryBench(true))
+promisesOfWork('a stand-in that cannot tell what is left', 'headless', () => openMemoryBench(false))
 
-function openMemoryBench(): WorkBench {
+function openMemoryBench(hasGroups: boolean): WorkBench {
   const clock = new VirtualClock()
   const programs: Record<string, Program> = {}
   const machine = new Machine(clock, programs)
+  machine.hasGroups = hasGroups
   const work = new MemoryWork(machine)
   let sessions = 0
   return {
     work,
+    hasGroups,
     another: () => new MemoryWork(machine),
     order: async ({ deeds, sh, ...rest }, { prompt, ...wishes } = {}) => {
       const sessionId = `s${++sessions}`

@@ -26,6 +26,23 @@ test('a crashed agent is started again, told to resume its thread, and the trans
   expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
+test('one that is to be started again at once is, and the one record tells of both', async () => {
+  const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+  const crash: Program = {
+    run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
+  }
+  const { stage } = await begin(crash, undefined, { restart })
+  await stage.until(() => stage.hasEnded('s1'))
+  const deathAt = stage.events('s1').find(event => event.type === 'attempt.ended')?.at
+  const followed = stage
+    .events('s1')
+    .filter(event => event.at === deathAt)
+    .map(event => event.type)
+  expect(followed).toEqual(['attempt.ended', 'session.resting', 'attempt.launched', 'message.delivered'])
+  expect(stage.transcript('s1')).toContain('killed by SIGKILL before the agent ended its turn; next attempt at once\n')
+  expect(stage.session('s1')?.restarts).toEqual([deathAt])
+})
+
 test('an agent that has no thread yet gets its prompt again', async () => {
   const { stage } = await begin({
     run: ({ start, stdin }) => (start === 1 ? [{ exit: 1 }] : [{ say: `${stdin}\ndone: it\n` }]),

@@ -35,6 +35,26 @@ const CRASHING: Story = {
   },
 }
 
+/** No rest between two lives. The second leaves something behind, which is swept before the third begins. */
+const AT_ONCE = { on: 'failure', limit: 9, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+const HASTY: Story = {
+  spec: { agent: 'talker', restart: AT_ONCE },
+  program: {
+    run: ({ start, argv }) => {
+      if (start === 1) return [{ say: 'thread: t-1\nI begin\nhalf a wo' }, { wait: 50 }, { die: 'SIGKILL' }]
+      if (start === 2) return [{ litter: 'a tool' }, { say: 'again\n' }, { wait: 50 }, { exit: 1 }]
+      if (start === 3) return [{ die: 'SIGSEGV' }]
+      return [{ say: `${argv.slice(1).join(' ')}\n` }, { wait: 200 }, { say: 'done: after all\n' }]
+    },
+  },
+}
+
+/** A command that is started again until it succeeds. */
+const TIRELESS: Story = {
+  spec: { agent: 'mute', restart: AT_ONCE },
+  program: { run: ({ start }) => [{ say: `${start}\n` }, { wait: 20 }, { exit: start < 4 ? 1 : 0 }] },
+}
+
 const STOPPED: Story = {
   spec: { agent: 'talker' },
   stopAfter: 1_000,
@@ -124,6 +144,9 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'a happy run': HAPPY,
   'a command that fails': MUTE,
   'crashes and restarts': CRASHING,
+  'restarts at once': HASTY,
+  'restarts at once where nobody can tell what is left': { ...HASTY, hasGroups: false },
+  'a command that is started until it succeeds': TIRELESS,
   'a graceful stop': STOPPED,
   'a stop by force': STUBBORN,
   'giving up': HOPELESS,
@@ -131,6 +154,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'a question and its answer': BLOCKED,
   'the time limit': LATE,
   'a conversation': CONVERSATION,
+  'a conversation that is taken up at once': { ...CONVERSATION, spec: { agent: 'scribe', restart: AT_ONCE } },
   'a limit and an outage': LIMITED,
   'a conversation that grows too long': OVERFLOWING,
 }

@@ -86,7 +86,6 @@ export const OPTIONS = {
   olderThan: option('older-than', DURATION, 'only sessions that ended at least this long ago'),
   fix: flag('fix', 'repair what can be repaired safely'),
   with: option('with', choice('WAY', MECHANISMS), 'how to be started; the best that works here unless given'),
-  noResume: flag('no-resume', 'keep the sessions still: none is gone on with by itself'),
   check: flag('check', 'only tell whether there is something new'),
   keep: flag('keep', 'leave the demo’s state folder in place to look at'),
 } as const

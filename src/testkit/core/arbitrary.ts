@@ -76,7 +76,7 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
     on: fc.constantFrom('crash' as const, 'crash' as const, 'failure' as const),
     limit: fc.constantFrom(0, 1, 2, 3, 4, 4, 4),
     window: fc.integer({ min: 1, max: 1_000_000 }),
-    firstDelay: fc.integer({ min: 0, max: 1_000 }),
+    firstDelay: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 1_000 })),
     nextDelay: fc.integer({ min: 0, max: 5_000 }),
     maxDelay: fc.integer({ min: 0, max: 64_000 }),
   }),
@@ -115,9 +115,10 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'thread.surveyed':
       return fc.boolean().chain(is => one({ thread: 't-1', messages: 1, hasErrand: is, isFinal: is }))
     case 'process.died':
-      return exits.chain(exit => one({ exit, chance }))
-    case 'agent.answered':
+      return fc.tuple(exits, fc.boolean()).chain(([exit, isAlone]) => one({ exit, chance, isAlone }))
     case 'tree.gone':
+      return fc.boolean().chain(isUnswept => one({ isUnswept }))
+    case 'agent.answered':
       return one({})
     case 'user.message':
       return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
@@ -184,7 +185,8 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
     chance: 0.5,
     evidence: 'no sign of life',
   }
-  return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey }
+  const left = { isAlone: has, isUnswept: has }
+  return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey, ...left }
 }
 
 const NEXT: { readonly [P in PhaseName]: SignalType } = {

@@ -47,6 +47,8 @@ export class Machine {
   readonly ears = new Set<{ news: (sessionId: string) => void; output: (attempt: string, sessionId: string) => void }>()
   /** Every process that was ever started, as session.attempt. */
   readonly starts: string[] = []
+  /** Whether it can be told at once that nothing of an attempt is left, as control groups do. */
+  hasGroups = true
   /** Panes that are opened from now on never come to life. */
   hasDeadPanes = false
   /** Opening a pane fails for this reason, while there is one. */

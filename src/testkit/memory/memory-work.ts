@@ -59,7 +59,7 @@ export class MemoryWork implements Work {
   }
 
   evidence(ref: AttemptRef): Evidence {
-    const { claim, openedAt, isShimAlive, refusal, life, exit, process } = this.#machine.attempt(ref)
+    const { claim, openedAt, isShimAlive, refusal, life, exit, process, litter } = this.#machine.attempt(ref)
     return {
       isClaimed: claim !== null,
       openedAt: claim === null ? openedAt : null,
@@ -68,6 +68,7 @@ export class MemoryWork implements Work {
       exit,
       process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
       shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
+      isAlone: this.#machine.hasGroups && ref.mode === 'headless' && exit !== null && litter.size === 0,
     }
   }
 

@@ -17,6 +17,8 @@ export interface Story {
   readonly stopAfter?: Duration
   /** What the user sends it, and how long after the beginning. */
   readonly sends?: readonly { readonly after: Duration; readonly text: string }[]
+  /** Whether the machine can tell at once that nothing of an attempt is left; it can when absent. */
+  readonly hasGroups?: boolean
   /** How long it can do without a supervisor and still end the same; 30 s when absent. */
   readonly endures?: Duration
 }
@@ -51,7 +53,7 @@ export async function tell(
   moments: readonly Moment[] = [],
   options: { downFor?: Duration } = {},
 ): Promise<Told> {
-  const stage = new Stage({ [story.spec.agent]: story.program })
+  const stage = stageFor(story)
   const powers = [...moments.map(moment => new Power(moment)), new Power()]
   const user = new User(stage, story)
   for (const power of powers) {
@@ -65,6 +67,12 @@ export async function tell(
   return { ending: endingOf(stage, user.id), calls, crashes: powers.filter(power => power.hasFailed).length }
 }
 
+function stageFor({ spec, program, hasGroups }: Story): Stage {
+  const stage = new Stage({ [spec.agent]: program })
+  stage.machine.hasGroups = hasGroups ?? true
+  return stage
+}
+
 export interface Takeover {
   readonly ending: Ending
   readonly calls: readonly string[]
@@ -74,7 +82,7 @@ export interface Takeover {
 
 /** Lives through a story in which the first supervisor is suspended in its n-th call and wakes when another is done. */
 export async function tellWithTakeover(story: Story, number: number): Promise<Takeover> {
-  const stage = new Stage({ [story.spec.agent]: story.program })
+  const stage = stageFor(story)
   const user = new User(stage, story)
   let successor: Supervisor | undefined
   const suspension = new Suspension(number, () => {

@@ -12,7 +12,7 @@ export function makeGroup(name: string): string | null {
   if (base === null) return null
   try {
     const group = path.join(base, `oneshot-${name}`)
-    if (!fs.existsSync(group)) fs.mkdirSync(group)
+    fs.mkdirSync(group, { recursive: true })
     fs.accessSync(path.join(group, MEMBERS), fs.constants.W_OK)
     return group
   } catch {
@@ -28,6 +28,15 @@ export function membersOf(group: string): ReadonlySet<number> {
   } catch (cause) {
     if (hasCode(cause, 'ENOENT', 'ENODEV')) return new Set()
     throw cause
+  }
+}
+
+/** Whether nothing lives in a group, nor in any below it; false when that cannot be told. */
+export function isEmptyGroup(group: string): boolean {
+  try {
+    return /^populated 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.events'), 'latin1'))
+  } catch {
+    return false // It is not there: nobody knows what was in it.
   }
 }
 

@@ -28,8 +28,6 @@ export interface AttemptFolder {
   readonly times: string
   /** Leads to the lock of its thread. */
   readonly thread: string
-  /** Names the control group of all that the attempt starts, where there is one. */
-  readonly group: string
   readonly claim: string
   readonly started: string
   readonly exit: string
@@ -67,7 +65,6 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
     stderr: at('stderr'),
     times: at('times'),
     thread: at('thread'),
-    group: at('group'),
     claim: at('claim'),
     started: at('started'),
     exit: at('exit'),

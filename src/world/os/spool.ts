@@ -17,15 +17,32 @@ export function readClaim(folder: AttemptFolder): ProcessId | null {
   return processIn(folder.claim)
 }
 
+/** The program of the shim that took the attempt, which is named by its content; null when an older one does not say. */
+export function readShimProgram(folder: AttemptFolder): string | null {
+  return wholeRecord(folder.claim)?.[1] ?? null
+}
+
 export function readRecorder(folder: AttemptFolder): ProcessId | null {
   return processIn(folder.recorder)
 }
 
-export function readStarted(folder: AttemptFolder): Life | null {
-  const words = wholeRecord(folder.started)?.[0]?.split(' ')
+/** The life of an attempt's program, and the control group that it entered before anything of it could begin. */
+export interface Start {
+  readonly life: Life
+  readonly group: string | null
+}
+
+export function readStart(folder: AttemptFolder): Start | null {
+  const lines = wholeRecord(folder.started)
+  const words = lines?.[0]?.split(' ')
   if (words === undefined || words.length < 3) return null
   const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs) // As all times are cut, so that none comes before it.
-  return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
+  const life = { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
+  return { life, group: lines?.[1] || null }
+}
+
+export function readStarted(folder: AttemptFolder): Life | null {
+  return readStart(folder)?.life ?? null
 }
 
 export function readExit(folder: AttemptFolder): ExitRecord | null {

@@ -6,6 +6,7 @@ import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
 import { readClaim, readExit, readStarted } from '../os/spool.ts'
+import { groupIn } from './launch-file.ts'
 
 /** What is left of an ended attempt gets this long to go by itself. */
 const POLITE_GRACE = 2_000
@@ -29,10 +30,13 @@ export async function terminateAttempt(folder: AttemptFolder, marker: string): P
   for (const row of await findTree(attemptTree(folder, marker))) signalProcess(row, 'SIGTERM')
 }
 
-/** Ends what is left of the attempt, its shim last, so that it can write down how the program ended. */
+/**
+ * Ends what is left of the attempt, its shim last, so that it can write down how the program ended. A shim that has gone on
+ * to the next attempt is that one's.
+ */
 export async function endAttempt(
   folder: AttemptFolder,
-  options: { marker: string; force: boolean; drain: () => Promise<void> },
+  options: { marker: string; force: boolean; drain: () => Promise<void>; next: AttemptFolder },
 ): Promise<void> {
   noteSweep(folder)
   const tree = attemptTree(folder, options.marker)
@@ -40,7 +44,7 @@ export async function endAttempt(
   if (tree.group) removeGroup(tree.group)
   await options.drain()
   const shim = readClaim(folder) ?? claimForNobody(folder)
-  if (shim === null) return
+  if (shim === null || hasGoneOn(shim, options.next)) return
   const hasConcluded = await untilConcluded(folder, shim)
   if (hasConcluded && (await leaves(shim))) return
   await endTree({ marker: options.marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
@@ -83,8 +87,17 @@ function claimForNobody(folder: AttemptFolder): ProcessId | null {
 /** What is known of an attempt's processes before they are looked for. */
 export function attemptTree(folder: AttemptFolder, marker: string): Tree {
   const life = readStarted(folder)
-  const group = fs.existsSync(folder.group) ? fs.readFileSync(folder.group, 'utf8') : ''
-  return { marker, root: life === null || life.boot !== bootId ? null : life, group: group === '' ? null : group }
+  return { marker, root: life === null || life.boot !== bootId ? null : life, group: groupOf(folder) }
+}
+
+function groupOf(folder: AttemptFolder): string | null {
+  return fs.existsSync(folder.launch) ? groupIn(fs.readFileSync(folder.launch, 'utf8')) : null
+}
+
+/** Whether its shim was called to the attempt that follows, and has taken that one. */
+function hasGoneOn(shim: ProcessId, next: AttemptFolder): boolean {
+  const claim = readClaim(next)
+  return claim?.pid === shim.pid && claim.birth === shim.birth
 }
 
 /** Leaves a note where there was none. */

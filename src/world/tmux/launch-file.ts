@@ -15,7 +15,9 @@ export function launchFile(
 ): string {
   const { folder, letter, env, group } = files
   return `${[
-    ...(group === null ? [] : [enterGroup(group, quote)]),
+    `# ${group ?? ''}`,
+    'group=',
+    ...(group === null ? [] : [`${enterGroup(group, quote)} && group=${quote(group)}`]),
     'if [ -r "/proc/$$/stat" ]; then',
     '  read -r stat <"/proc/$$/stat"',
     '  set -- $stat',
@@ -25,7 +27,7 @@ export function launchFile(
     'else',
     '  birth=$(ps -o lstart= -p $$) boot=unknown',
     'fi',
-    `printf '%s %s %s\\nend\\n' "$$" "$birth" "$boot" >${quote(folder.started)}`,
+    `printf '%s %s %s\\n%s\\nend\\n' "$$" "$birth" "$boot" "$group" >${quote(folder.started)}`,
     // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
     `[ ! -e ${quote(folder.swept)} ] || exit 125`,
     `: >${quote(`${letter}.started`)}`,
@@ -34,6 +36,12 @@ export function launchFile(
     `cd -- ${quote(order.cwd)} || exit 126`,
     `exec env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
+}
+
+/** The control group that a launch file leads into; null when there is none. */
+export function groupIn(launch: string): string | null {
+  const group = launch.slice(2, launch.indexOf('\n'))
+  return group === '' ? null : group
 }
 
 function redirections(order: LaunchOrder, folder: AttemptFolder): string[] {

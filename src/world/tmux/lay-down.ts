@@ -13,12 +13,11 @@ export function layDown(order: LaunchOrder, home: Home): void {
   const folder = attemptFolder(home, order.sessionId, order.attempt)
   const session = sessionFolder(home, order.sessionId)
   fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
-  for (const file of [folder.stdout, folder.stderr]) fs.closeSync(fs.openSync(file, 'a', 0o600))
+  fs.closeSync(fs.openSync(folder.stdout, 'a', 0o600))
   if (order.stdin !== undefined) replaceFile(folder.stdin, order.stdin)
   if (order.thread !== null) linkThread(folder.thread, path.join(home.threads, fileName(order.thread)))
   const marker = attemptId(order.sessionId, order.attempt)
   const group = makeGroup(marker)
-  if (group !== null) replaceFile(folder.group, group)
   const ours = { ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
   const env = { ...savedEnv(session.env), ...terminalOf(order), ...ours }
   replaceFile(folder.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env, group }))

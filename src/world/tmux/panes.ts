@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { quote } from '../../lib/quote.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef } from '../../ports/work.ts'
@@ -30,6 +31,11 @@ export class Panes {
     this.#findTmux = findTmux
     this.#shim = programs.shim
     this.#recorder = programs.recorder
+  }
+
+  /** The name of the program that shims run by now. */
+  get shimProgram(): string {
+    return path.basename(this.#shim)
   }
 
   /** Refuses when there is no tmux, or one too old. */

@@ -3,13 +3,15 @@ import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
+import { isEmptyGroup } from '../os/control-group.ts'
 import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { showTranscript } from '../os/project-folder.ts'
-import { readClaim, readExit, readStarted } from '../os/spool.ts'
+import { readClaim, readExit, readStart, readStarted } from '../os/spool.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
+import { handOver } from './hand-over.ts'
 import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
@@ -87,7 +89,11 @@ export class TmuxWork implements Work {
     layDown(order, this.#home)
     const show = this.#shown(order, order.show)
     if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
-    if (order.mode === 'headless') return this.#panes.openHeadless(order, show)
+    if (order.mode === 'headless') {
+      if (await handOver(order, this.#home, this.#panes.shimProgram)) return
+      await this.#clearBefore(order)
+      return this.#panes.openHeadless(order, show)
+    }
     await this.#panes.openTerminal(order)
     await this.#panes.openView(order, show)
   }
@@ -96,7 +102,8 @@ export class TmuxWork implements Work {
     const folder = this.#folder(ref)
     const exit = readExit(folder)
     const claim = readClaim(folder)
-    const life = readStarted(folder)
+    const start = readStart(folder)
+    const life = start?.life ?? null
     const isEarlierBoot = life !== null && life.boot !== bootId
     return {
       isClaimed: claim !== null,
@@ -106,6 +113,7 @@ export class TmuxWork implements Work {
       exit: exit?.kind === 'ended' ? exit.exit : null,
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
       shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
+      isAlone: ref.mode === 'headless' && exit?.kind === 'ended' && isLastOf(start?.group ?? null),
     }
   }
 
@@ -152,7 +160,8 @@ export class TmuxWork implements Work {
 
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
     const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref) : undefined)
-    await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain })
+    const next = this.#folder({ ...ref, attempt: ref.attempt + 1 })
+    await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain, next })
   }
 
   async close(ref: AttemptRef): Promise<void> {
@@ -213,6 +222,13 @@ export class TmuxWork implements Work {
     this.#watched.clear()
   }
 
+  /** A shim that could not be called to the next attempt would keep it from beginning. */
+  async #clearBefore(order: LaunchOrder): Promise<void> {
+    const before = { ...order, attempt: order.attempt - 1 }
+    const { exit, shim } = this.evidence(before)
+    if (exit !== null && shim === 'alive') await this.sweep(before, { force: false })
+  }
+
   #messageFile(sessionId: string, message: number): string {
     const folder = sessionFolder(this.#home, sessionId)
     return message === 1 ? folder.prompt : `${folder.messages}/${message}`
@@ -225,6 +241,11 @@ export class TmuxWork implements Work {
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
+}
+
+/** What has ended in a control group that is empty now was the last of it. */
+function isLastOf(group: string | null): boolean {
+  return group !== null && isEmptyGroup(group)
 }
 
 function markerOf(ref: AttemptRef): string {

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { attemptFolder } from '../../src/world/os/folders.ts'
+import { childrenOf } from '../measure/proc.ts'
+import { until } from '../measure/until.ts'
+import { ended } from '../peers/ended.ts'
+import type { NotMeasured } from '../peers/install.ts'
+import { Pm2 } from '../peers/pm2.ts'
+import { Runit } from '../peers/runit.ts'
+import { S6 } from '../peers/s6.ts'
+import { Supervisord } from '../peers/supervisord.ts'
+import type { Workshop } from '../workshop.ts'
+import { AT_ONCE } from './restarters.ts'
+
+/** A supervisor that is killed while its program talks, and started again as its manual says. */
+export interface Heir {
+  /** The process that started the program and would start the next. */
+  readonly supervisor: () => number | Promise<number>
+  readonly startAgain: () => Promise<void>
+  /** What was kept of the program's output. */
+  readonly log: () => string
+}
+
+/** How each of them comes to have a program. `argv` is that program, `folder` a place for what it needs. */
+export type Opening = (shop: Workshop, argv: readonly string[], folder: string) => Promise<Heir | NotMeasured>
+
+export const OPENINGS: Readonly<Record<string, Opening>> = {
+  ours: async (shop, argv) => {
+    const house = await shop.house('heir')
+    const { id } = await house.start(argv, 'headless', { restart: AT_ONCE })
+    const killed = await house.daemon()
+    return {
+      supervisor: () => killed.pid,
+      // Its keeper does it.
+      startAgain: async () => {
+        await until('a new supervisor answers', async () => {
+          const daemon = await house.daemon().catch(() => undefined)
+          return daemon !== undefined && daemon.epoch > killed.epoch ? true : undefined
+        })
+      },
+      log: () => fs.readFileSync(attemptFolder(house.home, id, 1).stdout, 'utf8'),
+    }
+  },
+  'sh loop': async (shop, argv, folder) => {
+    const log = path.join(folder, 'log')
+    const start = (): ChildProcess => {
+      const stdio = ['ignore', fs.openSync(log, 'a'), 'ignore'] as const
+      const child = spawn('sh', ['-c', 'while :; do "$@"; done', 'sh', ...argv], {
+        env: shop.stage.env,
+        stdio: [...stdio],
+      })
+      shop.keep({
+        close: async () => {
+          child.kill('SIGKILL')
+          await ended(child)
+        },
+      })
+      return child
+    }
+    const first = start()
+    return {
+      supervisor: () => first.pid as number,
+      startAgain: async () => void start(),
+      log: () => fs.readFileSync(log, 'utf8'),
+    }
+  },
+  runit: async (shop, argv, folder) => {
+    const { runsvdir } = shop.peers
+    if (typeof runsvdir !== 'string') return runsvdir
+    const log = path.join(folder, 'log')
+    const command = `${argv.join(' ')} >>${log}`
+    const runit = shop.keep(await Runit.start(runsvdir, shop.stage, { name: 'heir-runit', command, copies: 1 }))
+    return bringsItBack(() => runit.keepers(), log)
+  },
+  s6: async (shop, argv, folder) => {
+    if (typeof shop.peers.s6 !== 'string') return shop.peers.s6
+    const log = path.join(folder, 'log')
+    const s6 = shop.keep(
+      await S6.start(shop.peers.s6, shop.stage, { name: 'heir-s6', command: `${argv.join(' ')} >>${log}` }),
+    )
+    return bringsItBack(() => s6.keepers(), log)
+  },
+  pm2: async (shop, argv, folder) => {
+    const pm2 = await shop.pm2('heir-pm2')
+    if (!(pm2 instanceof Pm2)) return pm2
+    const log = path.join(folder, 'log')
+    const [script = '', ...args] = argv
+    pm2.start([{ name: 'heir', script, args, out_file: log }])
+    pm2.do('save')
+    const killed = pm2.daemon()
+    return {
+      supervisor: () => killed,
+      startAgain: async () => pm2.do('resurrect'),
+      log: () => fs.readFileSync(log, 'utf8'),
+    }
+  },
+  supervisord: async (shop, argv, folder) => {
+    const { supervisord } = shop.peers
+    if (typeof supervisord !== 'string') return supervisord
+    const log = path.join(folder, 'log')
+    const order = { name: 'heir-supervisord', command: argv.join(' '), copies: 1, log }
+    const first = shop.keep(await Supervisord.start(supervisord, shop.stage, order))
+    return {
+      supervisor: () => first.daemon(),
+      startAgain: async () => void shop.keep(await Supervisord.start(supervisord, shop.stage, order)),
+      log: () => fs.readFileSync(log, 'utf8'),
+    }
+  },
+}
+
+/** Its own parent does it: within five seconds (runit), or at once (s6). */
+function bringsItBack(keepers: () => number[], log: string): Heir {
+  const [killed = 0] = keepers()
+  return {
+    supervisor: () => killed,
+    startAgain: async () => {
+      await until('it is back', () => {
+        const others = keepers().filter(pid => pid !== killed)
+        return others.length > 0 && childrenOf(...others).length > 0 ? true : undefined
+      })
+    },
+    log: () => fs.readFileSync(log, 'utf8'),
+  }
+}

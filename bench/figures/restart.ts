@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Stats, statsOf } from '../measure/stats.ts'
+import { type Aim, milliseconds, type Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+import { openRestarters, type Restarter } from './restarters.ts'
+import { succession } from './succession.ts'
+
+const FIGURE = 'agent killed → the next one’s first act'
+const PATIENCE = 10_000
+/** The peers' programs must have lived for a second before a death counts as one worth a restart. */
+const LIFE = 1_200
+const AIMS: Readonly<Record<string, Aim>> = { pm2: { of: 'ratio', is: 'at most', limit: 1 } }
+
+/**
+ * From just before `kill -9` of a program until the next one acts, under ours and under each of the peers in turn. Ours has
+ * written down on disk by then that the one died and that the other begins; none of the others writes anything down. Then
+ * their supervisors are killed.
+ */
+export async function restart(shop: Workshop): Promise<Row[]> {
+  const restarters = await openRestarters(shop)
+  const samples = new Map(restarters.map(({ name }) => [name, [] as number[]]))
+  for (let round = 0; round < shop.rounds(100, 2); round++) {
+    await pause(LIFE)
+    for (const { name, kill } of inTurn(restarters, round)) {
+      if (kill !== undefined) samples.get(name)?.push(await kill(PATIENCE))
+    }
+  }
+  const of = (name: string): Stats => statsOf(samples.get(name) ?? [])
+  return [...rows(of, restarters), ...(await succession(shop))]
+}
+
+/** Each round begins with another one, because each leaves caches to its successor. */
+function inTurn(restarters: readonly Restarter[], round: number): Restarter[] {
+  const first = round % restarters.length
+  return [...restarters.slice(first), ...restarters.slice(0, first)]
+}
+
+function rows(of: (name: string) => Stats, restarters: readonly Restarter[]): Row[] {
+  const ours = of('ours')
+  const slowest = { value: ours.p99, unit: 'ms', more: `n ${ours.n}` } as const
+  return [
+    ...restarters
+      .filter(({ name }) => name !== 'ours')
+      .map(({ name, notMeasured }) => ({
+        figure: FIGURE,
+        ours: milliseconds(ours),
+        beside: { name, theirs: notMeasured === undefined ? milliseconds(of(name)) : { notMeasured } },
+        ...(AIMS[name] !== undefined && { aim: AIMS[name] }),
+      })),
+    { figure: '… the slowest of a hundred', ours: slowest, aim: { of: 'ours', is: 'below', limit: 25 } },
+  ]
+}

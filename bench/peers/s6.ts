@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { childrenOf, isAlive } from '../measure/proc.ts'
+import { until } from '../measure/until.ts'
+import type { Stage } from '../product/stage.ts'
+import { ended } from './ended.ts'
+
+/** s6-svscan with one s6-supervise for one program. */
+export class S6 {
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+  }
+
+  static async start(program: string, stage: Stage, { name, command }: { name: string; command: string }): Promise<S6> {
+    const folder = path.join(stage.root, name)
+    const service = path.join(folder, 'bench')
+    fs.mkdirSync(service, { recursive: true })
+    fs.writeFileSync(path.join(service, 'run'), `#!/bin/sh\nexec ${command}\n`, { mode: 0o755 })
+    const child = spawn(program, [folder], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const s6 = new S6(child)
+    await until('s6 has started its program', () => (childrenOf(...s6.keepers()).length === 1 ? true : undefined))
+    return s6
+  }
+
+  /** The s6-supervise of the program. */
+  keepers(): number[] {
+    return childrenOf(this.#child.pid as number)
+  }
+
+  /** On SIGTERM it has every program ended, and goes. */
+  async close(): Promise<void> {
+    const keepers = this.keepers()
+    this.#child.kill('SIGTERM')
+    await ended(this.#child)
+    await until('s6 has ended its program', () => (keepers.some(isAlive) ? undefined : true))
+  }
+}
