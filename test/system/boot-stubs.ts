@@ -28,7 +28,8 @@ export class BootStubs {
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
   }
 
-  /** Files that a stub goes by: `crontab` and `linger` are what it keeps, `refuses` and `denied` make it fail. */
+  /** Files that a stub goes by: `crontab` and `linger` are what it keeps, `refuses` and `denied` make it
+   * fail, `asleep` lets the manager run only for who lingers. */
   write(name: string, text: string): void {
     fs.writeFileSync(path.join(this.#folder, name), text)
   }
@@ -39,7 +40,9 @@ const UNITS = '$XDG_CONFIG_HOME/systemd/user'
 const STUBS = {
   systemctl: `shift
 case $1 in
-  show-environment | daemon-reload | reset-failed) ;;
+  show-environment)
+    [ ! -e asleep ] || [ -e linger ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; } ;;
+  daemon-reload | reset-failed) ;;
   enable)
     [ -e "${UNITS}/$3" ] || { echo "Failed to enable unit: Unit file $3 does not exist." >&2; exit 1; }
     mkdir -p "${UNITS}/default.target.wants" && ln -sf "../$3" "${UNITS}/default.target.wants/$3" ;;

@@ -122,6 +122,13 @@ describe('with systemd', () => {
     expect((await status()).code).toBe(3)
   })
 
+  it('whoever is not logged in has no manager, until lingering starts one', async () => {
+    const stubs = stub('systemctl', 'loginctl')
+    stubs.write('asleep', '')
+    await house.ok('boot', 'install')
+    expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'systemd' }], linger: true })
+  })
+
   it('where you may not linger, a crontab is better than a unit', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     stubs.write('denied', '')

@@ -24,7 +24,11 @@ test('busctl’s answer is read', () => {
     only: [],
     except: ['root', 'me'],
   })
-  expect(readProperties('b false\nas 0\nas 1 "root"\n').killsUserProcesses).toBe(false)
+  expect(readProperties('b false\nas 1 "me"\nas 0\n')).toEqual({
+    killsUserProcesses: false,
+    only: ['me'],
+    except: ['root'],
+  })
 })
 
 test('without files nobody is killed, and root never unless somebody says so', () => {
@@ -52,7 +56,8 @@ test.each([
   [{ killsUserProcesses: true, only: [], except: ['root'] }, true],
   [{ killsUserProcesses: true, only: [], except: ['me'] }, false],
   [{ killsUserProcesses: true, only: ['guest'], except: [] }, false],
-  [{ killsUserProcesses: true, only: ['me'], except: [] }, true],
+  [{ killsUserProcesses: false, only: ['me'], except: ['root'] }, true],
+  [{ killsUserProcesses: true, only: ['me'], except: ['me'] }, false],
 ])('%j ends what I started: %s', (rule, expected) => {
   expect(isKilledAtLogout(rule, 'me')).toBe(expected)
 })

@@ -18,7 +18,7 @@ export async function enableLinger(ask: Ask, user: string): Promise<string | und
 
 export interface LogoutRule {
   readonly killsUserProcesses: boolean
-  /** When not empty, only their processes are killed. */
+  /** When not empty, the processes of these are killed and of no others, whatever the rule is. */
   readonly only: readonly string[]
   readonly except: readonly string[]
 }
@@ -32,16 +32,25 @@ export async function logoutRule(ask: Ask): Promise<LogoutRule | null> {
   return fs.existsSync('/run/systemd/system') ? readLogindFiles('/') : null
 }
 
+/** Who is named counts more than the general rule; to be excluded counts most. */
 export function isKilledAtLogout(rule: LogoutRule, user: string): boolean {
-  const isMeant = rule.only.length === 0 || rule.only.includes(user)
-  return rule.killsUserProcesses && isMeant && !rule.except.includes(user)
+  if (rule.except.includes(user)) return false
+  return rule.only.length > 0 ? rule.only.includes(user) : rule.killsUserProcesses
 }
 
-/** `b true`, `as 0`, `as 1 "root"`, a line for each. */
+/**
+ * `b true`, `as 0`, `as 1 "me"`, a line for each. logind 252: root is excluded unless somebody is, and then too nobody is
+ * shown.
+ */
 export function readProperties(text: string): LogoutRule {
   const [kill = '', only = '', except = ''] = text.split('\n')
   const names = (line: string): string[] => [...line.matchAll(/"([^"]*)"/g)].map(([, name = '']) => name)
-  return { killsUserProcesses: kill.trim() === 'b true', only: names(only), except: names(except) }
+  const excluded = names(except)
+  return {
+    killsUserProcesses: kill.trim() === 'b true',
+    only: names(only),
+    except: excluded.length === 0 ? ['root'] : excluded,
+  }
 }
 
 /** The same from the files: the main one first, then what is dropped beside it, by name. The last word counts. */

@@ -8,7 +8,8 @@ import { readUnit, renderUnit } from './systemd-unit.ts'
 
 /** A unit of the user's own service manager. It is started at boot for a user who lingers, else at the first login. */
 export function systemd(name: string, env: NodeJS.ProcessEnv): Mechanism {
-  const ask = asker(withRuntimeFolder(env))
+  // Looked for each time: lingering, switched on, makes the folder.
+  const ask: Ask = (...words) => asker(withRuntimeFolder(env))(...words)
   const unit = `${name}.service`
   const folder = path.join(configFolder(env), 'systemd', 'user')
   const where = path.join(folder, unit)
