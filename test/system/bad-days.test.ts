@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { writeFrom } from '../../src/world/os/files.ts'
 import { homeAt } from '../../src/world/os/home.ts'
 import { openDatabase } from '../../src/world/os/sqlite.ts'
 import { binFolder } from './bin-folder.ts'
@@ -181,6 +182,18 @@ describe('a disk', () => {
     disk.free()
     expect(await house.ok(...TRUE)).toBe('command-true')
     expect(await house.ended('true')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('that takes only a part of what is said refuses the whole of it, and it is said again', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    const transcript = path.join(house.home.root, 'transcript')
+    const length = writeFrom(transcript, 0, 'before\n')
+    disk.fill()
+    expect(() => writeFrom(transcript, length, 'x'.repeat(10_000))).toThrow('ENOSPC')
+    disk.free()
+    expect(writeFrom(transcript, length, 'after\n')).toBe(length + 6)
+    expect(fs.readFileSync(transcript, 'utf8')).toBe('before\nafter\n')
   })
 
   it('that fills up under running work does not harm it, and no exit code is lost', async ({ skip }) => {
