@@ -74,12 +74,15 @@ record() {
 }
 
 # The supervisor takes the letter within milliseconds. A letter that stays means that nobody is there: start one.
+# A terminal closes with its shim, and its memory may still be needed to fill a gap in the recording: it waits to be told.
 wait_until_heard() {
   for pause in 1 2 4 8 16 32; do
     sleep "$pause" &
     wait $!
-    [ -e "$letter.exit" ] && [ ! -e "$home/down" ] || return 0
-    if command -v flock >/dev/null 2>&1; then
+    [ ! -e "$home/down" ] || return 0
+    if [ ! -e "$letter.exit" ]; then
+      [ "$mode" = tty ] || return 0
+    elif command -v flock >/dev/null 2>&1; then
       flock -n "$home/wake.lock" sh "$home/bin/wake"
     else
       sh "$home/bin/wake"

@@ -5,7 +5,7 @@ import { readPart } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { lives } from '../os/processes.ts'
-import { CLOSING_MARK, readExit, readRecorder } from '../os/spool.ts'
+import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../os/spool.ts'
 import { missingLines } from './missing-lines.ts'
 import type { Panes } from './panes.ts'
 
@@ -41,12 +41,14 @@ export class Recording {
       const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
       const tail = readPart(folder.stdout, Math.max(0, now - mark.length), mark.length)
       if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
-      if (recorder === null) return
-      if (lives(recorder) === 'dead') return this.#fillGap(ref)
+      if (recorder === null && readStarted(folder) === null) return
+      if (recorder !== null && lives(recorder) === 'dead') return this.#fillGap(ref)
       if (now !== size) idle = 0
       size = now
       await pause(20)
     }
+    // On a full disk it could not even write down who it is, let alone what it heard.
+    if (readRecorder(folder) === null) await this.#fillGap(ref)
   }
 
   async #fillGap(ref: AttemptRef): Promise<void> {
