@@ -1,8 +1,10 @@
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
 import { withFreshThread } from './fresh-thread.ts'
+import { isSetBack } from './is-set-back.ts'
 import { firstUnread, launch } from './launch.ts'
 import { renewed } from './renewed.ts'
+import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, type Outcome, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { judgeBudget } from './spending.ts'
@@ -47,12 +49,12 @@ function giveThreadUp(session: Session, at: Instant, reason: string, events: rea
   return step(withFreshThread(session, at), [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
 }
 
-export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
+export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const deadline = deadlineOf(session)
   if (deadline !== null && at >= deadline) {
     return end(session, at, 'stopped', `the time limit of ${formatDuration(session.spec.maxTime ?? 0)} was reached`)
   }
-  if (at < session.phase.until) return nothing(session)
+  if (at < session.phase.until && !isSetBack(session, at, rules)) return nothing(session)
   const { cause } = session.phase
   const woken = rested(session, at)
   return launch(cause === 'crash' ? { ...woken, restarts: [...woken.restarts, at] } : woken, at)

@@ -1,4 +1,5 @@
 import { type Beginning, create } from '../core/create.ts'
+import { isSetBack } from '../core/is-set-back.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
@@ -40,6 +41,7 @@ export class Engine {
     work.onNews(id => void this.look(id))
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
+    this.#wakeSetBack()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -149,6 +151,7 @@ export class Engine {
   async reconcile(): Promise<void> {
     if (!this.#isInCharge()) return
     const { store, work } = this.#world
+    this.#wakeSetBack()
     const live = store.live()
     for (const session of live) {
       const show = showOf(this.#agentOf(session))
@@ -157,6 +160,14 @@ export class Engine {
     const doubtful = live.filter(session => !this.#isSurelyAtWork(session))
     await Promise.all(this.#unsettled(doubtful).map(id => this.look(id)))
     if (live.some(session => session.spec.mode === 'tty')) await this.mend()
+  }
+
+  /** An alarm that the clock was set back from would ring hours late. */
+  #wakeSetBack(): void {
+    const { store, clock, rules } = this.#world
+    const at = clock.now()
+    for (const session of store.live())
+      if (isSetBack(session, at, rules)) void this.#dispatch(session.spec.id, { at, type: 'clock.due' })
   }
 
   /** Its process lives and its words are nothing to us: a look would find no more. */

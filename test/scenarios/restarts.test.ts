@@ -146,3 +146,38 @@ test('a process whose every trace was lost with the power is proof of death, too
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
+
+const SIX_HOURS = 6 * 3_600_000
+
+test('a rest of seconds stays one of seconds when the clock is set back meanwhile', async () => {
+  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+})
+
+test('a supervisor that begins after the clock was set back does not wait for a time that seemed near', async () => {
+  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  await engine.shutDown()
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await stage.supervisor().engine.start()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+})
+
+test('a stop goes on to its harder steps when the clock is set back meanwhile', async () => {
+  const { stage, engine } = await begin({ run: () => [{ wait: 2 * SIX_HOURS }], deafTo: ['SIGINT', 'SIGTERM'] })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+})
