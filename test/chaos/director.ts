@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { between, type Dice, dice } from './dice.ts'
 import type { Blow, Scene } from './faults/fault.ts'
@@ -6,9 +8,9 @@ import type { Moments } from './moments.ts'
 
 /** Milliseconds between two blows. */
 const SHORTEST_PAUSE = 10
-const LONGEST_PAUSE = 130
+const LONGEST_PAUSE = 90
 /** The longest that a blow waits for the moment it is aimed at. */
-const AIM_PATIENCE = 400
+const AIM_PATIENCE = 250
 const AIMS = ['launched', 'accepted', 'sweep', 'started'] as const
 const AIMED_SHARE = 0.35
 
@@ -47,9 +49,17 @@ export class Director {
       else await this.#moments.wait([aim], AIM_PATIENCE)
       const blow = await fault.strike(this.#scene, roll)
       if (blow === undefined) this.missed++
-      else this.struck.push({ fault: fault.name, ...blow })
+      else this.#remember({ fault: fault.name, ...blow })
       onProgress(this.kills)
     }
+  }
+
+  /** Also in a file, for whoever looks into a broken promise. */
+  #remember(blow: Struck): void {
+    this.struck.push(blow)
+    const { fault, at, story } = blow
+    const line = `${new Date().toISOString()} ${at.toFixed(1)} ${fault} ${story?.name ?? ''}\n`
+    fs.appendFileSync(path.join(this.#scene.theatre.evidence, 'blows'), line)
   }
 
   /** Each decision has dice of its own, so that a blow that found nobody does not change the ones after it. */

@@ -30,19 +30,22 @@ export const killSupervisorAndKeeper: Fault = async scene => {
   return kills === 0 ? undefined : withAnswer(scene, holder, steadyNow(), kills)
 }
 
-/** Kills it again as soon as its successor has taken charge, in the middle of its start. */
+/** Kills it, and its successor as soon as that has taken charge, in the middle of its start. */
 export const killTwice: Fault = async scene => {
   const holder = scene.supervisors.holder()
   if (holder === undefined || !signalProcess(holder, 'SIGKILL')) return undefined
-  const at = steadyNow()
-  const next = (): ProcessId | undefined => {
-    const now = scene.supervisors.holder()
-    return now?.pid === holder.pid ? undefined : now
-  }
-  for (let look = 0; look < 400 && next() === undefined; look++) await pause(3)
-  const successor = next()
+  const successor = await successorOf(holder, scene)
   const isStruck = successor !== undefined && signalProcess(successor, 'SIGKILL')
-  return isStruck ? withAnswer(scene, successor, steadyNow(), 2) : withAnswer(scene, holder, at, 1)
+  return withAnswer(scene, successor ?? holder, steadyNow(), isStruck ? 2 : 1)
+}
+
+async function successorOf(holder: ProcessId, scene: Scene): Promise<ProcessId | undefined> {
+  for (let look = 0; look < 200; look++) {
+    const now = scene.supervisors.holder()
+    if (now !== undefined && now.pid !== holder.pid) return now
+    await pause(3)
+  }
+  return undefined
 }
 
 /** SIGSTOP for a while; meanwhile somebody starts another; then it wakes up. */

@@ -25,8 +25,9 @@ export interface Blow {
   readonly kills: number
   /** Milliseconds until all is as it should be; undefined when nothing had to come back after all. */
   readonly recovery?: Promise<number | undefined>
-  /** The session whose next life is the recovery. */
   readonly story?: Story
+  /** The recovery is that session's next life. */
+  readonly isDeath?: boolean
 }
 
 /** Undefined when there is nobody to strike just now. `roll` decides whom. */

@@ -34,7 +34,7 @@ export const killTerminal: Fault = async (scene, roll) => {
   if (server === undefined || !signalProcess(server, 'SIGKILL')) return undefined
   story.hurt.add('terminal')
   story.strikes++
-  return { at: steadyNow(), kills: 1, story }
+  return { at: steadyNow(), kills: 1, story, isDeath: true }
 }
 
 export const killRecorder: Fault = async (scene, roll) => {
@@ -48,7 +48,7 @@ export const killRecorder: Fault = async (scene, roll) => {
     if (readExit(folder) !== null || now === null) return 'moot'
     return now.pid !== recorder.pid && lives(now) === 'alive'
   }
-  return { at: steadyNow(), kills: 1, recovery: recovered(isBack) }
+  return { at: steadyNow(), kills: 1, story, recovery: recovered(isBack) }
 }
 
 /** Somebody who looks on, by `follow` or attached to a pane. Nothing has to come back. */

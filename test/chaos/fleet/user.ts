@@ -17,6 +17,7 @@ export class User {
   starts = 0
   readonly #theatre: Theatre
   readonly #roll: Dice
+  #starting: Promise<void> | undefined
 
   constructor(theatre: Theatre, roll: Dice) {
     this.#theatre = theatre
@@ -41,8 +42,15 @@ export class User {
     }
   }
 
-  /** As every command does when nobody answers. */
+  /** As every command does when nobody answers. Whoever asks for it meanwhile waits for the same. */
   async startDaemon(): Promise<void> {
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    await this.#starting
+  }
+
+  async #start(): Promise<void> {
     this.starts++
     await this.oneshot('daemon', 'start')
   }

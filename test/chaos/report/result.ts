@@ -75,14 +75,17 @@ function rowsOf(run: Run): FaultRow[] {
 }
 
 /** From a death to the first act of the next life; nothing when a user stopped it, or it had given up. */
-function nextLife({ fleet }: Run, { story, at }: Pick<Struck, 'story' | 'at'>): number | undefined {
-  if (story === undefined || story.stops > 0 || story.giveUps > 0) return undefined
+function nextLife(
+  { fleet }: Run,
+  { story, at, isDeath }: Pick<Struck, 'story' | 'at' | 'isDeath'>,
+): number | undefined {
+  if (story === undefined || !isDeath || story.stops > 0 || story.giveUps > 0) return undefined
   const begun = fleet.figures.find(figures => figures.task === story.plan.task)?.begun ?? []
   const next = begun.find(life => life.at > at)
   return next === undefined ? undefined : next.at - at
 }
 
-function totalsOf({ fleet, user, supervisors, sampler, findings, witness }: Run): Record<string, number> {
+function totalsOf({ director, fleet, user, supervisors, sampler, findings, witness }: Run): Record<string, number> {
   const sum = (of: (one: (typeof fleet.figures)[number]) => number): number =>
     fleet.figures.reduce((total, one) => total + of(one), 0)
   const stories = (of: (one: (typeof fleet.settled)[number]) => number): number =>
@@ -101,6 +104,7 @@ function totalsOf({ fleet, user, supervisors, sampler, findings, witness }: Run)
     'resumes by the user': stories(one => one.resumes),
     'sessions that gave up, and were resumed': stories(one => one.giveUps),
     'supervisors started by a user’s command': user.starts,
+    'blows that found nobody to strike': director.missed,
     'supervisors that answered': supervisors.heard.length,
     'supervisors that wrote into the database': witness.writers,
     'writes into the database': witness.writes,

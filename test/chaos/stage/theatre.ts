@@ -17,6 +17,8 @@ export class Theatre {
   readonly clock: ShiftedClock
   /** Every write into the database's journal: who, and when. */
   readonly witness: string
+  /** What is kept of a run that broke a promise. */
+  readonly evidence: string
   readonly env: NodeJS.ProcessEnv
   readonly #stage: Stage
 
@@ -28,7 +30,8 @@ export class Theatre {
     this.home = homeAt(at('home'))
     this.project = at('project')
     this.journals = at('journals')
-    this.witness = at('evidence/witness')
+    this.evidence = at('evidence')
+    this.witness = path.join(this.evidence, 'witness')
     this.disk = StateDisk.at(this.home.root)
     this.clock = new ShiftedClock(this.root, repository)
     // Where real agents keep their threads is none of oneshot's folders either.
@@ -64,7 +67,7 @@ export class Theatre {
   /** The disk goes with its content. */
   #keepState(): void {
     if (this.disk.isSmall)
-      spawnSync('cp', ['-a', this.home.root, path.join(this.root, 'evidence', 'home')], { stdio: 'ignore' })
+      spawnSync('cp', ['-a', this.home.root, path.join(this.evidence, 'home')], { stdio: 'ignore' })
   }
 }
 
