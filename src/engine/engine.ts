@@ -15,6 +15,9 @@ import { Recorder } from './recorder.ts'
 import { type Archive, count, lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
+/** How soon an agent is looked at again for whose end nobody rings, in milliseconds. */
+const LOOK_AFTER_ADOPTED = 1_000
+
 /**
  * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
  * Everything it knows is in the store: it may be killed at any moment and started again.
@@ -24,6 +27,8 @@ export class Engine {
   readonly #turnstile = new Turnstile()
   /** Looks that have not begun yet: another request for the same one changes nothing. */
   readonly #queued = new Map<string, Promise<void>>()
+  /** Sessions whose agent outlives its shim, and that will be looked at soon. */
+  readonly #adopted = new Set<string>()
   readonly #recorder: Recorder
   readonly #alarm: Alarm
   #isDown = false
@@ -248,7 +253,18 @@ export class Engine {
     const observed = observe(session, this.#worldOf(session))
     const isNews = this.#recorder.decide(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#takeLetters(session)
+    if (observed.isAdopted) this.#lookLater(id)
     return isNews
+  }
+
+  #lookLater(id: string): void {
+    if (this.#adopted.has(id)) return
+    this.#adopted.add(id)
+    const { clock } = this.#world
+    clock.ring(clock.now() + LOOK_AFTER_ADOPTED, () => {
+      this.#adopted.delete(id)
+      void this.look(id)
+    })
   }
 
   /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */

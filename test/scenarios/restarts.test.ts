@@ -85,6 +85,19 @@ test('a process that vanished with its shim is proof of death, found by the slow
   expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
+test('an agent that outlives its shim is looked at every second from then on: its end is not left to the slow round', async () => {
+  const { stage, engine } = await begin({
+    run: () => [{ say: 'thread: t-1\n' }, { wait: 10_000 }, { say: 'done: it\n' }],
+  })
+  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
+  stage.machine.attempt({ sessionId: 's1', attempt: 1 }).isShimAlive = false
+  await engine.reconcile()
+  await stage.until(() => stage.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
+  const diedAt = stage.clock.now()
+  await stage.until(() => stage.session('s1')?.exit !== null)
+  expect(stage.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
+})
+
 test('a pane that never comes to life is given up after a while and another one is opened', async () => {
   const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
