@@ -96,6 +96,6 @@ function progress(say: Options['say']): (kills: number) => void {
   return kills => {
     if (kills - told < 500) return
     told = kills
-    say(`${kills} kills`)
+    say(`${new Date().toISOString().slice(11, 19)} ${kills} kills`)
   }
 }

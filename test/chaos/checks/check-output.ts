@@ -62,8 +62,10 @@ export async function checkOutput(story: Story, view: SessionView, source: Sourc
   return figures
 }
 
+/** Whole lines only: an agent killed in the middle of one has not said that it was written. */
 function textsIn(output: string): string[] {
-  return output.split(/\r*\n/).flatMap(line => {
+  const lines = output.split(/\r*\n/).slice(0, -1)
+  return lines.flatMap(line => {
     try {
       const event = JSON.parse(line) as { type?: string; text?: string }
       return event.type === 'text' && event.text !== undefined ? [event.text] : []
