@@ -6,7 +6,7 @@ import { type AttemptFolder, attemptFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { lives } from '../os/processes.ts'
 import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../os/spool.ts'
-import { missingLines } from './missing-lines.ts'
+import { missingText } from './missing-text.ts'
 import type { Panes } from './panes.ts'
 
 /** Looks without a new byte after which we no longer wait for the last one, 20 ms apart. */
@@ -53,8 +53,8 @@ export class Recording {
 
   async #fillGap(ref: AttemptRef): Promise<void> {
     const { stdout } = this.#folder(ref)
-    const lines = missingLines(stdout, await this.#panes.history(ref))
-    if (lines.length > 0) fs.appendFileSync(stdout, `\r\n${lines.join('\r\n')}\r\n`)
+    const text = missingText(stdout, await this.#panes.history(ref))
+    if (text !== '') fs.appendFileSync(stdout, text)
   }
 
   #folder(ref: AttemptRef): AttemptFolder {
