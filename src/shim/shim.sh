@@ -82,12 +82,19 @@ wait_until_heard() {
     [ ! -e "$home/down" ] || return 0
     if [ ! -e "$letter.exit" ]; then
       [ "$mode" = tty ] || return 0
-    elif command -v flock >/dev/null 2>&1; then
-      flock -n "$home/wake.lock" sh "$home/bin/wake"
     else
-      sh "$home/bin/wake"
+      wake
     fi
   done
+}
+
+# One shim for all of them. The lock is not handed on: it would be held for as long as anything lives that was started since.
+wake() {
+  if command -v flock >/dev/null 2>&1; then
+    (flock -n 7 && sh "$home/bin/wake" 7>&- && sleep 1) 7>"$home/wake.lock" &
+  else
+    sh "$home/bin/wake"
+  fi
 }
 
 # Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.
