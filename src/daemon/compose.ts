@@ -18,6 +18,7 @@ export interface Composed {
   readonly store: Store
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
+  readonly work: TmuxWork
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -37,7 +38,7 @@ export function compose(
     rules: DEFAULT_RULES,
     onTrouble: hooks.onTrouble,
   })
-  return { engine, store, agents, panes }
+  return { engine, store, agents, panes, work }
 }
 
 export function agentsFor(home: Home): (kind: string) => Agent {

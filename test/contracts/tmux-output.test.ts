@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { childrenOf, isAlive } from '../../bench/measure/proc.ts'
 import type { Mode } from '../../src/core/session.ts'
 import type { LaunchOrder } from '../../src/ports/work.ts'
 import { attemptFolder, attemptId } from '../../src/world/os/folders.ts'
@@ -90,16 +90,17 @@ describe('what a program writes to its terminal', () => {
     bench.work.heard(order)
     fs.rmSync(path.join(bench.home.mailbox, `${attemptId(order.sessionId, order.attempt)}.exit`), { force: true })
     const shim = readClaim(folder)?.pid as number
-    await bench.until('its shim has looked for its letter', () => childrenOf(shim) !== 'sleep 1')
+    await bench.until('its shim has looked for its letter', () => !isAlive(shim) || waitsWith(shim) === 'sleep 2')
     await bench.work.sweep(order, { force: false })
     expect(said(bench.work, order).split('\n').filter(Boolean)).toEqual(['first', 'last'])
   })
 })
 
 /** What the shim waits with: a sleep of one second at first, then longer ones. */
-function childrenOf(pid: number): string {
-  const children = spawnSync('pgrep', ['-aP', String(pid)], { encoding: 'utf8' }).stdout
-  return children.trim().replace(/^\d+ /, '')
+function waitsWith(shim: number): string {
+  const [child] = childrenOf(shim)
+  const file = `/proc/${child}/cmdline`
+  return fs.existsSync(file) ? fs.readFileSync(file, 'latin1').replaceAll('\0', ' ').trim() : ''
 }
 
 const HOMES = [

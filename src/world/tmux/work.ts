@@ -86,6 +86,7 @@ export class TmuxWork implements Work {
     const show = this.#shown(order, order.show)
     if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
     if (order.mode === 'headless') return this.#panes.openHeadless(order, show)
+    this.#recording.watch(order, true)
     await this.#panes.openTerminal(order)
     await this.#panes.openView(order, show)
   }
@@ -131,6 +132,12 @@ export class TmuxWork implements Work {
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
     const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref) : undefined)
     await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain })
+    this.#recording.watch(ref, false)
+  }
+
+  /** Whether something has died that `mend` gives back. */
+  isToMend(): boolean {
+    return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
 
   async close(ref: AttemptRef): Promise<void> {
