@@ -14,6 +14,7 @@ const bundled = (name, format, entry) =>
 try {
   await Promise.all([bundled('main.mjs', 'esm', 'main.ts'), bundled('agent.cjs', 'cjs', 'agent/agent.ts')])
   const args = [path.join(folder, 'main.mjs'), root, path.join(folder, 'agent.cjs'), ...process.argv.slice(2)]
+  process.on('SIGINT', () => undefined) // The run ends by it, and cleans up first.
   process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1
 } finally {
   fs.rmSync(folder, { recursive: true, force: true })

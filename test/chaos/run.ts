@@ -7,26 +7,13 @@ import { Director } from './director.ts'
 import { Fleet } from './fleet/fleet.ts'
 import { User } from './fleet/user.ts'
 import { Moments } from './moments.ts'
+import type { Options } from './options.ts'
 import { resultOf, type Result } from './report/result.ts'
 import { Theatre } from './stage/theatre.ts'
 import { UsersThings } from './stage/users-things.ts'
 import { Sampler } from './watch/sampler.ts'
 import { Supervisors } from './watch/supervisors.ts'
 import { Viewers } from './faults/viewers.ts'
-
-export interface Options {
-  readonly repository: string
-  /** The agent's program, bundled. */
-  readonly agent: string
-  readonly kills: number
-  readonly seed: number
-  readonly sessions: number
-  readonly minutes: number
-  /** Names of the faults that may come; all when empty. */
-  readonly only: readonly string[]
-  readonly keep: boolean
-  readonly say: (sentence: string) => void
-}
 
 /** One run: a fleet at work, blow after blow, then quiet, and everything is checked. */
 export async function runChaos(options: Options): Promise<Result> {
@@ -42,6 +29,10 @@ export async function runChaos(options: Options): Promise<Result> {
   const viewers = new Viewers(theatre, fleet, dice(seed, 'viewers'))
   const director = new Director({ theatre, fleet, user, supervisors, viewers, findings, moments }, moments, options)
   const begun = performance.now()
+  process.once('SIGINT', () => {
+    theatre.close({ keep: false })
+    process.exit(130)
+  })
   try {
     await user.startDaemon()
     moments.watch(theatre.home.mailbox)
@@ -54,6 +45,8 @@ export async function runChaos(options: Options): Promise<Result> {
     theatre.clock.shift(0)
     await fleet.close()
     const struck = await Promise.all(director.struck.map(async blow => ({ ...blow, recovery: await blow.recovery })))
+    for (const { fault, at, recovery } of struck)
+      if (recovery === 'never') findings.add('stuck', `${fault} at ${at}: not as it should be after a minute`)
     await viewers.close()
     await sampler.close()
     await supervisors.close()

@@ -3,8 +3,8 @@ import { sessionEvents } from '../../../src/views/sessions.ts'
 import { Thread } from '../../../src/world/agents/demo/thread.ts'
 import { lives } from '../../../src/world/os/processes.ts'
 import { type Entry, readJournal } from '../agent/journal.ts'
-import type { Stage } from '../fleet/fleet.ts'
 import type { Story } from '../fleet/story.ts'
+import type { Surroundings } from '../fleet/surroundings.ts'
 import { checkOutput, type OutputFigures } from './check-output.ts'
 
 export interface SessionFigures extends OutputFigures {
@@ -15,8 +15,8 @@ export interface SessionFigures extends OutputFigures {
 }
 
 /** Holds what oneshot says of a session that has ended against what its agent says of itself. */
-export async function checkSession(story: Story, view: SessionView, stage: Stage): Promise<SessionFigures> {
-  const { theatre, findings } = stage
+export async function checkSession(story: Story, view: SessionView, around: Surroundings): Promise<SessionFigures> {
+  const { theatre, findings } = around
   const journal = readJournal(theatre.journalOf(story.plan.task))
   const say = (promise: Parameters<typeof findings.add>[0], evidence: string): void =>
     findings.add(promise, `${story.name}: ${evidence}`)

@@ -7,15 +7,17 @@ import type { Findings } from './findings.ts'
  */
 export function checkWitness(file: string, findings: Findings): { writes: number; writers: number } {
   const rows = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
-  const writes = rows.map(row => row.split(' ')).map(([pid, at]) => ({ pid: pid ?? '', at: BigInt(at ?? 0) }))
+  const writes = rows
+    .map(row => row.split(' '))
+    .map(([pid, birth, at]) => ({ writer: `${pid} (${birth})`, at: BigInt(at ?? 0) }))
   writes.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const past = new Set<string>()
   let current = ''
-  for (const { pid, at } of writes) {
-    if (pid === current) continue
-    if (past.has(pid)) findings.add('one supervisor', `pid ${pid} wrote at ${at} after pid ${current} had taken over`)
+  for (const { writer, at } of writes) {
+    if (writer === current) continue
+    if (past.has(writer)) findings.add('one supervisor', `pid ${writer} wrote at ${at} after ${current} had taken over`)
     past.add(current)
-    current = pid
+    current = writer
   }
-  return { writes: writes.length, writers: new Set(writes.map(({ pid }) => pid)).size }
+  return { writes: writes.length, writers: new Set(writes.map(({ writer }) => writer)).size }
 }

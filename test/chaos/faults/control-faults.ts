@@ -67,12 +67,12 @@ async function wake(scene: Scene, holder: ProcessId): Promise<void> {
     () => lives(holder) === 'dead' || scene.supervisors.heard.at(-1)?.pid === holder.pid,
     20_000,
   )
-  if (settled === undefined)
+  if (settled === 'never')
     scene.findings.add('one supervisor', `pid ${holder.pid} woke up after another took over, and did not leave`)
 }
 
 function withAnswer(scene: Scene, victim: ProcessId, at: number, kills: number): Blow {
   const answered = (): boolean => scene.supervisors.recoveredAfter(victim.pid, at) !== undefined
-  const recovery = recovered(answered).then(() => scene.supervisors.recoveredAfter(victim.pid, at))
+  const recovery = recovered(answered).then(() => scene.supervisors.recoveredAfter(victim.pid, at) ?? 'never')
   return { at, kills, recovery }
 }

@@ -5,6 +5,7 @@ import type { User } from '../fleet/user.ts'
 import type { Findings } from '../checks/findings.ts'
 import type { Theatre } from '../stage/theatre.ts'
 import type { Supervisors } from '../watch/supervisors.ts'
+import type { Recovery } from './recovered.ts'
 import type { Viewers } from './viewers.ts'
 
 /** What faults are made of. */
@@ -23,8 +24,8 @@ export interface Blow {
   /** On the steady clock. */
   readonly at: number
   readonly kills: number
-  /** Milliseconds until all is as it should be; undefined when nothing had to come back after all. */
-  readonly recovery?: Promise<number | undefined>
+  /** When all is as it should be. */
+  readonly recovery?: Promise<Recovery>
   readonly story?: Story
   /** The recovery is that session's next life. */
   readonly isDeath?: boolean

@@ -1,36 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkSession, type SessionFigures } from '../checks/check-session.ts'
 import { dice } from '../dice.ts'
-import type { Findings } from '../checks/findings.ts'
-import type { Theatre } from '../stage/theatre.ts'
 import { planOf } from './plan.ts'
 import { Story } from './story.ts'
-import type { User } from './user.ts'
-
-/** Moments worth being struck at. */
-export type Moment = 'launched' | 'accepted'
-
-/** What every story needs. */
-export interface Stage {
-  readonly theatre: Theatre
-  readonly user: User
-  readonly findings: Findings
-  readonly onMoment: (moment: Moment) => void
-}
+import type { Surroundings } from './surroundings.ts'
 
 /** Many sessions that begin, work and end, until nobody begins another. */
 export class Fleet {
   readonly figures: SessionFigures[] = []
   readonly settled: Story[] = []
-  readonly #stage: Stage
+  readonly #around: Surroundings
   readonly #seed: number
   readonly #open = new Set<Story>()
   #begun = 0
   #isClosing = false
   #lanes: Promise<void>[] = []
 
-  constructor(stage: Stage, seed: number) {
-    this.#stage = stage
+  constructor(around: Surroundings, seed: number) {
+    this.#around = around
     this.#seed = seed
   }
 
@@ -56,14 +43,14 @@ export class Fleet {
 
   async #one(): Promise<void> {
     const task = `c${++this.#begun}`
-    const story = new Story(planOf(task, dice(this.#seed, task)), this.#stage)
+    const story = new Story(planOf(task, dice(this.#seed, task)), this.#around)
     this.#open.add(story)
     try {
       const view = await story.live()
-      this.figures.push(await checkSession(story, view, this.#stage))
+      this.figures.push(await checkSession(story, view, this.#around))
       await this.#clean(story)
     } catch (cause) {
-      this.#stage.findings.add('stuck', `${story.name}: ${cause instanceof Error ? cause.stack : cause}`)
+      this.#around.findings.add('stuck', `${story.name}: ${cause instanceof Error ? cause.stack : cause}`)
     } finally {
       this.#open.delete(story)
       this.settled.push(story)
@@ -72,8 +59,8 @@ export class Fleet {
 
   /** One whose check found something stays to be looked at. */
   async #clean(story: Story): Promise<void> {
-    if (this.#stage.findings.names(story.name)) return
-    await this.#stage.user.ask(async client => {
+    if (this.#around.findings.names(story.name)) return
+    await this.#around.user.ask(async client => {
       if (story.view() === undefined) return
       await client.clean({ ids: [story.id as string] })
     })

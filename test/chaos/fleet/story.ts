@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../../src/lib/refusal.ts'
 import type { SessionView } from '../../../src/api/contract/session-view.ts'
 import { readSession, readSessions } from '../../../src/views/sessions.ts'
-import type { Stage } from './fleet.ts'
 import type { Plan } from './plan.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** How often a user who waits for the end looks. */
 const LOOK = 150
@@ -24,12 +24,12 @@ export class Story {
   stops = 0
   resumes = 0
   giveUps = 0
-  readonly #stage: Stage
+  readonly #around: Surroundings
 
-  constructor(plan: Plan, stage: Stage) {
+  constructor(plan: Plan, around: Surroundings) {
     this.plan = plan
     this.name = `demo-${plan.task}`
-    this.#stage = stage
+    this.#around = around
   }
 
   /** Lives it to its end. Answers how it ended; throws when it does not. */
@@ -51,12 +51,12 @@ export class Story {
   }
 
   view(): SessionView | undefined {
-    return this.id === undefined ? undefined : readSession(this.#stage.theatre.home, this.id)
+    return this.id === undefined ? undefined : readSession(this.#around.theatre.home, this.id)
   }
 
   /** A call whose answer was lost may have been heard: whoever asks again looks first. */
   async #begin(): Promise<void> {
-    const { theatre, user } = this.#stage
+    const { theatre, user } = this.#around
     const [prompt = ''] = this.plan.messages
     const request = {
       agent: 'demo',
@@ -71,23 +71,23 @@ export class Story {
     const { id } = await user.ask(async client => this.#found() ?? (await client.run(request)))
     this.id = id
     this.accepted.push(prompt)
-    this.#stage.onMoment('launched')
+    this.#around.onMoment('launched')
   }
 
   #found(): SessionView | undefined {
-    return readSessions(this.#stage.theatre.home).find(view => view.name === this.name)
+    return readSessions(this.#around.theatre.home).find(view => view.name === this.name)
   }
 
   async #send(text: string): Promise<void> {
     const request = { key: text, text: Buffer.from(text).toString('base64') }
-    await this.#stage.user.ask(client => client.send(this.id as string, request))
+    await this.#around.user.ask(client => client.send(this.id as string, request))
     this.accepted.push(text)
-    this.#stage.onMoment('accepted')
+    this.#around.onMoment('accepted')
   }
 
   async #stopAfter(delay: number): Promise<void> {
     await pause(delay)
-    await this.#stage.user.ask(client => client.stop(this.id as string))
+    await this.#around.user.ask(client => client.stop(this.id as string))
     this.stops++
   }
 
@@ -106,7 +106,7 @@ export class Story {
 
   async #resume(): Promise<void> {
     try {
-      await this.#stage.user.ask(client => client.resume(this.id as string))
+      await this.#around.user.ask(client => client.resume(this.id as string))
     } catch (cause) {
       // Whoever asked before was heard, although the answer got lost.
       if (!(cause instanceof Refusal) || !['session-running', 'session-done'].includes(cause.code)) throw cause

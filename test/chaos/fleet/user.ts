@@ -9,6 +9,7 @@ import type { Theatre } from '../stage/theatre.ts'
 const PASSING = new Set(['daemon-unreachable', 'daemon-refused', 'disk-full', 'world-failed', 'home-unusable'])
 /** A supervisor killed in every second moment is still there in the others. */
 const PATIENCE = 120_000
+const A_MOMENT = 1_500
 
 /** Somebody who asks again until there is an answer, and after a while starts a supervisor, as every command does. */
 export class User {
@@ -17,7 +18,7 @@ export class User {
   starts = 0
   readonly #theatre: Theatre
   readonly #roll: Dice
-  #starting: Promise<void> | undefined
+  #started: { readonly at: number; readonly command: Promise<void> } | undefined
 
   constructor(theatre: Theatre, roll: Dice) {
     this.#theatre = theatre
@@ -42,17 +43,14 @@ export class User {
     }
   }
 
-  /** As every command does when nobody answers. Whoever asks for it meanwhile waits for the same. */
+  /** As every command does when nobody answers. Whoever asks for it in the same moment waits for the same. */
   async startDaemon(): Promise<void> {
-    this.#starting ??= this.#start().finally(() => {
-      this.#starting = undefined
-    })
-    await this.#starting
-  }
-
-  async #start(): Promise<void> {
+    const now = performance.now()
+    if (this.#started === undefined || now - this.#started.at > A_MOMENT)
+      this.#started = { at: now, command: this.oneshot('daemon', 'start').then(() => undefined) }
+    else return this.#started.command
     this.starts++
-    await this.oneshot('daemon', 'start')
+    await this.#started.command
   }
 
   async oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {

@@ -3,9 +3,10 @@ import { describeMachine, type Machine } from '../../../bench/report/machine.ts'
 import type { Findings } from '../checks/findings.ts'
 import type { Director, Struck } from '../director.ts'
 import { FAULTS } from '../faults/faults.ts'
+import type { Recovery } from '../faults/recovered.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { User } from '../fleet/user.ts'
-import type { Options } from '../run.ts'
+import type { Options } from '../options.ts'
 import type { Theatre } from '../stage/theatre.ts'
 import type { Sampler } from '../watch/sampler.ts'
 import type { Supervisors } from '../watch/supervisors.ts'
@@ -16,8 +17,6 @@ export interface FaultRow {
   readonly until: string
   /** Milliseconds; null when nothing has to come back, or nothing had to. */
   readonly recovery: { readonly n: number; readonly median: number; readonly p99: number; readonly max: number } | null
-  /** It should have come back, and did not within a minute. */
-  readonly neverBack: number
 }
 
 export interface Result {
@@ -35,7 +34,7 @@ export interface Result {
 
 interface Run {
   readonly options: Options
-  readonly struck: readonly (Omit<Struck, 'recovery'> & { recovery: number | undefined })[]
+  readonly struck: readonly (Omit<Struck, 'recovery'> & { readonly recovery: Recovery })[]
   readonly director: Director
   readonly fleet: Fleet
   readonly user: User
@@ -67,10 +66,10 @@ export function resultOf(run: Run): Result {
 function rowsOf(run: Run): FaultRow[] {
   return FAULTS.map(({ name, until }) => {
     const blows = run.struck.filter(blow => blow.fault === name)
-    const times = blows.flatMap(blow => blow.recovery ?? nextLife(run, blow) ?? [])
+    const times = blows.map(blow => blow.recovery ?? nextLife(run, blow)).filter(time => typeof time === 'number')
     const { n, median, p99 } = statsOf(times)
     const recovery = n === 0 ? null : { n, median, p99, max: Math.max(...times) }
-    return { fault: name, count: blows.length, until, recovery, neverBack: 0 }
+    return { fault: name, count: blows.length, until, recovery }
   })
 }
 

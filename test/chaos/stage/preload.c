@@ -2,7 +2,7 @@
  * Preloaded into the supervisors of a chaos run, and only there.
  * Wall clock: the offset in CHAOS_CLOCK (eight bytes, milliseconds) is added to it, so that it can jump without touching
  * the machine's own. The steady clock stays as it is, as it does when a real clock is set.
- * Witness: every write into the database's journal leaves a line "PID NANOSECONDS" in CHAOS_WITNESS.
+ * Witness: every write into the database's journal leaves a line "PID BIRTH NANOSECONDS" in CHAOS_WITNESS.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +19,7 @@
 
 static const volatile int64_t *offset;
 static int witness = -1;
+static long long birth;
 static char is_journal[65536];
 
 static int (*real_clock)(clockid_t, struct timespec *);
@@ -31,6 +32,9 @@ __attribute__((constructor)) static void prepare(void) {
   real_open = dlsym(RTLD_NEXT, "open");
   real_close = dlsym(RTLD_NEXT, "close");
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
+  struct timespec now;
+  real_clock(CLOCK_MONOTONIC, &now);
+  birth = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
   const char *clock_file = getenv("CHAOS_CLOCK"), *witness_file = getenv("CHAOS_WITNESS");
   if (clock_file) {
     int fd = real_open(clock_file, O_RDONLY | O_CLOEXEC);
@@ -112,9 +116,10 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) {
   /* A frame's header has 24 bytes; its page is written by the same hand right after it. */
   if (written == 24 && witness >= 0 && fd >= 0 && fd < (int)sizeof is_journal && is_journal[fd]) {
     struct timespec now;
-    char line[64];
+    char line[96];
     real_clock(CLOCK_MONOTONIC, &now);
-    int length = snprintf(line, sizeof line, "%d %lld\n", getpid(), (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+    long long at = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+    int length = snprintf(line, sizeof line, "%d %lld %lld\n", getpid(), birth, at);
     if (write(witness, line, length) < 0) return written;
   }
   return written;
