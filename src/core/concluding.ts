@@ -2,21 +2,27 @@ import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
 import type { TroubleKind } from './failure.ts'
 import { withFreshThread } from './fresh-thread.ts'
+import { isSetBack } from './is-set-back.ts'
 import { firstUnread, launch } from './launch.ts'
 import { renewed } from './renewed.ts'
 import { noteRestart } from './restarting.ts'
+import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, type Outcome, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { judgeBudget } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
 
 /** Nothing of the attempt is left: what was decided at its death follows now, and what nobody has cleared up yet, last. */
-export function conclude(session: In<'stopping'>, { at, attempt, isUnswept }: SignalOf<'tree.gone'>): Step {
-  const concluded = follow(session, at)
+export function conclude(
+  session: In<'stopping'>,
+  { at, attempt, isUnswept }: SignalOf<'tree.gone'>,
+  rules: Rules,
+): Step {
+  const concluded = follow(session, at, rules)
   return isUnswept ? { ...concluded, effects: [...concluded.effects, { type: 'sweep', attempt }] } : concluded
 }
 
-function follow(session: In<'stopping'>, at: Instant): Step {
+function follow(session: In<'stopping'>, at: Instant, rules: Rules): Step {
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
@@ -32,14 +38,14 @@ function follow(session: In<'stopping'>, at: Instant): Step {
       const events: Event[] = [{ at, type: 'session.resting', until, reason, cause, trouble }]
       const resting: Session = { ...session, life: null, phase }
       const rest = next.thread === 'same' ? step(resting, events) : giveThreadUp(resting, at, reason, events)
-      return until > at ? rest : withoutRest(rest, at)
+      return until > at ? rest : withoutRest(rest, at, rules)
     }
   }
 }
 
 /** A rest that is over as it begins. */
-function withoutRest(rest: Step, at: Instant): Step {
-  const { session, events, effects } = relaunchOrEnd(rest.session as In<'resting'>, { at, type: 'clock.due' })
+function withoutRest(rest: Step, at: Instant, rules: Rules): Step {
+  const { session, events, effects } = relaunchOrEnd(rest.session as In<'resting'>, { at, type: 'clock.due' }, rules)
   return step(session, [...rest.events, ...events], effects)
 }
 
@@ -60,11 +66,11 @@ function giveThreadUp(session: Session, at: Instant, reason: string, events: rea
   return step(withFreshThread(session, at), [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
 }
 
-export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>): Step {
+export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const deadline = deadlineOf(session)
   if (deadline !== null && at >= deadline) return end(session, at, timeIsUp(session))
   const { cause, until, reason } = session.phase
-  if (at < until) return nothing(session)
+  if (at < until && !isSetBack(session, at, rules)) return nothing(session)
   const { absence } = session.spec.patience
   if (absence !== null && at - until > absence) {
     const question = `it was to go on ${formatDuration(at - until)} ago (${reason}), and nothing was there to see to it`

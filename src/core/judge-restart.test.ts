@@ -11,6 +11,11 @@ function delayAfter(restarts: number, chance = 0): number | 'give-up' {
   return verdict.kind === 'restart' ? verdict.at - NOW : 'give-up'
 }
 
+test('restarts of a time that has not come yet do not count: the clock was set back', () => {
+  const past = Array.from({ length: 20 }, () => NOW + 3_600_000)
+  expect(judgeRestart(DEFAULT_RESTART, past, NOW, 0)).toEqual({ kind: 'restart', at: NOW })
+})
+
 test('the first retry comes at once, then each waits twice as long, up to a limit; then it gives up', () => {
   expect(Array.from({ length: 12 }, (_, restarts) => delayAfter(restarts))).toEqual([
     0,

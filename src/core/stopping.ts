@@ -1,5 +1,6 @@
 import type { Instant } from '../lib/time.ts'
 import { block, end, timeIsUp } from './concluding.ts'
+import { isSetBack } from './is-set-back.ts'
 import { rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
 import { type Aftermath, deadlineOf, type In, isIdle, type Session } from './session.ts'
@@ -65,7 +66,7 @@ export function interruptNewborn(session: In<'stopping'>, signal: SignalOf<'atte
 /** Time passed and it is still not gone: the next, harder step. */
 export function insist(session: In<'stopping'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const { phase, attempt } = session
-  if (at < phase.due) return nothing(session)
+  if (at < phase.due && !isSetBack(session, at, rules)) return nothing(session)
   const reason = phase.next.reason
   if (phase.step === 'interrupt') {
     const next = { ...phase, step: 'terminate', due: at + rules.terminateGrace } as const

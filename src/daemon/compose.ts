@@ -19,6 +19,7 @@ export interface Composed {
   readonly store: Store
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
+  readonly work: TmuxWork
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -39,7 +40,7 @@ export function compose(
     onTrouble: hooks.onTrouble,
     onEvent: hooks.onEvent,
   })
-  return { engine, store, agents, panes }
+  return { engine, store, agents, panes, work }
 }
 
 export function agentsFor(home: Home): (kind: string) => Agent {

@@ -19,7 +19,7 @@ import { recordPid, takeCharge } from './take-charge.ts'
 
 /** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
 const RECONCILE_EVERY = 30_000
-/** One read of /proc, 10 µs: whoever attaches after tmux was killed finds the sessions again. */
+/** One read of /proc, 10 µs, and a few for each terminal: what died beside the work is given back before it is missed. */
 const LOOK_AROUND_EVERY = 1_000
 /** After trouble with a session, such as a full disk, we look at it again. */
 const TRY_AGAIN_AFTER = 5_000
@@ -50,7 +50,7 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes } = compose(home, { say, onTrouble: tryAgainLater, onEvent: tellEvent })
+  const { engine, store, agents, panes, work } = compose(home, { say, onTrouble: tryAgainLater, onEvent: tellEvent })
   function tryAgainLater(id: string, cause: unknown): void {
     onTrouble(id, cause)
     setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
@@ -96,7 +96,7 @@ async function host(home: Home): Promise<void> {
   }, RECONCILE_EVERY)
   let keeper = process.ppid
   setInterval(() => {
-    if (panes.hasLostServer()) void engine.mend().catch(cause => onTrouble('tmux', cause))
+    if (work.isToMend()) void engine.mend().catch(cause => onTrouble('tmux', cause))
     if (process.ppid === keeper) return
     say('the keeper has died; here is another')
     keeper = process.ppid

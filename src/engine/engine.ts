@@ -1,4 +1,5 @@
 import { type Beginning, create } from '../core/create.ts'
+import { isSetBack } from '../core/is-set-back.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Step } from '../core/step.ts'
@@ -16,6 +17,9 @@ import { type Archive, count, lastLook } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
 
+/** How soon an agent is looked at again for whose end nobody rings, in milliseconds. */
+const LOOK_AFTER_ADOPTED = 1_000
+
 /**
  * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
  * Everything it knows is in the store: it may be killed at any moment and started again.
@@ -25,6 +29,8 @@ export class Engine {
   readonly #turnstile = new Turnstile()
   /** Looks that have not begun yet: another request for the same one changes nothing. */
   readonly #queued = new Map<string, Promise<void>>()
+  /** Sessions whose agent outlives its shim, and that will be looked at soon. */
+  readonly #adopted = new Set<string>()
   readonly #recorder: Recorder
   readonly #alarm: Alarm
   readonly #vigil: Vigil
@@ -52,6 +58,7 @@ export class Engine {
     for (const session of store.live()) this.#vigil.follow(session)
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
+    this.#wakeSetBack()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -171,6 +178,7 @@ export class Engine {
     if (!this.#isInCharge()) return
     this.#alarm.set() // A timer stands still while a lid is closed; what it was set for does not.
     const { store, work } = this.#world
+    this.#wakeSetBack()
     const live = store.live()
     for (const session of live) {
       const show = showOf(this.#agentOf(session))
@@ -179,6 +187,14 @@ export class Engine {
     const doubtful = live.filter(session => !this.#isSurelyAtWork(session))
     await Promise.all(this.#unsettled(doubtful).map(id => this.look(id)))
     if (live.some(session => session.spec.mode === 'tty')) await this.mend()
+  }
+
+  /** An alarm that the clock was set back from would ring hours late. */
+  #wakeSetBack(): void {
+    const { store, clock, rules } = this.#world
+    const at = clock.now()
+    for (const session of store.live())
+      if (isSetBack(session, at, rules)) void this.#dispatch(session.spec.id, { at, type: 'clock.due' })
   }
 
   /** Its process lives and its words are nothing to us: a look would find no more. */
@@ -268,6 +284,7 @@ export class Engine {
     const leadsTo = isAlone ? (decided: Step) => this.#goneByItself(decided) : undefined
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
     if (observed.signals.length > 0) this.#takeLetters(session)
+    if (observed.isAdopted) this.#lookLater(id)
     return isNews
   }
 
@@ -285,6 +302,16 @@ export class Engine {
       if (cause instanceof Trouble) return []
       throw cause
     }
+  }
+
+  #lookLater(id: string): void {
+    if (this.#adopted.has(id)) return
+    this.#adopted.add(id)
+    const { clock } = this.#world
+    clock.ring(clock.now() + LOOK_AFTER_ADOPTED, () => {
+      this.#adopted.delete(id)
+      void this.look(id)
+    })
   }
 
   /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */

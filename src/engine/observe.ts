@@ -25,6 +25,8 @@ export interface Observed {
   readonly memory: Memory
   /** There is more output to read before the rest can be told. */
   readonly hasMore: boolean
+  /** Its shim is dead and it lives on: nobody will ring when it ends. */
+  readonly isAdopted: boolean
 }
 
 /**
@@ -52,7 +54,8 @@ export function observe(session: Session, world: Archive & { clock: Clock }): Ob
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
   }
   const { text, output, memory, hasMore } = speech
-  return { signals, text, output, memory, hasMore }
+  const isAdopted = evidence.shim === 'dead' && evidence.process === 'alive'
+  return { signals, text, output, memory, hasMore, isAdopted }
 }
 
 /** The session with the thread it has just told. */

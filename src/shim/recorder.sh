@@ -8,4 +8,6 @@ if [ -r "/proc/$$/stat" ]; then
   birth=$(set -- $stat && shift 21 && echo "$1")
 fi
 printf '%s %s\nend\n' "$$" "$birth" >"$1/recorder"
+# What came before is filled in first; what comes meanwhile waits in the pipe.
+while [ -e "$1/gap" ]; do sleep 0.05; done
 exec cat >>"$1/stdout"

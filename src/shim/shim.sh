@@ -112,6 +112,7 @@ record() {
 
 # The supervisor takes the letter within milliseconds, writes down what it says, and may call us to the next attempt. A
 # letter that stays means that nobody is there: then it is for us to carry the record to disk, and to start a supervisor.
+# A terminal closes with its shim, and its memory may still be needed to fill a gap in the recording: it waits to be told.
 # What we start must not inherit the lock.
 wait_for_a_call() {
   for pause in 1 2 4 8 16 32; do
@@ -120,14 +121,14 @@ wait_for_a_call() {
     [ -n "$called" ] || wait "$sleeper"
     awake
     if [ -n "$called" ] && goes_on; then return; fi
-    [ -e "$letter.exit" ] && [ ! -e "$home/down" ] || exit 0
-    exec 9>&-
-    is_locked=''
-    sync "$folder/exit" 2>/dev/null
-    if [ -n "$has_flock" ]; then
-      flock -n "$home/wake.lock" sh "$home/bin/wake"
+    [ ! -e "$home/down" ] || exit 0
+    if [ ! -e "$letter.exit" ]; then
+      [ "$mode" = tty ] || exit 0
     else
-      sh "$home/bin/wake"
+      exec 9>&-
+      is_locked=''
+      sync "$folder/exit" 2>/dev/null
+      wake
     fi
   done
   exit 0
@@ -155,6 +156,15 @@ goes_on() {
 
 is_there() {
   command -v "$1" >/dev/null 2>&1
+}
+
+# One shim for all of them. The lock is not handed on: it would be held for as long as anything lives that was started since.
+wake() {
+  if [ -n "$has_flock" ]; then
+    (flock -n 7 && sh "$home/bin/wake" 7>&- && sleep 1) 7>"$home/wake.lock" &
+  else
+    sh "$home/bin/wake"
+  fi
 }
 
 # Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.

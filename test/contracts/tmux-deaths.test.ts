@@ -183,6 +183,26 @@ describe('a program on a terminal', () => {
     expect(lines).toEqual(['ready', 'nobody heard', 'this'])
   })
 
+  test('that goes on talking while its recorder is killed again and again loses no line, and has none twice', async () => {
+    const order = await launched('n=0; echo ready; until [ -e end ]; do n=$((n+1)); echo "line $n"; sleep 0.002; done')
+    const folder = attemptFolder(bench.home, order.sessionId, 1)
+    for (let round = 1; round <= 8; round++) {
+      const size = fs.statSync(folder.stdout).size
+      await bench.until('it is recorded', () => fs.statSync(folder.stdout).size > size)
+      killed(readRecorder(folder)?.pid)
+      await bench.until('the gap is seen', () => bench.work.isToMend())
+      // Whoever filled it may have died in the middle, and others may fill it at the same time.
+      if (round % 2 === 0) fs.writeFileSync(folder.gap, '')
+      await Promise.all([bench.work.mend([order]), bench.work.mend([order])])
+    }
+    tell(order, 'end')
+    await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
+    await bench.work.sweep(order, { force: false })
+    const lines = said(bench.work, order).trim().split('\n')
+    expect(lines).toEqual(['ready', ...Array.from({ length: lines.length - 1 }, (_, n) => `line ${n + 1}`)])
+    expect(lines.length).toBeGreaterThan(50)
+  })
+
   test('whose idle recorder was killed has it back, too', async () => {
     const order = await launched(LISTENER)
     const folder = attemptFolder(bench.home, order.sessionId, 1)

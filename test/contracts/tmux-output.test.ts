@@ -2,9 +2,11 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { childrenOf, isAlive } from '../../bench/measure/proc.ts'
 import type { Mode } from '../../src/core/session.ts'
 import type { LaunchOrder } from '../../src/ports/work.ts'
-import { attemptFolder } from '../../src/world/os/folders.ts'
+import { attemptFolder, attemptId } from '../../src/world/os/folders.ts'
+import { readClaim, readRecorder } from '../../src/world/os/spool.ts'
 import { openTmuxBench, type TmuxBench, type Wishes } from './tmux-bench.ts'
 import { said } from './work-bench.ts'
 
@@ -76,7 +78,30 @@ describe('what a program writes to its terminal', () => {
     await bench.work.sweep(order, { force: true })
     expect(said(bench.work, order)).toBe(`${Array.from({ length: 5_000 }, (_, i) => i + 1).join('\n')}\nready\n`)
   })
+
+  test('is not lost with its recorder, even if nobody sweeps before its shim looks whether it was heard', async () => {
+    const order = await bench.run(['/bin/sh', '-c', 'echo first; until [ -e go ]; do sleep 0.02; done; echo last'])
+    const folder = attemptFolder(bench.home, order.sessionId, order.attempt)
+    await bench.work.launch(order)
+    await bench.until('it has spoken', () => said(bench.work, order).includes('first'))
+    process.kill(readRecorder(folder)?.pid as number, 'SIGKILL')
+    fs.writeFileSync(path.join(order.cwd, 'go'), '')
+    await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
+    bench.work.heard(order)
+    fs.rmSync(path.join(bench.home.mailbox, `${attemptId(order.sessionId, order.attempt)}.exit`), { force: true })
+    const shim = readClaim(folder)?.pid as number
+    await bench.until('its shim has looked for its letter', () => !isAlive(shim) || waitsWith(shim) === 'sleep 2')
+    await bench.work.sweep(order, { force: false })
+    expect(said(bench.work, order).split('\n').filter(Boolean)).toEqual(['first', 'last'])
+  })
 })
+
+/** What the shim waits with: a sleep of one second at first, then longer ones. */
+function waitsWith(shim: number): string {
+  const [child] = childrenOf(shim)
+  const file = `/proc/${child}/cmdline`
+  return fs.existsSync(file) ? fs.readFileSync(file, 'latin1').replaceAll('\0', ' ').trim() : ''
+}
 
 const HOMES = [
   'two words',

@@ -102,6 +102,19 @@ test('a process that vanished with its shim is proof of death, found by the slow
   expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
+test('an agent that outlives its shim is looked at every second from then on: its end is not left to the slow round', async () => {
+  const { stage, engine } = await begin({
+    run: () => [{ say: 'thread: t-1\n' }, { wait: 10_000 }, { say: 'done: it\n' }],
+  })
+  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
+  stage.machine.attempt({ sessionId: 's1', attempt: 1 }).isShimAlive = false
+  await engine.reconcile()
+  await stage.until(() => stage.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
+  const diedAt = stage.clock.now()
+  await stage.until(() => stage.session('s1')?.exit !== null)
+  expect(stage.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
+})
+
 test('a pane that never comes to life is given up after a while and another one is opened', async () => {
   const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
@@ -162,4 +175,39 @@ test('a process whose every trace was lost with the power is proof of death, too
   await engine.reconcile()
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+})
+
+const SIX_HOURS = 6 * 3_600_000
+
+test('a rest of seconds stays one of seconds when the clock is set back meanwhile', async () => {
+  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+})
+
+test('a supervisor that begins after the clock was set back does not wait for a time that seemed near', async () => {
+  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
+  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  await engine.shutDown()
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await stage.supervisor().engine.start()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+})
+
+test('a stop goes on to its harder steps when the clock is set back meanwhile', async () => {
+  const { stage, engine } = await begin({ run: () => [{ wait: 2 * SIX_HOURS }], deafTo: ['SIGINT', 'SIGTERM'] })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  stage.clock.setBack(SIX_HOURS)
+  const setAt = stage.clock.now()
+  await engine.reconcile()
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
 })

@@ -2,8 +2,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { writeFrom } from '../../src/world/os/files.ts'
+import { attemptFolder } from '../../src/world/os/folders.ts'
 import { homeAt } from '../../src/world/os/home.ts'
+import { run } from '../../src/world/os/run.ts'
+import { readStarted } from '../../src/world/os/spool.ts'
 import { openDatabase } from '../../src/world/os/sqlite.ts'
+import { launchFile } from '../../src/world/tmux/launch-file.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { House, isAlive, until } from './house.ts'
@@ -181,6 +186,50 @@ describe('a disk', () => {
     disk.free()
     expect(await house.ok(...TRUE)).toBe('command-true')
     expect(await house.ended('true')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('that takes only a part of what is said refuses the whole of it, and it is said again', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    const transcript = path.join(house.home.root, 'transcript')
+    const length = writeFrom(transcript, 0, 'before\n')
+    disk.fill()
+    expect(() => writeFrom(transcript, length, 'x'.repeat(10_000))).toThrow('ENOSPC')
+    disk.free()
+    expect(writeFrom(transcript, length, 'after\n')).toBe(length + 6)
+    expect(fs.readFileSync(transcript, 'utf8')).toBe('before\nafter\n')
+  })
+
+  it('that is full when a program is to begin is waited for: nothing runs that is not written down', async ({
+    skip,
+  }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    const folder = attemptFolder(house.home, 'id', 1)
+    fs.mkdirSync(folder.root, { recursive: true })
+    const argv = ['/bin/sh', '-c', 'touch begun']
+    const words = {
+      cwd: house.project,
+      env: {},
+      stdin: undefined,
+      thread: null,
+      mergeStderr: true,
+      show: 'output',
+    } as const
+    const order = { sessionId: 'id', name: 'n', attempt: 1, mode: 'headless', argv, ...words } as const
+    const letter = path.join(house.home.root, 'letter')
+    fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter, env: {}, group: null }))
+    disk.fill()
+    const launched = run('sh', [house.path('launch')])
+    await until('it has tried', () => (fs.existsSync(folder.started) ? true : undefined))
+    expect({ started: readStarted(folder), begun: fs.existsSync(house.path('begun')) }).toEqual({
+      started: null,
+      begun: false,
+    })
+    disk.free()
+    expect(await launched).toMatchObject({ code: 0, stderr: '' })
+    expect(readStarted(folder)).not.toBeNull()
+    expect(fs.existsSync(house.path('begun'))).toBe(true)
   })
 
   it('that fills up under running work does not harm it, and no exit code is lost', async ({ skip }) => {

@@ -131,6 +131,21 @@ it('a supervisor whose keeper was killed gets another, so that it comes back onc
   expect(await house.status('steady')).toMatchObject({ phase: 'running', pid: session.pid })
 })
 
+it('a shim that brought the supervisor back leaves the way free for the next one', async () => {
+  await house.run('--name', 'waiter', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.02; done; exit 7')
+  const { pid } = await house.daemon()
+  process.kill(Number(fs.readFileSync(house.home.keeperPid, 'utf8')), 'SIGKILL')
+  process.kill(pid, 'SIGKILL')
+  fs.writeFileSync(house.path('go'), '')
+  expect(await house.ended('waiter')).toMatchObject({ exitCode: 7 })
+  const lock = path.join(house.home.root, 'wake.lock')
+  expect(fs.existsSync(lock)).toBe(true)
+  await until('nobody holds the lock, though keeper and supervisor live', async () =>
+    (await run('flock', ['-n', lock, 'true'])).code === 0 ? true : undefined,
+  )
+  expect((await house.oneshot('daemon', 'status')).code).toBe(0)
+})
+
 it('whoever follows an agent from its start sees its words, never its events', async () => {
   const { stdout } = await house.oneshot('run', '--follow', '--agent', 'demo', '--name', 'fast', 'steps=2 delay=1ms')
   expect(stdout.split('\n').slice(0, 3)).toEqual([

@@ -2,7 +2,7 @@ import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 interface Alarm {
-  readonly at: Instant
+  at: Instant
   readonly bell: () => void
 }
 
@@ -61,6 +61,17 @@ export class VirtualClock implements Clock {
     await settle()
     for (let alarm = this.#first(); alarm !== undefined && alarm.at <= end; alarm = this.#first()) await this.next()
     this.#now = end
+  }
+
+  /** Somebody sets the clock back. Alarms ring after as long as ever: timers count steadily. */
+  setBack(duration: number): void {
+    this.#now -= duration
+    const alarms = [...this.#alarms]
+    this.#alarms.clear()
+    for (const alarm of alarms) {
+      alarm.at -= duration
+      this.#alarms.add(alarm)
+    }
   }
 
   #first(): Alarm | undefined {

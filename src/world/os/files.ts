@@ -51,7 +51,10 @@ export function writeFrom(file: string, length: number, text: string): number {
   const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
   try {
     if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
-    return length + fs.writeSync(fd, text, length)
+    const bytes = Buffer.from(text)
+    // A disk that is nearly full takes a part of it without a word, and refuses the rest.
+    for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, length + done)
+    return length + bytes.length
   } finally {
     fs.closeSync(fd)
   }

@@ -37,6 +37,8 @@ export interface AttemptFolder {
   readonly swept: string
   /** The pid of the process that records a terminal's output. */
   readonly recorder: string
+  /** Present while a gap that a recorder left is being filled: the next recorder waits for it. */
+  readonly gap: string
 }
 
 export function sessionFolder(home: Home, id: string): SessionFolder {
@@ -71,6 +73,7 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
     interrupted: at('interrupted'),
     swept: at('swept'),
     recorder: at('recorder'),
+    gap: at('gap'),
   }
 }
 

@@ -27,10 +27,13 @@ export function launchFile(
     'else',
     '  birth=$(ps -o lstart= -p $$) boot=unknown',
     'fi',
-    `printf '%s %s %s\\n%s\\nend\\n' "$$" "$birth" "$boot" "$group" >${quote(folder.started)}`,
+    // On a full disk it waits for room: a program that is not written down would run without anybody knowing.
+    `until [ -e ${quote(folder.swept)} ] ||`,
+    `  printf '%s %s %s\\n%s\\nend\\n' "$$" "$birth" "$boot" "$group" >${quote(folder.started)}`,
+    'do sleep 1; done 2>/dev/null',
     // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
     `[ ! -e ${quote(folder.swept)} ] || exit 125`,
-    `: >${quote(`${letter}.started`)}`,
+    `{ printf '' >${quote(`${letter}.started`)}; } 2>/dev/null`,
     ...redirections(order, folder),
     `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,

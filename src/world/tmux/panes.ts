@@ -79,15 +79,14 @@ export class Panes {
     await this.#own(ref, [...record, ...gate(ref)], NOT_THERE)
   }
 
-  /** Starts the recorder again after it was killed. */
-  async restartRecorder(ref: AttemptRef): Promise<void> {
-    await this.#own(ref, this.#record(ref), NOT_THERE)
-  }
-
   /** All the terminal still remembers, as plain lines. */
   async history(ref: AttemptRef): Promise<string[]> {
-    const text = (await this.#own(ref, ['capture-pane', '-p', '-J', '-S', '-', '-t', paneOf(ref)], NOT_THERE)).trimEnd()
-    return text === '' ? [] : text.split('\n')
+    return linesOf(await this.#own(ref, capture(ref), NOT_THERE))
+  }
+
+  /** The same, and from there on it is recorded again: tmux does both in one go, so that nothing falls between them. */
+  async recordAgain(ref: AttemptRef): Promise<string[]> {
+    return linesOf(await this.#own(ref, [...capture(ref), ';', ...this.#record(ref)], NOT_THERE))
   }
 
   /** Shows a session that has no pane on the shared server: its terminal, or a place where its transcript can be seen. */
@@ -191,6 +190,15 @@ function windowOf(ref: AttemptRef): string {
 
 function paneOf(ref: AttemptRef): string {
   return `=${ref.name}:=${windowOf(ref)}`
+}
+
+function capture(ref: AttemptRef): string[] {
+  return ['capture-pane', '-p', '-J', '-S', '-', '-t', paneOf(ref)]
+}
+
+function linesOf(captured: string): string[] {
+  const text = captured.trimEnd()
+  return text === '' ? [] : text.split('\n')
 }
 
 function gate(ref: AttemptRef): string[] {

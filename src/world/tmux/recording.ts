@@ -1,39 +1,70 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Turnstile } from '../../lib/turnstile.ts'
 import type { AttemptRef } from '../../ports/work.ts'
 import { readPart } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
-import { lives } from '../os/processes.ts'
-import { CLOSING_MARK, readExit, readRecorder } from '../os/spool.ts'
-import { missingLines } from './missing-lines.ts'
+import { lives, type ProcessId, signalProcess } from '../os/processes.ts'
+import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../os/spool.ts'
+import { missingText } from './missing-text.ts'
 import type { Panes } from './panes.ts'
 
 /** Looks without a new byte after which we no longer wait for the last one, 20 ms apart. */
 const DRAIN_LOOKS = 100
+/** Looks whether a new recorder has begun, 20 ms apart. */
+const BEGIN_LOOKS = 50
 
 /** What terminals said, as the recorder wrote it down. */
 export class Recording {
   readonly #home: Home
   readonly #panes: Panes
+  /** A gap is filled by one at a time, or it would be filled twice. */
+  readonly #turnstile = new Turnstile()
+  readonly #underWay = new Map<string, AttemptFolder>()
 
   constructor(home: Home, panes: Panes) {
     this.#home = home
     this.#panes = panes
   }
 
+  /** From now on a death of its recorder is noticed; or no longer. */
+  watch(ref: AttemptRef, on: boolean): void {
+    const folder = this.#folder(ref)
+    if (on) this.#underWay.set(folder.root, folder)
+    else this.#underWay.delete(folder.root)
+  }
+
+  /** Whether a recorder has died under its terminal. Costs a few reads for each terminal. */
+  hasGap(): boolean {
+    return [...this.#underWay.values()].some(isGap)
+  }
+
   /** A recorder that was killed leaves a gap; the terminal's own memory fills it as far as it reaches. */
   async mend(ref: AttemptRef): Promise<void> {
     const folder = this.#folder(ref)
-    const recorder = readRecorder(folder)
-    if (recorder === null || readExit(folder) !== null || lives(recorder) !== 'dead') return
-    await this.#fillGap(ref)
-    await this.#panes.restartRecorder(ref)
+    this.watch(ref, true)
+    await this.#turnstile.pass(folder.root, async () => {
+      if (isGap(folder)) await this.#recordAgain(ref, folder)
+    })
+  }
+
+  /** The next recorder waits at the gap until it is filled, so that all stays in order. */
+  async #recordAgain(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
+    const former = endRecorder(folder)
+    fs.writeFileSync(folder.gap, '', { mode: 0o600 })
+    fill(folder, await this.#panes.recordAgain(ref))
+    fs.rmSync(folder.gap)
+    for (let look = 0; look < BEGIN_LOOKS && readRecorder(folder)?.pid === former?.pid; look++) await pause(20)
   }
 
   /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
   async drain(ref: AttemptRef): Promise<void> {
     const folder = this.#folder(ref)
+    await this.#turnstile.pass(folder.root, () => this.#drain(ref, folder))
+  }
+
+  async #drain(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
     const mark = Buffer.from(CLOSING_MARK)
     let size = -1
     for (let idle = 0; idle < DRAIN_LOOKS; idle++) {
@@ -41,23 +72,48 @@ export class Recording {
       const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
       const tail = readPart(folder.stdout, Math.max(0, now - mark.length), mark.length)
       if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
-      if (recorder === null) return
-      if (lives(recorder) === 'dead') return this.#fillGap(ref)
+      if (recorder === null && readStarted(folder) === null) return
+      if (recorder !== null && hasStopped(recorder, folder)) return this.#fillGap(ref, folder)
       if (now !== size) idle = 0
       size = now
       await pause(20)
     }
+    // On a full disk it could not even write down who it is, let alone what it heard.
+    if (readRecorder(folder) === null) await this.#fillGap(ref, folder)
   }
 
-  async #fillGap(ref: AttemptRef): Promise<void> {
-    const { stdout } = this.#folder(ref)
-    const lines = missingLines(stdout, await this.#panes.history(ref))
-    if (lines.length > 0) fs.appendFileSync(stdout, `\r\n${lines.join('\r\n')}\r\n`)
+  /** For the last time: nothing is recorded after it. */
+  async #fillGap(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
+    endRecorder(folder)
+    fill(folder, await this.#panes.history(ref))
+    fs.rmSync(folder.gap, { force: true })
   }
 
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
+}
+
+function isGap(folder: AttemptFolder): boolean {
+  const recorder = readRecorder(folder)
+  return recorder !== null && hasStopped(recorder, folder) && readExit(folder) === null
+}
+
+/** It is dead, or waits at a gap that whoever was filling it did not live to fill. */
+function hasStopped(recorder: ProcessId, folder: AttemptFolder): boolean {
+  return lives(recorder) === 'dead' || fs.existsSync(folder.gap)
+}
+
+/** What one that waits has not written is still in the terminal's memory. */
+function endRecorder(folder: AttemptFolder): ProcessId | null {
+  const recorder = readRecorder(folder)
+  if (recorder !== null) signalProcess(recorder, 'SIGKILL')
+  return recorder
+}
+
+function fill({ stdout }: AttemptFolder, history: readonly string[]): void {
+  const text = missingText(stdout, history)
+  if (text !== '') fs.appendFileSync(stdout, text)
 }
 
 /** Holds the mark back, also while it is just being recorded. */

@@ -94,6 +94,7 @@ export class TmuxWork implements Work {
       await this.#clearBefore(order)
       return this.#panes.openHeadless(order, show)
     }
+    this.#recording.watch(order, true)
     await this.#panes.openTerminal(order)
     await this.#panes.openView(order, show)
   }
@@ -162,6 +163,12 @@ export class TmuxWork implements Work {
     const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref) : undefined)
     const next = this.#folder({ ...ref, attempt: ref.attempt + 1 })
     await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain, next })
+    this.#recording.watch(ref, false)
+  }
+
+  /** Whether something has died that `mend` gives back. */
+  isToMend(): boolean {
+    return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
 
   async close(ref: AttemptRef): Promise<void> {

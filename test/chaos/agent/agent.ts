@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { hasCode } from '../../../src/lib/trouble.ts'
+import type { DemoEvent } from '../../../src/world/agents/demo/events.ts'
+import { Thread } from '../../../src/world/agents/demo/thread.ts'
+import { Journal } from './journal.ts'
+import { lineOf } from './line.ts'
+import { parseTurn, type TurnScript } from './script.ts'
+
+/**
+ * The agent of the chaos suite. It speaks the demo agent's language and takes its place in the clone that is tested; beside
+ * its work it keeps a journal of its own, outside of all that oneshot writes, against which oneshot's word is checked.
+ */
+export async function demoAgent(argv: readonly string[]): Promise<void> {
+  const { CHAOS_JOURNAL: file = '', ONESHOT_ATTEMPT: attempt = '', ONESHOT_DEMO_THREADS: threads = '' } = process.env
+  const text = fs.readFileSync(0, 'utf8')
+  const resumed = wordAfter('--resume', argv)
+  const thread = new Thread(threads, resumed ?? wordAfter('--thread', argv) ?? '')
+  const journal = new Journal(file, attempt)
+  journal.begin(file)
+  const past = thread.recall()
+  if (resumed !== undefined && past === undefined) {
+    process.stderr.write(`no thread ${resumed}\n`)
+    process.exitCode = 1
+    return
+  }
+  thread.remember({ kind: argv.includes('--go-on') && past !== undefined ? 'go-on' : 'prompt', text })
+  await new Life(thread, journal, attempt).live(past !== undefined)
+}
+
+function wordAfter(flag: string, argv: readonly string[]): string | undefined {
+  return argv.includes(flag) ? argv[argv.indexOf(flag) + 1] : undefined
+}
+
+class Life {
+  readonly #thread: Thread
+  readonly #journal: Journal
+  readonly #attempt: string
+  #lines = 0
+  #bytes = 0
+
+  constructor(thread: Thread, journal: Journal, attempt: string) {
+    this.#thread = thread
+    this.#journal = journal
+    this.#attempt = attempt
+  }
+
+  async live(isResumed: boolean): Promise<void> {
+    await this.#say({ type: 'thread.started', thread: this.#thread.id, resumed: isResumed })
+    const turn = this.#thread.turn()
+    const script = parseTurn(turn.find(memory => memory.kind === 'prompt')?.text ?? '')
+    const done = turn.filter(memory => memory.kind === 'step').length
+    if (script.hasLitter && done === 0) this.#litter()
+    if (script.asks && !turn.some(memory => memory.kind === 'answer')) await this.#ask(script)
+    for (let step = done + 1; step <= script.steps; step++) await this.#take(step, script)
+    const messages = (this.#thread.recall() ?? []).filter(memory => memory.kind === 'prompt').length
+    this.#journal.finished(messages)
+    await this.#say({ type: 'turn.ended', ok: true, text: `${messages} messages read`, bytes: this.#bytes })
+  }
+
+  async #take(step: number, script: TurnScript): Promise<void> {
+    await this.#say({ type: 'step', step, of: script.steps })
+    for (let line = 0; line < script.lines; line++) {
+      const text = lineOf(this.#attempt, this.#lines + 1, script.size)
+      await this.#say({ type: 'text', text })
+      this.#journal.wrote(++this.#lines, this.#bytes)
+    }
+    if (script.crash === step) this.#crashOnce()
+    await (script.hasTool ? this.#useTool(script.delay) : pause(script.delay))
+    this.#thread.remember({ kind: 'step', step })
+  }
+
+  #crashOnce(): void {
+    if (this.#thread.turn().some(memory => memory.kind === 'misfortune')) return
+    this.#thread.remember({ kind: 'misfortune', what: 'crash' })
+    process.kill(process.pid, 'SIGKILL')
+  }
+
+  /** Killed or not, the tool comes to an end, and the work goes on. */
+  #useTool(delay: number): Promise<void> {
+    return new Promise(resolve => {
+      const tool = spawn('sleep', [String(delay / 1_000)], { stdio: 'ignore' })
+      tool.once('close', () => resolve())
+      tool.once('error', () => resolve())
+      if (tool.pid !== undefined) this.#journal.tool(tool.pid)
+    })
+  }
+
+  #litter(): void {
+    const litter = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
+    if (litter.pid !== undefined) this.#journal.tool(litter.pid)
+    litter.unref()
+  }
+
+  async #ask(script: TurnScript): Promise<void> {
+    await this.#say({ type: 'approval.requested', question: 'May I?' })
+    await pause(script.delay * 2)
+    this.#thread.remember({ kind: 'answer', text: 'nobody answered' })
+    await this.#say({ type: 'approval.answered', answer: 'nobody answered' })
+  }
+
+  async #say(event: DemoEvent): Promise<void> {
+    const bytes = Buffer.from(`${JSON.stringify(event)}\n`)
+    for (let written = 0; written < bytes.length; ) written += await writeSome(bytes.subarray(written))
+    this.#bytes += bytes.length
+  }
+}
+
+/** A full disk or a busy terminal is waited for. */
+async function writeSome(bytes: Buffer): Promise<number> {
+  for (;;) {
+    try {
+      return fs.writeSync(1, bytes)
+    } catch (cause) {
+      if (!hasCode(cause, 'ENOSPC', 'EAGAIN')) throw cause
+      await pause(20)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import fs from 'node:fs'
+import type { SessionView } from '../../../src/api/contract/session-view.ts'
+import { readLog } from '../../../src/views/log.ts'
+import { attemptFolder, attemptId, sessionFolder } from '../../../src/world/os/folders.ts'
+import type { Home } from '../../../src/world/os/home.ts'
+import type { Entry } from '../agent/journal.ts'
+import { numberOf } from '../agent/line.ts'
+import type { Story } from '../fleet/story.ts'
+import type { Promised } from './findings.ts'
+
+export interface OutputFigures {
+  readonly bytes: number
+  readonly lines: number
+  /** Lines that went with a terminal whose tmux server was killed: documented, and counted apart. */
+  readonly lostWithTerminal: number
+  /** Lines that are there twice because a recorder was killed while it wrote them. */
+  readonly repeatedByRecorder: number
+}
+
+interface Source {
+  readonly home: Home
+  readonly journal: readonly Entry[]
+  readonly say: (promise: Promised, evidence: string) => void
+}
+
+/** Every line an agent says it has written is there once, in order and byte for byte; so it is in what people read. */
+export async function checkOutput(story: Story, view: SessionView, source: Source): Promise<OutputFigures> {
+  const { home, journal, say } = source
+  const figures = { bytes: 0, lines: 0, lostWithTerminal: 0, repeatedByRecorder: 0 }
+  const spool: Buffer[] = []
+  const recorded: string[] = []
+  for (let attempt = 1; attempt <= view.attempt; attempt++) {
+    const { stdout } = attemptFolder(home, view.id, attempt)
+    const bytes = fs.existsSync(stdout) ? fs.readFileSync(stdout) : Buffer.alloc(0)
+    spool.push(bytes)
+    figures.bytes += bytes.length
+    const lines = textsIn(bytes.toString())
+    recorded.push(...lines)
+    const found = compare(lines, said(journal, attemptId(view.id, attempt)), attemptId(view.id, attempt))
+    figures.lines += found.lines
+    if (story.hurt.has('terminal')) figures.lostWithTerminal += found.missing
+    else if (found.missing > 0)
+      say('bytes', `${found.missing} lines of attempt ${attempt} are lost (${found.evidence})`)
+    if (story.hurt.has('recorder') || story.hurt.has('terminal')) figures.repeatedByRecorder += found.repeated
+    else if (found.repeated + found.strange > 0)
+      say(
+        'bytes',
+        `attempt ${attempt} has ${found.repeated} lines twice and ${found.strange} strange ones (${found.evidence})`,
+      )
+  }
+  if (story.hurt.size > 0) return figures
+  const transcript = fs.readFileSync(sessionFolder(home, view.id).transcript, 'utf8').split('\n')
+  const told = transcript.filter(line => line.startsWith('#'))
+  if (told.join('\n') !== recorded.join('\n'))
+    say(
+      'transcript',
+      `the transcript tells ${told.length} lines, the spool ${recorded.length}${firstDifference(told, recorded)}`,
+    )
+  const log: Uint8Array[] = []
+  for await (const part of readLog(home, view, { raw: true, colour: false })) log.push(part)
+  if (!Buffer.concat(log).equals(Buffer.concat(spool))) say('bytes', 'log --raw differs from the spool')
+  return figures
+}
+
+/** Whole lines only: an agent killed in the middle of one has not said that it was written. */
+function textsIn(output: string): string[] {
+  const lines = output.split(/\r*\n/).slice(0, -1)
+  return lines.flatMap(line => {
+    try {
+      const event = JSON.parse(line) as { type?: string; text?: string }
+      return event.type === 'text' && event.text !== undefined ? [event.text] : []
+    } catch {
+      return line === '' ? [] : [line]
+    }
+  })
+}
+
+function said(journal: readonly Entry[], attempt: string): number {
+  const last = journal.findLast(entry => entry.kind === 'wrote' && entry.attempt === attempt)
+  return last?.kind === 'wrote' ? last.lines : 0
+}
+
+interface Comparison {
+  readonly lines: number
+  readonly missing: number
+  readonly repeated: number
+  /** Neither a whole line nor the next one in order. */
+  readonly strange: number
+  readonly evidence: string
+}
+
+function compare(lines: readonly string[], said: number, attempt: string): Comparison {
+  const numbers = lines.map(line => numberOf(line))
+  const own = numbers.flatMap(found => (found?.attempt === attempt ? [found.number] : []))
+  const seen = new Set(own)
+  const missing = Array.from({ length: said }, (_, i) => i + 1).filter(number => !seen.has(number))
+  const isOrdered = own.every((number, i) => number === i + 1)
+  const strange = numbers.length - own.length + (isOrdered ? 0 : 1)
+  const odd = lines.filter((_, i) => numbers[i]?.attempt !== attempt).map(line => line.slice(0, 60))
+  const evidence = `said ${said}, missing ${missing.slice(0, 5)}, found ${own.length}, odd ${JSON.stringify(odd.slice(0, 3))}`
+  return { lines: seen.size, missing: missing.length, repeated: own.length - seen.size, strange, evidence }
+}
+
+function firstDifference(a: readonly string[], b: readonly string[]): string {
+  const at = Array.from({ length: Math.max(a.length, b.length) }, (_, i) => i).find(i => a[i] !== b[i]) ?? -1
+  return `; they part at ${at}: ${a[at]?.slice(0, 40)} / ${b[at]?.slice(0, 40)}`
+}

@@ -1,0 +1,66 @@
+import type { SessionView } from '../../../src/api/contract/session-view.ts'
+import { sessionEvents } from '../../../src/views/sessions.ts'
+import { Thread } from '../../../src/world/agents/demo/thread.ts'
+import { lives } from '../../../src/world/os/processes.ts'
+import { type Entry, readJournal } from '../agent/journal.ts'
+import type { Story } from '../fleet/story.ts'
+import type { Surroundings } from '../fleet/surroundings.ts'
+import { checkOutput, type OutputFigures } from './check-output.ts'
+
+export interface SessionFigures extends OutputFigures {
+  readonly task: string
+  readonly messages: number
+  /** When its lives began, on the steady clock. */
+  readonly begun: readonly { readonly attempt: number; readonly at: number }[]
+}
+
+/** Holds what oneshot says of a session that has ended against what its agent says of itself. */
+export async function checkSession(story: Story, view: SessionView, around: Surroundings): Promise<SessionFigures> {
+  const { theatre, findings } = around
+  const journal = readJournal(theatre.journalOf(story.plan.task))
+  const say = (promise: Parameters<typeof findings.add>[0], evidence: string): void =>
+    findings.add(promise, `${story.name}: ${evidence}`)
+
+  for (const entry of journal) {
+    if (entry.kind === 'conflict') say('one attempt', `${entry.attempt} began beside ${entry.with}`)
+    if ('process' in entry && lives(entry.process) === 'alive')
+      say('orphans', `${entry.kind} ${entry.process.pid} of ${entry.attempt} is alive after the end`)
+  }
+  const heard = heardBy(story, view, theatre.home.root)
+  if (JSON.stringify(heard) !== JSON.stringify(story.accepted))
+    say('messages', `accepted ${JSON.stringify(story.accepted)}, heard ${JSON.stringify(heard)}`)
+  if (view.outcome === 'done' && !hasFinished(journal, story.accepted.length))
+    say('evidence', 'done is said, and the agent does not say that it has finished')
+  if (view.outcome === 'failed') say('evidence', `failed, although no agent failed: ${view.reason}`)
+  const revived = wokenByNobody(sessionEvents(theatre.home, view.id).map(event => event.type))
+  if (revived !== null) say('kept', `after its end came ${revived}`)
+
+  const output = await checkOutput(story, view, { home: theatre.home, journal, say })
+  return { task: story.plan.task, messages: heard.length, begun: livesIn(journal), ...output }
+}
+
+/** What the agent's own thread shows of what it was told. */
+function heardBy(story: Story, view: SessionView, home: string): string[] {
+  const past = view.thread === null ? [] : (new Thread(`${home}/demo`, view.thread).recall() ?? [])
+  return past.flatMap(memory => (memory.kind === 'prompt' ? [memory.text] : []))
+}
+
+function hasFinished(journal: readonly Entry[], messages: number): boolean {
+  return journal.some(entry => entry.kind === 'finished' && entry.messages === messages)
+}
+
+/** A session that has ended goes on only for a message or a resume. */
+function wokenByNobody(types: readonly string[]): string | null {
+  for (const [i, type] of types.entries()) {
+    const next = types[i + 1]
+    if (type === 'session.ended' && next !== undefined && next !== 'message.accepted' && next !== 'session.woken')
+      return next
+  }
+  return null
+}
+
+function livesIn(journal: readonly Entry[]): SessionFigures['begun'] {
+  return journal.flatMap(entry =>
+    entry.kind === 'began' ? [{ attempt: Number(entry.attempt.split('.')[1]), at: entry.at }] : [],
+  )
+}

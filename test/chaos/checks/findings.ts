@@ -1,0 +1,38 @@
+/** The promises that a chaos run holds us to; `stuck` is a session that never came to its end. */
+export type Promised =
+  | 'bytes'
+  | 'transcript'
+  | 'messages'
+  | 'one attempt'
+  | 'one supervisor'
+  | 'orphans'
+  | 'evidence'
+  | 'shown'
+  | 'untouched'
+  | 'kept'
+  | 'stuck'
+  | 'bug'
+
+/** What was found broken. */
+export class Findings {
+  readonly all: { readonly promise: Promised; readonly evidence: string }[] = []
+  readonly #say: (sentence: string) => void
+
+  constructor(say: (sentence: string) => void) {
+    this.#say = say
+  }
+
+  add(promise: Promised, evidence: string): void {
+    this.all.push({ promise, evidence })
+    this.#say(`BROKEN ${promise}: ${evidence}`)
+  }
+
+  count(...promises: Promised[]): number {
+    return this.all.filter(({ promise }) => promises.includes(promise)).length
+  }
+
+  /** Whether anything was found about it. */
+  names(session: string): boolean {
+    return this.all.some(({ evidence }) => evidence.startsWith(`${session}:`))
+  }
+}

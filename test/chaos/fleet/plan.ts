@@ -1,0 +1,48 @@
+import { between, type Dice } from '../dice.ts'
+
+/** What a user means to do with one session, decided before it begins. */
+export interface Plan {
+  readonly task: string
+  readonly mode: 'headless' | 'tty'
+  /** The prompt first. */
+  readonly messages: readonly string[]
+  /** Milliseconds before each further message is sent. */
+  readonly pauses: readonly number[]
+  /** Milliseconds after which it is stopped; null when it is not. */
+  readonly stopAfter: number | null
+  readonly isResumedAfterStop: boolean
+  /** Sent when all is done: it wakes the session. */
+  readonly afterthought: string | null
+}
+
+const TTY_SHARE = 0.2
+const STOP_SHARE = 0.15
+
+export function planOf(task: string, roll: Dice): Plan {
+  const mode = roll() < TTY_SHARE ? 'tty' : 'headless'
+  const count = 1 + Math.floor(roll() ** 2 * 4)
+  const messages = Array.from({ length: count }, (_, i) => messageOf(`${task}/${i + 1}`, mode, roll))
+  const pauses = messages.slice(1).map(() => between(roll, 0, 1_200))
+  const stopAfter = roll() < STOP_SHARE ? between(roll, 100, 2_500) : null
+  const isResumedAfterStop = roll() < 0.7
+  const afterthought = roll() < 0.15 ? messageOf(`${task}/after`, mode, roll) : null
+  return { task, mode, messages, pauses, stopAfter, isResumedAfterStop, afterthought }
+}
+
+/** Most work is slow and quiet; some of it writes as fast as it can; some has misfortunes of its own. */
+function messageOf(label: string, mode: Plan['mode'], roll: Dice): string {
+  const isFast = mode === 'headless' && roll() < 0.2
+  const steps = 2 + Math.floor(roll() * 6)
+  const words = [
+    `message ${label}:`,
+    `steps=${steps}`,
+    `lines=${isFast ? 300 : 1 + Math.floor(roll() * 6)}`,
+    `size=${isFast ? 160 : 60 + Math.floor(roll() * 100)}`,
+    `delay=${Math.floor(between(roll, 30, 260))}`,
+  ]
+  if (roll() < 0.12) words.push(`crash=${1 + Math.floor(roll() * steps)}`)
+  if (roll() < 0.35) words.push('tool=1')
+  if (roll() < 0.15) words.push('litter=1')
+  if (roll() < 0.1) words.push('ask=1')
+  return words.join(' ')
+}

@@ -1,0 +1,127 @@
+import { statsOf } from '../../../bench/measure/stats.ts'
+import { describeMachine, type Machine } from '../../../bench/report/machine.ts'
+import type { Findings } from '../checks/findings.ts'
+import type { Director, Struck } from '../director.ts'
+import { FAULTS } from '../faults/faults.ts'
+import type { Recovery } from '../faults/recovered.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { User } from '../fleet/user.ts'
+import type { Options } from '../options.ts'
+import type { Theatre } from '../stage/theatre.ts'
+import type { Sampler } from '../watch/sampler.ts'
+import type { Supervisors } from '../watch/supervisors.ts'
+
+export interface FaultRow {
+  readonly fault: string
+  readonly count: number
+  readonly until: string
+  /** Milliseconds; null when nothing has to come back, or nothing had to. */
+  readonly recovery: { readonly n: number; readonly median: number; readonly p99: number; readonly max: number } | null
+}
+
+export interface Result {
+  readonly seed: number
+  readonly machine: Machine
+  readonly seconds: number
+  readonly kills: number
+  readonly missed: number
+  readonly rows: readonly FaultRow[]
+  readonly totals: Readonly<Record<string, number>>
+  readonly skipped: readonly string[]
+  readonly findings: Findings
+  readonly evidence: string
+}
+
+interface Run {
+  readonly options: Options
+  readonly struck: readonly (Omit<Struck, 'recovery'> & { readonly recovery: Recovery })[]
+  readonly director: Director
+  readonly fleet: Fleet
+  readonly user: User
+  readonly supervisors: Supervisors
+  readonly sampler: Sampler
+  readonly findings: Findings
+  readonly witness: { readonly writes: number; readonly writers: number }
+  readonly theatre: Theatre
+  readonly seconds: number
+}
+
+/** What a run has shown, as figures. */
+export function resultOf(run: Run): Result {
+  const { options, director, findings, theatre } = run
+  return {
+    seed: options.seed,
+    machine: describeMachine(false),
+    seconds: run.seconds,
+    kills: director.kills,
+    missed: director.missed,
+    rows: rowsOf(run),
+    totals: totalsOf(run),
+    skipped: skippedIn(theatre),
+    findings,
+    evidence: theatre.root,
+  }
+}
+
+function rowsOf(run: Run): FaultRow[] {
+  return FAULTS.map(({ name, until }) => {
+    const blows = run.struck.filter(blow => blow.fault === name)
+    const times = blows.map(blow => blow.recovery ?? nextLife(run, blow)).filter(time => typeof time === 'number')
+    const { n, median, p99 } = statsOf(times)
+    const recovery = n === 0 ? null : { n, median, p99, max: Math.max(...times) }
+    return { fault: name, count: blows.length, until, recovery }
+  })
+}
+
+/** From a death to the first act of the next life; nothing when a user stopped it, or it had given up. */
+function nextLife(
+  { fleet }: Run,
+  { story, at, isDeath }: Pick<Struck, 'story' | 'at' | 'isDeath'>,
+): number | undefined {
+  if (story === undefined || !isDeath || story.stops > 0 || story.giveUps > 0) return undefined
+  const begun = fleet.figures.find(figures => figures.task === story.plan.task)?.begun ?? []
+  const next = begun.find(life => life.at > at)
+  return next === undefined ? undefined : next.at - at
+}
+
+function totalsOf({ director, fleet, user, supervisors, sampler, findings, witness }: Run): Record<string, number> {
+  const sum = (of: (one: (typeof fleet.figures)[number]) => number): number =>
+    fleet.figures.reduce((total, one) => total + of(one), 0)
+  const stories = (of: (one: (typeof fleet.settled)[number]) => number): number =>
+    fleet.settled.reduce((total, one) => total + of(one), 0)
+  return {
+    'sessions seen through': fleet.figures.length,
+    'lives of agents': sum(one => one.begun.length),
+    'bytes of output checked': sum(one => one.bytes),
+    'numbered lines checked': sum(one => one.lines),
+    'lines lost': findings.count('bytes', 'transcript'),
+    'lines lost with a killed terminal (documented)': sum(one => one.lostWithTerminal),
+    'lines repeated after a killed recorder (documented)': sum(one => one.repeatedByRecorder),
+    'messages accepted and read': sum(one => one.messages),
+    'messages lost, doubled or out of order': findings.count('messages'),
+    'stops by the user': stories(one => one.stops),
+    'resumes by the user': stories(one => one.resumes),
+    'sessions that gave up, and were resumed': stories(one => one.giveUps),
+    'supervisors started by a user’s command': user.starts,
+    'blows that found nobody to strike': director.missed,
+    'supervisors that answered': supervisors.heard.length,
+    'supervisors that wrote into the database': witness.writers,
+    'writes into the database': witness.writes,
+    'moments with two acting supervisors': findings.count('one supervisor'),
+    'moments with two living attempts': findings.count('one attempt'),
+    orphans: findings.count('orphans'),
+    'looks at what list shows': sampler.looks,
+    'times a dead agent was shown at work': findings.count('shown'),
+    'times done was said without evidence': findings.count('evidence'),
+    'words not kept': findings.count('kept', 'stuck', 'bug'),
+    'changes to the user’s repository or tmux': findings.count('untouched'),
+  }
+}
+
+function skippedIn({ disk, clock }: Theatre): string[] {
+  const reasons = []
+  if (!disk.isSmall)
+    reasons.push('disk full: disks cannot be mounted here; it takes root, and a container that allows it')
+  if (clock.obstacle !== null) reasons.push(`clock set, and the witness of the supervisors’ writes: ${clock.obstacle}`)
+  return reasons
+}
