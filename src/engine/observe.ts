@@ -83,11 +83,14 @@ function isOverdue({ since }: { since: Instant }, { openedAt }: Evidence, now: I
 }
 
 type Death =
-  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone'>
+  | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone' | 'memory'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
 
 function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
-  if (evidence.exit !== null) return { type: 'process.died', exit: evidence.exit, isAlone: evidence.isAlone }
+  if (evidence.exit !== null) {
+    const { exit, isAlone, memory } = evidence
+    return { type: 'process.died', exit, isAlone, ...(memory !== null && { memory }) }
+  }
   if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
   if (!evidence.isClaimed && isOverdue) return { type: 'launch.failed', reason: 'its pane never came to life' }
   if (evidence.shim !== 'dead') return null

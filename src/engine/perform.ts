@@ -82,6 +82,7 @@ function launchOrder(session: Session, archive: Archive): LaunchOrder {
     env: plan.env,
     stdin: plan.stdin === 'text' ? errandBytes(session, work) : undefined,
     thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
+    memory: spec.memory,
     mergeStderr: agent.read === undefined,
     show: showOf(agent),
   }

@@ -2,6 +2,7 @@ import { decide } from '../core/decide.ts'
 import type { Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isNothing, type Step, step } from '../core/step.ts'
+import { captionOf } from './caption.ts'
 import { narrate } from './narrate.ts'
 import type { World } from './world.ts'
 
@@ -68,6 +69,7 @@ export class Recorder {
       text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
     const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
     store.record({ ...decision, session: told })
+    work.caption(session.spec.name, captionOf(told))
     for (const event of decision.events) this.#world.onEvent?.(told, event)
     for (const listener of this.#listeners) listener(told)
   }

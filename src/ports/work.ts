@@ -22,6 +22,8 @@ export interface LaunchOrder extends AttemptRef {
   readonly stdin: Uint8Array | undefined
   /** Its thread, by a name of its own: nothing else may be at work in it. Null when it has none. */
   readonly thread: string | null
+  /** Bytes that all its processes may use together, where the kernel can be told; null for no limit. */
+  readonly memory: number | null
   /** Whether stderr goes into the same file as stdout, in the order written. */
   readonly mergeStderr: boolean
   /** What the pane shows: the session's transcript, or the program's own output. */
@@ -38,6 +40,8 @@ export interface Evidence {
   readonly refusal: string | null
   readonly life: Life | null
   readonly exit: Exit | null
+  /** What speaks for it that it ended for want of memory; null when nothing does. */
+  readonly memory: string | null
   /** `unknown` is never taken for `dead`. */
   readonly process: 'alive' | 'dead' | 'unknown'
   readonly shim: 'alive' | 'dead' | 'unknown'
@@ -115,6 +119,8 @@ export interface Work {
    * reaches a later attempt.
    */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<void>
+  /** Says in one line how the session of that name is doing, to whoever looks at its pane. Never in anybody's way. */
+  caption(name: string, line: string): void
   /** Closes the session's panes. Nothing happens when they are closed already. */
   close(ref: AttemptRef): Promise<void>
   /** Repairs what the live sessions have lost: their panes when tmux was killed, a terminal's recorder. */

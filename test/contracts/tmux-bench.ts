@@ -48,6 +48,7 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
       env: {},
       stdin: undefined,
       thread: null,
+      memory: null,
       mergeStderr: true,
       show: 'output',
       ...wishes,

@@ -34,6 +34,7 @@ function openMemoryBench(hasGroups: boolean): WorkBench {
         env: {},
         stdin: undefined,
         thread: null,
+        memory: null,
         mergeStderr: true,
         show: 'output',
         ...wishes,

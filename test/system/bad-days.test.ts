@@ -213,6 +213,7 @@ describe('a disk', () => {
       env: {},
       stdin: undefined,
       thread: null,
+      memory: null,
       mergeStderr: true,
       show: 'output',
     } as const

@@ -66,6 +66,7 @@ export class MemoryWork implements Work {
       refusal,
       life,
       exit,
+      memory: null,
       process: life === null ? 'unknown' : process?.isAlive ? 'alive' : 'dead',
       shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
       isAlone: this.#machine.hasGroups && ref.mode === 'headless' && exit !== null && litter.size === 0,
@@ -131,6 +132,8 @@ export class MemoryWork implements Work {
     attempt.claim ??= 'nobody'
     attempt.isShimAlive = false
   }
+
+  caption(): void {}
 
   async close(ref: AttemptRef): Promise<void> {
     this.#machine.panes.delete(ref.name)

@@ -49,6 +49,30 @@ export function removeGroup(group: string): void {
   }
 }
 
+/**
+ * Lets the kernel hold a group to that much memory: false when it cannot. The controller must be handed down to us, which
+ * takes a group of ours that holds no process itself.
+ */
+export function limitMemory(group: string, bytes: number): boolean {
+  try {
+    fs.writeFileSync(path.join(path.dirname(group), 'cgroup.subtree_control'), '+memory')
+    fs.writeFileSync(path.join(group, 'memory.max'), String(bytes))
+    return true
+  } catch {
+    return false // Most machines: then it is watched.
+  }
+}
+
+/** How many processes of a group the kernel has ended for want of memory, where it counts them. */
+export function oomKillsIn(group: string): number {
+  try {
+    const [, count = '0'] = /^oom_kill (\d+)$/m.exec(fs.readFileSync(path.join(group, 'memory.events'), 'latin1')) ?? []
+    return Number(count)
+  } catch {
+    return 0 // Not there, or without the controller.
+  }
+}
+
 /** The line of a sh program that puts itself into a group, if it may. */
 export function enterGroup(group: string, quote: (word: string) => string): string {
   return `{ printf '%s\\n' "$$" >${quote(path.join(group, MEMBERS))}; } 2>/dev/null`
@@ -56,14 +80,18 @@ export function enterGroup(group: string, quote: (word: string) => string): stri
 
 const MEMBERS = 'cgroup.procs'
 
-/** The group this process is in, as a folder. */
+/** Where a unit of ours puts the supervisor itself, so that the group above holds nothing but groups. */
+export const SUPERVISOR_GROUP = 'supervisor'
+
+/** The group this process is in, or the one above where that is its own alone, as a folder. */
 function ownGroup(): string | null {
   try {
     const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
     const mount = mounts.map(line => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1]
     const own = /^0::(.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
     // A group outside of what this container may see is told as one above its root.
-    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, own)
+    if (mount === undefined || own === undefined || own.includes('..')) return null
+    return path.join(mount, path.basename(own) === SUPERVISOR_GROUP ? path.dirname(own) : own)
   } catch {
     return null // No /proc.
   }

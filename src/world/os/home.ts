@@ -27,6 +27,8 @@ export interface Home {
   readonly terminals: string
   readonly mailbox: string
   readonly sessions: string
+  /** How each session is doing, in one line, for the status lines of their panes. */
+  readonly captions: string
   /** Locks of the agents' threads: nobody works in one that another is at work in. */
   readonly threads: string
   readonly programs: string
@@ -49,6 +51,7 @@ export function homeAt(root: string): Home {
     terminals: at('tty'),
     mailbox: at('mailbox'),
     sessions: at('sessions'),
+    captions: at('captions'),
     threads: at('threads'),
     programs: at('bin'),
   }
@@ -79,7 +82,7 @@ export function openHome(home: Home): void {
     makeFolder(home.root)
     tightenWhenEmpty(home.root)
     assertPrivate(home.root, fs.statSync(home.root))
-    for (const folder of [home.mailbox, home.sessions, home.threads, home.programs, home.terminals]) {
+    for (const folder of [home.mailbox, home.sessions, home.captions, home.threads, home.programs, home.terminals]) {
       fs.mkdirSync(folder, { mode: 0o700, recursive: true })
     }
     fs.accessSync(home.root, fs.constants.W_OK)

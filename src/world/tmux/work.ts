@@ -1,12 +1,14 @@
 import fs from 'node:fs'
-import type { Life } from '../../core/session.ts'
+import path from 'node:path'
+import type { Exit, Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
-import { isEmptyGroup } from '../os/control-group.ts'
-import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
+import { isEmptyGroup, oomKillsIn } from '../os/control-group.ts'
+import { readEnd, readPart, replaceFile, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
+import { OomWatch } from '../os/oom-watch.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { showTranscript } from '../os/project-folder.ts'
 import { readClaim, readExit, readStart, readStarted } from '../os/spool.ts'
@@ -29,6 +31,8 @@ export class TmuxWork implements Work {
   readonly #recording: Recording
   readonly #watched = new Map<string, fs.FSWatcher>()
   readonly #measured = new Map<string, number>()
+  readonly #captions = new Map<string, string>()
+  readonly #oom = new OomWatch()
   #mailbox: Mailbox | undefined
   #tell: (sessionId: string) => void = () => undefined
 
@@ -112,10 +116,19 @@ export class TmuxWork implements Work {
       refusal: exit?.kind === 'refused' ? exit.reason : null,
       life,
       exit: exit?.kind === 'ended' ? exit.exit : null,
+      memory: exit?.kind === 'ended' ? this.#wantOfMemory(exit.exit, start?.group ?? null) : null,
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
       shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
       isAlone: ref.mode === 'headless' && exit?.kind === 'ended' && isLastOf(start?.group ?? null),
     }
+  }
+
+  /** The kernel ends what there is no memory for with the signal that anybody else would use. */
+  #wantOfMemory(exit: Exit, group: string | null): string | null {
+    if (exit.kind !== 'signal' || exit.signal !== 'SIGKILL') return null
+    const own = group === null ? 0 : oomKillsIn(group)
+    if (own > 0) return `the kernel ended ${own} of its processes for want of it`
+    return this.#oom.hasStruck() ? 'the kernel has just ended a process for want of it' : null
   }
 
   get boot(): string {
@@ -134,8 +147,8 @@ export class TmuxWork implements Work {
     return vitalsOf(this.#folder(ref), markerOf(ref))
   }
 
-  isFolder(path: string): boolean {
-    return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  isFolder(folder: string): boolean {
+    return fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
   }
 
   isAlive(life: Life): boolean {
@@ -171,8 +184,20 @@ export class TmuxWork implements Work {
     return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
 
+  caption(name: string, line: string): void {
+    if (this.#captions.get(name) === line) return
+    this.#captions.set(name, line)
+    try {
+      replaceFile(path.join(this.#home.captions, name), line.replaceAll('#', '＃')) // tmux would take it for a format.
+    } catch {
+      // A full disk: nobody but a status line misses it.
+    }
+  }
+
   async close(ref: AttemptRef): Promise<void> {
     await this.#panes.close(ref)
+    this.#captions.delete(ref.name)
+    fs.rmSync(path.join(this.#home.captions, ref.name), { force: true })
     this.watch(ref, false)
     this.heard(ref)
     for (const suffix of ['', '.lock'])
@@ -194,6 +219,7 @@ export class TmuxWork implements Work {
   }
 
   measure(ref: AttemptRef, show: LaunchOrder['show']): void {
+    this.#oom.note()
     const { times } = show === 'transcript' ? sessionFolder(this.#home, ref.sessionId) : this.#folder(ref)
     const size = fs.statSync(this.#shown(ref, show), { throwIfNoEntry: false })?.size ?? 0
     if (size === 0 || this.#measured.get(times) === size) return
