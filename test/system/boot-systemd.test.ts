@@ -153,7 +153,7 @@ describe.skipIf(obstacle !== undefined)(
       const { group, stubs } = settled
       const [program = '', ...args] = group.within('session-7.scope', [path.join(stubs.bin, 'oneshot'), 'doctor'])
       const doctor = async (): Promise<string> => (await run(program, args, { env: house.env })).stdout
-      stubs.write('rule', 'b true\nas 0\nas 0\n')
+      stubs.write('rule', 'b true\nas 0\nas 1 "nobody"\n')
       expect(await doctor()).toMatch(
         /▲ warning logout: .*KillUserProcesses=yes.*\n +hint: loginctl enable-linger \S+ .*systemd-run/,
       )

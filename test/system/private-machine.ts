@@ -5,13 +5,15 @@ import { run } from '../../src/world/os/run.ts'
 import { which } from '../../src/world/os/which.ts'
 import { type House, until } from './house.ts'
 
+const ALONE = ['unshare', '--mount', '--propagation', 'private'] as const
+
 /** Why no part of a machine can be made here that is only ours; undefined when it can. */
 export function obstacleToPrivacy(...programs: string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can make namespaces for it'
   const missing = ['unshare', 'mount', ...programs].find(name => which(name, withSbin(), '/') === undefined)
   if (missing !== undefined) return `${missing} is not installed`
-  const trial = ['--mount', '--cgroup', '--propagation', 'private', 'mount', '-t', 'tmpfs', 'none', '/run']
-  return spawnSync('unshare', trial).status === 0 ? undefined : 'namespaces may not be made here'
+  const [program, ...args] = [...ALONE, '--cgroup', 'mount', '-t', 'tmpfs', 'none', '/run']
+  return spawnSync(program, args).status === 0 ? undefined : 'namespaces may not be made here'
 }
 
 export function withSbin(): NodeJS.ProcessEnv {
@@ -22,7 +24,7 @@ export function withSbin(): NodeJS.ProcessEnv {
 export function privately(mounts: Readonly<Record<string, string>>, argv: readonly string[]): string[] {
   const script = `while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 99; shift 2; done; shift; exec "$@"`
   const pairs = Object.entries(mounts).flatMap(([theirs, ours]) => [ours, theirs])
-  return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', ...pairs, '--', ...argv]
+  return [...ALONE, 'sh', '-c', script, 'sh', ...pairs, '--', ...argv]
 }
 
 /** A control group of our own, in which a service manager may do as it likes. */
@@ -89,8 +91,8 @@ export class UserManager {
     // systemd 252: without the folder in /run it takes the machine for one that was not started by systemd, and leaves.
     const script = `mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
 umount --recursive --lazy /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"`
-    const alone = ['unshare', '--mount', '--cgroup', '--propagation', 'private', 'sh', '-c', script, 'sh']
-    const [first = '', ...rest] = group.within('.', [...alone, program, '--user'])
+    const alone = [...ALONE, '--cgroup', 'sh', '-c', script, 'sh', program, '--user']
+    const [first = '', ...rest] = group.within('.', alone)
     fs.rmSync(runtime, { recursive: true, force: true })
     fs.mkdirSync(runtime, { mode: 0o700 })
     const log = fs.openSync(path.join(house.root, 'systemd.log'), 'a')
