@@ -31,12 +31,12 @@ export function membersOf(group: string): ReadonlySet<number> {
   }
 }
 
-/** Whether nothing lives in a group, nor in any below it; false when that cannot be told. */
-export function isEmptyGroup(group: string): boolean {
+/** Whether somebody has made groups below this one; true when that cannot be told. */
+export function isDivided(group: string): boolean {
   try {
-    return /^populated 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.events'), 'latin1'))
+    return !/^nr_descendants 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.stat'), 'latin1'))
   } catch {
-    return false // It is not there: nobody knows what was in it.
+    return true // It is not there: nobody knows what was in it.
   }
 }
 
@@ -47,11 +47,6 @@ export function removeGroup(group: string): void {
   } catch {
     // It went with the last boot, or holds something that is just ending: an empty one costs nothing.
   }
-}
-
-/** The line of a sh program that puts itself into a group, if it may. */
-export function enterGroup(group: string, quote: (word: string) => string): string {
-  return `{ printf '%s\\n' "$$" >${quote(path.join(group, MEMBERS))}; } 2>/dev/null`
 }
 
 const MEMBERS = 'cgroup.procs'

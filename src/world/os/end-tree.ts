@@ -8,11 +8,14 @@ const NOBODY: ReadonlySet<number> = new Set()
 /** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
 const LOOKS = [10, 20, 40, 80, 160, 250]
 
-/** What is known of a tree before it is looked for: its marker, the process it grew from, and its control group. */
+/**
+ * What is known of a tree before it is looked for: its marker, the process it grew from, and its control group, which it
+ * shares with a keeper and what that one has started itself.
+ */
 export interface Tree {
   readonly marker: string
   readonly root: ProcessId | null
-  readonly group?: string | null
+  readonly group?: { readonly path: string; readonly keeper: ProcessId } | null
 }
 
 /**
@@ -23,11 +26,13 @@ export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set(
   const { root } = tree
   const session = root !== null && lives(root) === 'alive' ? root.pid : -1
   const table = await census()
-  const members = tree.group ? membersOf(tree.group) : NOBODY
+  const members = tree.group ? membersOf(tree.group.path) : NOBODY
+  const keeper = tree.group?.keeper.pid
+  const isMember = (row: ProcessRow): boolean => members.has(row.pid) && row.pid !== keeper && row.parent !== keeper
   const isRoot = (row: ProcessRow): boolean =>
     row.marker === tree.marker ||
     row.session === session ||
-    members.has(row.pid) ||
+    isMember(row) ||
     known.has(nameOf(row)) ||
     (root !== null && row.pid === root.pid && row.birth === root.birth)
   return treeOf(table, isRoot)

@@ -2,7 +2,8 @@ import path from 'node:path'
 import { quote } from '../../lib/quote.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef } from '../../ports/work.ts'
-import { attemptFolder, terminalSocket } from '../os/folders.ts'
+import { makeGroup } from '../os/control-group.ts'
+import { attemptFolder, attemptId, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { identify, lives, type ProcessId } from '../os/processes.ts'
 import type { Tmux } from './tmux.ts'
@@ -145,7 +146,8 @@ export class Panes {
 
   async #shimCommand(ref: AttemptRef): Promise<string[]> {
     const { program } = await this.#tmux()
-    return ['sh', this.#shim, this.#home.root, ref.sessionId, String(ref.attempt), ref.mode, program]
+    const group = makeGroup(attemptId(ref.sessionId, ref.attempt)) ?? ''
+    return ['sh', this.#shim, this.#home.root, ref.sessionId, String(ref.attempt), ref.mode, program, group]
   }
 
   /** tmux expands `#` formats and strftime's `%` in this argument before a shell reads it. */

@@ -2,14 +2,13 @@ import fs from 'node:fs'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Work } from '../../ports/work.ts'
-import { isEmptyGroup } from '../os/control-group.ts'
 import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { showTranscript } from '../os/project-folder.ts'
-import { readClaim, readExit, readStart, readStarted } from '../os/spool.ts'
-import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
+import { readClaim, readExit, readShim, readStarted } from '../os/spool.ts'
+import { endAttempt, interruptAttempt, isAlone, terminateAttempt } from './end-attempt.ts'
 import { handOver } from './hand-over.ts'
 import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
@@ -99,9 +98,8 @@ export class TmuxWork implements Work {
   evidence(ref: AttemptRef): Evidence {
     const folder = this.#folder(ref)
     const exit = readExit(folder)
-    const claim = readClaim(folder)
-    const start = readStart(folder)
-    const life = start?.life ?? null
+    const claim = readShim(folder)
+    const life = readStarted(folder)
     const isEarlierBoot = life !== null && life.boot !== bootId
     return {
       isClaimed: claim !== null,
@@ -111,7 +109,7 @@ export class TmuxWork implements Work {
       exit: exit?.kind === 'ended' ? exit.exit : null,
       process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
       shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
-      isAlone: ref.mode === 'headless' && exit?.kind === 'ended' && isLastOf(start?.group ?? null),
+      isAlone: ref.mode === 'headless' && exit?.kind === 'ended' && claim !== null && isAlone(claim),
     }
   }
 
@@ -219,11 +217,6 @@ export class TmuxWork implements Work {
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
-}
-
-/** What has ended in a control group that is empty now was the last of it. */
-function isLastOf(group: string | null): boolean {
-  return group !== null && isEmptyGroup(group)
 }
 
 function markerOf(ref: AttemptRef): string {
