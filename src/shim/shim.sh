@@ -58,7 +58,7 @@ attend() {
     conclude ended "$status"
     return
   elif [ -n "$has_setsid" ]; then
-    LC_ALL=C setsid sh "$folder/launch"
+    LC_ALL=C setsid /bin/sh "$folder/launch"
   elif is_there perl; then
     perl -e 'use POSIX "setsid"; setsid(); exec @ARGV' sh "$folder/launch"
   else

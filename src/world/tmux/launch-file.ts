@@ -30,7 +30,8 @@ export function launchFile(
     ...redirections(order, folder),
     `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,
-    `exec env -i -- ${words(env, order.argv)}`,
+    // By its full name: a long PATH takes a shell as long as starting a program does.
+    `exec /usr/bin/env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
 }
 
