@@ -20,6 +20,8 @@ export interface Heir {
   readonly startAgain: () => Promise<void>
   /** What was kept of the program's output. */
   readonly log: () => string
+  /** Ends all that supervises. */
+  readonly close: () => Promise<void>
 }
 
 /** How each of them comes to have a program. `argv` is that program, `folder` a place for what it needs. */
@@ -40,29 +42,26 @@ export const OPENINGS: Readonly<Record<string, Opening>> = {
         })
       },
       log: () => fs.readFileSync(attemptFolder(house.home, id, 1).stdout, 'utf8'),
+      close: async () => undefined, // The house is closed by whoever opened it.
     }
   },
   'sh loop': async (shop, argv, folder) => {
     const log = path.join(folder, 'log')
-    const start = (): ChildProcess => {
+    const loops: ChildProcess[] = []
+    const start = async (): Promise<void> => {
       const stdio = ['ignore', fs.openSync(log, 'a'), 'ignore'] as const
-      const child = spawn('sh', ['-c', 'while :; do "$@"; done', 'sh', ...argv], {
-        env: shop.stage.env,
-        stdio: [...stdio],
-      })
-      shop.keep({
-        close: async () => {
-          child.kill('SIGKILL')
-          await ended(child)
-        },
-      })
-      return child
+      const words = ['-c', 'while :; do "$@"; done', 'sh', ...argv]
+      loops.push(spawn('sh', words, { env: shop.stage.env, stdio: [...stdio] }))
     }
-    const first = start()
+    await start()
     return {
-      supervisor: () => first.pid as number,
-      startAgain: async () => void start(),
+      supervisor: () => loops[0]?.pid as number,
+      startAgain: start,
       log: () => fs.readFileSync(log, 'utf8'),
+      close: async () => {
+        for (const loop of loops) loop.kill('SIGKILL')
+        await Promise.all(loops.map(ended))
+      },
     }
   },
   runit: async (shop, argv, folder) => {
@@ -70,16 +69,15 @@ export const OPENINGS: Readonly<Record<string, Opening>> = {
     if (typeof runsvdir !== 'string') return runsvdir
     const log = path.join(folder, 'log')
     const command = `${argv.join(' ')} >>${log}`
-    const runit = shop.keep(await Runit.start(runsvdir, shop.stage, { name: 'heir-runit', command, copies: 1 }))
-    return bringsItBack(() => runit.keepers(), log)
+    const runit = await Runit.start(runsvdir, shop.stage, { name: 'heir-runit', command, copies: 1 })
+    return bringsItBack(runit, log)
   },
   s6: async (shop, argv, folder) => {
     if (typeof shop.peers.s6 !== 'string') return shop.peers.s6
     const log = path.join(folder, 'log')
-    const s6 = shop.keep(
-      await S6.start(shop.peers.s6, shop.stage, { name: 'heir-s6', command: `${argv.join(' ')} >>${log}` }),
-    )
-    return bringsItBack(() => s6.keepers(), log)
+    const command = `${argv.join(' ')} >>${log}`
+    const s6 = await S6.start(shop.peers.s6, shop.stage, { name: 'heir-s6', command })
+    return bringsItBack(s6, log)
   },
   pm2: async (shop, argv, folder) => {
     const pm2 = await shop.pm2('heir-pm2')
@@ -93,6 +91,7 @@ export const OPENINGS: Readonly<Record<string, Opening>> = {
       supervisor: () => killed,
       startAgain: async () => pm2.do('resurrect'),
       log: () => fs.readFileSync(log, 'utf8'),
+      close: () => pm2.close(),
     }
   },
   supervisord: async (shop, argv, folder) => {
@@ -100,26 +99,28 @@ export const OPENINGS: Readonly<Record<string, Opening>> = {
     if (typeof supervisord !== 'string') return supervisord
     const log = path.join(folder, 'log')
     const order = { name: 'heir-supervisord', command: argv.join(' '), copies: 1, log }
-    const first = shop.keep(await Supervisord.start(supervisord, shop.stage, order))
+    const all = [await Supervisord.start(supervisord, shop.stage, order)]
     return {
-      supervisor: () => first.daemon(),
-      startAgain: async () => void shop.keep(await Supervisord.start(supervisord, shop.stage, order)),
+      supervisor: () => all[0]?.daemon() as number,
+      startAgain: async () => void all.push(await Supervisord.start(supervisord, shop.stage, order)),
       log: () => fs.readFileSync(log, 'utf8'),
+      close: async () => void (await Promise.all(all.map(each => each.close()))),
     }
   },
 }
 
 /** Its own parent does it: within five seconds (runit), or at once (s6). */
-function bringsItBack(keepers: () => number[], log: string): Heir {
-  const [killed = 0] = keepers()
+function bringsItBack(peer: { keepers: () => number[]; close: () => Promise<void> }, log: string): Heir {
+  const [killed = 0] = peer.keepers()
   return {
     supervisor: () => killed,
     startAgain: async () => {
       await until('it is back', () => {
-        const others = keepers().filter(pid => pid !== killed)
+        const others = peer.keepers().filter(pid => pid !== killed)
         return others.length > 0 && childrenOf(...others).length > 0 ? true : undefined
       })
     },
     log: () => fs.readFileSync(log, 'utf8'),
+    close: () => peer.close(),
   }
 }

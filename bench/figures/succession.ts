@@ -52,7 +52,7 @@ async function succeed(
   fs.mkdirSync(path.join(folder, 'pids'), { recursive: true })
   const heir = await open(shop, [program, folder], folder)
   if ('notMeasured' in heir) return heir
-  shop.keep({ close: async () => endAll(folder) })
+  shop.keep({ close: () => heir.close().then(() => endAll(folder)) })
   const first = await until(`${name} has started its program`, () => alive(folder)[0])
   process.kill(await heir.supervisor(), 'SIGKILL')
   await pause(WITHOUT)
@@ -84,7 +84,7 @@ function alive(folder: string): number[] {
   return fs.readdirSync(path.join(folder, 'pids')).map(Number).filter(isAlive)
 }
 
-/** Those that nobody knows any more; whoever supervises is gone by then, or goes at the same time. */
+/** Those that nobody knows any more. */
 async function endAll(folder: string): Promise<void> {
   await until('all of them are gone', () => {
     for (const pid of alive(folder)) process.kill(pid, 'SIGKILL')

@@ -14,6 +14,7 @@ import { replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
 import { compose } from './compose.ts'
 import type { Host } from './routes.ts'
+import { safeMode } from './safe-mode.ts'
 import { serve } from './server.ts'
 import { recordPid, takeCharge } from './take-charge.ts'
 
@@ -87,9 +88,9 @@ async function host(home: Home): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
   process.on('SIGHUP', () => undefined)
   say(`epoch ${store.epoch}, pid ${process.pid}, version ${VERSION}: supervising ${store.live().length} sessions`)
-  const isHeld = fs.existsSync(home.holdMarker)
-  await engine.start({ isHeld })
-  if (isHeld) fs.rmSync(home.holdMarker, { force: true })
+  const safety = safeMode(home, process.env)
+  await engine.start({ isHeld: safety.isOn })
+  safety.over()
   setInterval(() => {
     rotateLog(home)
     void engine.reconcile()

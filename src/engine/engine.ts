@@ -3,6 +3,7 @@ import { isSetBack } from '../core/is-set-back.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Step } from '../core/step.ts'
+import type { Instant } from '../lib/time.ts'
 import { invariant, Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
@@ -280,8 +281,8 @@ export class Engine {
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, this.#worldOf(session))
-    const isAlone = observed.signals.some(signal => signal.type === 'process.died' && signal.isAlone)
-    const leadsTo = isAlone ? (decided: Step) => this.#goneByItself(decided) : undefined
+    const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
+    const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
     if (observed.signals.length > 0) this.#takeLetters(session)
     if (observed.isAdopted) this.#lookLater(id)
@@ -292,10 +293,9 @@ export class Engine {
    * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
    * up after a sweep, as ever: the alarm asks for one.
    */
-  #goneByItself({ session, effects }: Step): Signal[] {
+  #goneByItself({ session, effects }: Step, at: Instant): Signal[] {
     if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
     const { attempt } = session
-    const at = this.#world.clock.now()
     try {
       return [...lastLook(session, this.#worldOf(session), at), { at, type: 'tree.gone', attempt, isUnswept: true }]
     } catch (cause) {

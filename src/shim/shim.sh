@@ -1,18 +1,20 @@
 #!/bin/sh
 # The parent of one attempt: starts the program, waits for it, writes down how it ended. When the next attempt follows at
 # once, it is called to that one as well, in the same pane.
-# usage: shim.sh HOME SESSION_ID ATTEMPT headless|tty TMUX
+# usage: shim.sh HOME SESSION_ID ATTEMPT headless|tty TMUX [GROUP]
 # It reads and writes files and needs neither the supervisor nor tmux to stay alive.
 # All of it stands in functions, so that the whole text is read before the first line runs.
 
 main() {
   umask 077
-  home=$1 id=$2 attempt=$3 mode=$4 tmux=$5
+  home=$1 id=$2 attempt=$3 mode=$4 tmux=$5 group=$6
   folder=$home/sessions/$id/attempts/$attempt
   notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid=''
   unset TMUX TMUX_PANE
   is_there flock && has_flock=yes
   is_there setsid && has_setsid=yes
+  # What we start is born into our control group. To enter one takes the kernel 30 ms: we do it once, and not for each attempt.
+  [ -z "$group" ] || { printf '%s\n' "$$" >"$group/cgroup.procs"; } 2>/dev/null || group=''
   # Whoever finds our claim may call, and a call that is not caught would kill us.
   trap hear USR1
   birth_of_this_shell
@@ -56,7 +58,7 @@ attend() {
     conclude ended "$status"
     return
   elif [ -n "$has_setsid" ]; then
-    LC_ALL=C setsid sh "$folder/launch"
+    LC_ALL=C setsid /bin/sh "$folder/launch"
   elif is_there perl; then
     perl -e 'use POSIX "setsid"; setsid(); exec @ARGV' sh "$folder/launch"
   else
@@ -65,10 +67,10 @@ attend() {
   conclude ended $?
 }
 
-# Says who has taken the attempt and by which program, for only one that knows how can be called to the next.
+# Says who has taken the attempt; by which program, for only one that knows how can be called to the next; and the group.
 claim() {
   set -C
-  { printf '%s %s\n%s\nend\n' "$$" "$birth" "${0##*/}" >"$folder/claim"; } 2>/dev/null
+  { printf '%s %s\n%s\n%s\nend\n' "$$" "$birth" "${0##*/}" "$group" >"$folder/claim"; } 2>/dev/null
   set -- $?
   set +C
   return "$1"

@@ -1,13 +1,14 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_RULES } from '../../src/core/rules.ts'
-import type { Mode, Session } from '../../src/core/session.ts'
+import type { Mode, Session, Spec } from '../../src/core/session.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
 import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
 import { systemClock } from '../../src/world/os/system-clock.ts'
+import { readClaim } from '../../src/world/os/spool.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
 import { TmuxWork } from '../../src/world/tmux/work.ts'
 import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
@@ -38,11 +39,11 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
   }
 
   /** The program gets `--resume THREAD` behind its script when it is started again. */
-  async function accept(script: string): Promise<string> {
+  async function accept(script: string, wishes: Partial<Spec> = {}): Promise<string> {
     const { sessionId: id, name } = bench.reserve()
     const env = { PATH: process.env['PATH'] ?? '' }
     const argv = ['/bin/sh', '-c', script, 'sh']
-    await engine.create(specOf({ agent: 'talker', id, name, mode, argv, createdAt: Date.now() }), {
+    await engine.create(specOf({ agent: 'talker', id, name, mode, argv, createdAt: Date.now(), ...wishes }), {
       prompt: Buffer.from('do it\n'),
       env,
     })
@@ -71,6 +72,44 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     await ended(id)
     expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, thread: { id: 't-1' } })
     expect(saidOf(id)).toEqual(['thread: t-1', 't-1 resumed', 'done: it'])
+  })
+
+  const AT_ONCE = { on: 'crash', limit: 3, window: 60_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+  const shimOf = (id: string, attempt: number) => readClaim(attemptFolder(bench.home, id, attempt))
+
+  test('starts a crashed one again at once, and says so in one breath', async () => {
+    const id = await accept('if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; kill -KILL $$; fi', {
+      restart: AT_ONCE,
+    })
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2 })
+    const events = store.events(id).map(({ event }) => event)
+    const death = events.find(event => event.type === 'attempt.ended')?.at
+    const launch = events.findLast(event => event.type === 'attempt.launched')?.at
+    const isOneBreath = mode === 'headless' && bench.hasGroups
+    if (isOneBreath) {
+      expect(launch).toBe(death)
+      expect(shimOf(id, 2)).toEqual(shimOf(id, 1))
+    } else expect(launch).toBeGreaterThanOrEqual(death as number)
+    expect(fs.readdirSync(bench.home.mailbox)).toEqual([])
+  })
+
+  test('is followed by another one that takes up what died meanwhile, and starts it once', async () => {
+    const id = await accept(
+      'if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; exec sleep 1000; fi',
+      {
+        restart: AT_ONCE,
+      },
+    )
+    await bench.until('it has spoken', () => phaseOf(id)?.name === 'running' && store.load(id)?.thread.id === 't')
+    await engine.shutDown()
+    process.kill(store.load(id)?.life?.pid as number, 'SIGKILL')
+    await bench.until('it has ended', () => fs.existsSync(attemptFolder(bench.home, id, 1).exit))
+    await takeOver()
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, restarts: [expect.any(Number)] })
+    if (mode === 'headless' && bench.hasGroups) expect(shimOf(id, 2)).toEqual(shimOf(id, 1))
+    expect(saidOf(id)).toEqual(['thread: t', 'done: it'])
   })
 
   test('stops one gracefully, and nothing of it is left', async () => {

@@ -8,6 +8,8 @@ import { processesOf, tmuxServerOn } from '../../src/testkit/real/process-list.t
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { lives, type ProcessId } from '../../src/world/os/processes.ts'
 import { readClaim } from '../../src/world/os/spool.ts'
+import { which } from '../../src/world/os/which.ts'
+import { installPrograms } from '../../src/world/tmux/install.ts'
 import { Panes } from '../../src/world/tmux/panes.ts'
 import { findTmux } from '../../src/world/tmux/tmux.ts'
 import { TmuxWork } from '../../src/world/tmux/work.ts'
@@ -32,6 +34,15 @@ function tmux(...args: string[]): string {
 
 function panes(order: LaunchOrder): string[] {
   return tmux('list-panes', '-s', '-t', `=${order.name}`, '-F', '#{pane_id} #{pane_pid}').trim().split('\n')
+}
+
+/** A work plane whose shims are run by this shell. */
+function workWith(shell: string): TmuxWork {
+  const folder = path.join(bench.home.root, 'shell')
+  fs.mkdirSync(folder)
+  fs.symlinkSync(shell, path.join(folder, 'sh'))
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` }
+  return new TmuxWork(bench.home, new Panes(bench.home, () => findTmux(env), installPrograms(bench.home)))
 }
 
 /** An attempt that has ended; its shim waits. */
@@ -69,21 +80,25 @@ describe('the shim of an attempt that has ended', () => {
     expect(bench.work.evidence(second).exit).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
-  test('tells how each of them ended, one after the other', async () => {
-    let order = await ended(
-      'n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) >n; [ $n = 1 ] && kill -SEGV $$; exit $((n + 135))',
-    )
-    const exits = [bench.work.evidence(order).exit]
-    for (let times = 1; times < 4; times++) {
-      order = next(order)
-      await bench.work.launch(order)
-      await bench.until('it has ended', () => bench.work.evidence(order).exit !== null)
-      exits.push(bench.work.evidence(order).exit)
+  test.each(['dash', 'bash'])('tells how each of them ended, one after the other, where sh is %s', async name => {
+    const shell = which(name, process.env, '/')
+    if (shell === undefined) return
+    const work = workWith(shell)
+    const script =
+      'n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) >n; [ $n = 1 ] && kill -SEGV $$; exit $((n + 135))'
+    let order = await bench.run(['/bin/sh', '-c', script])
+    const exits: unknown[] = []
+    for (let times = 0; times < 4; times++) {
+      await work.launch(order)
+      await bench.until('it has ended', () => work.evidence(order).exit !== null)
+      exits.push(work.evidence(order).exit)
+      if (times < 3) order = next(order)
     }
     const signal = { kind: 'signal', signal: 'SIGSEGV' }
     const codes = [135, 137, 138].map(code => ({ kind: 'code', code }))
     expect(exits).toEqual([codes[0], signal, codes[1], codes[2]])
-    expect(fs.readdirSync(path.join(bench.home.sessions, order.sessionId, 'attempts'))).toHaveLength(4)
+    expect(shimOf(order)).toEqual(shimOf({ ...order, attempt: 1 }))
+    expect(fs.readlinkSync(`/proc/${shimOf(order).pid}/exe`)).toBe(fs.realpathSync(shell))
   })
 
   test('keeps whoever is attached', async () => {
@@ -116,6 +131,7 @@ describe('the shim of an attempt that has ended', () => {
     const pid = victim(first)
     invariant(pid !== undefined, 'the one to be killed is not there')
     process.kill(pid, 'SIGKILL')
+    await bench.until('its shim is gone', () => lives(shimOf(first)) === 'dead')
     const second = next(first)
     await bench.work.launch(second)
     await staysAlive(second)

@@ -13,6 +13,7 @@ export function promisesOfLaunching(given: Given): void {
       exit: null,
       process: 'unknown',
       shim: 'unknown',
+      memory: null,
       isAlone: false,
     })
     expect(said(given.bench.work, order)).toBe('')
@@ -28,6 +29,7 @@ export function promisesOfLaunching(given: Given): void {
       exit: null,
       process: 'alive',
       shim: 'alive',
+      memory: null,
       isAlone: false,
     })
     expect(life !== null && given.bench.work.isAlive(life)).toBe(true)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { tell } from '../../src/testkit/memory/story.ts'
 import { begin } from './begin.ts'
 
 test('a crashed agent is started again, told to resume its thread, and the transcript says what happened', async () => {
@@ -42,6 +43,22 @@ test('one that is to be started again at once is, and the one record tells of bo
   expect(stage.transcript('s1')).toContain('killed by SIGKILL before the agent ended its turn; next attempt at once\n')
   expect(stage.session('s1')?.restarts).toEqual([deathAt])
 })
+
+test.each([true, false])(
+  'one commit lies between a death and the next launch, where it is seen (%s) that nothing is left',
+  async hasGroups => {
+    const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+    const program: Program = {
+      run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
+    }
+    const { calls } = await tell({ spec: { agent: 'talker', restart }, program, hasGroups })
+    const deeds = calls[0]?.filter(call => ['record', 'launch', 'sweep'].includes(call)) ?? []
+    const second = deeds.indexOf('launch', deeds.indexOf('launch') + 1)
+    const started = ['record', 'launch', 'record']
+    expect(deeds.slice(0, second)).toEqual([...started, 'record', ...(hasGroups ? [] : ['sweep', 'record'])])
+    expect(deeds.slice(second, second + 2)).toEqual(['launch', hasGroups ? 'sweep' : 'record'])
+  },
+)
 
 test('an agent that has no thread yet gets its prompt again', async () => {
   const { stage } = await begin({

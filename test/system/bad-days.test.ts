@@ -219,7 +219,7 @@ describe('a disk', () => {
     } as const
     const order = { sessionId: 'id', name: 'n', attempt: 1, mode: 'headless', argv, ...words } as const
     const letter = path.join(house.home.root, 'letter')
-    fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter, env: {}, group: null }))
+    fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter, env: {} }))
     disk.fill()
     const launched = run('sh', [house.path('launch')])
     await until('it has tried', () => (fs.existsSync(folder.started) ? true : undefined))

@@ -79,6 +79,28 @@ it('in safe mode nothing is started until it is resumed', async () => {
   expect(await house.status('next'), 'safe mode is over').toMatchObject({ phase: 'running', attempt: 1 })
 })
 
+it('a supervisor that is started in safe mode at each boot holds everything once, and not again when it is brought back', async () => {
+  await begun('auth')
+  await reboot(house)
+  house.env['ONESHOT_NO_RESUME'] = '1'
+  await house.ok('daemon', 'start')
+  expect(await is('auth', 'blocked')).toMatchObject({ trouble: 'held' })
+  await house.run(
+    '--agent',
+    'demo',
+    '--name',
+    'crashing',
+    '-c',
+    'restart-delay=5s',
+    'work crash=always steps=1 delay=1ms',
+  )
+  await until('it rests', async () => ((await house.status('crashing')).restarts > 0 ? true : undefined))
+  await is('crashing', 'resting')
+  process.kill((await house.daemon()).pid, 'SIGKILL')
+  await until('another is there', async () => ((await house.oneshot('daemon', 'status')).code === 0 ? true : undefined))
+  expect((await house.status('crashing')).phase, 'its rest goes on').not.toBe('blocked')
+})
+
 it('what was at work too long ago, or has lost its folder, waits for you', async () => {
   const old = await begun('old')
   await begun('lost')

@@ -5,15 +5,16 @@ import { hasCode } from '../../lib/trouble.ts'
 /**
  * A control group (Linux, version 2) for everything that one attempt starts. A process is born into its parent's and stays
  * there whatever else it leaves behind: its parent, its process session, its environment. Null where none may be made, as
- * for an ordinary user without a delegated one, in most containers and on macOS.
+ * for an ordinary user without a delegated one, in most containers and on macOS. `memory`: bytes they may use together.
  */
-export function makeGroup(name: string): string | null {
+export function makeGroup(name: string, memory: number | null = null): string | null {
   const base = ownGroup()
   if (base === null) return null
   try {
     const group = path.join(base, `oneshot-${name}`)
     fs.mkdirSync(group, { recursive: true })
     fs.accessSync(path.join(group, MEMBERS), fs.constants.W_OK)
+    if (memory !== null) limitMemory(group, memory)
     return group
   } catch {
     return null
@@ -31,12 +32,12 @@ export function membersOf(group: string): ReadonlySet<number> {
   }
 }
 
-/** Whether nothing lives in a group, nor in any below it; false when that cannot be told. */
-export function isEmptyGroup(group: string): boolean {
+/** Whether somebody has made groups below this one; true when that cannot be told. */
+export function isDivided(group: string): boolean {
   try {
-    return /^populated 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.events'), 'latin1'))
+    return !/^nr_descendants 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.stat'), 'latin1'))
   } catch {
-    return false // It is not there: nobody knows what was in it.
+    return true // It is not there: nobody knows what was in it.
   }
 }
 
@@ -50,16 +51,15 @@ export function removeGroup(group: string): void {
 }
 
 /**
- * Lets the kernel hold a group to that much memory: false when it cannot. The controller must be handed down to us, which
- * takes a group of ours that holds no process itself.
+ * Lets the kernel hold a group to that much memory, where it can. The controller must be handed down to us, which takes a
+ * group of ours that holds no process itself.
  */
-export function limitMemory(group: string, bytes: number): boolean {
+function limitMemory(group: string, bytes: number): void {
   try {
     fs.writeFileSync(path.join(path.dirname(group), 'cgroup.subtree_control'), '+memory')
     fs.writeFileSync(path.join(group, 'memory.max'), String(bytes))
-    return true
   } catch {
-    return false // Most machines: then it is watched.
+    // Most machines: it is watched all the same.
   }
 }
 
@@ -73,25 +73,17 @@ export function oomKillsIn(group: string): number {
   }
 }
 
-/** The line of a sh program that puts itself into a group, if it may. */
-export function enterGroup(group: string, quote: (word: string) => string): string {
-  return `{ printf '%s\\n' "$$" >${quote(path.join(group, MEMBERS))}; } 2>/dev/null`
-}
-
 const MEMBERS = 'cgroup.procs'
 
-/** Where a unit of ours puts the supervisor itself, so that the group above holds nothing but groups. */
-export const SUPERVISOR_GROUP = 'supervisor'
-
-/** The group this process is in, or the one above where that is its own alone, as a folder. */
+/** The group this process is in, as a folder. */
 function ownGroup(): string | null {
   try {
     const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
-    const mount = mounts.map(line => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1]
+    // A later mount covers an earlier one.
+    const mount = mounts.map(line => line.split(' ')).findLast(([, , type]) => type === 'cgroup2')?.[1]
     const own = /^0::(.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
     // A group outside of what this container may see is told as one above its root.
-    if (mount === undefined || own === undefined || own.includes('..')) return null
-    return path.join(mount, path.basename(own) === SUPERVISOR_GROUP ? path.dirname(own) : own)
+    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, own)
   } catch {
     return null // No /proc.
   }

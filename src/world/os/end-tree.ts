@@ -8,11 +8,14 @@ const NOBODY: ReadonlySet<number> = new Set()
 /** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
 const LOOKS = [10, 20, 40, 80, 160, 250]
 
-/** What is known of a tree before it is looked for: its marker, the process it grew from, and its control group. */
+/**
+ * What is known of a tree before it is looked for: its marker, the process it grew from, and its control group, which it
+ * shares with a keeper and what that one has started itself.
+ */
 export interface Tree {
   readonly marker: string
   readonly root: ProcessId | null
-  readonly group?: string | null
+  readonly group?: { readonly path: string; readonly keeper: ProcessId } | null
 }
 
 /**
@@ -23,11 +26,13 @@ export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set(
   const { root } = tree
   const session = root !== null && lives(root) === 'alive' ? root.pid : -1
   const table = await census()
-  const members = tree.group ? membersOf(tree.group) : NOBODY
+  const members = tree.group ? membersOf(tree.group.path) : NOBODY
+  const keeper = tree.group?.keeper.pid
+  const isMember = (row: ProcessRow): boolean => members.has(row.pid) && row.pid !== keeper && row.parent !== keeper
   const isRoot = (row: ProcessRow): boolean =>
     row.marker === tree.marker ||
     row.session === session ||
-    members.has(row.pid) ||
+    isMember(row) ||
     known.has(nameOf(row)) ||
     (root !== null && row.pid === root.pid && row.birth === root.birth)
   return treeOf(table, isRoot)
@@ -42,9 +47,12 @@ export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set(
 export async function endTree(tree: Tree, options: { grace: number; limit: number }): Promise<void> {
   const asked = new Set<string>()
   const begun = Date.now()
+  // A list of processes is not made in one moment: what lived as it was begun may have had a child that is not in it.
+  let wasAlive = tree.root !== null && lives(tree.root) !== 'dead'
   for (let look = 0; ; look++) {
     const left = await findTree(tree, asked)
-    if (left.length === 0) return
+    if (left.length === 0 && !wasAlive) return
+    wasAlive = left.length > 0
     const waited = Date.now() - begun
     if (waited > options.limit) throw new Error(`${left.map(row => row.pid).join(', ')} cannot be ended`)
     for (const row of left) {
@@ -52,7 +60,7 @@ export async function endTree(tree: Tree, options: { grace: number; limit: numbe
       else if (!asked.has(nameOf(row))) signalProcess(row, 'SIGTERM')
       asked.add(nameOf(row))
     }
-    await pause(LOOKS[Math.min(look, LOOKS.length - 1)])
+    if (wasAlive) await pause(LOOKS[Math.min(look, LOOKS.length - 1)])
   }
 }
 

@@ -21,6 +21,8 @@ export interface Home {
   readonly downMarker: string
   /** Present until a supervisor has begun that holds whatever is not alive. */
   readonly holdMarker: string
+  /** The boot in which everything was held, where that is wanted of each. */
+  readonly heldBoot: string
   readonly wakeScript: string
   readonly tmuxSocket: string
   readonly tmuxConfig: string
@@ -45,6 +47,7 @@ export function homeAt(root: string): Home {
     keeperPid: at('keeper.pid'),
     downMarker: at('down'),
     holdMarker: at('no-resume'),
+    heldBoot: at('held-boot'),
     wakeScript: at('bin', 'wake'),
     tmuxSocket: at('tmux.sock'),
     tmuxConfig: at('bin', 'tmux.conf'),

@@ -53,6 +53,15 @@ export function groupToInterrupt(pid: number): number | undefined {
   }
 }
 
+/** The parent of a process; undefined when it has ended. */
+export function parentOf(pid: number): number | undefined {
+  try {
+    return parseStat(readStat(pid)).parent
+  } catch {
+    return undefined // It has ended, or there is no /proc.
+  }
+}
+
 /** Whether the process exists but was stopped by a signal, so that it cannot answer. */
 export function isSuspended(pid: number): boolean {
   try {

@@ -17,32 +17,29 @@ export function readClaim(folder: AttemptFolder): ProcessId | null {
   return processIn(folder.claim)
 }
 
-/** The program of the shim that took the attempt, which is named by its content; null when an older one does not say. */
-export function readShimProgram(folder: AttemptFolder): string | null {
-  return wholeRecord(folder.claim)?.[1] ?? null
+/** The shim that took an attempt. */
+export interface Shim extends ProcessId {
+  /** Its program, which is named by its content; null when an older one does not say. */
+  readonly program: string | null
+  /** The control group that it entered before it started anything; null when it could not. */
+  readonly group: string | null
+}
+
+export function readShim(folder: AttemptFolder): Shim | null {
+  const lines = wholeRecord(folder.claim)
+  const shim = processOf(lines)
+  return shim === null ? null : { ...shim, program: lines?.[1] || null, group: lines?.[2] || null }
 }
 
 export function readRecorder(folder: AttemptFolder): ProcessId | null {
   return processIn(folder.recorder)
 }
 
-/** The life of an attempt's program, and the control group that it entered before anything of it could begin. */
-export interface Start {
-  readonly life: Life
-  readonly group: string | null
-}
-
-export function readStart(folder: AttemptFolder): Start | null {
-  const lines = wholeRecord(folder.started)
-  const words = lines?.[0]?.split(' ')
+export function readStarted(folder: AttemptFolder): Life | null {
+  const words = wholeRecord(folder.started)?.[0]?.split(' ')
   if (words === undefined || words.length < 3) return null
   const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs) // As all times are cut, so that none comes before it.
-  const life = { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
-  return { life, group: lines?.[1] || null }
-}
-
-export function readStarted(folder: AttemptFolder): Life | null {
-  return readStart(folder)?.life ?? null
+  return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
 }
 
 export function readExit(folder: AttemptFolder): ExitRecord | null {
@@ -62,7 +59,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
 }
 
 function processIn(file: string): ProcessId | null {
-  const words = wholeRecord(file)?.[0]?.split(' ')
+  return processOf(wholeRecord(file))
+}
+
+function processOf(lines: readonly string[] | null): ProcessId | null {
+  const words = lines?.[0]?.split(' ')
   if (words === undefined || words.length < 2) return null
   return { pid: Number(words[0]), birth: words.slice(1).join(' ') }
 }

@@ -2,15 +2,16 @@
  * The configuration of our tmux servers. The user's own is not read.
  * A headless session's pane holds only the shim; the window that shows its transcript opens when somebody attaches and
  * closes when the last one leaves, so that looking costs nothing while nobody looks (`tail -F` also takes one of the
- * 128 inotify instances Linux gives a user). So does the status line: tmux reads the caption only while somebody is there.
+ * 128 inotify instances Linux gives a user). So is the status line's caption: tmux reads it only while somebody
+ * is there, on a terminal that has room for it.
  */
 export const TMUX_CONFIG = `set -g default-shell /bin/sh
 set -g default-terminal screen-256color
 set -g history-limit 50000
 set -g update-environment ''
 set -g status-style 'fg=default,bg=default'
-set -g status-left '#[bold]#S#[nobold]  #(cat "$ONESHOT_HOME/captions/#{session_name}" 2>/dev/null) '
-set -g status-left-length 140
+set -g status-left '#[bold]#S#[nobold]  #{?#{e|>=:#{client_width},120},#(cat "$ONESHOT_HOME/captions/#{session_name}" 2>/dev/null),} '
+set -g status-left-length 70
 set -g status-interval 2
 set -g status-right 'oneshot · leave with Ctrl-b d, the work goes on'
 set -g status-right-length 60

@@ -1,12 +1,11 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasCode } from '../../lib/trouble.ts'
-import { removeGroup } from '../os/control-group.ts'
+import { isDivided, membersOf, removeGroup } from '../os/control-group.ts'
 import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import type { AttemptFolder } from '../os/folders.ts'
-import { bootId, groupToInterrupt, lives, type ProcessId, signalProcess } from '../os/processes.ts'
-import { readClaim, readExit, readStarted } from '../os/spool.ts'
-import { groupIn } from './launch-file.ts'
+import { bootId, groupToInterrupt, lives, parentOf, type ProcessId, signalProcess } from '../os/processes.ts'
+import { readClaim, readExit, readShim, readStarted, type Shim } from '../os/spool.ts'
 
 /** What is left of an ended attempt gets this long to go by itself. */
 const POLITE_GRACE = 2_000
@@ -32,22 +31,29 @@ export async function terminateAttempt(folder: AttemptFolder, marker: string): P
 
 /**
  * Ends what is left of the attempt, its shim last, so that it can write down how the program ended. A shim that has gone on
- * to the next attempt is that one's.
+ * to the next attempt is that one's, and so is its control group.
  */
 export async function endAttempt(
   folder: AttemptFolder,
   options: { marker: string; force: boolean; drain: () => Promise<void>; next: AttemptFolder },
 ): Promise<void> {
   noteSweep(folder)
+  const isPassedOn = hasGoneOn(folder, options.next)
   const tree = attemptTree(folder, options.marker)
-  await endTree(tree, { grace: options.force ? 0 : POLITE_GRACE, limit: SWEEP_LIMIT })
-  if (tree.group) removeGroup(tree.group)
+  const grace = options.force ? 0 : POLITE_GRACE
+  await endTree(isPassedOn ? { ...tree, group: null } : tree, { grace, limit: SWEEP_LIMIT })
   await options.drain()
+  if (!isPassedOn) await endShim(folder, options.marker)
+}
+
+async function endShim(folder: AttemptFolder, marker: string): Promise<void> {
   const shim = readClaim(folder) ?? claimForNobody(folder)
-  if (shim === null || hasGoneOn(shim, options.next)) return
+  if (shim === null) return
   const hasConcluded = await untilConcluded(folder, shim)
-  if (hasConcluded && (await leaves(shim))) return
-  await endTree({ marker: options.marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
+  const hasLeft = hasConcluded && (await leaves(shim))
+  if (!hasLeft) await endTree({ marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
+  const group = readShim(folder)?.group
+  if (group) removeGroup(group)
 }
 
 /** A shim that has nothing more to do goes at a word, and what it waits with goes with it. */
@@ -84,20 +90,26 @@ function claimForNobody(folder: AttemptFolder): ProcessId | null {
   }
 }
 
+/** Whether nothing of an attempt whose program has ended is left beside its shim and what that one waits with. */
+export function isAlone(shim: Shim): boolean {
+  if (shim.group === null || isDivided(shim.group)) return false
+  const others = [...membersOf(shim.group)].filter(pid => pid !== shim.pid)
+  return others.every(pid => (parentOf(pid) ?? shim.pid) === shim.pid)
+}
+
 /** What is known of an attempt's processes before they are looked for. */
 export function attemptTree(folder: AttemptFolder, marker: string): Tree {
   const life = readStarted(folder)
-  return { marker, root: life === null || life.boot !== bootId ? null : life, group: groupOf(folder) }
-}
-
-function groupOf(folder: AttemptFolder): string | null {
-  return fs.existsSync(folder.launch) ? groupIn(fs.readFileSync(folder.launch, 'utf8')) : null
+  const shim = readShim(folder)
+  const group = shim?.group ? { path: shim.group, keeper: shim } : null
+  return { marker, root: life === null || life.boot !== bootId ? null : life, group }
 }
 
 /** Whether its shim was called to the attempt that follows, and has taken that one. */
-function hasGoneOn(shim: ProcessId, next: AttemptFolder): boolean {
+function hasGoneOn(folder: AttemptFolder, next: AttemptFolder): boolean {
+  const shim = readClaim(folder)
   const claim = readClaim(next)
-  return claim?.pid === shim.pid && claim.birth === shim.birth
+  return shim !== null && claim?.pid === shim.pid && claim.birth === shim.birth
 }
 
 /** Leaves a note where there was none. */

@@ -4,7 +4,7 @@ import type { AttemptRef } from '../../ports/work.ts'
 import { type AttemptFolder, attemptFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { lives, type ProcessId, signalProcess } from '../os/processes.ts'
-import { readClaim, readExit, readShimProgram } from '../os/spool.ts'
+import { readClaim, readExit, readShim } from '../os/spool.ts'
 
 /** Looks whether a shim that was called has taken the attempt: a shell needs less than a millisecond, a busy machine more. */
 const LOOKS = [1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 64, 128, 256, 512]
@@ -28,6 +28,6 @@ export async function handOver(ref: AttemptRef, home: Home, program: string): Pr
 
 /** One that has concluded, is not being swept, and is known to hear the call. */
 function waitingShim(folder: AttemptFolder, program: string): ProcessId | null {
-  const mayBeCalled = readExit(folder) !== null && readShimProgram(folder) === program && !fs.existsSync(folder.swept)
-  return mayBeCalled ? readClaim(folder) : null
+  const shim = readShim(folder)
+  return shim?.program === program && readExit(folder) !== null && !fs.existsSync(folder.swept) ? shim : null
 }

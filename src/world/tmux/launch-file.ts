@@ -1,6 +1,5 @@
 import { quote } from '../../lib/quote.ts'
 import type { LaunchOrder } from '../../ports/work.ts'
-import { enterGroup } from '../os/control-group.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 
 const USUAL_UMASK = 0o022
@@ -11,13 +10,10 @@ const USUAL_UMASK = 0o022
  */
 export function launchFile(
   order: LaunchOrder,
-  files: { folder: AttemptFolder; letter: string; env: Record<string, string>; group: string | null },
+  files: { folder: AttemptFolder; letter: string; env: Record<string, string> },
 ): string {
-  const { folder, letter, env, group } = files
+  const { folder, letter, env } = files
   return `${[
-    `# ${group ?? ''}`,
-    'group=',
-    ...(group === null ? [] : [`${enterGroup(group, quote)} && group=${quote(group)}`]),
     'if [ -r "/proc/$$/stat" ]; then',
     '  read -r stat <"/proc/$$/stat"',
     '  set -- $stat',
@@ -29,7 +25,7 @@ export function launchFile(
     'fi',
     // On a full disk it waits for room: a program that is not written down would run without anybody knowing.
     `until [ -e ${quote(folder.swept)} ] ||`,
-    `  printf '%s %s %s\\n%s\\nend\\n' "$$" "$birth" "$boot" "$group" >${quote(folder.started)}`,
+    `  printf '%s %s %s\\nend\\n' "$$" "$birth" "$boot" >${quote(folder.started)}`,
     'do sleep 1; done 2>/dev/null',
     // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
     `[ ! -e ${quote(folder.swept)} ] || exit 125`,
@@ -37,14 +33,9 @@ export function launchFile(
     ...redirections(order, folder),
     `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,
-    `exec env -i -- ${words(env, order.argv)}`,
+    // By its full name: a long PATH takes a shell as long as starting a program does.
+    `exec /usr/bin/env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
-}
-
-/** The control group that a launch file leads into; null when there is none. */
-export function groupIn(launch: string): string | null {
-  const group = launch.slice(2, launch.indexOf('\n'))
-  return group === '' ? null : group
 }
 
 function redirections(order: LaunchOrder, folder: AttemptFolder): string[] {

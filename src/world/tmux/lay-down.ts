@@ -2,7 +2,6 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { LaunchOrder } from '../../ports/work.ts'
-import { limitMemory, makeGroup } from '../os/control-group.ts'
 import { replaceFile } from '../os/files.ts'
 import { attemptFolder, attemptId, sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -17,11 +16,9 @@ export function layDown(order: LaunchOrder, home: Home): void {
   if (order.stdin !== undefined) replaceFile(folder.stdin, order.stdin)
   if (order.thread !== null) linkThread(folder.thread, path.join(home.threads, fileName(order.thread)))
   const marker = attemptId(order.sessionId, order.attempt)
-  const group = makeGroup(marker)
-  if (group !== null && order.memory !== null) limitMemory(group, order.memory)
   const ours = { ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
   const env = { ...savedEnv(session.env), ...terminalOf(order), ...ours }
-  replaceFile(folder.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env, group }))
+  replaceFile(folder.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env }))
 }
 
 function linkThread(link: string, lock: string): void {

@@ -1,8 +1,9 @@
 import path from 'node:path'
 import { quote } from '../../lib/quote.ts'
 import { Trouble } from '../../lib/trouble.ts'
-import type { AttemptRef } from '../../ports/work.ts'
-import { attemptFolder, terminalSocket } from '../os/folders.ts'
+import type { AttemptRef, LaunchOrder } from '../../ports/work.ts'
+import { makeGroup } from '../os/control-group.ts'
+import { attemptFolder, attemptId, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { identify, lives, type ProcessId } from '../os/processes.ts'
 import type { Tmux } from './tmux.ts'
@@ -13,6 +14,9 @@ const TELL = ['-P', '-F', '#{pid}'] as const
 /** What tmux says when the session or its whole server is gone or just going. */
 const NOT_THERE =
   /can't find|no current|no sessions|no server running|error connecting|No such file|session not found|lost server|server exited/
+
+/** An attempt whose pane is opened, and the memory it may use. */
+type Opening = Pick<LaunchOrder, keyof AttemptRef | 'memory'>
 
 /**
  * The windows people look through. The shared server shows every session under its name; a terminal session's tty
@@ -51,14 +55,14 @@ export class Panes {
   }
 
   /** Starts the shim in a pane of the session; beside the others when somebody holds the session open. */
-  async openHeadless(ref: AttemptRef, show: string): Promise<void> {
+  async openHeadless(ref: Opening, show: string): Promise<void> {
     const shim = await this.#shimCommand(ref)
     const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, '-n', 'work', ...shim]
     await opened(async () => (await this.#newSession(ref.name, show, shim)) || (await this.#shared(window, NOT_THERE)))
   }
 
   /** Starts the shim on a tty of its own whose output is recorded from the first byte. */
-  async openTerminal(ref: AttemptRef): Promise<void> {
+  async openTerminal(ref: Opening): Promise<void> {
     const begin = ['-n', windowOf(ref), ...(await this.#shimCommand(ref)), ';', ...this.#record(ref), ';', ...gate(ref)]
     const session = ['new-session', '-d', ...TELL, '-s', ref.name, ...SIZE, ...begin]
     const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, ...begin]
@@ -142,9 +146,10 @@ export class Panes {
     if (pid) this.#server = identify(Number(pid))
   }
 
-  async #shimCommand(ref: AttemptRef): Promise<string[]> {
+  async #shimCommand(ref: Opening): Promise<string[]> {
     const { program } = await this.#tmux()
-    return ['sh', this.#shim, this.#home.root, ref.sessionId, String(ref.attempt), ref.mode, program]
+    const group = makeGroup(attemptId(ref.sessionId, ref.attempt), ref.memory) ?? ''
+    return ['sh', this.#shim, this.#home.root, ref.sessionId, String(ref.attempt), ref.mode, program, group]
   }
 
   /** tmux expands `#` formats and strftime's `%` in this argument before a shell reads it. */

@@ -1,18 +1,18 @@
 import fs from 'node:fs'
-import path from 'node:path'
-import type { Exit, Life } from '../../core/session.ts'
+import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
-import { isEmptyGroup, oomKillsIn } from '../os/control-group.ts'
-import { readEnd, readPart, replaceFile, writeDurably, writeFrom } from '../os/files.ts'
+import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { OomWatch } from '../os/oom-watch.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { showTranscript } from '../os/project-folder.ts'
-import { readClaim, readExit, readStart, readStarted } from '../os/spool.ts'
+import { readClaim, readStarted } from '../os/spool.ts'
+import { Captions } from './captions.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
+import { evidenceIn } from './evidence.ts'
 import { handOver } from './hand-over.ts'
 import { layDown, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
@@ -31,7 +31,7 @@ export class TmuxWork implements Work {
   readonly #recording: Recording
   readonly #watched = new Map<string, fs.FSWatcher>()
   readonly #measured = new Map<string, number>()
-  readonly #captions = new Map<string, string>()
+  readonly #captions: Captions
   readonly #oom = new OomWatch()
   #mailbox: Mailbox | undefined
   #tell: (sessionId: string) => void = () => undefined
@@ -40,6 +40,7 @@ export class TmuxWork implements Work {
     this.#home = home
     this.#panes = panes
     this.#recording = new Recording(home, panes)
+    this.#captions = new Captions(home.captions)
   }
 
   async prepare(
@@ -104,31 +105,7 @@ export class TmuxWork implements Work {
   }
 
   evidence(ref: AttemptRef): Evidence {
-    const folder = this.#folder(ref)
-    const exit = readExit(folder)
-    const claim = readClaim(folder)
-    const start = readStart(folder)
-    const life = start?.life ?? null
-    const isEarlierBoot = life !== null && life.boot !== bootId
-    return {
-      isClaimed: claim !== null,
-      openedAt: claim === null ? (fs.statSync(folder.launch, { throwIfNoEntry: false })?.mtimeMs ?? null) : null,
-      refusal: exit?.kind === 'refused' ? exit.reason : null,
-      life,
-      exit: exit?.kind === 'ended' ? exit.exit : null,
-      memory: exit?.kind === 'ended' ? this.#wantOfMemory(exit.exit, start?.group ?? null) : null,
-      process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
-      shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
-      isAlone: ref.mode === 'headless' && exit?.kind === 'ended' && isLastOf(start?.group ?? null),
-    }
-  }
-
-  /** The kernel ends what there is no memory for with the signal that anybody else would use. */
-  #wantOfMemory(exit: Exit, group: string | null): string | null {
-    if (exit.kind !== 'signal' || exit.signal !== 'SIGKILL') return null
-    const own = group === null ? 0 : oomKillsIn(group)
-    if (own > 0) return `the kernel ended ${own} of its processes for want of it`
-    return this.#oom.hasStruck() ? 'the kernel has just ended a process for want of it' : null
+    return evidenceIn(this.#folder(ref), ref.mode, this.#oom)
   }
 
   get boot(): string {
@@ -185,19 +162,12 @@ export class TmuxWork implements Work {
   }
 
   caption(name: string, line: string): void {
-    if (this.#captions.get(name) === line) return
     this.#captions.set(name, line)
-    try {
-      replaceFile(path.join(this.#home.captions, name), line.replaceAll('#', '＃')) // tmux would take it for a format.
-    } catch {
-      // A full disk: nobody but a status line misses it.
-    }
   }
 
   async close(ref: AttemptRef): Promise<void> {
     await this.#panes.close(ref)
-    this.#captions.delete(ref.name)
-    fs.rmSync(path.join(this.#home.captions, ref.name), { force: true })
+    this.#captions.remove(ref.name)
     this.watch(ref, false)
     this.heard(ref)
     for (const suffix of ['', '.lock'])
@@ -274,11 +244,6 @@ export class TmuxWork implements Work {
   #folder(ref: AttemptRef): AttemptFolder {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
-}
-
-/** What has ended in a control group that is empty now was the last of it. */
-function isLastOf(group: string | null): boolean {
-  return group !== null && isEmptyGroup(group)
 }
 
 function markerOf(ref: AttemptRef): string {
