@@ -14,6 +14,7 @@ const STEPS = {
   walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test'],
   unused: [bin('knip'), '--no-progress'],
   build: [process.execPath, path.join(root, 'scripts', 'build.mjs')],
+  chaos: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--kills', '200', '--seed', '1'],
 }
 
 /** Installs the dependencies when they are missing or older than the lock file. */

@@ -7,6 +7,7 @@ const begun = Date.now()
 if (filters.length === 0) for (const name of ['format', 'types', 'lint', 'walls', 'unused']) step(name)
 step('build')
 const { passed, failed, skipped } = vitest(['unit', 'real'], filters)
+if (filters.length === 0 && failed === 0) step('chaos')
 console.log(`took ${Math.round((Date.now() - begun) / 1000)} s`)
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1

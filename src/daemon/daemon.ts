@@ -10,8 +10,9 @@ import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
-import { replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
+import { ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
+import { lives, type ProcessId } from '../world/os/processes.ts'
 import { compose } from './compose.ts'
 import type { Host } from './routes.ts'
 import { safeMode } from './safe-mode.ts'
@@ -48,6 +49,7 @@ export async function daemon(): Promise<void> {
 }
 
 async function host(home: Home): Promise<void> {
+  let keeper: ProcessId | undefined = ownKeeper()
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
@@ -95,13 +97,11 @@ async function host(home: Home): Promise<void> {
     rotateLog(home)
     void engine.reconcile()
   }, RECONCILE_EVERY)
-  let keeper = process.ppid
   setInterval(() => {
     if (work.isToMend()) void engine.mend().catch(cause => onTrouble('tmux', cause))
-    if (process.ppid === keeper) return
+    if (keeper === undefined || lives(keeper) !== 'dead') return
     say('the keeper has died; here is another')
-    keeper = process.ppid
-    replaceKeeper(home)
+    keeper = replaceKeeper(home)
   }, LOOK_AROUND_EVERY)
 }
 

@@ -17,7 +17,7 @@ main() {
     echo $$ >"$home/keeper.pid"
     begun=$(date +%s)
     # A supervisor makes little garbage: a small young generation saves 20 MB.
-    "$node" --max-semi-space-size=2 "$program" __daemon </dev/null >>"$home/daemon.log" 2>&1
+    ONESHOT_KEEPER=$$ "$node" --max-semi-space-size=2 "$program" __daemon </dev/null >>"$home/daemon.log" 2>&1
     case $? in 0 | 6 | 7) break ;; esac
     # A supervisor that lived for a while comes back at once; one that dies at birth waits longer each time.
     if [ $(($(date +%s) - begun)) -ge 5 ]; then delay=0; fi

@@ -43,11 +43,13 @@ export class Director {
   }
 
   async strike(kills: number, until: number, onProgress: (kills: number) => void): Promise<void> {
+    let isMissed = false
     for (let decision = 1; this.kills < kills && performance.now() < until; decision++) {
       const { fault, aim, wait, roll } = this.#decide(decision)
-      if (aim === undefined) await pause(wait)
+      if (aim === undefined) await pause(isMissed ? SHORTEST_PAUSE : wait)
       else await this.#moments.wait([aim], AIM_PATIENCE)
       const blow = await fault.strike(this.#scene, roll)
+      isMissed = blow === undefined
       if (blow === undefined) this.missed++
       else this.#remember({ fault: fault.name, ...blow })
       onProgress(this.kills)

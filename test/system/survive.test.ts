@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
 import { run } from '../../src/world/os/run.ts'
-import { House, isAlive, until } from './house.ts'
+import { House, isAlive, MAIN, until } from './house.ts'
 
 let house: House
 beforeEach(() => {
@@ -114,21 +115,38 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
   })
 })
 
-it('a supervisor whose keeper was killed gets another, so that it comes back once more', async () => {
+it('a supervisor whose keeper was killed gets another, as often as it takes, so that it comes back once more', async () => {
   const session = await house.run('--name', 'steady', '--headless', '--', 'sleep', '1000')
   const { pid, epoch } = await house.daemon()
-  const keeper = Number(fs.readFileSync(house.home.keeperPid, 'utf8'))
-  process.kill(keeper, 'SIGKILL')
-  await until('there is another keeper', () => {
-    const now = Number(fs.readFileSync(house.home.keeperPid, 'utf8'))
-    return now !== keeper && isAlive(now) ? true : undefined
-  })
+  for (let times = 1; times <= 2; times++) await otherKeeper(Number(fs.readFileSync(house.home.keeperPid, 'utf8')))
   process.kill(pid, 'SIGKILL')
   await until('another supervisor is there', async () => {
     const answer = await house.oneshot('daemon', 'status', '--json')
     return answer.code === 0 && JSON.parse(answer.stdout).epoch > epoch ? true : undefined
   })
   expect(await house.status('steady')).toMatchObject({ phase: 'running', pid: session.pid })
+})
+
+async function otherKeeper(keeper: number): Promise<void> {
+  process.kill(keeper, 'SIGKILL')
+  await until('there is another keeper', () => {
+    const now = Number(fs.readFileSync(house.home.keeperPid, 'utf8'))
+    return now !== keeper && isAlive(now) ? true : undefined
+  })
+}
+
+it('a supervisor whose keeper died before it had taken charge gets another, too', async () => {
+  const { child } = await new Promise<{ child: number }>(resolve => {
+    const brief = spawn('true')
+    brief.once('exit', () => resolve({ child: brief.pid as number }))
+  })
+  const env = { ...house.env, ONESHOT_KEEPER: String(child) }
+  const supervisor = spawn(process.execPath, [MAIN, '__daemon'], { env, stdio: 'ignore' })
+  await until('it has a keeper', () => {
+    if (!fs.existsSync(house.home.keeperPid)) return undefined
+    return isAlive(Number(fs.readFileSync(house.home.keeperPid, 'utf8'))) ? true : undefined
+  })
+  expect(await house.daemon()).toMatchObject({ pid: supervisor.pid })
 })
 
 it('a shim that brought the supervisor back leaves the way free for the next one', async () => {

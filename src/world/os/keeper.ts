@@ -4,6 +4,7 @@ import { quote } from '../../lib/quote.ts'
 import { asset, selfArgv } from './assets.ts'
 import { replaceFile } from './files.ts'
 import type { Home } from './home.ts'
+import { identify, type ProcessId } from './processes.ts'
 
 /** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */
 export function startKeeper(home: Home): void {
@@ -17,12 +18,21 @@ export function startKeeper(home: Home): void {
   keeper.unref()
 }
 
+/** Who brings this supervisor back: the keeper that started it, which may have died since, or whoever else did. */
+export function ownKeeper(): ProcessId {
+  const { ONESHOT_KEEPER } = process.env
+  delete process.env['ONESHOT_KEEPER'] // It means us, and nobody that we start.
+  const pid = Number(ONESHOT_KEEPER ?? process.ppid)
+  return (pid === process.ppid ? identify(pid) : undefined) ?? { pid, birth: 'gone' }
+}
+
 /** A supervisor whose keeper died gives itself another one, which takes over when it dies in its turn. */
-export function replaceKeeper(home: Home): void {
+export function replaceKeeper(home: Home): ProcessId | undefined {
   const argv = [asset('keeper.sh'), home.root, ...selfArgv(), String(process.pid)]
   const keeper = spawn('sh', argv, { detached: true, stdio: 'ignore', cwd: '/' })
   keeper.on('error', () => undefined) // No sh: then nobody brings us back but the next command.
   keeper.unref()
+  return keeper.pid === undefined ? undefined : identify(keeper.pid)
 }
 
 /** Leaves word for the shims how to start a supervisor when none is there. */

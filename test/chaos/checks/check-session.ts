@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import type { SessionView } from '../../../src/api/contract/session-view.ts'
 import { sessionEvents } from '../../../src/views/sessions.ts'
 import { Thread } from '../../../src/world/agents/demo/thread.ts'
@@ -13,6 +15,9 @@ export interface SessionFigures extends OutputFigures {
   /** When its lives began, on the steady clock. */
   readonly begun: readonly { readonly attempt: number; readonly at: number }[]
 }
+
+/** From one life to the next; what takes longer is kept to be looked at. */
+const LONG = 30_000
 
 /** Holds what oneshot says of a session that has ended against what its agent says of itself. */
 export async function checkSession(story: Story, view: SessionView, around: Surroundings): Promise<SessionFigures> {
@@ -32,11 +37,18 @@ export async function checkSession(story: Story, view: SessionView, around: Surr
   if (view.outcome === 'done' && !hasFinished(journal, story.accepted.length))
     say('evidence', 'done is said, and the agent does not say that it has finished')
   if (view.outcome === 'failed') say('evidence', `failed, although no agent failed: ${view.reason}`)
-  const revived = wokenByNobody(sessionEvents(theatre.home, view.id).map(event => event.type))
+  const events = sessionEvents(theatre.home, view.id)
+  const revived = wokenByNobody(events.map(event => event.type))
   if (revived !== null) say('kept', `after its end came ${revived}`)
+  const lived = livesIn(journal)
+  if (lived.some((life, i) => life.at - (lived[i - 1]?.at ?? life.at) > LONG))
+    fs.writeFileSync(
+      path.join(theatre.evidence, `slow-${story.plan.task}`),
+      events.map(event => JSON.stringify(event)).join('\n'),
+    )
 
   const output = await checkOutput(story, view, { home: theatre.home, journal, say })
-  return { task: story.plan.task, messages: heard.length, begun: livesIn(journal), ...output }
+  return { task: story.plan.task, messages: heard.length, begun: lived, ...output }
 }
 
 /** What the agent's own thread shows of what it was told. */

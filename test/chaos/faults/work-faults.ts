@@ -1,6 +1,7 @@
+import fs from 'node:fs'
 import { type AttemptFolder, attemptFolder } from '../../../src/world/os/folders.ts'
 import { lives, type ProcessId, signalProcess } from '../../../src/world/os/processes.ts'
-import { readClaim, readStarted } from '../../../src/world/os/spool.ts'
+import { readClaim, readRecorder, readStarted } from '../../../src/world/os/spool.ts'
 import { readJournal, steadyNow } from '../agent/journal.ts'
 import { pick } from '../dice.ts'
 import type { Story } from '../fleet/story.ts'
@@ -30,8 +31,7 @@ export const killShim: Fault = async (scene, roll) => {
   const victim = pick(agentsOf(scene), roll())
   const shim = victim && readClaim(victim.folder)
   if (!shim || !signalProcess(shim, 'SIGKILL')) return undefined
-  // A terminal closes with its shim, and its agent is hung up on.
-  if (victim.story.plan.mode === 'tty') victim.story.strikes++
+  closeTerminal(victim)
   return { at: steadyNow(), kills: 1, story: victim.story }
 }
 
@@ -41,13 +41,28 @@ export const killAgentAndShim: Fault = async (scene, roll) => {
   const shim = victim && readClaim(victim.folder)
   if (!shim || !signalProcess(shim, 'SIGKILL')) return undefined
   const { story, life } = victim
-  story.strikes++
+  closeTerminal(victim)
   const isDeath = signalProcess(life, 'SIGKILL')
+  if (isDeath) story.strikes++
   return { at: steadyNow(), kills: isDeath ? 2 : 1, story, isDeath }
 }
 
+/** A terminal closes with its shim: its agent is hung up on, and what a dead recorder has missed is lost for good. */
+function closeTerminal({ story, folder }: Victim): void {
+  if (story.plan.mode !== 'tty') return
+  story.strikes++
+  const recorder = readRecorder(folder)
+  if (recorder === null || lives(recorder) === 'dead' || fs.existsSync(folder.gap)) story.hurt.add('terminal')
+}
+
+interface Victim {
+  readonly story: Story
+  readonly folder: AttemptFolder
+  readonly life: ProcessId
+}
+
 /** Agents at work that were not struck too often. */
-function agentsOf(scene: Scene): { story: Story; folder: AttemptFolder; life: ProcessId }[] {
+function agentsOf(scene: Scene): Victim[] {
   return scene.fleet.live.flatMap(story => {
     const folder = story.strikes < MOST_STRIKES ? folderOf(scene, story) : undefined
     const life = folder && readStarted(folder)

@@ -21,6 +21,10 @@ export interface FaultRow {
 
 export interface Result {
   readonly seed: number
+  /** As many kills as were asked for, and sessions at a time. */
+  readonly wanted: number
+  readonly sessions: number
+  readonly version: string
   readonly machine: Machine
   readonly seconds: number
   readonly kills: number
@@ -51,6 +55,9 @@ export function resultOf(run: Run): Result {
   const { options, director, findings, theatre } = run
   return {
     seed: options.seed,
+    wanted: options.kills,
+    sessions: options.sessions,
+    version: theatre.version,
     machine: describeMachine(false),
     seconds: run.seconds,
     kills: director.kills,

@@ -43,6 +43,12 @@ export class Theatre {
     return this.#stage.root
   }
 
+  /** Of the clone. */
+  get version(): string {
+    const file = path.join(path.dirname(path.dirname(this.main)), 'package.json')
+    return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version
+  }
+
   get main(): string {
     return this.#stage.main
   }

@@ -7,7 +7,9 @@ import { identify, lives, type ProcessId } from '../../../src/world/os/processes
 import { steadyNow } from '../agent/journal.ts'
 import type { Findings } from '../checks/findings.ts'
 
-const ASK_EVERY = 20
+/** Seldom while somebody answers, to leave the machine to the work; often while nobody does. */
+const ASK_EVERY = 60
+const ASK_AGAIN = 15
 
 /** Asks all the time who is in charge, and remembers who answered when. */
 export class Supervisors {
@@ -52,7 +54,7 @@ export class Supervisors {
       const asked = steadyNow()
       const answer = await Promise.race([this.#about(), pause(1_000)])
       if (answer) this.#note(answer, asked)
-      await pause(ASK_EVERY)
+      await pause(answer ? ASK_EVERY : ASK_AGAIN)
     }
   }
 
