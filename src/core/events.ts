@@ -1,4 +1,4 @@
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life, Outcome, StopStep } from './session.ts'
 import type { Spending } from './spending.ts'
@@ -25,11 +25,26 @@ export type Event = { readonly at: Instant } & (
   | { readonly type: 'message.delivered'; readonly message: number; readonly attempt: number }
   | { readonly type: 'message.confirmed'; readonly message: number }
   | { readonly type: 'session.woken' }
-  | { readonly type: 'session.blocked'; readonly question: string }
+  | { readonly type: 'session.blocked'; readonly question: string; readonly trouble?: string }
   | { readonly type: 'session.unblocked' }
-  | { readonly type: 'session.resting'; readonly until: Instant; readonly reason: string }
+  | {
+      readonly type: 'session.resting'
+      readonly until: Instant
+      readonly reason: string
+      readonly cause?: 'crash' | 'outage' | 'limit' | 'reboot'
+      readonly trouble?: string
+    }
+  | { readonly type: 'session.restarting-often'; readonly restarts: number; readonly within: Duration }
   | { readonly type: 'session.stopping'; readonly step: StopStep; readonly reason: string }
-  | { readonly type: 'session.ended'; readonly outcome: Outcome; readonly reason: string }
+  | { readonly type: 'session.ended'; readonly outcome: Outcome; readonly reason: string; readonly trouble?: string }
+  /** What was to be run at its end was run; `id` is the one it was given in its environment. */
+  | {
+      readonly type: 'hook.ended'
+      readonly hook: 'on-exit'
+      readonly id: string
+      readonly ok: boolean
+      readonly reason: string
+    }
 )
 
 export type EventType = Event['type']

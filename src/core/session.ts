@@ -43,6 +43,10 @@ export interface Spec {
   readonly limits: Limits
   readonly maxTime: Duration | null
   readonly restart: RestartPolicy
+  /** The program to run whenever it has ended, as an absolute path, and its arguments. */
+  readonly onExit?: readonly string[]
+  /** The terminal it was asked for on, for a bell. */
+  readonly tty?: string
   readonly createdAt: Instant
 }
 

@@ -8,6 +8,8 @@ import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { Courier, type Trial } from './courier.ts'
+import { HookRunner } from './hook-runner.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
@@ -25,6 +27,8 @@ export class Engine {
   readonly #queued = new Map<string, Promise<void>>()
   readonly #recorder: Recorder
   readonly #alarm: Alarm
+  readonly #courier: Courier
+  readonly #hooks: HookRunner
   #isDown = false
 
   constructor(world: World) {
@@ -32,12 +36,20 @@ export class Engine {
     this.#recorder = new Recorder(world)
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#recorder.onRecord(() => this.#alarm.set())
+    this.#courier = new Courier(world)
+    this.#hooks = new HookRunner(world)
+    this.#recorder.onRecord((_, { notices, hooks }) => {
+      if (notices.length > 0) this.#courier.wake()
+      if (hooks.length > 0) this.#hooks.wake()
+    })
   }
 
   /** Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. */
   async start(): Promise<void> {
     const { work, store } = this.#world
     work.onNews(id => void this.look(id))
+    this.#courier.start()
+    this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
@@ -139,6 +151,7 @@ export class Engine {
     return this.#turnstile.pass(id, async () => {
       if (store.load(id)?.phase.name !== 'ended') return false
       await this.#performPending(id)
+      this.#hooks.attend(id)
       store.remove(id)
       await work.remove(id)
       return true
@@ -173,6 +186,11 @@ export class Engine {
     await this.#world.work.mend(live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) })))
   }
 
+  /** Tells a test on these channels of the user's. */
+  testChannels(channels: readonly string[], terminals: readonly string[]): Promise<Trial[]> {
+    return this.#courier.test(channels, terminals)
+  }
+
   onChange(listener: (session: Session) => void): () => void {
     return this.#recorder.onRecord(listener)
   }
@@ -182,7 +200,7 @@ export class Engine {
     this.#isDown = true
     this.#alarm.stop()
     this.#world.work.shutDown()
-    await this.#turnstile.idle()
+    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */

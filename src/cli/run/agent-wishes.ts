@@ -41,9 +41,10 @@ export function refuseWishes(line: Line): void {
   throw refusal('usage', `--${option.name} is for an agent with a prompt, and this is a command`, 'leave it out')
 }
 
-/** Nobody would count what it spends, or look a conversation up. */
-export function checkUnsupervised({ limits, thread }: RunRequest): void {
-  const wish = limits !== undefined ? 'a budget' : thread !== undefined ? '--thread' : undefined
+/** Nobody would count what it spends, look a conversation up, or see it end. */
+export function checkUnsupervised({ limits, thread, onExit }: RunRequest): void {
+  const wish =
+    limits !== undefined ? 'a budget' : thread !== undefined ? '--thread' : onExit !== undefined ? 'on-exit' : undefined
   if (wish === undefined) return
   throw refusal(
     'usage',

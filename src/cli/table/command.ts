@@ -20,6 +20,7 @@ export type CommandName =
   | 'doctor'
   | 'update'
   | 'config'
+  | 'notify'
   | 'completion'
   | 'demo'
   | 'help'

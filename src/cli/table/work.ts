@@ -17,6 +17,9 @@ An agent works without asking: it may change any file and run any command. With
 --autonomy edits it may change files, with --autonomy ask only look. Budgets and turns
 are counted over all attempts of the session.
 
+What --on-exit names is run whenever the session has ended, however it has. All about
+it is in its environment (ONESHOT_OUTCOME and others) and, as JSON, on its stdin.
+
 It returns at once. Piped, it prints only the session's name.`,
   arguments: [{ kind: text('PROMPT'), summary: 'what the agent is to do; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
@@ -36,6 +39,8 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,
     OPTIONS.thread,
+    OPTIONS.onExit,
+    OPTIONS.onExitShell,
     OPTIONS.follow,
     OPTIONS.json,
   ],
@@ -51,6 +56,7 @@ It returns at once. Piped, it prints only the session's name.`,
       says: 'files only, and for five dollars at most',
     },
     { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'hand arguments to the agent' },
+    { argv: ['run', '--on-exit', 'make deploy', 'fix the build'], says: 'run something when it has ended' },
     { argv: ['run', '-'], shell: '< task.md', says: 'read the prompt from stdin' },
     { argv: ['run', '--agent', 'demo', 'show me'], says: 'try it without an account' },
   ],
