@@ -1,32 +1,18 @@
-import { bulletinOf, testBulletin } from '../core/bulletin.ts'
+import { testBulletin } from '../core/bulletin.ts'
 import type { Notice } from '../core/notices.ts'
 import type { Duration, Instant } from '../lib/time.ts'
-import { reasonIn, Trouble, wordsOf } from '../lib/trouble.ts'
-import type { Delivery, NoticeBox } from '../ports/notice-box.ts'
-import { Busy, type Notifier } from '../ports/notifier.ts'
+import { reasonIn, wordsOf } from '../lib/trouble.ts'
+import type { NoticeBox } from '../ports/notice-box.ts'
 import { Superseded } from '../ports/store.ts'
-import { withLimit } from './with-limit.ts'
-import type { World } from './world.ts'
+import { pause, TRY_AGAIN } from './insist.ts'
+import { GIVE_UP_AFTER, Lane, type Route } from './lane.ts'
 
-/** A channel that has not answered by then is dead for now. */
-const PATIENCE: Duration = 15_000
-/** First pause after a failure; it doubles up to the longest. */
-const FIRST_PAUSE: Duration = 5_000
-const LONGEST_PAUSE: Duration = 600_000
-/** What could not be told for a day is no news any more. */
-const GIVE_UP_AFTER: Duration = 86_400_000
 /** The same sentence about the same session is told once in this time. */
 const WINDOW: Duration = 60_000
 /** From where on repetitions are counted. */
 const LONG_AGO: Duration = 3_600_000
-/** More than so many in a minute no channel is sent; when more than that wait, they go in one. */
-const PER_MINUTE = 20
 /** How long `notify list` can tell what became of a notice. */
 const REMEMBERED: Duration = 7 * 86_400_000
-/** A configuration that cannot be understood, or a disk that is full, is tried again after this. */
-const TRY_AGAIN: Duration = 30_000
-
-type Route = Pick<World, 'store' | 'clock' | 'say' | 'onTrouble'> & { readonly notifier: Notifier }
 
 export interface Trial {
   readonly channel: string
@@ -35,20 +21,19 @@ export interface Trial {
 }
 
 /**
- * Brings recorded notices to the user's channels: each channel by itself and one at a time, so that a dead one keeps
- * nobody waiting. All it has to know is in the store; killed between sending and noting that, it sends once more.
+ * Brings recorded notices to the user's channels: each channel by itself, so that a dead one keeps nobody waiting. All it
+ * has to know is in the store; killed between sending and noting that, it sends once more.
  */
 export class Courier {
   readonly #route: Route
-  readonly #lanes = new Map<string, Promise<void>>()
-  readonly #sent = new Map<string, Instant[]>()
+  readonly #lanes = new Map<string, Lane>()
+  readonly #busy = new Map<string, Promise<void>>()
+  readonly #ending = new AbortController()
   #round: Promise<void> | undefined
   #isWanted = false
-  #isStopped = false
   #lastComplaint = ''
   #alarmAt: Instant = Number.POSITIVE_INFINITY
   #cancelAlarm: () => void = () => undefined
-  readonly #ending = new AbortController()
 
   constructor(route: Route) {
     this.#route = route
@@ -59,7 +44,7 @@ export class Courier {
     this.wake()
   }
 
-  /** Something may be to be told. Costs nothing when nothing is. */
+  /** Something may be to be told. */
   wake(): void {
     this.#isWanted = true
     if (this.#isStopped || this.#round !== undefined) return
@@ -71,10 +56,9 @@ export class Courier {
 
   /** Nothing new is begun, and what is under way is broken off: it stays pending. */
   async stop(): Promise<void> {
-    this.#isStopped = true
     this.#cancelAlarm()
     this.#ending.abort()
-    await Promise.all([this.#round, ...this.#lanes.values()])
+    await Promise.all([this.#round, ...this.#busy.values()])
   }
 
   /** Tells a test on these channels, and what became of it on each. What waits for one that works is tried at once. */
@@ -84,7 +68,7 @@ export class Courier {
     return Promise.all(
       channels.map(async channel => {
         try {
-          const remark = await this.#send(channel, bulletin)
+          const remark = await this.#laneTo(channel).send(bulletin)
           await this.#attempted(async () => this.#box.hurry(channel, clock.now()))
           this.wake()
           return { channel, ok: true, remark }
@@ -99,8 +83,8 @@ export class Courier {
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false
       const isAddressed = await this.#attempted(() => this.#addressAll())
-      const isStarted = await this.#attempted(() => this.#startLanes())
-      if (!isAddressed || !isStarted) this.#ringBy(this.#route.clock.now() + TRY_AGAIN)
+      const isBegun = await this.#attempted(async () => this.#beginAll())
+      if (!isAddressed || !isBegun) this.#ringBy(this.#route.clock.now() + TRY_AGAIN)
       else this.#lastComplaint = ''
     }
   }
@@ -141,99 +125,33 @@ export class Courier {
     return told?.id !== id
   }
 
-  async #startLanes(): Promise<void> {
+  #beginAll(): void {
     const pending = this.#box.pending()
     const now = this.#route.clock.now()
-    for (const channel of new Set(pending.filter(({ due }) => due <= now).map(delivery => delivery.channel))) {
-      if (this.#lanes.has(channel)) continue
-      const lane = this.#serve(channel).finally(() => {
-        this.#lanes.delete(channel)
-        this.wake()
-      })
-      this.#lanes.set(channel, lane)
-    }
+    for (const { channel, due } of pending) if (due <= now && !this.#busy.has(channel)) this.#begin(channel)
     this.#cancelAlarm()
     this.#alarmAt = Number.POSITIVE_INFINITY
-    for (const { due, channel } of pending) if (!this.#lanes.has(channel)) this.#ringBy(due)
+    for (const { channel, due } of pending) if (!this.#busy.has(channel)) this.#ringBy(due)
   }
 
-  async #serve(channel: string): Promise<void> {
-    const { clock } = this.#route
-    const isServed = await this.#attempted(async () => {
-      while (!this.#isStopped && (await this.#serveNext(channel)));
+  #begin(channel: string): void {
+    const served = this.#serve(this.#laneTo(channel)).finally(() => {
+      this.#busy.delete(channel)
+      this.wake()
     })
-    if (isServed || this.#isStopped) return
-    // The configuration cannot be understood, or the store not be written: nothing else is tried for some time.
-    await new Promise<void>(resolve => {
-      const cancel = clock.ring(clock.now() + TRY_AGAIN, resolve)
-      this.#ending.signal.addEventListener('abort', () => {
-        cancel()
-        resolve()
-      })
-    })
+    this.#busy.set(channel, served)
   }
 
-  /** False when nothing more is to be done on this channel for now. */
-  async #serveNext(channel: string): Promise<boolean> {
-    const { clock } = this.#route
-    const now = clock.now()
-    const due = this.#box.pending().filter(delivery => delivery.channel === channel && delivery.due <= now)
-    const [first] = due
-    if (first === undefined) return false
-    const free = this.#freeAt(channel, now)
-    if (free > now) {
-      this.#box.postpone([], channel, free, '')
-      return false
-    }
-    const batch: [Delivery, ...Delivery[]] = due.length > PER_MINUTE ? [first, ...due.slice(1)] : [first]
-    const keys = batch.map(({ key }) => key)
-    try {
-      const [one, ...more] = batch
-      const bulletin = bulletinOf([one.notice, ...more.map(({ notice }) => notice)], now)
-      const remark = await this.#send(channel, bulletin)
-      this.#box.settleDeliveries(keys, { at: clock.now(), state: 'delivered', remark })
-    } catch (cause) {
-      if (!(cause instanceof Trouble)) throw cause
-      if (!this.#isStopped) this.#afterFailure(channel, batch, cause)
-    }
-    return true
+  async #serve(lane: Lane): Promise<void> {
+    const isServed = await this.#attempted(() => lane.serve())
+    // The configuration cannot be understood, or the store not be read: nothing else is tried for some time.
+    if (!isServed) await pause(TRY_AGAIN, { clock: this.#route.clock, ending: this.#ending.signal })
   }
 
-  #afterFailure(channel: string, batch: readonly Delivery[], cause: Trouble): void {
-    const now = this.#route.clock.now()
-    const remark = reasonIn(cause)
-    const isHopeless = ({ notice }: Delivery): boolean => !cause.mayHelpToRetry || now - notice.at >= GIVE_UP_AFTER
-    const hopeless = batch.filter(isHopeless)
-    const keys = hopeless.map(({ key }) => key)
-    if (keys.length > 0) this.#box.settleDeliveries(keys, { at: now, state: 'given-up', remark })
-    for (const { notice } of hopeless) this.#route.say(`notice given up on ${channel}: ${notice.text} (${remark})`)
-    const hopeful = batch.filter(delivery => !isHopeless(delivery))
-    if (hopeful.length === 0) return
-    const tries = Math.min(...hopeful.map(delivery => delivery.tries))
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries)
-    const until = now + Math.max(pause, cause instanceof Busy ? Math.min(cause.wait, LONGEST_PAUSE) : 0)
-    this.#box.postpone(
-      hopeful.map(({ key }) => key),
-      channel,
-      until,
-      remark,
-    )
-    if (tries === 0) this.#route.say(`${channel} did not take a notice, which is tried again: ${remark}`)
-  }
-
-  #send(channel: string, bulletin: Parameters<Notifier['deliver']>[1]): Promise<string> {
-    const { clock, notifier, store } = this.#route
-    store.assertEpoch()
-    const sent = this.#sent.get(channel) ?? []
-    this.#sent.set(channel, [...sent.slice(1 - PER_MINUTE), clock.now()])
-    const send = (signal: AbortSignal): Promise<string> => notifier.deliver(channel, bulletin, signal)
-    return withLimit(send, { clock, limit: PATIENCE, doing: `telling ${channel}`, ending: this.#ending.signal })
-  }
-
-  /** When this channel may be sent something again. */
-  #freeAt(channel: string, now: Instant): Instant {
-    const recent = (this.#sent.get(channel) ?? []).filter(at => at > now - 60_000)
-    return recent.length < PER_MINUTE ? now : (recent[0] as Instant) + 60_000
+  #laneTo(channel: string): Lane {
+    const lane = this.#lanes.get(channel) ?? new Lane(channel, this.#route, this.#ending.signal)
+    this.#lanes.set(channel, lane)
+    return lane
   }
 
   /** Goes round again at that time, or before. */
@@ -248,21 +166,20 @@ export class Courier {
   }
 
   /** Says each sort of trouble once, not at every try. */
-  #complain(cause: unknown): void {
-    const words = wordsOf(cause)
-    if (words === this.#lastComplaint && !(cause instanceof Superseded)) return
-    this.#lastComplaint = words
-    this.#route.onTrouble('', cause)
-  }
-
   async #attempted(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
       return true
     } catch (cause) {
-      this.#complain(cause)
+      const words = wordsOf(cause)
+      if (words !== this.#lastComplaint || cause instanceof Superseded) this.#route.onTrouble('', cause)
+      this.#lastComplaint = words
       return false
     }
+  }
+
+  get #isStopped(): boolean {
+    return this.#ending.signal.aborted
   }
 
   get #box(): NoticeBox {

@@ -1,7 +1,9 @@
+import type { Event } from '../core/events.ts'
 import type { HookCall } from '../core/hooks.ts'
 import type { Duration } from '../lib/time.ts'
 import { wordsOf } from '../lib/trouble.ts'
 import type { Hooks } from '../ports/notifier.ts'
+import { insist } from './insist.ts'
 import { withLimit } from './with-limit.ts'
 import type { World } from './world.ts'
 
@@ -9,8 +11,6 @@ import type { World } from './world.ts'
 const PATIENCE: Duration = 600_000
 /** A hundred sessions that end in one moment do not start a hundred programs. */
 const AT_ONCE = 4
-/** What could not be noted, as on a full disk, is run and noted again after this. */
-const TRY_AGAIN: Duration = 30_000
 
 type Place = Pick<World, 'store' | 'clock' | 'say' | 'onTrouble'> & { readonly hooks: Hooks }
 
@@ -22,7 +22,6 @@ export class HookRunner {
   readonly #place: Place
   readonly #running = new Map<string, Promise<void>>()
   readonly #ending = new AbortController()
-  #cancelAlarm: () => void = () => undefined
 
   constructor(place: Place) {
     this.#place = place
@@ -45,7 +44,6 @@ export class HookRunner {
   /** Kills what runs: it stays pending. */
   async stop(): Promise<void> {
     this.#ending.abort()
-    this.#cancelAlarm()
     await Promise.all(this.#running.values())
   }
 
@@ -56,7 +54,10 @@ export class HookRunner {
 
   #begin(call: HookCall): void {
     this.#place.store.assertEpoch()
-    const ran = this.#run(call).finally(() => this.#running.delete(call.id))
+    const ran = this.#run(call).finally(() => {
+      this.#running.delete(call.id)
+      this.wake()
+    })
     this.#running.set(call.id, ran)
   }
 
@@ -66,13 +67,9 @@ export class HookRunner {
     const given = { clock, limit: PATIENCE, doing: 'running it', ending: this.#ending.signal }
     const { ok, reason } = await withLimit(run, given).catch(cause => ({ ok: false, reason: wordsOf(cause) }))
     if (this.#ending.signal.aborted) return
-    try {
-      store.notices.settleHook(call, { at: clock.now(), type: 'hook.ended', hook: 'on-exit', id: call.id, ok, reason })
-      if (!ok) this.#place.say(`the on-exit command of ${call.session.spec.name} failed: ${reason}`)
-      queueMicrotask(() => this.wake())
-    } catch (cause) {
-      this.#place.onTrouble('', cause)
-      this.#cancelAlarm = clock.ring(clock.now() + TRY_AGAIN, () => this.wake())
-    }
+    if (!ok) this.#place.say(`the on-exit command of ${call.session.spec.name} failed: ${reason}`)
+    const end: Event = { at: clock.now(), type: 'hook.ended', hook: 'on-exit', id: call.id, ok, reason }
+    // What was run is not run again because a full disk keeps us from noting it.
+    await insist(() => store.notices.settleHook(call, end), { ...this.#place, ending: this.#ending.signal })
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/trouble.ts'
 import { Busy } from '../../src/ports/notifier.ts'
 import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { Stage, specOf } from '../../src/testkit/memory/stage.ts'
+import { type Line, Stage, specOf } from '../../src/testkit/memory/stage.ts'
 import { settle } from '../../src/testkit/memory/virtual-clock.ts'
 
 const QUICK: Program = { run: () => [{ exit: 0 }] }
@@ -234,3 +234,43 @@ test('the hook of a session that is removed at once is run all the same', async 
   await engine.remove('s5')
   expect(stage.audience.ran.filter(id => id.startsWith('s5-'))).toHaveLength(1)
 })
+
+test('what was told and run once is not told and run again because it cannot be noted', async () => {
+  const stage = new Stage({ mute: QUICK })
+  const full = new FullDisk(['settleDeliveries', 'settleHook'], 5)
+  const { engine } = stage.supervisor(full)
+  await engine.start()
+  const spec = specOf({ agent: 'mute', onExit: ['/bin/hook'], createdAt: stage.clock.now() })
+  await engine.create(spec, { prompt: null, env: {} })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(full.failures).toBe(5)
+  expect([stage.audience.heard.length, stage.audience.ran.length]).toEqual([1, 1])
+})
+
+/** Fails these calls, so many in all. */
+class FullDisk implements Line {
+  failures = 0
+  readonly #calls: readonly string[]
+  readonly #times: number
+
+  constructor(calls: readonly string[], times: number) {
+    this.#calls = calls
+    this.#times = times
+  }
+
+  feed<Port extends object>(port: Port): Port {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        const call = (...args: unknown[]): unknown => value.apply(target, args)
+        return this.#calls.includes(String(name)) ? (...args: unknown[]) => this.#fail() ?? call(...args) : call
+      },
+    })
+  }
+
+  #fail(): undefined {
+    if (this.failures++ < this.#times) throw new Error('database or disk is full')
+    this.failures = this.#times
+  }
+}

@@ -13,9 +13,13 @@ export const email: Driver<Mailing> = async (address, bulletin, { env, signal })
   const from = senderOf(address, env)
   const letter = { from, to, text: mailText(bulletin, from, to) }
   if (url !== null) return await sendBySmtp(new URL(url.reveal()), password?.reveal() ?? null, letter, signal)
-  // It is seldom on anybody's PATH but root's.
+  // It is seldom on anybody's PATH but root's, and reads lines as any program here does.
   const search = { ...env, PATH: `${env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/usr/lib` }
-  await tellProgram(['sendmail', '-i', '-f', from, '--', ...to], { env: search, input: letter.text, signal })
+  await tellProgram(['sendmail', '-i', '-f', from, '--', ...to], {
+    env: search,
+    input: letter.text.replaceAll('\r\n', '\n'),
+    signal,
+  })
   return 'handed to sendmail'
 }
 
