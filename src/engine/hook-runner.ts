@@ -30,7 +30,8 @@ export class HookRunner {
   /** Something may be to be run. */
   wake(): void {
     try {
-      for (const call of this.#waiting().slice(0, AT_ONCE - this.#running.size)) this.#begin(call)
+      const room = Math.max(0, AT_ONCE - this.#running.size)
+      for (const call of this.#waiting().slice(0, room)) this.#begin(call)
     } catch (cause) {
       this.#place.onTrouble('', cause)
     }

@@ -227,12 +227,17 @@ test('hooks of many sessions are run four at a time, all of them', async () => {
 test('the hook of a session that is removed at once is run all the same', async () => {
   const { stage, engine, accept, hasEnded } = await onStage()
   stage.audience.hook = () => new Promise(() => undefined)
-  for (const id of ['s1', 's2', 's3', 's4', 's5']) await accept(id, { onExit: ['/bin/slow'] })
-  await stage.until(() => hasEnded('s5') && stage.disk.outbox.length === 0)
+  const ids = Array.from({ length: 9 }, (_, i) => `s${i + 1}`)
+  for (const id of ids) await accept(id, { onExit: ['/bin/slow'] })
+  await stage.until(() => ids.every(hasEnded) && stage.disk.outbox.length === 0)
   await settle()
   expect(stage.audience.ran).toHaveLength(4)
-  await engine.remove('s5')
-  expect(stage.audience.ran.filter(id => id.startsWith('s5-'))).toHaveLength(1)
+  await engine.remove('s9')
+  expect(stage.audience.ran.filter(id => id.startsWith('s9-'))).toHaveLength(1)
+  await accept('s10', { onExit: ['/bin/slow'] })
+  await stage.until(() => hasEnded('s10'))
+  await settle()
+  expect(stage.audience.ran).toHaveLength(5)
 })
 
 test('what was told and run once is not told and run again because it cannot be noted', async () => {

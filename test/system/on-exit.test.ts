@@ -20,7 +20,7 @@ function program(more = ''): string {
   const script = `#!/bin/sh
 for word do printf '[%s]' "$word"; done >arguments
 cat >document.json
-env | grep '^ONESHOT_\\|^COLOUR=' | sort >environment
+env | grep '^ONESHOT_\\|^COLOUR=' | grep -v '^ONESHOT_DIST=' | sort >environment
 echo "$ONESHOT_HOOK $ONESHOT_OUTCOME" >>calls
 ${more}
 `

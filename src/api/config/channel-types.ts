@@ -7,7 +7,7 @@ export interface Field {
    * `secret` is given as it is, by `-env` as the name of a variable, or by `-file` as a file that holds it; `address` is the
    * same for a URL. `command` is split into words, `shell` is not.
    */
-  readonly kind: 'secret' | 'address' | 'text' | 'mailboxes' | 'command' | 'shell'
+  readonly kind: 'secret' | 'address' | 'text' | 'mailbox' | 'mailboxes' | 'command' | 'shell'
   /** What a URL may begin with. */
   readonly schemes?: readonly string[]
 }
@@ -24,7 +24,7 @@ export const CHANNEL_TYPES: Readonly<Record<ChannelType, Readonly<Record<string,
   webhook: { url: { ...WEB, isRequired: true }, token: { kind: 'secret' } },
   email: {
     to: { kind: 'mailboxes', isRequired: true },
-    from: { kind: 'text' },
+    from: { kind: 'mailbox' },
     url: { kind: 'address', schemes: ['smtps:', 'smtp:'] },
     password: { kind: 'secret' },
   },

@@ -39,6 +39,7 @@ test.each([
   ['[notify.x]\ntype = "telegram"\nchat = "1"', /has no token/, /token-env/],
   ['[notify.x]\ntype = "email"\nto = "a@b\\r\\nBcc: c@d"', /to must be a mail address/, /docs/],
   ['[notify.x]\ntype = "email"\nto = ["a@b", 7]', /to must be a mail address/, /docs/],
+  ['[notify.x]\ntype = "email"\nto = "a@b"\nfrom = "me <a@b>"', /from must be a mail address/, /docs/],
   ['[notify.x]\ntype = "command"', /needs either run or shell/, /sh -c/],
   ['[notify.x]\ntype = "command"\nrun = "say \'hello"', /run must be a command whose quotes are closed/, /docs/],
   ['[notify."a b"]\ntype = "bell"', /"a b" cannot be a channel's name/, /phone/],

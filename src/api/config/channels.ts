@@ -91,6 +91,7 @@ function problemWith(value: unknown, { kind, schemes = [] }: Field): string | un
     const all: unknown[] = Array.isArray(value) ? value : [value]
     return all.length > 0 && all.every(isMailbox) ? undefined : 'a mail address, or a list of them'
   }
+  if (kind === 'mailbox') return isMailbox(value) ? undefined : 'a mail address'
   if (typeof value !== 'string' || value === '') return 'text'
   if (kind === 'command') return (splitWords(value) ?? []).length > 0 ? undefined : 'a command whose quotes are closed'
   if (kind !== 'address') return undefined

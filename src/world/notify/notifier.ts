@@ -3,17 +3,7 @@ import type { NoticeKind } from '../../core/notices.ts'
 import { conceal, Secret } from '../../lib/secret.ts'
 import { reasonIn, Trouble } from '../../lib/trouble.ts'
 import { Busy, type Notifier } from '../../ports/notifier.ts'
-import { bell } from './bell.ts'
-import { command } from './command.ts'
-import { desktop } from './desktop.ts'
 import type { Driver, Means } from './driver.ts'
-import { discord } from './discord.ts'
-import { email } from './email.ts'
-import { ntfy } from './ntfy.ts'
-import { openclaw } from './openclaw.ts'
-import { slack } from './slack.ts'
-import { telegram } from './telegram.ts'
-import { webhook } from './webhook.ts'
 
 /** A channel of the user's; its secrets are looked up when it is used. */
 export interface Listing {
@@ -22,17 +12,18 @@ export interface Listing {
   readonly address: () => Address
 }
 
-const DRIVERS: { readonly [T in Address['type']]: Driver<Extract<Address, { type: T }>> } = {
-  desktop,
-  bell,
-  ntfy,
-  telegram,
-  slack,
-  discord,
-  webhook,
-  email,
-  openclaw,
-  command,
+/** Loaded when one is wanted: TLS alone is a megabyte that a supervisor without channels does without. */
+const DRIVERS: { readonly [T in Address['type']]: () => Promise<Driver<Extract<Address, { type: T }>>> } = {
+  desktop: async () => (await import('./desktop.ts')).desktop,
+  bell: async () => (await import('./bell.ts')).bell,
+  ntfy: async () => (await import('./ntfy.ts')).ntfy,
+  telegram: async () => (await import('./telegram.ts')).telegram,
+  slack: async () => (await import('./slack.ts')).slack,
+  discord: async () => (await import('./discord.ts')).discord,
+  webhook: async () => (await import('./webhook.ts')).webhook,
+  email: async () => (await import('./email.ts')).email,
+  openclaw: async () => (await import('./openclaw.ts')).openclaw,
+  command: async () => (await import('./command.ts')).command,
 }
 
 export function notifierFor(list: () => Promise<readonly Listing[]>, means: Means): Notifier {
@@ -44,7 +35,7 @@ export function notifierFor(list: () => Promise<readonly Listing[]>, means: Mean
       if (listing === undefined) throw new Trouble(doing, 'it is configured no more', { mayHelpToRetry: false })
       const address = found(listing, doing)
       try {
-        const driver = DRIVERS[address.type] as Driver<Address>
+        const driver = (await DRIVERS[address.type]()) as Driver<Address>
         return conceal(await driver(address, bulletin, { ...means, signal }), secretsIn(address))
       } catch (cause) {
         throw withoutSecrets(cause, doing, address)
