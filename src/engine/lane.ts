@@ -52,7 +52,7 @@ export class Lane {
     if (first === undefined) return false
     const free = this.#freeAt(now)
     if (free > now) {
-      this.#box.postpone([], this.#channel, free, '')
+      this.#box.postpone(this.#channel, free)
       return false
     }
     await this.#tell([first, ...(due.length > PER_MINUTE ? more : [])])
@@ -85,7 +85,7 @@ export class Lane {
     const tries = Math.min(...hopeful.map(delivery => delivery.tries))
     const pause = Math.max(FIRST_PAUSE * 2 ** tries, cause instanceof Busy ? cause.wait : 0)
     const until = at + Math.min(LONGEST_PAUSE, pause)
-    await this.#note(() => this.#box.postpone(keysOf(hopeful), this.#channel, until, remark))
+    await this.#note(() => this.#box.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }))
     if (tries === 0) this.#route.say(`${this.#channel} did not take a notice, which is tried again: ${remark}`)
   }
 

@@ -38,8 +38,8 @@ export interface NoticeBox {
   /** All deliveries that have not come to their end, in the order of their notices. */
   pending(): Delivery[]
   settleDeliveries(keys: readonly string[], delivered: Delivered): void
-  /** It was tried in vain; what else waits for the same channel is not tried before it either. */
-  postpone(keys: readonly string[], channel: string, until: Instant, remark: string): void
+  /** They were tried in vain; what else waits for the same channel is not tried before then either. */
+  postpone(channel: string, until: Instant, failed?: { keys: readonly string[]; at: Instant; remark: string }): void
   /** Everything that waits for this channel may be tried at once. */
   hurry(channel: string, at: Instant): void
   /** Hooks that have not been run to their end, in order. */

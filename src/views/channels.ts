@@ -10,7 +10,7 @@ export function channelViews(entries: readonly ChannelEntry[], home: Home): Chan
   const records = homeExists(home) ? readDeliveries(home) : []
   return entries.map(entry => {
     const record = records.find(({ channel }) => channel === entry.name)
-    const isOver = (record?.deliveredAt ?? 0) > (record?.failedAt ?? 0) && record?.pending === 0
+    const isOver = (record?.deliveredAt ?? 0) > (record?.failedAt ?? 0)
     return {
       name: entry.name,
       type: entry.type,

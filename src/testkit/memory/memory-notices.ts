@@ -58,10 +58,10 @@ export class MemoryNotices implements NoticeBox {
     for (const row of this.#pendingRows()) if (keys.includes(row.key)) Object.assign(row, { state, remark })
   }
 
-  postpone(keys: readonly string[], channel: string, until: Instant, remark: string): void {
+  postpone(channel: string, until: Instant, failed?: { keys: readonly string[]; at: Instant; remark: string }): void {
     this.#assertEpoch()
     for (const row of this.#pendingRows()) {
-      if (keys.includes(row.key)) Object.assign(row, { tries: row.tries + 1, remark })
+      if (failed?.keys.includes(row.key)) Object.assign(row, { tries: row.tries + 1, remark: failed.remark })
       if (row.channel === channel) row.due = Math.max(row.due, until)
     }
   }

@@ -23,12 +23,12 @@ export function readDeliveries(home: Home): ChannelRecord[] {
              SUM(state = 'pending') AS pending,
              MIN(CASE WHEN state = 'pending' THEN due END) AS nextAt,
              MAX(CASE WHEN state = 'delivered' THEN at END) AS deliveredAt,
-             (SELECT COALESCE(f.at, n.at) FROM deliveries f JOIN notices n ON n.seq = f.notice
+             (SELECT f.at FROM deliveries f
                WHERE f.channel = d.channel AND f.state <> 'delivered' AND f.remark <> ''
-               ORDER BY f.seq DESC LIMIT 1) AS failedAt,
+               ORDER BY f.at DESC LIMIT 1) AS failedAt,
              (SELECT f.remark FROM deliveries f
                WHERE f.channel = d.channel AND f.state <> 'delivered' AND f.remark <> ''
-               ORDER BY f.seq DESC LIMIT 1) AS failure
+               ORDER BY f.at DESC LIMIT 1) AS failure
            FROM deliveries d GROUP BY channel`,
         )
         .all() as ChannelRecord[],

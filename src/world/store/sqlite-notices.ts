@@ -56,9 +56,9 @@ export class SqliteNotices implements NoticeBox {
     })
   }
 
-  postpone(keys: readonly string[], channel: string, until: Instant, remark: string): void {
+  postpone(channel: string, until: Instant, failed?: { keys: readonly string[]; at: Instant; remark: string }): void {
     this.#transaction(() => {
-      for (const key of keys) this.#sql.failed.run(remark, Number(key))
+      for (const key of failed?.keys ?? []) this.#sql.failed.run(failed?.at ?? null, failed?.remark ?? '', Number(key))
       this.#sql.postpone.run(until, channel, until)
     })
   }
@@ -102,7 +102,9 @@ function statements(database: Database) {
        WHERE d.state = 'pending' ORDER BY n.seq, d.seq`,
     ),
     settle: database.prepare(`UPDATE deliveries SET state = ?, at = ?, remark = ? WHERE seq = ? AND state = 'pending'`),
-    failed: database.prepare(`UPDATE deliveries SET tries = tries + 1, remark = ? WHERE seq = ? AND state = 'pending'`),
+    failed: database.prepare(
+      `UPDATE deliveries SET tries = tries + 1, at = ?, remark = ? WHERE seq = ? AND state = 'pending'`,
+    ),
     postpone: database.prepare(`UPDATE deliveries SET due = ? WHERE channel = ? AND state = 'pending' AND due < ?`),
     hurry: database.prepare(`UPDATE deliveries SET due = ? WHERE channel = ? AND state = 'pending' AND due > ?`),
     hooks: database.prepare('SELECT body FROM hooks ORDER BY seq'),
