@@ -15,9 +15,9 @@ beforeEach(() => {
   temp = tempHome()
   store = openStore(temp.home.database)
 })
-afterEach(() => {
+afterEach(async () => {
   store.close()
-  temp.noLeaks()
+  await temp.noLeaks()
 })
 
 const PHONE = {
