@@ -4,8 +4,8 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
-import type { DaemonView, MessageView, SessionView } from './contract/session-view.ts'
+import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
+import type { DaemonView, MessageView, SessionView, TrialView } from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -22,6 +22,8 @@ export interface Client {
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
+  /** Sends a test on one channel or on all. */
+  testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
 }
 
 /** A living daemon answers within milliseconds; one that takes this long is stuck or suspended. */
@@ -51,6 +53,7 @@ export function connect(socket: string): Client {
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
+    testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
   }
 }
 

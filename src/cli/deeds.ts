@@ -23,6 +23,7 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   update: async () => (await import('./commands/update.ts')).update,
   config: async () => (await import('./commands/config.ts')).config,
+  notify: async () => (await import('./commands/notify.ts')).notify,
   completion: async () => (await import('./commands/completion.ts')).completion,
   demo: async () => (await import('./commands/demo.ts')).demo,
   help: async () => (await import('./commands/help.ts')).help,

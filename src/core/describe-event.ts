@@ -45,6 +45,8 @@ export function describeEvent(event: Event): string {
       return `restarted ${event.restarts} times within ${formatDuration(event.within)}`
     case 'session.stopping':
       return `${event.reason}; ${STEPS[event.step]}`
+    case 'hook.ended':
+      return `${event.hook} ${event.ok ? 'was run' : 'failed'}: ${event.reason}`
     case 'session.ended':
       return `${event.outcome}: ${event.reason}`
   }

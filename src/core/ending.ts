@@ -107,8 +107,10 @@ export function sweepAfterStop(session: In<'stopping'>, signal: SignalOf<'proces
 
 /** A terminal's last words arrive after the death they explain: what follows from it is judged again. */
 export function reconsider(session: In<'stopping'>, signal: SignalOf<'agent.finished'>): Step {
-  const heard = rememberLastWord(session, signal)
-  return judgeAgain(session, heard, signal.word, signal.at)
+  const { next } = session.phase
+  const isOver = session.exit === null && next.kind === 'end' && next.outcome === 'done'
+  if (isOver) return nothing(session) // It hung after a good end; what it says as it is ended takes nothing back.
+  return judgeAgain(session, rememberLastWord(session, signal), signal.word, signal.at)
 }
 
 /** The same for a turn that began after the last one had ended: it died in the middle of that. */

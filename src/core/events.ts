@@ -42,6 +42,14 @@ export type Event = { readonly at: Instant } & (
       readonly reason: string
       readonly trouble?: TroubleKind | null
     }
+  /** What was to be run at its end was run; `id` is the one it was given in its environment. */
+  | {
+      readonly type: 'hook.ended'
+      readonly hook: 'on-exit'
+      readonly id: string
+      readonly ok: boolean
+      readonly reason: string
+    }
 )
 
 export type EventType = Event['type']

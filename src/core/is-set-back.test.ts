@@ -14,7 +14,7 @@ function inPhase(phase: Phase): boolean {
 }
 
 function resting(cause: RestCause, since: number, until: number): boolean {
-  return inPhase({ name: 'resting', cause, reason: '', since, until })
+  return inPhase({ name: 'resting', cause, reason: '', trouble: 'crash', since, until })
 }
 
 test('a rest that began later than now is of a clock that was set back; one that is under way is not', () => {
@@ -34,7 +34,7 @@ test('a limit is over at a time of day, whatever the clock said when it was met'
 })
 
 test('a stop waits for no longer than its patience', () => {
-  const next = { kind: 'end', outcome: 'stopped', reason: '' } as const
+  const next = { kind: 'end', outcome: 'stopped', reason: '', trouble: 'stopped' } as const
   expect(inPhase({ name: 'stopping', step: 'interrupt', due: NOW + HOUR, next })).toBe(true)
   expect(inPhase({ name: 'stopping', step: 'sweep', due: NOW + DEFAULT_RULES.sweepPatience, next })).toBe(false)
   expect(inPhase({ name: 'running', since: NOW + HOUR })).toBe(false)

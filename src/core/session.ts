@@ -60,6 +60,10 @@ export interface Spec {
   readonly memory: number | null
   /** Its owner is told when it was restarted more often than this within an hour. */
   readonly alertAfter: number
+  /** The program to run whenever it has ended, as an absolute path, and its arguments. */
+  readonly onExit?: readonly string[]
+  /** The terminal it was asked for on, for a bell. */
+  readonly tty?: string
   readonly createdAt: Instant
 }
 

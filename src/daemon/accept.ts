@@ -50,11 +50,23 @@ export function accept(
     patience: { ...DEFAULT_PATIENCE, silence: agent.silence, ...request.patience },
     memory: request.memory ?? null,
     alertAfter: request.alertAfter ?? DEFAULT_ALERT,
+    ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
+    ...(request.tty !== undefined && { tty: request.tty }),
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)
   const thread = threadOf(request, agent, known.sessions)
   return thread === undefined ? { spec, prompt } : { spec, prompt, thread }
+}
+
+/** Whoever mistypes what is to be run at the end hears of it now. */
+function hookOf([program = '', ...args]: readonly string[], { env, cwd }: RunRequest): string[] {
+  if ([program, ...args].some(word => word.includes('\0')))
+    throw refusal('argument-invalid', 'the on-exit command contains a NUL byte', 'put it into a file')
+  const found = which(program, env, cwd)
+  if (found !== undefined) return [found, ...args]
+  const hint = 'give its full path; a line for a shell is --on-exit-shell'
+  throw refusal('program-missing', `the on-exit command ${program} was not found`, hint)
 }
 
 function modeOf(request: RunRequest, agent: Agent): Mode {

@@ -1,10 +1,15 @@
 import path from 'node:path'
+import { addressOf } from '../api/config/channel-address.ts'
+import { loadChannels } from '../api/config/channels.ts'
 import { DEFAULT_RULES } from '../core/rules.ts'
 import { Engine } from '../engine/engine.ts'
 import type { World } from '../engine/world.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
+import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
+import { hooksFor } from '../world/notify/hooks.ts'
+import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
 import type { Home } from '../world/os/home.ts'
 import { systemClock } from '../world/os/system-clock.ts'
@@ -37,10 +42,19 @@ export function compose(
     agents,
     clock: systemClock,
     rules: DEFAULT_RULES,
+    notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
+    hooks: hooksFor(home, { environment: id => work.environment(id), document: session => viewOf(session, home) }),
+    say: hooks.say,
     onTrouble: hooks.onTrouble,
     onEvent: hooks.onEvent,
   })
   return { engine, store, agents, panes, work }
+}
+
+/** As they are configured at this moment: a change counts without a restart. */
+async function userChannels(): Promise<Listing[]> {
+  const entries = await loadChannels(process.env)
+  return entries.map(entry => ({ ...entry, address: () => addressOf(entry, process.env) }))
 }
 
 export function agentsFor(home: Home): (kind: string) => Agent {

@@ -1,8 +1,16 @@
-import type { DaemonView, MessageView, SessionView } from '../api/contract/session-view.ts'
+import { loadChannels } from '../api/config/channels.ts'
+import type { DaemonView, MessageView, SessionView, TrialView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { parseCleanRequest, parseResumeRequest, parseRunRequest, parseSendRequest } from '../api/contract/schemas.ts'
+import {
+  parseCleanRequest,
+  parseNotifyTestRequest,
+  parseResumeRequest,
+  parseRunRequest,
+  parseSendRequest,
+} from '../api/contract/schemas.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
+import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
@@ -39,6 +47,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions': run,
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
+  'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
   'POST /v1/sessions/:id/resume': resume,
@@ -162,6 +171,21 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
     if (await host.engine.remove(id)) removed.push(id)
   }
   return { removed }
+}
+
+async function testNotify(host: Host, body: unknown): Promise<TrialView[]> {
+  const { channel, tty } = parseNotifyTestRequest(body)
+  const names = (await loadChannels(process.env)).map(({ name }) => name)
+  if (names.length === 0) {
+    const hint = 'write [notify.NAME] into your config file, whose place oneshot config path tells'
+    throw refusal('no-channel', 'no channel is configured', hint)
+  }
+  if (channel !== undefined && !names.includes(channel)) {
+    const meant = nearest(channel, names)
+    const hint = meant === undefined ? `the channels are ${names.join(', ')}` : `did you mean ${meant}?`
+    throw refusal('no-channel', `there is no channel ${channel}`, hint)
+  }
+  return host.engine.testChannels(channel === undefined ? names : [channel], tty === undefined ? [] : [tty])
 }
 
 function untilStarted(engine: Engine, id: string): Promise<void> {

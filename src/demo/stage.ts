@@ -24,7 +24,10 @@ export function setStage(): Stage {
   const home = homeAt(path.join(root, 'home'))
   const project = path.join(root, 'project')
   fs.mkdirSync(project)
-  const env = { ...process.env, ONESHOT_HOME: home.root, XDG_CONFIG_HOME: path.join(root, 'config'), NO_COLOR: '1' }
+  // What you have configured is not for the demo: nobody is to be told of it, and nothing run at its end.
+  const yours = Object.entries(process.env).filter(([name]) => !name.startsWith('ONESHOT_'))
+  const own = { ONESHOT_HOME: home.root, XDG_CONFIG_HOME: path.join(root, 'config'), NO_COLOR: '1' }
+  const env = { ...Object.fromEntries(yours), ...own }
   const oneshot = async (...args: string[]) => {
     const [node = '', main = ''] = selfArgv()
     return run(node, [main, ...args], { cwd: project, env, timeout: 60_000 })

@@ -11,6 +11,8 @@ import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { Courier, type Trial } from './courier.ts'
+import { HookRunner } from './hook-runner.ts'
 import { observe } from './observe.ts'
 import { perform, showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
@@ -35,6 +37,8 @@ export class Engine {
   readonly #recorder: Recorder
   readonly #alarm: Alarm
   readonly #vigil: Vigil
+  readonly #courier: Courier
+  readonly #hooks: HookRunner
   #isDown = false
 
   constructor(world: World) {
@@ -42,9 +46,13 @@ export class Engine {
     this.#recorder = new Recorder(world)
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
-    this.#recorder.onRecord(session => {
+    this.#courier = new Courier(world)
+    this.#hooks = new HookRunner(world)
+    this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
+      if (notices.length > 0) this.#courier.wake()
+      if (hooks.length > 0) this.#hooks.wake()
     })
   }
 
@@ -57,6 +65,8 @@ export class Engine {
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
+    this.#courier.start()
+    this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     this.#wakeSetBack()
@@ -168,6 +178,7 @@ export class Engine {
     return this.#turnstile.pass(id, async () => {
       if (store.load(id)?.phase.name !== 'ended') return false
       await this.#performPending(id)
+      this.#hooks.attend(id)
       store.remove(id)
       await work.remove(id)
       return true
@@ -212,6 +223,11 @@ export class Engine {
     await this.#world.work.mend(live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) })))
   }
 
+  /** Tells a test on these channels of the user's. */
+  testChannels(channels: readonly string[], terminals: readonly string[]): Promise<Trial[]> {
+    return this.#courier.test(channels, terminals)
+  }
+
   onChange(listener: (session: Session) => void): () => void {
     return this.#recorder.onRecord(listener)
   }
@@ -222,7 +238,7 @@ export class Engine {
     this.#alarm.stop()
     this.#vigil.stop()
     this.#world.work.shutDown()
-    await this.#turnstile.idle()
+    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
   }
 
   #holdUnlessAlive({ spec, life }: Session): void {

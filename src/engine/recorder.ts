@@ -1,7 +1,10 @@
 import { decide } from '../core/decide.ts'
+import { hooksOf } from '../core/hooks.ts'
+import { noticesOf } from '../core/notices.ts'
 import type { Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isNothing, type Step, step } from '../core/step.ts'
+import type { Tidings } from '../ports/notice-box.ts'
 import { captionOf } from './caption.ts'
 import { narrate } from './narrate.ts'
 import type { World } from './world.ts'
@@ -16,13 +19,13 @@ export interface ReadOutput {
 /** Turns signals into recorded decisions, and tells of each. */
 export class Recorder {
   readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>
-  readonly #listeners = new Set<(session: Session) => void>()
+  readonly #listeners = new Set<(session: Session, tidings: Tidings) => void>()
 
   constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>) {
     this.#world = world
   }
 
-  onRecord(listener: (session: Session) => void): () => void {
+  onRecord(listener: (session: Session, tidings: Tidings) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -68,9 +71,10 @@ export class Recorder {
     const transcript =
       text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
     const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
-    store.record({ ...decision, session: told })
+    const tidings = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
+    store.record({ ...decision, session: told }, tidings)
     work.caption(session.spec.name, captionOf(told))
     for (const event of decision.events) this.#world.onEvent?.(told, event)
-    for (const listener of this.#listeners) listener(told)
+    for (const listener of this.#listeners) listener(told, tidings)
   }
 }

@@ -3,6 +3,7 @@ import type { Rules } from '../core/rules.ts'
 import type { Session } from '../core/session.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Hooks, Notifier } from '../ports/notifier.ts'
 import type { Store } from '../ports/store.ts'
 import type { Work } from '../ports/work.ts'
 
@@ -13,6 +14,10 @@ export interface World {
   readonly clock: Clock
   readonly agents: (kind: string) => Agent
   readonly rules: Rules
+  readonly notifier: Notifier
+  readonly hooks: Hooks
+  /** Notes something for whoever reads the supervisor's log. */
+  readonly say: (sentence: string) => void
   /** Told of what went wrong while performing; the effect stays pending and is tried again. */
   readonly onTrouble: (sessionId: string, cause: unknown) => void
   /** Told of what was recorded. Nothing depends on its listening. */

@@ -20,6 +20,11 @@ export function wordsOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
+/** What went wrong, without what we were doing: for whoever knows that. */
+export function reasonIn(cause: unknown): string {
+  return cause instanceof Trouble && cause.cause !== undefined ? reasonIn(cause.cause) : wordsOf(cause)
+}
+
 export function hasCode(cause: unknown, ...codes: string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code))
 }

@@ -3,6 +3,7 @@ import type { Event } from '../core/events.ts'
 import type { Session } from '../core/session.ts'
 import type { Step } from '../core/step.ts'
 import type { Instant } from '../lib/time.ts'
+import type { NoticeBox, Tidings } from './notice-box.ts'
 
 /** An effect that was decided and not yet settled. */
 export interface Pending {
@@ -31,8 +32,10 @@ export interface Store {
   readonly epoch: number
   /** Throws `Superseded` unless we are still the one supervisor. Asked before each deed. */
   assertEpoch(): void
-  /** Records a step: the session, its events, and its effects as pending. All of it or nothing. */
-  record(step: Step): void
+  /** Notices and hooks on their way. */
+  readonly notices: NoticeBox
+  /** Records a step: the session, its events, its effects as pending, and what is to be told of it. All of it or nothing. */
+  record(step: Step, tidings?: Tidings): void
   load(id: string): Session | undefined
   all(): Session[]
   live(): Session[]
@@ -45,7 +48,7 @@ export interface Store {
   /** Sessions whose alarm has rung. */
   due(now: Instant): string[]
   events(sessionId: string): StoredEvent[]
-  /** Forgets a session and all that belongs to it. */
+  /** Forgets a session and all that belongs to it. What is still to be told of it stays. */
   remove(id: string): void
   close(): void
 }

@@ -4,6 +4,7 @@ import { DEFAULT_RULES } from '../../src/core/rules.ts'
 import type { Mode, Session, Spec } from '../../src/core/session.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { nobody } from '../../src/testkit/memory/memory-notifier.ts'
 import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
 import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
@@ -34,7 +35,8 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     store = openStore(bench.home.database)
     const work = new TmuxWork(bench.home, bench.panes)
     const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
-    engine = new Engine({ store, work, clock: systemClock, agents: scriptedAgents(), rules: DEFAULT_RULES, onTrouble })
+    const agents = scriptedAgents()
+    engine = new Engine({ store, work, clock: systemClock, agents, rules: DEFAULT_RULES, onTrouble, ...nobody() })
     await engine.start()
   }
 

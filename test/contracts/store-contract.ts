@@ -4,6 +4,8 @@ import { decide } from '../../src/core/decide.ts'
 import { DEFAULT_RULES } from '../../src/core/rules.ts'
 import type { Session, Spec } from '../../src/core/session.ts'
 import type { Signal } from '../../src/core/signals.ts'
+import type { HookCall } from '../../src/core/hooks.ts'
+import type { Notice } from '../../src/core/notices.ts'
 import { step } from '../../src/core/step.ts'
 import { type Store, Superseded } from '../../src/ports/store.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
@@ -134,16 +136,109 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       expect(store.load('a')).toEqual(session)
     })
 
+    const aNotice = (sessionId: string, at: number, kind: Notice['kind'] = 'done'): Notice => ({
+      id: `${sessionId}-${at}-${kind}`,
+      kind,
+      at,
+      session: { id: sessionId, name: `talker-${sessionId}`, agent: 'talker', title: '', cwd: '/', tty: null },
+      outcome: null,
+      reason: 'it is',
+      exitCode: null,
+      text: 'it is so: it is',
+      command: null,
+    })
+    const tell = (session: Session, ...notices: Notice[]): void =>
+      store.record(step(session, []), { notices, hooks: [] })
+    const anEnd = (id: string) => ({ at: AT, type: 'hook.ended', hook: 'on-exit', id, ok: true, reason: '' }) as const
+
+    test('keeps notices in order, each once, until they are addressed', () => {
+      const session = accept('a')
+      const [first, second] = [aNotice('a', 1), aNotice('a', 2)]
+      tell(session, first, second)
+      tell(session, second)
+      expect(store.notices.unaddressed()).toEqual([first, second])
+      store.notices.address(first.id, ['phone', 'mail'], AT)
+      store.notices.address(first.id, ['phone', 'desk'], AT)
+      store.notices.address(second.id, [], AT)
+      expect(store.notices.unaddressed()).toEqual([])
+      const pending = store.notices.pending().map(({ channel, notice, due, tries }) => [channel, notice, due, tries])
+      expect(pending).toEqual([
+        ['phone', first, AT, 0],
+        ['mail', first, AT, 0],
+      ])
+      expect(store.notices.since('a', 2)).toEqual([second])
+      expect(store.notices.since('b', 0)).toEqual([])
+    })
+
+    test('settles and postpones deliveries, a whole channel at a time', () => {
+      const session = accept('a')
+      const notices = [1, 2, 3].map(at => aNotice('a', at))
+      tell(session, ...notices)
+      for (const { id } of notices) store.notices.address(id, ['phone', 'mail'], AT)
+      const keysOf = (channel: string): string[] =>
+        store.notices.pending().flatMap(delivery => (delivery.channel === channel ? [delivery.key] : []))
+      const [first = '', second = ''] = keysOf('phone')
+      store.notices.settleDeliveries([first], { at: AT, state: 'delivered', remark: 'heard' })
+      store.notices.postpone('phone', AT + 500, { keys: [second], at: AT, remark: 'refused' })
+      store.notices.postpone('phone', AT + 100, { keys: [first], at: AT, remark: 'too late' })
+      const told = () => store.notices.pending().map(({ channel, due, tries }) => `${channel} ${due - AT} ${tries}`)
+      expect(told()).toEqual(['mail 0 0', 'phone 500 1', 'mail 0 0', 'phone 500 0', 'mail 0 0'])
+      store.notices.hurry('phone', AT + 10)
+      store.notices.settleDeliveries(keysOf('mail'), { at: AT, state: 'given-up', remark: 'gone' })
+      expect(told()).toEqual(['phone 10 1', 'phone 10 0'])
+    })
+
+    test('tells of a session that is removed all the same', () => {
+      const session = accept('a')
+      tell(session, aNotice('a', 1), aNotice('a', 2))
+      store.notices.address(aNotice('a', 1).id, ['phone'], AT)
+      store.remove('a')
+      expect([store.notices.pending().length, store.notices.unaddressed().length]).toEqual([1, 1])
+    })
+
+    test('forgets what is over and old, and nothing that waits', () => {
+      const session = accept('a')
+      tell(session, ...[1, 2, 3, 9].map(at => aNotice('a', at)))
+      for (const at of [1, 2]) store.notices.address(aNotice('a', at).id, ['phone'], AT)
+      store.notices.address(aNotice('a', 9).id, [], AT)
+      const [first] = store.notices.pending()
+      store.notices.settleDeliveries([first?.key ?? ''], { at: AT, state: 'delivered', remark: '' })
+      store.notices.forget(5)
+      expect(store.notices.since('a', 0).map(({ at }) => at)).toEqual([2, 3, 9])
+    })
+
+    test('keeps hooks until they were run, and what became of them with the session', () => {
+      const session = accept('a')
+      const call = (id: string): HookCall => ({ id, at: AT, argv: ['x'], outcome: 'done', reason: 'so', session })
+      store.record(step(session, []), { notices: [], hooks: [call('h1'), call('h2')] })
+      store.record(step(session, []), { notices: [], hooks: [call('h1')] })
+      expect(store.notices.hooks()).toEqual([call('h1'), call('h2')])
+      store.notices.settleHook(call('h1'), anEnd('h1'))
+      store.notices.settleHook(call('h1'), anEnd('h1'))
+      expect(store.events('a').filter(({ event }) => event.type === 'hook.ended')).toHaveLength(1)
+      store.remove('a')
+      expect(store.notices.hooks()).toEqual([call('h2')])
+      store.notices.settleHook(call('h2'), anEnd('h2'))
+      expect([store.notices.hooks(), store.events('a')]).toEqual([[], []])
+    })
+
     test('that was superseded writes nothing more', () => {
       const session = accept('a')
       const [launch] = store.pending('a')
+      tell(session, aNotice('a', 1))
       const other = bench.open()
-      const before = [other.all(), other.events('a'), other.pending()]
+      const all = () => [other.all(), other.events('a'), other.pending(), other.notices.unaddressed()]
+      const before = all()
       expect(() => store.assertEpoch()).toThrow(Superseded)
       expect(() => store.record(step({ ...session, attempt: 9 }, []))).toThrow(Superseded)
       expect(() => store.settle(launch?.key ?? '')).toThrow(Superseded)
       expect(() => store.remove('a')).toThrow(Superseded)
-      expect([other.all(), other.events('a'), other.pending()]).toEqual(before)
+      expect(() => store.notices.address(aNotice('a', 1).id, [], AT)).toThrow(Superseded)
+      expect(() => store.notices.settleDeliveries([], { at: AT, state: 'delivered', remark: '' })).toThrow(Superseded)
+      expect(() => store.notices.postpone('phone', AT)).toThrow(Superseded)
+      expect(() => store.notices.hurry('phone', AT)).toThrow(Superseded)
+      expect(() => store.notices.forget(AT)).toThrow(Superseded)
+      expect(all()).toEqual(before)
       other.assertEpoch()
       other.close()
     })

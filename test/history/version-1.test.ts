@@ -6,6 +6,7 @@ import { Engine } from '../../src/engine/engine.ts'
 import { DEFAULT_RULES } from '../../src/core/rules.ts'
 import type { Session } from '../../src/core/session.ts'
 import { Machine } from '../../src/testkit/memory/machine.ts'
+import { nobody } from '../../src/testkit/memory/memory-notifier.ts'
 import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
 import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
 import { settle, VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
@@ -70,7 +71,15 @@ test('and its sessions resume', async () => {
     await work.prepare(spec.id, { prompt: Buffer.from('do it'), env: {} })
   const troubles: unknown[] = []
   const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
-  const engine = new Engine({ store, work, clock, agents: scriptedAgents(), rules: DEFAULT_RULES, onTrouble })
+  const engine = new Engine({
+    store,
+    work,
+    clock,
+    agents: scriptedAgents(),
+    rules: DEFAULT_RULES,
+    onTrouble,
+    ...nobody(),
+  })
   await engine.start()
   while (store.live().length > 0 && (await clock.next())) await settle()
   const outcome = (session: Session): unknown => session.phase.name === 'ended' && session.phase.outcome

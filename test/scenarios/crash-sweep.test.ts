@@ -5,13 +5,16 @@ import { STORIES } from './stories.ts'
 
 describe.each(Object.entries(STORIES))('a supervisor that loses its power in the story %s', (_, story) => {
   test('before or after any call to the outside is followed by one that ends the story the same', async () => {
-    const { ending, calls } = await tell(story)
+    const { ending, calls, tellings } = await tell(story)
+    expect(tellings).toBeLessThanOrEqual(1)
     const moments = (calls[0]?.length ?? 0) * 2
     for (let moment = 1; moment <= moments; moment++) {
       const disturbed = await tell(story, [moment])
       const call = `${disturbed.calls[0]?.at(-1)}, call ${Math.ceil(moment / 2)} of ${moments / 2}`
       const when = `${moment % 2 === 1 ? 'before' : 'after'} ${call}`
       expect({ crashes: disturbed.crashes, ...disturbed.ending }, when).toEqual({ crashes: 1, ...ending })
+      // Only what was told and not noted in time is told once more.
+      expect(disturbed.tellings, when).toBeLessThanOrEqual(2)
     }
     expect(await tell(story, [moments + 1])).toMatchObject({ crashes: 0, ending })
   })
@@ -37,9 +40,13 @@ describe.each(Object.entries(STORIES))('a supervisor that loses its power in the
 })
 
 /** What does not depend on when it happened. */
-function essence({ session, transcript, starts, alive, pending, letters, panes, records }: Ending): unknown {
+function essence(ending: Ending): unknown {
+  const { session, transcript, starts, alive, pending, letters, panes, records, notices, heard, ran } = ending
   const said = transcript.split('\n').filter(line => !line.startsWith('──'))
   const outcome = session.phase.name === 'ended' ? session.phase.outcome : session.phase.name
-  const rest = { starts, alive, pending, letters, panes, records }
+  expect(heard).toEqual(notices)
+  // A question that was answered while nobody looked is not worth a notice any more.
+  const told = notices.map(id => id.replace(/^\w+-/, '')).filter(kind => kind !== 'blocked')
+  const rest = { starts, alive, pending, letters, panes, records, told, ran: ran.length }
   return { outcome, exit: session.exit, thread: session.thread.id, said, ...rest }
 }

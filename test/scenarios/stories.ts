@@ -139,6 +139,13 @@ const OVERFLOWING: Story = {
   },
 }
 
+/** Something is to be run when it has ended; it is woken once, and ends twice. */
+const HOOKED: Story = {
+  spec: { agent: 'scribe', onExit: ['/bin/hook', 'it'] },
+  sends: [{ after: 90_000, text: 'once more' }],
+  program: { run: () => [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { say: 'done: it\n' }] },
+}
+
 /** Stories in which every effect there is happens at least once. */
 export const STORIES: Readonly<Record<string, Story>> = {
   'a happy run': HAPPY,
@@ -157,4 +164,5 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'a conversation that is taken up at once': { ...CONVERSATION, spec: { agent: 'scribe', restart: AT_ONCE } },
   'a limit and an outage': LIMITED,
   'a conversation that grows too long': OVERFLOWING,
+  'a hook at the end': HOOKED,
 }

@@ -3,7 +3,8 @@ import { tell, tellWithTakeover } from '../../src/testkit/memory/story.ts'
 import { STORIES } from './stories.ts'
 
 /** Looking; asking the store, which answers that another one has begun; taking away the letters of a swept attempt. */
-const HARMLESS = new Set(['evidence', 'read', 'watch', 'record', 'settle'])
+const ASKED_OF_STORE = ['record', 'settle', 'address', 'settleDeliveries', 'postpone', 'settleHook', 'forget']
+const HARMLESS = new Set(['evidence', 'read', 'watch', ...ASKED_OF_STORE])
 const isHarmless = (call: string, sleptIn: string | undefined): boolean =>
   HARMLESS.has(call) || (call === 'heard' && (sleptIn === 'sweep' || sleptIn === 'watch'))
 

@@ -1,11 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'smol-toml'
+import { CHANNEL_TYPE_NAMES } from '../../src/api/config/channel-types.ts'
+import { ALL_EVENTS, readChannels } from '../../src/api/config/channels.ts'
 import { PROBLEMS } from '../../src/api/contract/problems.ts'
 import { reference } from '../../src/cli/reference.ts'
+import { testBulletin, variablesOf } from '../../src/core/bulletin.ts'
 import { DIRECTIVES } from '../../src/world/agents/demo/script.ts'
 import { run } from '../../src/world/os/run.ts'
 import { House, MAIN } from './house.ts'
+import { userConfig } from './user-config.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8')
@@ -48,7 +53,7 @@ function pattern(lines: readonly string[]): RegExp {
   return new RegExp(`^${escaped.join('\n').replaceAll(/^\.\*$/gm, '[\\s\\S]*')}$`)
 }
 
-describe.each(['README.md', 'docs/demo-agent.md'])('%s', page => {
+describe.each(['README.md', 'docs/demo-agent.md', 'docs/notifications.md'])('%s', page => {
   const blocks = consoleBlocks(read(page))
   it.each(blocks.map((steps, i) => [i + 1, steps] as const))(
     'shows the truth in console block %i',
@@ -86,6 +91,28 @@ it('the JSON contract page names exactly the fields that are printed', async () 
   await house.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
   const [prompt = {}] = await house.json<object[]>('messages', 'reader')
   expect(Object.keys(prompt).sort()).toEqual(documented('`oneshot messages', '## Errors').sort())
+  userConfig(house, '[notify.ring]\ntype = "bell"\n')
+  const [channel = {}] = await house.json<object[]>('notify')
+  expect(Object.keys(channel).sort()).toEqual(documented('## Channels', '').sort())
+})
+
+it('every channel in the page about notifications can be configured like that, and every sort has an example', () => {
+  const blocks = [...read('docs/notifications.md').matchAll(/^```toml\n([\s\S]*?)^```$/gm)].map(
+    ([, toml]) => toml ?? '',
+  )
+  const entries = readChannels(parse(blocks.join('\n'))['notify'], 'docs/notifications.md')
+  expect([...new Set(entries.map(({ type }) => type))].sort()).toEqual([...CHANNEL_TYPE_NAMES].sort())
+})
+
+it('the page about notifications names every event, every field and every variable', () => {
+  const page = read('docs/notifications.md')
+  const words = [
+    ...ALL_EVENTS,
+    ...Object.keys(testBulletin(0, []).document),
+    ...Object.keys(variablesOf(testBulletin(0, []).document)),
+  ]
+  const isMissing = (word: string): boolean => !page.includes(`\`${word}\``)
+  expect(words.filter(isMissing)).toEqual([])
 })
 
 it('the JSON contract page names every error code, with the exit code it has', () => {

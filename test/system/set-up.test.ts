@@ -35,6 +35,9 @@ describe('config', () => {
       ['checkpoint-interval', '2m', 'environment: ONESHOT_CHECKPOINT_INTERVAL'],
       ['name', 'nightly', 'option'],
       ['max-time', '2h', `project: ${project}`],
+      ['on-exit', '-', 'default'],
+      ['on-exit-shell', '-', 'default'],
+      ['notify-restarts', '3', 'default'],
     ])
     expect(rows.slice(1).map(([key]) => key)).toEqual([...KEY_NAMES])
     expect(await house.ok('config')).toMatch(/^name +- +default$/m)

@@ -53,6 +53,11 @@ export class Terminal {
     return (await this.#tmux('capture-pane', '-p', ...(options.colours ? ['-e'] : []))).trimEnd()
   }
 
+  /** Whether a bell was rung on it. */
+  async hasRung(): Promise<boolean> {
+    return (await this.#tmux('display-message', '-p', '#{window_bell_flag}')).trim() === '1'
+  }
+
   async clear(): Promise<void> {
     await this.enter('clear')
     await until('the screen is clear', async () => ((await this.screen()) === '>' ? true : undefined))

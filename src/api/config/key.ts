@@ -8,6 +8,8 @@ export interface Key<T> {
   /** Ends the sentence "it must be …". */
   readonly allowed: string
   readonly choices?: readonly string[]
+  /** Not to be set by a project's file: whoever clones it has not chosen it. */
+  readonly isPersonal?: boolean
   /** Undefined when the text is not allowed. */
   readonly read: (text: string) => T | undefined
   /** The value as it would be written in a file. */

@@ -1,4 +1,6 @@
 import { isTaskName } from '../../core/task-name.ts'
+import { commandLine } from '../../lib/quote.ts'
+import { splitWords } from '../../lib/split-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/agent-kinds.ts'
 import { type Key, showDuration } from './key.ts'
@@ -63,6 +65,38 @@ const MAX_TIME: Key<Duration | null> = {
   show: value => (value === null ? 'none' : showDuration(value)),
 }
 
+const ON_EXIT: Key<readonly string[] | null> = {
+  variable: 'ONESHOT_ON_EXIT',
+  fallback: null,
+  summary: 'a command to run whenever a session has ended, without a shell',
+  allowed: 'a command whose quotes are closed, or nothing',
+  isPersonal: true,
+  read: text => {
+    const words = splitWords(text)
+    return words?.length === 0 ? null : words
+  },
+  show: value => (value === null ? '' : commandLine(value)),
+}
+
+const ON_EXIT_SHELL: Key<string | null> = {
+  variable: 'ONESHOT_ON_EXIT_SHELL',
+  fallback: null,
+  summary: 'the same for a line that sh is to read',
+  allowed: 'a line for sh -c, or nothing',
+  isPersonal: true,
+  read: text => (text.trim() === '' ? null : text),
+  show: value => value ?? '',
+}
+
+const NOTIFY_RESTARTS: Key<number> = {
+  variable: 'ONESHOT_NOTIFY_RESTARTS',
+  fallback: 3,
+  summary: 'more restarts than this within an hour are told of, although the session goes on',
+  allowed: 'a whole number from 1 on',
+  read: text => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined),
+  show: String,
+}
+
 export const KEYS = {
   agent: AGENT,
   autonomy: AUTONOMY,
@@ -71,6 +105,9 @@ export const KEYS = {
   name: NAME,
   'max-time': MAX_TIME,
   ...SUPERVISION_KEYS,
+  'on-exit': ON_EXIT,
+  'on-exit-shell': ON_EXIT_SHELL,
+  'notify-restarts': NOTIFY_RESTARTS,
 } as const
 
 export type KeyName = keyof typeof KEYS

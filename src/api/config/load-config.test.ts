@@ -23,6 +23,12 @@ function load(given: { env?: NodeJS.ProcessEnv; overrides?: string[]; cwd?: stri
   return loadConfig({ env, cwd: given.cwd ?? project, overrides: given.overrides ?? [] })
 }
 
+const UNTOLD = {
+  'on-exit': { value: null, origin: 'default', where: null },
+  'on-exit-shell': { value: null, origin: 'default', where: null },
+  'notify-restarts': { value: 3, origin: 'default', where: null },
+}
+
 test('without any source the defaults hold', async () => {
   expect(await load()).toEqual({
     agent: { value: null, origin: 'default', where: null },
@@ -39,6 +45,7 @@ test('without any source the defaults hold', async () => {
     'limit-wait': { value: 86_400_000, origin: 'default', where: null },
     'resume-within': { value: 259_200_000, origin: 'default', where: null },
     memory: { value: null, origin: 'default', where: null },
+    ...UNTOLD,
   })
 })
 
@@ -55,6 +62,7 @@ test('option beats environment beats project beats user beats default, key by ke
     resilient: { value: false, origin: 'user', where: userFile },
     autonomy: { value: 'full', origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
+    ...UNTOLD,
   })
 })
 
@@ -82,6 +90,13 @@ test.each([
   ['resilient = "maybe"', /^resilient .* cannot be "maybe": it must be true or false$/, /help config/],
   ['name = ["a"]', /^name .* cannot be \["a"\]/, /help config/],
   ['checkpoint-interval = 0', /must be a duration of at least 1s/, /help config/],
+  ['on-exit = "say \\"hello"', /^on-exit .* must be a command whose quotes are closed/, /help config/],
+  ['notify-restarts = 0', /^notify-restarts .* must be a whole number from 1 on/, /help config/],
+  [
+    '[notify.phone]\ntype = "ntfi"',
+    /^notify\.phone \(.*config\.toml\) cannot have the type "ntfi"$/,
+    'did you mean ntfy?',
+  ],
   ['agent = ', /^.*config\.toml:1:\d+ is not TOML: /, /key = "value"/],
 ])('the user file %j is refused by key, file and what is allowed', async (text, message, hint) => {
   fs.writeFileSync(userFile, text)
@@ -111,4 +126,22 @@ test('a folder in place of a config file is refused, not skipped', async () => {
     code: 'config-invalid',
     message: expect.stringMatching(/cannot be read/),
   })
+})
+
+test('what runs or sends something is set by yourself, never by a project', async () => {
+  for (const text of [
+    'on-exit = "reboot"',
+    'on-exit-shell = "reboot"',
+    '[notify.x]\ntype = "command"\nrun = "reboot"',
+  ]) {
+    fs.writeFileSync(path.join(project, '.oneshot.toml'), text)
+    await expect(load()).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringMatching(/cannot be set in a project's file .*\.oneshot\.toml.*run or send something/),
+    })
+  }
+  fs.rmSync(path.join(project, '.oneshot.toml'))
+  fs.writeFileSync(userFile, 'on-exit = "deploy --to \'my host\'"\n[notify.desk]\ntype = "desktop"\n')
+  expect((await load())['on-exit'].value).toEqual(['deploy', '--to', 'my host'])
+  expect((await load({ overrides: ['on-exit='] }))['on-exit'].value).toBeNull()
 })

@@ -1,6 +1,7 @@
+import { readChannels } from './channels.ts'
 import { locateFiles, readToml, readUserFile } from './files.ts'
 import { KEYS, type KeyName, type ValueOf } from './keys.ts'
-import { type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
+import { notForProjects, type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
 
 export interface Setting<T> {
   readonly value: T
@@ -21,9 +22,16 @@ export async function loadConfig(from: {
   const { user, project } = locateFiles(env, cwd)
   const strongestFirst = [readOverrides(overrides), readEnvironment(env)]
   const projectTable = project === null ? null : await readToml(project)
-  if (project !== null && projectTable !== null) strongestFirst.push(readTable('project', project, projectTable))
+  if (project !== null && projectTable !== null) {
+    if ('notify' in projectTable) throw notForProjects('notify', project)
+    strongestFirst.push(readTable('project', project, projectTable))
+  }
   const userTable = await readUserFile(env)
-  if (userTable !== null) strongestFirst.push(readTable('user', user, userTable))
+  if (userTable !== null) {
+    const { notify, ...keys } = userTable
+    readChannels(notify, user)
+    strongestFirst.push(readTable('user', user, keys))
+  }
   return {
     agent: settle('agent', strongestFirst),
     autonomy: settle('autonomy', strongestFirst),
@@ -39,6 +47,9 @@ export async function loadConfig(from: {
     'limit-wait': settle('limit-wait', strongestFirst),
     'resume-within': settle('resume-within', strongestFirst),
     memory: settle('memory', strongestFirst),
+    'on-exit': settle('on-exit', strongestFirst),
+    'on-exit-shell': settle('on-exit-shell', strongestFirst),
+    'notify-restarts': settle('notify-restarts', strongestFirst),
   }
 }
 

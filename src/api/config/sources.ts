@@ -40,6 +40,19 @@ export function readTable(origin: Origin, where: string, table: Readonly<Record<
   return gather(origin, pairs)
 }
 
+function isPersonal(key: KeyName): boolean {
+  return (KEYS[key] as { isPersonal?: boolean }).isPersonal === true
+}
+
+/** Cloning something must not be enough to have commands run or anything sent. */
+export function notForProjects(key: string, where: string): Refusal {
+  return refusal(
+    'config-invalid',
+    `${key} cannot be set in a project's file (${where}): it makes oneshot run or send something`,
+    'if you want it, move it to your own file: oneshot config path',
+  )
+}
+
 export function unknownKey(key: string, where: string): Refusal {
   const meant = nearest(key, KEY_NAMES)
   const hint = meant === undefined ? `the keys are ${KEY_NAMES.join(', ')}` : `did you mean ${meant}?`
@@ -50,6 +63,7 @@ function gather(origin: Origin, pairs: readonly { key: string; value: unknown; w
   const values = new Map<KeyName, { value: unknown; where: string }>()
   for (const { key, value, where } of pairs) {
     if (!isKeyName(key)) throw unknownKey(key, where)
+    if (origin === 'project' && isPersonal(key)) throw notForProjects(key, where)
     const read = isScalar(value) ? KEYS[key].read(String(value)) : undefined
     if (read === undefined) throw notAllowed(key, value, where)
     values.set(key, { value: read, where })

@@ -13,6 +13,7 @@ export const PROBLEMS = {
   'agent-missing': 4,
   'agent-unknown': 2,
   'config-invalid': 2,
+  'no-channel': 3,
   'tmux-missing': 1,
   'tmux-too-old': 1,
   'home-unusable': 1,

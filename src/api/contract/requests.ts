@@ -46,6 +46,10 @@ export interface RunRequest {
   readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
   /** A conversation of the agent's to go on with, by its own id. */
   readonly thread?: string
+  /** A program and its arguments, to be run whenever the session has ended. */
+  readonly onExit?: readonly string[]
+  /** The terminal it is asked for on, for a bell. */
+  readonly tty?: string
 }
 
 /** How a session is taken up again. */
@@ -64,4 +68,11 @@ export interface SendRequest {
 export interface CleanRequest {
   /** Ids of ended sessions to remove with all their files. */
   readonly ids: readonly string[]
+}
+
+export interface NotifyTestRequest {
+  /** A channel's name; absent for all of them. */
+  readonly channel?: string
+  /** The terminal it is asked for on, for a bell. */
+  readonly tty?: string
 }

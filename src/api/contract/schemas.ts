@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
+import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(0), z.lte(1_000_000))
@@ -48,6 +48,8 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
     }),
   ),
   thread: z.exactOptional(word),
+  onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
+  tty: z.exactOptional(word),
 })
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
@@ -58,10 +60,16 @@ const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text
 
 const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
 
+const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
+  channel: z.exactOptional(word),
+  tty: z.exactOptional(word),
+})
+
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
+export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => parse(notifyTestRequest, body)
 
 function parse<T>(schema: z.ZodMiniType<T>, body: unknown): T {
   const result = schema.safeParse(body)

@@ -76,3 +76,27 @@ export interface DaemonView {
   readonly home: string
   readonly sessions: { readonly live: number; readonly ended: number }
 }
+
+/** A channel of the user's, as `notify list` tells it. Nothing secret is in it. */
+export interface ChannelView {
+  readonly name: string
+  readonly type: string
+  readonly events: readonly string[]
+  /** The rest of its settings, secrets hidden. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Notices that wait for it, and when the next is tried. */
+  readonly pending: number
+  readonly nextAt: string | null
+  readonly deliveredAt: string | null
+  /** What went wrong last, unless something went well since. */
+  readonly failedAt: string | null
+  readonly failure: string | null
+}
+
+/** What became of a test on a channel. */
+export interface TrialView {
+  readonly channel: string
+  readonly ok: boolean
+  /** How it was told, or why it was not. */
+  readonly remark: string
+}

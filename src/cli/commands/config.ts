@@ -1,4 +1,6 @@
 import fs from 'node:fs'
+import { describeChannel } from '../../api/config/channel-address.ts'
+import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/files.ts'
 import { isKeyName, KEY_NAMES, type KeyName, showValue } from '../../api/config/keys.ts'
 import { type Config, loadConfig, type Setting } from '../../api/config/load-config.ts'
@@ -27,9 +29,29 @@ export async function config(line: Line, { env, screen }: Surroundings): Promise
   if (action === 'get') {
     const name = keyNamed(key)
     out.say(isJson ? toJson(plain(effective, name)) : textOf(effective, name))
-  } else if (isJson) out.say(toJson(Object.fromEntries(KEY_NAMES.map(name => [name, plain(effective, name)]))))
-  else for (const text of asTable(effective, out.isTerminal ? out.width : Number.POSITIVE_INFINITY)) out.say(text)
+    return 0
+  }
+  const channels = await loadChannels(env)
+  const { user } = locateFiles(env, cwd)
+  if (isJson) {
+    const keys = Object.fromEntries(KEY_NAMES.map(name => [name, plain(effective, name)]))
+    out.say(toJson({ ...keys, ...Object.fromEntries(channels.map(entry => channelSetting(entry, user))) }))
+  } else {
+    const width = out.isTerminal ? out.width : Number.POSITIVE_INFINITY
+    for (const text of asTable(
+      effective,
+      channels.map(entry => channelSetting(entry, user)),
+      width,
+    ))
+      out.say(text)
+  }
   return 0
+}
+
+/** A channel as one line, its secrets hidden. */
+function channelSetting(entry: ChannelEntry, where: string): [string, Setting<string>] {
+  const rest = Object.entries(describeChannel(entry)).map(([key, value]) => `${key}=${value}`)
+  return [`notify.${entry.name}`, { value: [entry.type, ...rest].join(' '), origin: 'user', where }]
 }
 
 function keyNamed(key: string | undefined): KeyName {
@@ -54,14 +76,22 @@ function plain(effective: Config, key: KeyName): Setting<unknown> {
   return { value: typeof value === 'boolean' ? value : textOf(effective, key) || null, origin, where }
 }
 
-function asTable(effective: Config, width: number): string[] {
+function asTable(
+  effective: Config,
+  channels: readonly (readonly [string, Setting<string>])[],
+  width: number,
+): string[] {
+  const keys = KEY_NAMES.map(key => [key, textOf(effective, key), effective[key]] as const)
+  const more = channels.map(([name, setting]) => [name, setting.value, setting] as const)
   const columns = [
-    { header: 'KEY', text: (key: KeyName) => key },
-    { header: 'VALUE', text: (key: KeyName) => textOf(effective, key) || '-' },
-    { header: 'FROM', text: (key: KeyName) => originOf(effective[key]) },
+    { header: 'KEY', text: ([key]: Row) => key },
+    { header: 'VALUE', text: ([, value]: Row) => value || '-' },
+    { header: 'FROM', text: ([, , setting]: Row) => originOf(setting) },
   ]
-  return renderTable(columns, KEY_NAMES, { headers: true, width })
+  return renderTable<Row>(columns, [...keys, ...more], { headers: true, width })
 }
+
+type Row = readonly [key: string, value: string, setting: Setting<unknown>]
 
 function originOf({ origin, where }: Setting<unknown>): string {
   return where === null || where === '-c' ? origin : `${origin}: ${where}`

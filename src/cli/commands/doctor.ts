@@ -1,6 +1,7 @@
 import { loadConfig } from '../../api/config/load-config.ts'
 import { checkAgents } from '../doctor/check-agents.ts'
 import { checkBoot, checkLogout } from '../doctor/check-boot.ts'
+import { checkChannels } from '../doctor/check-channels.ts'
 import { checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
 import { checkConfig, checkDaemon, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
 import type { Finding } from '../doctor/finding.ts'
@@ -27,12 +28,13 @@ async function examine(line: Line, { env, home }: Surroundings): Promise<Finding
   const options = { fix: line.has(OPTIONS.fix) }
   // The folder comes before the supervisor, which refuses one that is open to others.
   const folder = checkHome(home, options)
-  const [tmux, daemon, config, boot, logout, agents] = await Promise.all([
+  const [tmux, daemon, config, boot, logout, channels, agents] = await Promise.all([
     checkTmux(env, cwd),
     checkDaemon(home, options),
     checkConfig(env, cwd, line.values(OPTIONS.config)),
     checkBoot(home, env),
     checkLogout(home, env),
+    checkChannels(env, home),
     chosenIn(line, env, cwd).then(chosen =>
       checkAgents({ env, cwd, home, isRoot: process.getuid?.() === 0, ...chosen }),
     ),
@@ -47,6 +49,7 @@ async function examine(line: Line, { env, home }: Surroundings): Promise<Finding
     ...boot,
     ...logout,
     config,
+    ...channels,
     ...checkWatches(),
     ...agents,
   ]

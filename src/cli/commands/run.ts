@@ -8,6 +8,7 @@ import { checkUnsupervised } from '../run/agent-wishes.ts'
 import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
+import { terminalOf } from '../run/terminal-of.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
 import { checkFollow } from '../session/check-follow.ts'
@@ -30,7 +31,9 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
     return await hooks.runDirect(request)
   }
   const client = await ensureDaemon(home)
-  const { session, isInterrupted } = await undisturbed(() => client.run({ ...request, umask: process.umask() }))
+  const tty = terminalOf(env)
+  const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
+  const { session, isInterrupted } = await undisturbed(() => client.run(asked))
   if (isInterrupted) {
     screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED

@@ -27,6 +27,13 @@ test('sessions that fit the command, with their titles made harmless', () => {
   expect(values('status', 'demo-docs', '')).toEqual([])
 })
 
+test('channels after notify test', () => {
+  const channels = ['phone\tntfy', 'desk\tdesktop']
+  expect(complete(['notify', 'test', ''], () => [], channels)).toEqual(channels)
+  expect(complete(['notify', 'test', 'p'], () => [], channels)).toEqual(['phone\tntfy'])
+  expect(values('notify', '')).toEqual(['list', 'test'])
+})
+
 test('options of the command and those of all', () => {
   expect(values('log', '--')).toEqual(expect.arrayContaining(['--lines', '--since', '--color']))
   expect(values('log', '--ra')).toEqual(['--raw'])

@@ -17,10 +17,15 @@ const SHELL_LISTS = { files: ':files', folders: ':folders', commands: ':commands
  * Suggestions for the last of the words, as `value<TAB>description` lines. A line that begins with a colon asks
  * the shell to suggest files, folders or commands instead.
  */
-export function complete(words: readonly string[], sessions: () => readonly SessionView[]): string[] {
+export function complete(
+  words: readonly string[],
+  sessions: () => readonly SessionView[],
+  channels: readonly string[] = [],
+): string[] {
   const typed = words.at(-1) ?? ''
   const before = understand(words.slice(0, -1))
-  const offers = (kind: Kind<unknown>): string[] => offersOf(kind, sessions)
+  const offers = (kind: Kind<unknown>): string[] =>
+    kind.completes === 'channels' ? [...channels] : offersOf(kind, sessions)
   if (before.awaited !== undefined) return beginningWith(typed, offers(before.awaited.kind))
   if (before.afterDashes > 0) return [before.afterDashes === 1 ? SHELL_LISTS.commands : SHELL_LISTS.files]
   const known = [...(before.command?.options ?? []), ...GLOBAL_OPTIONS]
@@ -86,10 +91,12 @@ function inlineValues(
 
 function offersOf(kind: Kind<unknown>, sessions: () => readonly SessionView[]): string[] {
   if (kind.choices !== undefined) return [...kind.choices]
-  return kind.completes === undefined ? [] : SOURCES[kind.completes](sessions)
+  return kind.completes === undefined || kind.completes === 'channels' ? [] : SOURCES[kind.completes](sessions)
 }
 
-const SOURCES: { readonly [C in Completes]: (sessions: () => readonly SessionView[]) => string[] } = {
+const SOURCES: {
+  readonly [C in Exclude<Completes, 'channels'>]: (sessions: () => readonly SessionView[]) => string[]
+} = {
   sessions: sessions => sessionOffers(sessions()),
   live: sessions => sessionOffers(sessions().filter(isLive)),
   ended: sessions => sessionOffers(sessions().filter(session => !isLive(session))),

@@ -30,4 +30,4 @@ export const ENVIRONMENT: readonly Fact[] = [
 ]
 
 export const CONFIG_FILES =
-  'An option -c key=value beats the environment, which beats the project’s file (.oneshot.toml, the\nnearest from this directory upward), which beats yours (~/.config/oneshot/config.toml). Both files\nare TOML. Unknown keys are errors.'
+  'An option -c key=value beats the environment, which beats the project’s file (.oneshot.toml, the\nnearest from this directory upward), which beats yours (~/.config/oneshot/config.toml). Both files\nare TOML. Unknown keys are errors. Your own may also have channels, tables such as [notify.phone]: see\noneshot help notify. A project’s file may neither have those nor set on-exit.'

@@ -41,12 +41,13 @@ export function refuseWishes(line: Line): void {
   throw refusal('usage', `--${option.name} is for an agent with a prompt, and this is a command`, 'leave it out')
 }
 
-/** Nobody would count what it spends, or look a conversation up. */
-export function checkUnsupervised({ limits, thread, memory }: RunRequest): void {
+/** Nobody would count what it spends, look a conversation up, or see it end. */
+export function checkUnsupervised({ limits, thread, memory, onExit }: RunRequest): void {
   const wishes = [
     limits !== undefined && 'a budget',
     thread !== undefined && '--thread',
     memory !== undefined && '--memory',
+    onExit !== undefined && 'on-exit',
   ]
   const wish = wishes.find(known => known !== false)
   if (wish === undefined) return

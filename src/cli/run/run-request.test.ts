@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { parse } from '../line/parse.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { checkUnsupervised } from './agent-wishes.ts'
 import { readPrompt } from './read-prompt.ts'
 import { directoryOf, runRequest } from './run-request.ts'
 
@@ -41,6 +42,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
     maxTime: 18_000_000,
     restart: { limit: 10, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
     patience: { limit: 86_400_000, absence: 259_200_000 },
+    alertAfter: 3,
   })
 })
 
@@ -140,4 +142,24 @@ test('a blank prompt file is refused by its name, and a bad name is mended in th
     message: expect.stringContaining(blank),
   })
   await expect(request(['x', '--name', 'Fix Auth'])).rejects.toMatchObject({ hint: 'try --name fix-auth' })
+})
+
+test.each([
+  [['--on-exit', 'make deploy "to here"'], {}, ['make', 'deploy', 'to here']],
+  [['--on-exit-shell', 'make | tee log'], {}, ['sh', '-c', 'make | tee log']],
+  [[], { ONESHOT_ON_EXIT: 'say $HOME' }, ['say', '$HOME']],
+  [[], { ONESHOT_ON_EXIT_SHELL: 'say $HOME' }, ['sh', '-c', 'say $HOME']],
+  [['--on-exit', 'this'], { ONESHOT_ON_EXIT_SHELL: 'that' }, ['this']],
+  [['--on-exit', ''], { ONESHOT_ON_EXIT: 'that' }, undefined],
+  [[], { ONESHOT_ON_EXIT: 'that', ONESHOT_RESILIENT: 'false' }, undefined],
+  [['--on-exit', 'this'], { ONESHOT_RESILIENT: 'false' }, ['this']],
+])('%j with %j runs %j when it has ended', async (argv, env, words) => {
+  expect((await request([...argv, 'fix it', '--cwd', folder], env)).onExit).toEqual(words)
+})
+
+test('what is to be run at the end is one thing, and is not for work that nobody sees end', async () => {
+  const both = { ONESHOT_ON_EXIT: 'this', ONESHOT_ON_EXIT_SHELL: 'that' }
+  await expect(request(['fix it', '--cwd', folder], both)).rejects.toMatchObject({ code: 'usage' })
+  const given = await request(['--on-exit', 'this', 'fix it', '--cwd', folder])
+  expect(() => checkUnsupervised(given)).toThrow('on-exit needs the supervisor')
 })

@@ -12,6 +12,7 @@ import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 import { agentWishes, refuseWishes } from './agent-wishes.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
+import { onExitOf } from './on-exit.ts'
 import { checkArguments } from './raw-arguments.ts'
 import { refuseIdleWishes, supervisionWishes } from './supervision-wishes.ts'
 
@@ -29,10 +30,12 @@ export function runRequest(
   const name = line.value(OPTIONS.name) ?? config.name.value ?? undefined
   if (name !== undefined) checkTaskName(name)
   const mode = modeOf(line)
+  const onExit = onExitOf(line, config)
   return {
     ...(prompt === undefined ? command(line, surroundings) : agentWith(prompt, line, surroundings, given)),
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
+    ...(onExit !== undefined && { onExit }),
     cwd,
     env: environment(line, surroundings.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,

@@ -5,7 +5,7 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
 
-type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory'>
+type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'alertAfter'>
 
 /** How the session is to be seen through. */
 export function supervisionWishes(line: Line, config: Config): Wishes {
@@ -27,6 +27,7 @@ export function supervisionWishes(line: Line, config: Config): Wishes {
       absence: config['resume-within'].value,
     },
     ...(memory !== null && { memory }),
+    alertAfter: config['notify-restarts'].value,
   }
 }
 

@@ -23,6 +23,7 @@ export type CommandName =
   | 'doctor'
   | 'update'
   | 'config'
+  | 'notify'
   | 'completion'
   | 'demo'
   | 'help'

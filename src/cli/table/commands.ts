@@ -1,7 +1,7 @@
 import type { Command } from './command.ts'
 import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
 import { HOLD, RESUME, SEND } from './converse.ts'
-import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, VERSION_COMMAND } from './set-up.ts'
+import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 
@@ -27,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   DOCTOR,
   UPDATE,
   CONFIG,
+  NOTIFY,
   COMPLETION,
   DEMO,
   HELP,

@@ -1,4 +1,5 @@
 import { parseBytes } from '../../lib/bytes.ts'
+import { splitWords } from '../../lib/split-words.ts'
 import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
 
 /** Where the shell's suggestions for a value come from, when they are not a fixed list. */
@@ -12,6 +13,7 @@ export type Completes =
   | 'folders'
   | 'config-keys'
   | 'topics'
+  | 'channels'
 
 /** A sort of value on the command line: how it is read, named in help, and completed. */
 export interface Kind<T> {
@@ -113,6 +115,13 @@ export const RENEWAL: Kind<readonly [string, string | null]> = {
 export function text(placeholder: string, completes?: Completes): Kind<string> {
   const plain = { placeholder, allowed: 'text', read: (given: string) => given }
   return completes === undefined ? plain : { ...plain, completes }
+}
+
+/** A command as words; no words for none. */
+export const COMMAND: Kind<readonly string[]> = {
+  placeholder: 'COMMAND',
+  allowed: 'a command whose quotes are closed',
+  read: splitWords,
 }
 
 /** Somebody else's name for something: any text but none. */

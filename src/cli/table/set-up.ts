@@ -2,6 +2,7 @@ import type { Command } from './command.ts'
 import { choice, text } from './kinds.ts'
 import { OPTIONS } from './options.ts'
 
+const NOTIFY_ACTIONS = ['list', 'test'] as const
 const CONFIG_ACTIONS = ['list', 'get', 'path'] as const
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
@@ -19,6 +20,25 @@ export const CONFIG: Command = {
     { argv: ['config'], says: 'all keys with their origin' },
     { argv: ['config', 'get', 'agent'], says: 'one value' },
     { argv: ['config', 'path'], says: 'the files that are read' },
+  ],
+}
+
+export const NOTIFY: Command = {
+  name: 'notify',
+  group: 'Set-up',
+  summary: 'show and test the channels you are told by',
+  about: `Channels are tables in your own config file, such as [notify.phone]: desktop, bell, ntfy,
+telegram, slack, discord, webhook, email, openclaw, or any command. You are told when a
+session is done, failed, was given up or stopped by a limit, waits for you, rests for a
+limit, or restarts too often. test exits with 1 when a channel does not work.`,
+  arguments: [
+    { kind: choice('ACTION', NOTIFY_ACTIONS), summary: `${NOTIFY_ACTIONS.join(', ')}; list unless given` },
+    { kind: text('CHANNEL', 'channels'), summary: 'the channel to test; all of them unless given' },
+  ],
+  options: [OPTIONS.json],
+  examples: [
+    { argv: ['notify'], says: 'the channels, what waits for them and what failed' },
+    { argv: ['notify', 'test', 'phone'], says: 'send a test to one of them' },
   ],
 }
 

@@ -23,6 +23,9 @@ of life (no output, no CPU in any of its processes, no open tool call) counts as
 command is started again only with --restart on-failure. The pauses are config keys
 (oneshot help config), and -c restart-window=1h sets one for this session.
 
+What --on-exit names is run whenever the session has ended, however it has. All about
+it is in its environment (ONESHOT_OUTCOME and others) and, as JSON, on its stdin.
+
 It returns at once. Piped, it prints only the session's name.`,
   arguments: [{ kind: text('PROMPT'), summary: 'what the agent is to do; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
@@ -47,6 +50,8 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,
     OPTIONS.thread,
+    OPTIONS.onExit,
+    OPTIONS.onExitShell,
     OPTIONS.follow,
     OPTIONS.json,
   ],
@@ -66,6 +71,7 @@ It returns at once. Piped, it prints only the session's name.`,
       says: 'try a command again when it fails, three times at most',
     },
     { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'hand arguments to the agent' },
+    { argv: ['run', '--on-exit', 'make deploy', 'fix the build'], says: 'run something when it has ended' },
     { argv: ['run', '-'], shell: '< task.md', says: 'read the prompt from stdin' },
     { argv: ['run', '--agent', 'demo', 'show me'], says: 'try it without an account' },
   ],

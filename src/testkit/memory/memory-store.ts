@@ -1,25 +1,23 @@
 import { dueOf, type Session } from '../../core/session.ts'
 import type { Step } from '../../core/step.ts'
 import type { Instant } from '../../lib/time.ts'
+import { NO_TIDINGS, type NoticeBox, type Tidings } from '../../ports/notice-box.ts'
 import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
-
-/** What outlives a supervisor. Everything lies in it as text, as on a real disk. */
-export class Disk {
-  epoch = 0
-  seq = 0
-  readonly sessions = new Map<string, string>()
-  events: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
-  outbox: { readonly seq: number; readonly sessionId: string; readonly body: string }[] = []
-}
+import type { Disk } from './disk.ts'
+import { MemoryNotices } from './memory-notices.ts'
 
 /** A store on a disk in memory. Opening a second one on the same disk supersedes the first. */
 export class MemoryStore implements Store {
   readonly epoch: number
+  notices: NoticeBox
   readonly #disk: Disk
+  readonly #box: MemoryNotices
 
   constructor(disk: Disk) {
     this.#disk = disk
     this.epoch = ++disk.epoch
+    this.#box = new MemoryNotices(disk, () => this.assertEpoch())
+    this.notices = this.#box
   }
 
   assertEpoch(): void {
@@ -27,7 +25,7 @@ export class MemoryStore implements Store {
     if (epoch !== this.epoch) throw new Superseded(`epoch ${epoch} has begun; this is epoch ${this.epoch}`)
   }
 
-  record({ session, events, effects }: Step): void {
+  record({ session, events, effects }: Step, tidings: Tidings = NO_TIDINGS): void {
     this.assertEpoch()
     const disk = this.#disk
     const sessionId = session.spec.id
@@ -35,6 +33,7 @@ export class MemoryStore implements Store {
     disk.sessions.set(sessionId, JSON.stringify(session))
     disk.events.push(...events.map(line))
     disk.outbox.push(...effects.map(line))
+    this.#box.add(tidings)
   }
 
   load(id: string): Session | undefined {

@@ -4,10 +4,13 @@ import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
 import { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
-import { Disk, MemoryStore } from './memory-store.ts'
+import { Audience, memoryHooks, memoryNotifier } from './memory-notifier.ts'
+import { Disk } from './disk.ts'
+import { MemoryStore } from './memory-store.ts'
 import { MemoryWork } from './memory-work.ts'
 import { Crash, Power } from './power.ts'
 import { scriptedAgents } from './scripted-agents.ts'
@@ -16,6 +19,7 @@ import { settle, VirtualClock } from './virtual-clock.ts'
 
 /** Every call that changes something outside, or looks at what may change. */
 const STORE_CALLS = ['record', 'settle', 'remove'] as const
+const NOTICE_CALLS = ['address', 'settleDeliveries', 'postpone', 'settleHook', 'forget'] as const
 const WORK_CALLS = [
   'prepare',
   'changeEnvironment',
@@ -51,6 +55,9 @@ export class Stage {
   readonly clock = new VirtualClock()
   readonly disk = new Disk()
   readonly machine: Machine
+  readonly audience = new Audience()
+  /** What the supervisors noted in their log. */
+  readonly said: string[] = []
   /** What went wrong while performing, apart from failed power. */
   readonly troubles: unknown[] = []
 
@@ -60,14 +67,20 @@ export class Stage {
 
   /** A supervisor on this disk and machine. It acts once its engine is started. */
   supervisor(line: Line = new Power()): Supervisor {
-    const store = line.feed<Store>(new MemoryStore(this.disk), STORE_CALLS)
+    const memory = new MemoryStore(this.disk)
+    memory.notices = line.feed(memory.notices, NOTICE_CALLS)
+    const store = line.feed<Store>(memory, STORE_CALLS)
     const work = line.feed<Work>(new MemoryWork(this.machine), WORK_CALLS)
     const clock = line.feedClock?.(this.clock) ?? this.clock
     const onTrouble = (_: string, cause: unknown): void => {
       if (!(cause instanceof Crash)) this.troubles.push(cause)
     }
     const agents = scriptedAgents(this.machine.records)
-    const engine = new Engine({ store, work, clock, agents, rules: DEFAULT_RULES, onTrouble })
+    const notifier = line.feed<Notifier>(memoryNotifier(this.audience), ['deliver'])
+    const hooks = line.feed<Hooks>(memoryHooks(this.audience), ['run'])
+    const say = (sentence: string): void => void this.said.push(sentence)
+    const rules = DEFAULT_RULES
+    const engine = new Engine({ store, work, clock, agents, notifier, hooks, rules, say, onTrouble })
     return { engine, store }
   }
 
@@ -94,7 +107,13 @@ export class Stage {
 
   hasEnded(id: string): boolean {
     const hasWork = this.disk.outbox.some(item => item.sessionId === id)
-    return this.session(id)?.phase.name === 'ended' && !hasWork
+    return this.session(id)?.phase.name === 'ended' && !hasWork && !this.hasTidings()
+  }
+
+  /** Somebody has still to be told of something, or a hook to be run. */
+  hasTidings(): boolean {
+    const { notices, deliveries, hooks } = this.disk
+    return hooks.length > 0 || notices.some(row => !row.isAddressed) || deliveries.some(row => row.state === 'pending')
   }
 }
 

@@ -34,6 +34,10 @@ export interface Ending {
   /** What the agents wrote down of what they were given. */
   readonly records: readonly (readonly [string, readonly string[]])[]
   readonly pending: number
+  /** What was recorded to be told, and what of it was heard and run, repetitions left out. */
+  readonly notices: readonly string[]
+  readonly heard: readonly string[]
+  readonly ran: readonly string[]
   readonly letters: readonly string[]
   readonly panes: readonly string[]
   readonly troubles: readonly unknown[]
@@ -45,6 +49,8 @@ export interface Told {
   readonly calls: readonly (readonly string[])[]
   /** How many supervisors lost their power. */
   readonly crashes: number
+  /** How often the same was told, or run, at most. */
+  readonly tellings: number
 }
 
 /** Lives through a story. The first supervisor loses its power at the first moment, its successor at the second … */
@@ -64,7 +70,10 @@ export async function tell(
     await stage.clock.pass(options.downFor ?? 0)
   }
   const calls = powers.map(power => power.calls)
-  return { ending: endingOf(stage, user.id), calls, crashes: powers.filter(power => power.hasFailed).length }
+  const all = [...stage.audience.heard, ...stage.audience.ran]
+  const tellings = Math.max(0, ...all.map(id => all.filter(other => other === id).length))
+  const crashes = powers.filter(power => power.hasFailed).length
+  return { ending: endingOf(stage, user.id), calls, crashes, tellings }
 }
 
 function stageFor({ spec, program, hasGroups }: Story): Stage {
@@ -170,16 +179,20 @@ async function untilCrash(life: () => Promise<void>): Promise<void> {
 /** Ids count how often the user had to ask; they are told alike, so that two endings can be compared. */
 function endingOf(stage: Stage, id: string): Ending {
   const { machine } = stage
-  const named = (key: string): string => (key.startsWith(`${id}.`) ? key.slice(id.length + 1) : key)
+  const named = (key: string): string =>
+    key.startsWith(`${id}.`) || key.startsWith(`${id}-`) ? key.slice(id.length + 1) : key
   const { spec: _, ...session } = stage.session(id) as Session
   return {
     session,
-    events: stage.events(id),
+    events: stage.events(id).map(event => (event.type === 'hook.ended' ? { ...event, id: named(event.id) } : event)),
     transcript: stage.transcript(id),
     starts: machine.starts.map(named),
     alive: machine.alive().map(named),
     records: [...machine.records],
     pending: stage.disk.outbox.length,
+    notices: stage.disk.notices.map(row => named(row.id)),
+    heard: [...new Set(stage.audience.heard.map(line => named(line.replace(/^phone /, ''))))],
+    ran: [...new Set(stage.audience.ran.map(named))],
     letters: [...machine.letters],
     panes: [...machine.panes],
     troubles: stage.troubles,

@@ -55,4 +55,4 @@ export class Suspension {
   }
 }
 
-const CAN_WAIT = new Set(['prepare', 'launch', 'interrupt', 'terminate', 'sweep', 'close', 'mend'])
+const CAN_WAIT = new Set(['prepare', 'launch', 'interrupt', 'terminate', 'sweep', 'close', 'mend', 'deliver', 'run'])

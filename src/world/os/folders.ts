@@ -15,6 +15,8 @@ export interface SessionFolder {
   readonly times: string
   /** Held by everything of a live attempt, so that two never overlap. */
   readonly lock: string
+  /** What its hooks wrote, one file each. */
+  readonly hooks: string
 }
 
 /** The files of one attempt. */
@@ -53,6 +55,7 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
     transcript: at('transcript'),
     times: at('times'),
     lock: at('lock'),
+    hooks: at('hooks'),
   }
 }
 

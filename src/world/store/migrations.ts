@@ -28,6 +28,34 @@ export const MIGRATIONS: readonly string[] = [
      effect TEXT NOT NULL
    );
    CREATE INDEX outbox_session ON outbox (session_id, seq);`,
+  `CREATE TABLE notices (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     session_id TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     is_addressed INTEGER NOT NULL DEFAULT 0,
+     body TEXT NOT NULL
+   );
+   CREATE INDEX notices_fresh ON notices (seq) WHERE is_addressed = 0;
+   CREATE INDEX notices_session ON notices (session_id, at);
+   CREATE TABLE deliveries (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     notice INTEGER NOT NULL REFERENCES notices (seq) ON DELETE CASCADE,
+     channel TEXT NOT NULL,
+     due INTEGER NOT NULL,
+     tries INTEGER NOT NULL DEFAULT 0,
+     state TEXT NOT NULL DEFAULT 'pending',
+     at INTEGER,
+     remark TEXT NOT NULL DEFAULT '',
+     UNIQUE (notice, channel)
+   );
+   CREATE INDEX deliveries_pending ON deliveries (seq) WHERE state = 'pending';
+   CREATE TABLE hooks (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     session_id TEXT NOT NULL,
+     body TEXT NOT NULL
+   );`,
 ]
 
 /** Brings the database to the newest version, step by step; a database from the future is refused. */

@@ -31,7 +31,7 @@ export function readEvents(home: Home, id: string): Event[] {
   return (rows as { body: string }[]).map(row => JSON.parse(row.body) as Event)
 }
 
-function reading<T>(home: Home, ask: (database: Database) => T[], otherwise: () => T[]): T[] {
+export function reading<T>(home: Home, ask: (database: Database) => T[], otherwise: () => T[]): T[] {
   try {
     return ask(connectionTo(home.database))
   } catch {

@@ -4,8 +4,10 @@ import { revive } from '../../core/revive.ts'
 import { dueOf, type Session } from '../../core/session.ts'
 import type { Step } from '../../core/step.ts'
 import type { Instant } from '../../lib/time.ts'
+import { NO_TIDINGS, type Tidings } from '../../ports/notice-box.ts'
 import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
 import { migrate } from './migrations.ts'
+import { SqliteNotices } from './sqlite-notices.ts'
 import { type Database, openDatabase } from '../os/sqlite.ts'
 
 /** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
@@ -19,6 +21,7 @@ export function openStore(file: string, onRecord: (session: Session) => void = (
 
 export class SqliteStore implements Store {
   readonly epoch: number
+  readonly notices: SqliteNotices
   readonly #database: Database
   readonly #file: string
   readonly #inode: number | undefined
@@ -31,6 +34,7 @@ export class SqliteStore implements Store {
     this.#inode = inodeOf(options.file)
     this.#onRecord = options.onRecord
     this.#sql = statements(database)
+    this.notices = new SqliteNotices(database, work => this.#lightly(work))
     this.epoch = this.#storedEpoch()
   }
 
@@ -42,13 +46,14 @@ export class SqliteStore implements Store {
       throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)
   }
 
-  record(step: Step): void {
+  record(step: Step, tidings: Tidings = NO_TIDINGS): void {
     const { session, events, effects } = step
     const { id } = session.spec
     this.#transaction(() => {
       this.#put(session)
       for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
       for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
+      this.notices.add(tidings)
     })
     this.#onRecord(session)
   }
@@ -86,14 +91,9 @@ export class SqliteStore implements Store {
     }))
   }
 
-  /** Not worth an fsync: an effect whose settling is lost to a power cut is performed again, which changes nothing. */
+  /** An effect whose settling is lost to a power cut is performed again, which changes nothing. */
   settle(key: string): void {
-    this.#database.exec('PRAGMA synchronous = NORMAL')
-    try {
-      this.#transaction(() => this.#sql.settle.run(Number(key)))
-    } finally {
-      this.#database.exec('PRAGMA synchronous = FULL')
-    }
+    this.#lightly(() => this.#sql.settle.run(Number(key)))
   }
 
   nextDue(): Instant | undefined {
@@ -124,6 +124,16 @@ export class SqliteStore implements Store {
     const { id, name, createdAt } = session.spec
     const isLive = session.phase.name === 'ended' ? 0 : 1
     this.#sql.putSession.run(id, name, isLive, dueOf(session), createdAt, JSON.stringify(session))
+  }
+
+  /** For what is not worth an fsync. */
+  #lightly(work: () => void): void {
+    this.#database.exec('PRAGMA synchronous = NORMAL')
+    try {
+      this.#transaction(work)
+    } finally {
+      this.#database.exec('PRAGMA synchronous = FULL')
+    }
   }
 
   #transaction(work: () => void): void {

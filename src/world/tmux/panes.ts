@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { quote } from '../../lib/quote.ts'
 import { Trouble } from '../../lib/trouble.ts'
@@ -117,6 +118,20 @@ export class Panes {
   async close(ref: AttemptRef): Promise<void> {
     await this.#shared(['kill-session', '-t', `=${ref.name}`], NOT_THERE)
     if (ref.mode === 'tty') await this.#own(ref, ['kill-server'], NOT_THERE)
+  }
+
+  /** The terminals of everybody who is attached to a session right now. */
+  async audience(): Promise<string[]> {
+    const clients = ['list-clients', '-F', '#{client_tty}']
+    const shared = await this.#shared(clients, NOT_THERE)
+    // What shows a terminal session on the shared server is attached to it, too, and nobody sits there.
+    const panes = new Set((await this.#shared(['list-panes', '-a', '-F', '#{pane_tty}'], NOT_THERE)).split('\n'))
+    const own: string[] = []
+    for (const name of fs.readdirSync(this.#home.terminals)) {
+      const socket = path.join(this.#home.terminals, name)
+      own.push(await (await this.#tmux()).command(socket, this.#home.tmuxConfig, clients, NOT_THERE))
+    }
+    return [shared, ...own].flatMap(text => text.split('\n')).filter(tty => tty !== '' && !panes.has(tty))
   }
 
   /** The names on the shared server. */

@@ -1,0 +1,110 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Address } from '../../core/channels.ts'
+import { Secret } from '../../lib/secret.ts'
+import { splitWords } from '../../lib/split-words.ts'
+import { wordsOf } from '../../lib/trouble.ts'
+import { refusal } from '../contract/problems.ts'
+import type { ChannelEntry } from './channels.ts'
+import { CHANNEL_TYPES, keysOf } from './channel-types.ts'
+
+const TELEGRAM = 'https://api.telegram.org'
+
+/** What a channel's driver needs, its secrets looked up now. Refuses when one of them is not to be found. */
+export function addressOf(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
+  const secret = (name: string): Secret | null => lookUp(entry, name, env)
+  const needed = (name: string): Secret => secret(name) ?? new Secret('')
+  const text = (name: string): string | null => (typeof entry.given[name] === 'string' ? entry.given[name] : null)
+  const { type } = entry
+  switch (type) {
+    case 'desktop':
+    case 'bell':
+    case 'openclaw':
+      return { type }
+    case 'ntfy':
+    case 'webhook':
+      return { type, url: needed('url'), token: secret('token') }
+    case 'telegram':
+      return { type, url: secret('url') ?? new Secret(TELEGRAM), token: needed('token'), chat: text('chat') ?? '' }
+    case 'slack':
+    case 'discord':
+      return { type, url: needed('url') }
+    case 'email':
+      return {
+        type,
+        to: [entry.given['to'] ?? []].flat(),
+        from: text('from'),
+        url: secret('url'),
+        password: secret('password'),
+      }
+    case 'command': {
+      const shell = text('shell')
+      return { type, argv: shell === null ? (splitWords(text('run') ?? '') ?? []) : ['sh', '-c', shell] }
+    }
+  }
+}
+
+function lookUp(entry: ChannelEntry, field: string, env: NodeJS.ProcessEnv): Secret | null {
+  const { given, name, type } = entry
+  const read = (key: string): string | undefined => (typeof given[key] === 'string' ? given[key] : undefined)
+  const variable = read(`${field}-env`)
+  const file = read(`${field}-file`)
+  const value =
+    variable !== undefined
+      ? valueOf(name, variable, env)
+      : file !== undefined
+        ? contentOf(name, file, env)
+        : read(field)
+  if (value === undefined) return null
+  const { schemes } = CHANNEL_TYPES[type][field] ?? {}
+  if (schemes === undefined || (URL.canParse(value) && schemes.includes(new URL(value).protocol)))
+    return new Secret(value)
+  throw refusal(
+    'config-invalid',
+    `notify.${name}: what its ${field} leads to is no address`,
+    `${schemes.join('//, ')}//`,
+  )
+}
+
+function valueOf(name: string, variable: string, env: NodeJS.ProcessEnv): string {
+  const value = env[variable]
+  if (value) return value
+  throw refusal(
+    'config-invalid',
+    `notify.${name}: ${variable} is not set in the supervisor's environment`,
+    `oneshot daemon restart, where ${variable} is set; or give a file that holds it`,
+  )
+}
+
+function contentOf(name: string, file: string, env: NodeJS.ProcessEnv): string {
+  const full = file.startsWith('~/') ? path.join(env['HOME'] || os.homedir(), file.slice(2)) : file
+  try {
+    const text = fs.readFileSync(full, 'utf8').trim()
+    if (text !== '') return text
+    throw new Error('it is empty')
+  } catch (cause) {
+    throw refusal('config-invalid', `notify.${name}: ${file} cannot be used: ${wordsOf(cause)}`, 'check the path')
+  }
+}
+
+/** The channel's settings for people to read: secrets are hidden, of an address only its host is told. */
+export function describeChannel(entry: ChannelEntry): Record<string, string> {
+  const fields = CHANNEL_TYPES[entry.type]
+  const told = Object.entries(fields).flatMap(([name, field]) =>
+    keysOf(name, field).flatMap(key => {
+      const value = entry.given[key]
+      if (value === undefined) return []
+      if (key.endsWith('-env') && key !== name) return [[name, `$${String(value)}`] as const]
+      if (key !== name || typeof value !== 'string') return [[name, [value].flat().join(', ')] as const]
+      if (field.kind === 'address') return [[name, hostOf(value)] as const]
+      return [[name, field.kind === 'secret' ? String(new Secret(value)) : value] as const]
+    }),
+  )
+  return Object.fromEntries(told)
+}
+
+function hostOf(address: string): string {
+  const { protocol, host } = new URL(address)
+  return `${protocol}//${host}/${String(new Secret(address))}`
+}

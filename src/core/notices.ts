@@ -1,0 +1,110 @@
+import { oneLine } from '../lib/terminal-text.ts'
+import { formatDuration, type Instant } from '../lib/time.ts'
+import type { Event } from './events.ts'
+import { isIdle, type Outcome, type Session } from './session.ts'
+
+/** What people are told of, in the order it is documented. */
+export const NOTICE_KINDS = ['done', 'failed', 'gave-up', 'stopped', 'blocked', 'limit', 'restarting'] as const
+
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
+
+/** Something a person wants to hear of. It holds all there is to tell, because its session may be removed before it is told. */
+export interface Notice {
+  /** The same however often it is told: a repetition can be known by it. Letters, digits and hyphens. */
+  readonly id: string
+  readonly kind: NoticeKind
+  readonly at: Instant
+  readonly session: {
+    readonly id: string
+    readonly name: string
+    readonly agent: string
+    readonly title: string
+    readonly cwd: string
+    readonly tty: string | null
+  }
+  readonly outcome: Outcome | null
+  /** The evidence. */
+  readonly reason: string
+  readonly exitCode: number | null
+  /** One sentence in one line, with the evidence. */
+  readonly text: string
+  /** The one command that makes it go on, where there is one. */
+  readonly command: string | null
+}
+
+/** Long enough for any reason of ours; what an agent says can be of any length. */
+const LONGEST_REASON = 500
+
+/** What of a step is worth a notice. */
+export function noticesOf(session: Session, events: readonly Event[]): Notice[] {
+  return events.flatMap(event => noticeOf(session, event) ?? [])
+}
+
+function noticeOf(session: Session, event: Event): Notice | null {
+  const { name } = session.spec
+  switch (event.type) {
+    case 'session.ended':
+      return noticeOfEnd(session, event)
+    case 'session.blocked':
+      // Whoever was answered in the same moment waits for nobody, and whoever holds a session knows.
+      if (session.phase.name !== 'blocked' || event.trouble === 'held') return null
+      return notice(session, event.at, 'blocked', event.question, `${name} waits for you`, wayToAnswer(session))
+    case 'session.resting': {
+      const cause = event.cause ?? (session.phase.name === 'resting' ? session.phase.cause : undefined)
+      if (cause !== 'limit') return null
+      const rest = formatDuration(event.until - event.at)
+      return notice(session, event.at, 'limit', event.reason, `${name} rests for ${rest} and then goes on`, null)
+    }
+    case 'session.restarting-often': {
+      const reason = `${event.restarts} restarts within ${formatDuration(event.within)}`
+      return notice(session, event.at, 'restarting', reason, `${name} restarts too often`, `oneshot log ${name}`)
+    }
+    default:
+      return null
+  }
+}
+
+/** Who has stopped it knows; a time limit or a budget stops it while nobody looks. */
+function noticeOfEnd(session: Session, event: Event & { type: 'session.ended' }): Notice | null {
+  const { at, outcome, reason } = event
+  const { name } = session.spec
+  if (event.trouble === 'stopped') return null
+  const canGoOn = outcome !== 'done' && session.messages.length > 0
+  const said = { done: 'is done', failed: 'failed', 'gave-up': 'was given up', stopped: 'was stopped' }[outcome]
+  return notice(session, at, outcome, reason, `${name} ${said}`, canGoOn ? `oneshot resume ${name}` : null)
+}
+
+function wayToAnswer(session: Session): string | null {
+  const { name, mode } = session.spec
+  if (isIdle(session)) return `oneshot resume ${name}`
+  return mode === 'tty' ? `oneshot attach ${name}` : null
+}
+
+function notice(
+  { spec, phase, exit }: Session,
+  at: Instant,
+  kind: NoticeKind,
+  why: string,
+  what: string,
+  command: string | null,
+): Notice {
+  const line = oneLine(why)
+  const reason = line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON - 1)}…` : line
+  const { id, name, agent, cwd, tty = null } = spec
+  return {
+    id: tellingId(id, at, kind),
+    kind,
+    at,
+    session: { id, name, agent, title: oneLine(spec.title), cwd, tty },
+    outcome: phase.name === 'ended' ? phase.outcome : null,
+    reason,
+    exitCode: exit?.kind === 'code' ? exit.code : null,
+    text: `${what}: ${reason}`,
+    command,
+  }
+}
+
+/** One session has no two events of a kind in one moment. */
+export function tellingId(sessionId: string, at: Instant, kind: string): string {
+  return `${sessionId}-${at.toString(36)}-${kind}`
+}

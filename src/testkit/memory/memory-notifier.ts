@@ -1,0 +1,48 @@
+import type { Bulletin } from '../../core/bulletin.ts'
+import type { HookCall } from '../../core/hooks.ts'
+import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
+import type { Hooks, Notifier } from '../../ports/notifier.ts'
+
+/** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
+export class Audience {
+  channels: { readonly name: string; readonly events: readonly NoticeKind[] }[] = [
+    { name: 'phone', events: NOTICE_KINDS },
+  ]
+  /** `channel id`, in the order they were heard. */
+  readonly heard: string[] = []
+  readonly bulletins: Bulletin[] = []
+  readonly ran: string[] = []
+  /** Stands in the way of a delivery, where somebody put something there. */
+  obstacle: (channel: string) => Promise<void> | void = () => undefined
+  hook: (call: HookCall, signal: AbortSignal) => Promise<{ ok: boolean; reason: string }> = async () => {
+    return { ok: true, reason: 'exit code 0' }
+  }
+}
+
+export function memoryNotifier(audience: Audience): Notifier {
+  return {
+    channels: async () => audience.channels,
+    deliver: async (channel, bulletin) => {
+      await audience.obstacle(channel)
+      audience.heard.push(`${channel} ${bulletin.id}`)
+      audience.bulletins.push(bulletin)
+      return 'heard'
+    },
+  }
+}
+
+export function memoryHooks(audience: Audience): Hooks {
+  return {
+    run: async (call, signal) => {
+      audience.ran.push(call.id)
+      return await audience.hook(call, signal)
+    },
+  }
+}
+
+/** For an engine whose notices are of no interest. */
+export function nobody(): { notifier: Notifier; hooks: Hooks; say: (sentence: string) => void } {
+  const audience = new Audience()
+  audience.channels = []
+  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), say: () => undefined }
+}

@@ -1,0 +1,281 @@
+import { expect, test } from 'vitest'
+import { Trouble } from '../../src/lib/trouble.ts'
+import { Busy } from '../../src/ports/notifier.ts'
+import type { Program } from '../../src/testkit/memory/scripted-process.ts'
+import { type Line, Stage, specOf } from '../../src/testkit/memory/stage.ts'
+import { settle } from '../../src/testkit/memory/virtual-clock.ts'
+
+const QUICK: Program = { run: () => [{ exit: 0 }] }
+const HOUR = 3_600_000
+
+async function onStage(program: Program = QUICK) {
+  const stage = new Stage({ mute: program })
+  const { engine } = stage.supervisor()
+  await engine.start()
+  const accept = (id: string, wishes: object = {}) =>
+    engine.create(specOf({ agent: 'mute', id, name: `mute-${id}`, createdAt: stage.clock.now(), ...wishes }), {
+      prompt: null,
+      env: {},
+    })
+  const hasEnded = (id: string) => stage.session(id)?.phase.name === 'ended'
+  return { stage, engine, accept, hasEnded, texts: () => stage.audience.bulletins.map(({ text }) => text) }
+}
+
+test('an end is told once, to the channels that want to hear of it', async () => {
+  const { stage, accept, texts } = await onStage({ run: () => [{ exit: 3 }] })
+  stage.audience.channels = [
+    { name: 'phone', events: ['failed', 'blocked'] },
+    { name: 'mail', events: ['done'] },
+  ]
+  await accept('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  await stage.clock.pass(HOUR)
+  expect(stage.audience.heard.map(line => line.split(' ')[0])).toEqual(['phone'])
+  expect(texts()).toEqual(['mute-s1 failed: exit code 3\na task'])
+})
+
+test('whoever stops a session is not told that it has stopped', async () => {
+  const { stage, engine, accept } = await onStage({ run: () => [{ wait: HOUR }] })
+  await accept('s1')
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.audience.heard).toEqual([])
+})
+
+test('a channel that fails is tried again after 5, 10, 20 … seconds, and told once', async () => {
+  const { stage, accept } = await onStage()
+  const tried: number[] = []
+  stage.audience.obstacle = () => {
+    tried.push(stage.clock.now())
+    if (tried.length < 4) throw new Trouble('telling phone', 'it answered with status 500')
+  }
+  await accept('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(tried.slice(1).map((at, i) => (at - (tried[i] ?? 0)) / 1000)).toEqual([5, 10, 20])
+  expect(stage.audience.heard).toHaveLength(1)
+  expect(stage.said).toEqual(['phone did not take a notice, which is tried again: it answered with status 500'])
+})
+
+test('a channel that says when to come again is not asked before', async () => {
+  const { stage, accept } = await onStage()
+  const tried: number[] = []
+  stage.audience.obstacle = () => {
+    if (tried.push(stage.clock.now()) === 1) throw new Busy('telling phone', 'too many requests', 90_000)
+  }
+  await accept('s1')
+  await stage.until(() => stage.hasEnded('s1'))
+  expect((tried[1] ?? 0) - (tried[0] ?? 0)).toBe(90_000)
+})
+
+test('a channel that is dead for a day loses the notice, aloud; the next one it is told', async () => {
+  const { stage, accept, hasEnded, texts } = await onStage()
+  let isDead = true
+  stage.audience.obstacle = () => {
+    if (isDead) throw new Trouble('telling phone', 'connection refused')
+  }
+  await accept('s1')
+  await stage.until(() => hasEnded('s1'))
+  await stage.clock.pass(23 * HOUR)
+  expect(stage.hasTidings()).toBe(true)
+  await stage.clock.pass(2 * HOUR)
+  expect(stage.hasTidings()).toBe(false)
+  expect(stage.said.at(-1)).toBe('notice given up on phone: mute-s1 is done: exit code 0 (connection refused)')
+  isDead = false
+  await accept('s2')
+  await stage.until(() => stage.hasEnded('s2'))
+  expect(texts()).toEqual(['mute-s2 is done: exit code 0\na task'])
+})
+
+test('a channel that hangs is given up for now, and delays neither the work nor another channel', async () => {
+  const { stage, accept, hasEnded } = await onStage()
+  stage.audience.channels = ['dead', 'phone'].map(name => ({ name, events: ['done'] }))
+  stage.audience.obstacle = channel => (channel === 'dead' ? new Promise<void>(() => undefined) : undefined)
+  const begun = stage.clock.now()
+  await accept('s1')
+  await stage.until(() => hasEnded('s1'))
+  await accept('s2')
+  await stage.until(() => hasEnded('s2') && stage.audience.heard.length === 2)
+  expect(stage.clock.now() - begun).toBeLessThan(1_000)
+  await stage.clock.pass(15_000)
+  expect(stage.said).toEqual(['dead did not take a notice, which is tried again: no answer within 15 s'])
+  expect(stage.audience.heard.every(line => line.startsWith('phone '))).toBe(true)
+})
+
+test('more than twenty in a minute wait, and go in one when they are too many', async () => {
+  const { stage, accept, hasEnded, texts } = await onStage()
+  const ids = Array.from({ length: 60 }, (_, i) => `s${i + 1}`)
+  for (const id of ids) await accept(id)
+  await stage.until(() => ids.every(hasEnded))
+  await settle()
+  expect(texts()).toHaveLength(20)
+  await stage.until(() => !stage.hasTidings())
+  expect(texts()).toHaveLength(21)
+  expect(texts().at(-1)).toMatch(/^40 notices since 1 min ago:\n… and 30 before these\nmute-s\d+ is done/)
+  expect(new Set(stage.audience.bulletins.at(-1)?.document.notices?.map(({ session }) => session?.name)).size).toBe(40)
+})
+
+test('the same about the same session is told once a minute, however often it happens', async () => {
+  const stage = new Stage({})
+  const { engine } = stage.supervisor()
+  const begun = stage.clock.now()
+  for (const after of [0, 50_000, 100_000, 130_000]) {
+    const at = begun + after
+    stage.disk.notices.push({
+      id: `s1-${after}-blocked`,
+      isAddressed: false,
+      body: JSON.stringify({
+        id: `s1-${after}-blocked`,
+        kind: 'blocked',
+        at,
+        text: 'mute-task waits for you: which?',
+        command: null,
+        reason: 'which?',
+        session: { id: 's1', name: 'mute-task', agent: 'mute', title: '', cwd: '/', tty: null },
+      }),
+    })
+  }
+  await engine.start()
+  await stage.until(() => !stage.hasTidings())
+  expect(stage.audience.heard).toEqual(['phone s1-0-blocked', 'phone s1-100000-blocked'])
+})
+
+test('a configuration that cannot be read keeps notices waiting until it can, and harms nothing', async () => {
+  const { stage, accept, hasEnded } = await onStage()
+  const channels = stage.audience.channels
+  Object.defineProperty(stage.audience, 'channels', {
+    configurable: true,
+    get: () => {
+      throw new Error('config.toml:3:1 is not TOML')
+    },
+  })
+  await accept('s1')
+  await accept('s2')
+  await stage.until(() => hasEnded('s1') && hasEnded('s2'))
+  await stage.clock.pass(HOUR)
+  expect(stage.troubles.map(String)).toEqual(['Error: config.toml:3:1 is not TOML'])
+  Object.defineProperty(stage.audience, 'channels', { value: channels })
+  await stage.until(() => !stage.hasTidings())
+  expect(stage.audience.heard).toHaveLength(2)
+})
+
+test('a notice outlives its session', async () => {
+  const { stage, engine, accept, hasEnded, texts } = await onStage()
+  let isDead = true
+  stage.audience.obstacle = () => {
+    if (isDead) throw new Trouble('telling phone', 'connection refused')
+  }
+  await accept('s1')
+  await stage.until(() => hasEnded('s1') && stage.disk.outbox.length === 0)
+  expect(await engine.remove('s1')).toBe(true)
+  isDead = false
+  await stage.until(() => !stage.hasTidings())
+  expect(texts()).toEqual(['mute-s1 is done: exit code 0\na task'])
+})
+
+test('an old notice says how old it is', async () => {
+  const { stage, accept, hasEnded, texts } = await onStage()
+  let isDead = true
+  stage.audience.obstacle = () => {
+    if (isDead) throw new Trouble('telling phone', 'connection refused')
+  }
+  await accept('s1')
+  await stage.until(() => hasEnded('s1'))
+  await stage.clock.pass(HOUR)
+  isDead = false
+  await stage.until(() => !stage.hasTidings())
+  expect(texts()[0]).toMatch(/^mute-s1 is done: exit code 0 \(1 h( \d+ min)? ago\)\na task$/)
+})
+
+test('a hook that fails or hangs is noted, run no more, and delays nothing', async () => {
+  const { stage, accept, hasEnded } = await onStage()
+  stage.audience.hook = ({ session }) =>
+    session.spec.id === 's1' ? new Promise(() => undefined) : Promise.resolve({ ok: false, reason: 'exit code 9' })
+  await accept('s1', { onExit: ['/bin/hangs'] })
+  await stage.until(() => hasEnded('s1'))
+  await accept('s2', { onExit: ['/bin/fails'] })
+  await stage.until(() => hasEnded('s2'))
+  await settle()
+  expect(stage.events('s2').at(-1)).toMatchObject({ type: 'hook.ended', ok: false, reason: 'exit code 9' })
+  await stage.clock.pass(HOUR)
+  expect(stage.events('s1').at(-1)).toMatchObject({
+    type: 'hook.ended',
+    ok: false,
+    reason: 'running it: no answer within 10 min',
+  })
+  expect(stage.audience.ran).toHaveLength(2)
+  expect(stage.said).toHaveLength(2)
+})
+
+test('hooks of many sessions are run four at a time, all of them', async () => {
+  const { stage, accept, hasEnded } = await onStage()
+  const finish: (() => void)[] = []
+  stage.audience.hook = () => new Promise(resolve => finish.push(() => resolve({ ok: true, reason: 'exit code 0' })))
+  const ids = Array.from({ length: 10 }, (_, i) => `s${i + 1}`)
+  for (const id of ids) await accept(id, { onExit: ['/bin/slow'] })
+  await stage.until(() => ids.every(hasEnded))
+  await settle()
+  expect(finish).toHaveLength(4)
+  for (let next = finish.shift(); next !== undefined; next = finish.shift()) {
+    next()
+    await settle()
+  }
+  expect(stage.audience.ran).toHaveLength(10)
+  expect(stage.hasTidings()).toBe(false)
+})
+
+test('the hook of a session that is removed at once is run all the same', async () => {
+  const { stage, engine, accept, hasEnded } = await onStage()
+  stage.audience.hook = () => new Promise(() => undefined)
+  const ids = Array.from({ length: 9 }, (_, i) => `s${i + 1}`)
+  for (const id of ids) await accept(id, { onExit: ['/bin/slow'] })
+  await stage.until(() => ids.every(hasEnded) && stage.disk.outbox.length === 0)
+  await settle()
+  expect(stage.audience.ran).toHaveLength(4)
+  await engine.remove('s9')
+  expect(stage.audience.ran.filter(id => id.startsWith('s9-'))).toHaveLength(1)
+  await accept('s10', { onExit: ['/bin/slow'] })
+  await stage.until(() => hasEnded('s10'))
+  await settle()
+  expect(stage.audience.ran).toHaveLength(5)
+})
+
+test('what was told and run once is not told and run again because it cannot be noted', async () => {
+  const stage = new Stage({ mute: QUICK })
+  const full = new FullDisk(['settleDeliveries', 'settleHook'], 5)
+  const { engine } = stage.supervisor(full)
+  await engine.start()
+  const spec = specOf({ agent: 'mute', onExit: ['/bin/hook'], createdAt: stage.clock.now() })
+  await engine.create(spec, { prompt: null, env: {} })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(full.failures).toBe(5)
+  expect([stage.audience.heard.length, stage.audience.ran.length]).toEqual([1, 1])
+})
+
+/** Fails these calls, so many in all. */
+class FullDisk implements Line {
+  failures = 0
+  readonly #calls: readonly string[]
+  readonly #times: number
+
+  constructor(calls: readonly string[], times: number) {
+    this.#calls = calls
+    this.#times = times
+  }
+
+  feed<Port extends object>(port: Port): Port {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target)
+        if (typeof value !== 'function') return value
+        const call = (...args: unknown[]): unknown => value.apply(target, args)
+        return this.#calls.includes(String(name)) ? (...args: unknown[]) => this.#fail() ?? call(...args) : call
+      },
+    })
+  }
+
+  #fail(): undefined {
+    if (this.failures++ < this.#times) throw new Error('database or disk is full')
+    this.failures = this.#times
+  }
+}

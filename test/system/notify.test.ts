@@ -1,0 +1,315 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ChannelView, TrialView } from '../../src/api/contract/session-view.ts'
+import { MailServer, readMail } from '../../src/testkit/real/mail-server.ts'
+import { RecordingServer } from '../../src/testkit/real/recording-server.ts'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from './bin-folder.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, until } from './house.ts'
+import { Terminal } from './terminal.ts'
+import { userConfig } from './user-config.ts'
+
+let house: House
+let server: RecordingServer
+beforeEach(async () => {
+  house = new House()
+  server = await RecordingServer.open()
+})
+afterEach(async () => {
+  await house.close()
+  await server.close()
+})
+
+const hook = (name = 'hook'): string => `[notify.${name}]\ntype = "webhook"\nurl = "${server.url}/${name}"\n`
+
+interface Told {
+  readonly id: string
+  readonly event: string
+  readonly text: string
+  readonly session: { readonly name: string; readonly title: string }
+}
+
+const told = (): Told[] => server.bodies() as Told[]
+const names = (): string[] => told().map(({ session }) => session.name)
+
+function untilTold(count: number): Promise<Told[]> {
+  return until(`${count} were told`, () => (server.requests.length >= count ? told() : undefined))
+}
+
+test('what becomes of sessions is told, with the evidence and the way on', async () => {
+  userConfig(house, hook())
+  await house.run('--agent', 'demo', '--name', 'fine', 'steps=1 delay=1ms')
+  await house.run('--name', 'bad', '--headless', '--', 'sh', '-c', 'exit 3')
+  await house.run('--agent', 'demo', '--name', 'curious', 'ask=which')
+  await house.run('--name', 'slow', '--max-time', '1s', '--headless', '--', 'sleep', '600')
+  await untilTold(4)
+  const lines = told().map(({ event, text }) => `${event} ${text}`)
+  expect(lines.sort()).toEqual([
+    expect.stringMatching(/^blocked demo-curious waits for you: .*which/),
+    expect.stringMatching(/^done demo-fine is done: /),
+    'failed command-bad failed: exit code 3',
+    expect.stringMatching(/^stopped command-slow was stopped: the time limit of 1 s was reached/),
+  ])
+})
+
+test('a channel that fails at first is told once in the end', async () => {
+  userConfig(house, hook())
+  server.replies.push(500)
+  await house.run('--headless', '--', 'true')
+  await house.ended('command-true')
+  await until('it failed', async () => ((await channels())[0]?.failure ? true : undefined))
+  expect((await channels())[0]).toMatchObject({
+    pending: 1,
+    deliveredAt: null,
+    failure: expect.stringContaining('500'),
+  })
+  await untilTold(2)
+  expect(new Set(told().map(({ id }) => id)).size).toBe(1)
+  await until('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
+  expect(await channels()).toMatchObject([{ pending: 0, nextAt: null, failedAt: null, failure: null }])
+  expect(server.requests).toHaveLength(2)
+})
+
+test('a notice survives the kill of the supervisor that was about to tell it', async () => {
+  userConfig(house, hook())
+  server.always = 'hang'
+  await house.run('--headless', '--', 'true')
+  await untilTold(1)
+  const { pid } = await house.daemon()
+  server.always = undefined
+  process.kill(pid, 'SIGKILL')
+  const [first, second] = await untilTold(2)
+  expect(second).toEqual(first)
+  await until('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
+  expect(server.requests).toHaveLength(2)
+})
+
+test('what happens while no supervisor is there is told by the next one', async () => {
+  userConfig(house, hook())
+  await house.run('--name', 'late', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
+  await house.ok('daemon', 'stop')
+  fs.writeFileSync(house.path('go'), '')
+  await until('it is over', async () => ((await house.status('late')).phase === 'stopping' ? true : undefined))
+  expect(server.requests).toEqual([])
+  await house.ok('daemon', 'start')
+  expect(await untilTold(1)).toMatchObject([{ event: 'done', text: 'command-late is done: exit code 0' }])
+})
+
+test('a dead channel delays no session and no other channel', async () => {
+  const dead = await RecordingServer.open()
+  house.defer(() => dead.close())
+  dead.always = 'hang'
+  const refused = '[notify.refused]\ntype = "slack"\nurl = "http://127.0.0.1:1/x"\n'
+  userConfig(house, `[notify.dead]\ntype = "webhook"\nurl = "${dead.url}"\n${refused}${hook()}`)
+  for (const name of ['one', 'two', 'three']) {
+    await house.run('--name', name, '--headless', '--', 'true')
+    await house.ended(name)
+    await until(`${name} was told`, () => (names().includes(`command-${name}`) ? true : undefined))
+  }
+  // Were anybody to wait for it, each of the three would have been tried there.
+  expect(dead.requests.length).toBeLessThan(3)
+  expect(server.requests).toHaveLength(3)
+})
+
+test('a session that is cleaned away is told of all the same', async () => {
+  userConfig(house, hook())
+  server.replies.push(503)
+  await house.run('--headless', '--', 'true')
+  await house.ended('command-true')
+  await untilTold(1)
+  await house.ok('clean', 'command-true')
+  expect((await untilTold(2)).map(({ text }) => text)).toEqual(Array(2).fill('command-true is done: exit code 0'))
+})
+
+test('the configuration counts as it is now; one that is broken harms no work and loses nothing', async () => {
+  await house.run('--name', 'before', '--headless', '--', 'true')
+  await house.ended('before')
+  userConfig(house, hook())
+  await house.run('--name', 'first', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
+  userConfig(house, 'this is not TOML')
+  fs.writeFileSync(house.path('go'), '')
+  await until('the supervisor says so', () => (/is not TOML/.test(log()) ? true : undefined))
+  expect(await house.ended('first')).toMatchObject({ outcome: 'done' })
+  userConfig(house, hook())
+  await house.run('--name', 'second', '--headless', '--', 'true')
+  await untilTold(2)
+  expect(names().sort()).toEqual(['command-first', 'command-second'])
+})
+
+test('a bell rings on the terminal the work was asked for on', async () => {
+  userConfig(house, '[notify.ring]\ntype = "bell"\n')
+  const terminal = await Terminal.open(house)
+  await terminal.enter('oneshot run --name asked -- sleep 0.2')
+  await until('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
+})
+
+test('a bell rings on a terminal that is attached, and writes nothing into any session’s own', async () => {
+  userConfig(house, '[notify.ring]\ntype = "bell"\n')
+  const shown = await house.run('--name', 'shown', '--', 'sh', '-c', 'echo here I am; sleep 600')
+  const terminal = await Terminal.open(house)
+  await terminal.enter('oneshot attach shown')
+  await terminal.shows('here I am')
+  expect(await terminal.hasRung()).toBe(false)
+  await house.run('--name', 'other', '--', 'true')
+  await until('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
+  expect(house.output(shown).includes(7)).toBe(false)
+})
+
+test('a test says of each channel what became of it, and fails when one does', async () => {
+  const bin = binFolder(house, {
+    tools: ['tmux'],
+    scripts: { openclaw: `printf '%s\\n' "$@" >'${house.path('said')}'` },
+  })
+  house.env['PATH'] = `${bin}:${process.env['PATH']}`
+  userConfig(
+    house,
+    `${hook()}[notify.claw]\ntype = "openclaw"\n[notify.dead]\ntype = "slack"\nurl = "http://127.0.0.1:1/s3cretive"\n`,
+  )
+  const all = await house.oneshot('notify', 'test')
+  expect(all.code).toBe(1)
+  expect(all.stdout.split('\n').map(line => line.trimEnd())).toEqual([
+    `✔ sent   hook: posted to ${new URL(server.url).host}`,
+    '✔ sent   claw: handed to openclaw',
+    '✖ failed dead: connect ECONNREFUSED 127.0.0.1:1',
+    '',
+  ])
+  expect(fs.readFileSync(house.path('said'), 'utf8')).toContain('--text\noneshot: this is a test of oneshot’s')
+  expect(await house.json<TrialView[]>('notify', 'test', 'hook')).toMatchObject([{ channel: 'hook', ok: true }])
+  expect(server.bodies()).toMatchObject([{ event: 'test' }, { event: 'test' }])
+  await expectRefusal(house, ['notify', 'test', 'hok'], {
+    exit: 3,
+    code: 'no-channel',
+    says: 'there is no channel hok',
+    hint: 'did you mean hook?',
+  })
+})
+
+test('a test that works brings what was waiting for the channel at once', async () => {
+  userConfig(house, hook())
+  server.replies.push(500, 500)
+  await house.run('--headless', '--', 'true')
+  await untilTold(2) // Now it would wait for ten seconds.
+  await until('it waits', async () => ((await channels())[0]?.nextAt === null ? undefined : true))
+  await house.ok('notify', 'test', 'hook')
+  await until('it is told', async () => ((await channels())[0]?.pending === 0 ? true : undefined), 8_000)
+})
+
+test('without a channel there is nothing to test, and nothing to list', async () => {
+  await expectRefusal(house, ['notify', 'test'], {
+    exit: 3,
+    code: 'no-channel',
+    says: 'no channel is configured',
+    hint: '[notify.NAME]',
+  })
+  expect(await house.ok('notify')).toBe('')
+  expect(await channels()).toEqual([])
+})
+
+test('secrets are shown nowhere', async () => {
+  const token = 'tk_s3cretive'
+  const file = userConfig(
+    house,
+    `[notify.phone]
+type = "ntfy"
+url = "http://127.0.0.1:1/topic-${token}"
+token = "${token}"
+[notify.mail]
+type = "email"
+to = "a@b.test"
+url = "smtp://me:pw-${token}@127.0.0.1:1"
+[notify.chat]
+type = "telegram"
+chat = "1"
+token-env = "NOT_SET"
+`,
+  )
+  fs.chmodSync(file, 0o644)
+  await house.run('--headless', '--', 'true')
+  await house.ended('command-true')
+  await until('all was tried', async () =>
+    (await channels()).every(({ failure }) => failure !== null) ? true : undefined,
+  )
+  const shown: string[] = [log()]
+  for (const args of [
+    ['notify'],
+    ['notify', '--json'],
+    ['notify', 'test'],
+    ['config'],
+    ['config', '--json'],
+    ['doctor'],
+  ]) {
+    const { stdout, stderr } = await house.oneshot(...args)
+    shown.push(stdout, stderr)
+  }
+  const all = shown.join('\n')
+  expect(all).not.toContain('s3cretive')
+  expect(all).toContain('‹hidden›')
+  expect(all).toContain('NOT_SET is not set')
+  expect(all).toContain('holds secrets and can be read by others')
+  const database = fs.readFileSync(house.home.database).toString('latin1')
+  expect(database.includes('s3cretive')).toBe(false)
+})
+
+test('the doctor misses the program of a channel', async () => {
+  userConfig(house, '[notify.claw]\ntype = "openclaw"\n[notify.own]\ntype = "command"\nrun = "/nowhere/tell"\n')
+  const { stdout } = await house.oneshot('doctor')
+  expect(stdout).toMatch(/warning +notify claw: openclaw is not on PATH/)
+  expect(stdout).toMatch(/warning +notify own: \/nowhere\/tell is not on PATH/)
+})
+
+test.each(['start', 'starttls'] as const)('mail goes under TLS when the server has it from the %s', async from => {
+  const { key, cert, file } = await certificate()
+  const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from } })
+  house.defer(() => mails.close())
+  house.env['NODE_EXTRA_CA_CERTS'] = file
+  const scheme = from === 'start' ? 'smtps' : 'smtp'
+  userConfig(
+    house,
+    `[notify.mail]\ntype = "email"\nto = "a@b.test"\nurl = "${scheme}://me:pw@localhost:${mails.port}"\n`,
+  )
+  await house.ok('notify', 'test', 'mail')
+  expect(mails.mails).toMatchObject([{ to: ['a@b.test'], isSecure: true, login: 'me:pw' }])
+  expect(mails.mails.map(readMail)).toMatchObject([{ subject: 'oneshot: oneshot test' }])
+})
+
+test('a mail server that is not who it says it is gets nothing', async () => {
+  const { key, cert } = await certificate()
+  const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from: 'starttls' } })
+  house.defer(() => mails.close())
+  userConfig(house, `[notify.mail]\ntype = "email"\nto = "a@b.test"\nurl = "smtp://me:pw@localhost:${mails.port}"\n`)
+  const { code, stdout } = await house.oneshot('notify', 'test', 'mail')
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/failed mail: .*(self-signed|certificate)/),
+  })
+  expect(mails.mails).toEqual([])
+})
+
+function channels(): Promise<ChannelView[]> {
+  return house.json<ChannelView[]>('notify')
+}
+
+function log(): string {
+  return fs.readFileSync(house.home.daemonLog, 'utf8')
+}
+
+async function certificate(): Promise<{ key: string; cert: string; file: string }> {
+  const [key, file] = [path.join(house.root, 'key.pem'), path.join(house.root, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const made = await run('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    file,
+    ...subject,
+  ])
+  expect(made.code).toBe(0)
+  return { key: fs.readFileSync(key, 'utf8'), cert: fs.readFileSync(file, 'utf8'), file }
+}
