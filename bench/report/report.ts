@@ -32,8 +32,17 @@ ${notMeasured.map(reason => `\nNot measured: ${reason}\n`).join('')}
   wall time of that process, with its own start.
 - **agent dead → known**: from just before \`kill -9\` of the agent to the time in the event \`attempt.ended\`, which has
   whole milliseconds; *and on disk*: until the shim's letter is taken from the mailbox, which follows the synchronous
-  commit to the database, seen by inotify. For peers: until the next program's first act, because they tell nobody that
-  they know; ours waits before it restarts, by policy. Peers' programs lived for more than a second.
+  commit to the database, seen by inotify.
+- **agent killed → the next one's first act**: the same program under each, whose first act is a file named after its pid,
+  seen by inotify. Each has lived for more than a second, for the peers take a shorter life for a flaw. Ours is told to
+  start it again at once, as they are; by then it has written down, synchronously, that the one died and that the other
+  begins. None of the others writes anything down. The figures hold where a control group may be made, as for root or in a
+  delegated one; elsewhere all processes are looked through and a second commit follows.
+- **supervisor killed and started again**: \`kill -9\` of the process that would start the next program, half a second
+  without it, and a start in the documented way: our keeper does it; runsvdir and s6-svscan do it by themselves; \`pm2
+  resurrect\` after \`pm2 save\`; supervisord and the loop are started again. The program talks meanwhile and notes what it
+  says. Told are the copies that run then, whether a death of the first is followed by another start, and how many of its
+  lines nobody kept. runit, s6 and the loop let it write into a file, pm2 and supervisord read a pipe.
 - **output**: numbered lines of 100 bytes, written in 64,000-byte chunks; MB/s as the writing program measures them.
   The record is compared with what was written, byte for byte.
 - **memory**: smaps_rollup. Per session: private memory of its shim and an equal share of the whole tmux server. runit's

@@ -9,7 +9,7 @@ main() {
   umask 077
   home=$1 id=$2 attempt=$3 mode=$4 tmux=$5 group=$6
   folder=$home/sessions/$id/attempts/$attempt
-  notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid=''
+  notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid='' alone=''
   unset TMUX TMUX_PANE
   is_there flock && has_flock=yes
   is_there setsid && has_setsid=yes
@@ -57,8 +57,11 @@ attend() {
     printf '\033]oneshot;end\007' 2>/dev/null
     conclude ended "$status"
     return
+  elif [ -n "$has_setsid" ] && [ -r /proc/self/stat ]; then
+    # Without a shell of its own, which would take half a millisecond to start.
+    (alone=setsid LC_ALL=C && export LC_ALL && . "$folder/launch")
   elif [ -n "$has_setsid" ]; then
-    LC_ALL=C setsid /bin/sh "$folder/launch"
+    setsid sh "$folder/launch"
   elif is_there perl; then
     perl -e 'use POSIX "setsid"; setsid(); exec @ARGV' sh "$folder/launch"
   else
@@ -141,10 +144,10 @@ hear() {
   awake
 }
 
-# What we slept with goes: by force, for a newborn may not hear anything else, and quietly, for a word of the shell about it
-# would be taken for one about the program.
+# What we slept with goes, by a signal that the shell says no word about: one would be taken for one about the program. It is
+# none that we catch, either, for a newborn would lose it.
 awake() {
-  [ -z "$sleeper" ] || { kill -KILL "$sleeper" && wait "$sleeper"; } 2>/dev/null
+  [ -z "$sleeper" ] || kill -PIPE "$sleeper" 2>/dev/null
   sleeper=''
 }
 

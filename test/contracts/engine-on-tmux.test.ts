@@ -9,7 +9,7 @@ import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
 import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
 import { systemClock } from '../../src/world/os/system-clock.ts'
-import { readClaim } from '../../src/world/os/spool.ts'
+import { readClaim, readExit } from '../../src/world/os/spool.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
 import { TmuxWork } from '../../src/world/tmux/work.ts'
 import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
@@ -106,7 +106,7 @@ describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode
     await bench.until('it has spoken', () => phaseOf(id)?.name === 'running' && store.load(id)?.thread.id === 't')
     await engine.shutDown()
     process.kill(store.load(id)?.life?.pid as number, 'SIGKILL')
-    await bench.until('it has ended', () => fs.existsSync(attemptFolder(bench.home, id, 1).exit))
+    await bench.until('it has ended', () => readExit(attemptFolder(bench.home, id, 1)) !== null)
     await takeOver()
     await ended(id)
     expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, restarts: [expect.any(Number)] })

@@ -131,7 +131,7 @@ describe('the shim of an attempt that has ended', () => {
     const pid = victim(first)
     invariant(pid !== undefined, 'the one to be killed is not there')
     process.kill(pid, 'SIGKILL')
-    await bench.until('its shim is gone', () => lives(shimOf(first)) === 'dead')
+    await bench.until('it is gone', () => lives(shimOf(first)) === 'dead')
     const second = next(first)
     await bench.work.launch(second)
     await staysAlive(second)

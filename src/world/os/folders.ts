@@ -13,6 +13,8 @@ export interface SessionFolder {
   readonly transcript: string
   /** When the transcript had which length. */
   readonly times: string
+  /** The folder of the next attempt, made ready while there is time: whatever is made anew takes longer. */
+  readonly spare: string
   /** Held by everything of a live attempt, so that two never overlap. */
   readonly lock: string
   /** What its hooks wrote, one file each. */
@@ -54,13 +56,18 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
     mirror: at('session.json'),
     transcript: at('transcript'),
     times: at('times'),
+    spare: at('spare'),
     lock: at('lock'),
     hooks: at('hooks'),
   }
 }
 
 export function attemptFolder(home: Home, id: string, attempt: number): AttemptFolder {
-  const root = `${home.sessions}/${id}/attempts/${attempt}`
+  return attemptFolderAt(`${home.sessions}/${id}/attempts/${attempt}`)
+}
+
+/** The same files, wherever they lie. */
+export function attemptFolderAt(root: string): AttemptFolder {
   const at = (name: string): string => `${root}/${name}`
   return {
     root,

@@ -6,7 +6,7 @@ const USUAL_UMASK = 0o022
 
 /**
  * The sh program that becomes the agent. It writes down who it is, rings, and turns into the program by exec, so that
- * the recorded pid is the program's. Every word in it is quoted; prompts are not in it, they arrive on stdin.
+ * the recorded pid is the program's; through $alone, where the shim that reads it has set that. Every word in it is quoted; prompts are not in it, they arrive on stdin.
  */
 export function launchFile(
   order: LaunchOrder,
@@ -14,18 +14,20 @@ export function launchFile(
 ): string {
   const { folder, letter, env } = files
   return `${[
-    'if [ -r "/proc/$$/stat" ]; then',
-    '  read -r stat <"/proc/$$/stat"',
+    // Not by $$: in a shell within a shell that is the other one's.
+    'if [ -r /proc/self/stat ]; then',
+    '  read -r stat </proc/self/stat',
     '  set -- $stat',
+    '  pid=$1',
     '  shift 21',
     '  birth=$1',
     '  read -r boot </proc/sys/kernel/random/boot_id',
     'else',
-    '  birth=$(ps -o lstart= -p $$) boot=unknown',
+    '  pid=$$ birth=$(ps -o lstart= -p $$) boot=unknown',
     'fi',
     // On a full disk it waits for room: a program that is not written down would run without anybody knowing.
     `until [ -e ${quote(folder.swept)} ] ||`,
-    `  printf '%s %s %s\\nend\\n' "$$" "$birth" "$boot" >${quote(folder.started)}`,
+    `  printf '%s %s %s\\nend\\n' "$pid" "$birth" "$boot" >${quote(folder.started)}`,
     'do sleep 1; done 2>/dev/null',
     // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
     `[ ! -e ${quote(folder.swept)} ] || exit 125`,
@@ -34,7 +36,7 @@ export function launchFile(
     `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,
     // By its full name: a long PATH takes a shell as long as starting a program does.
-    `exec /usr/bin/env -i -- ${words(env, order.argv)}`,
+    `exec $alone /usr/bin/env -i -- ${words(env, order.argv)}`,
   ].join('\n')}\n`
 }
 

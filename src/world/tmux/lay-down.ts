@@ -3,22 +3,43 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { LaunchOrder } from '../../ports/work.ts'
 import { replaceFile } from '../os/files.ts'
-import { attemptFolder, attemptId, sessionFolder } from '../os/folders.ts'
+import { type AttemptFolder, attemptFolder, attemptFolderAt, attemptId, sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { launchFile } from './launch-file.ts'
 
-/** Puts everything a shim needs into the attempt's folder. Until it is claimed, it may be laid down again. */
+/**
+ * Puts everything a shim needs into the attempt's folder. Until it is claimed, it may be laid down again. Where a folder was
+ * made ready it is filled and then given its name, so that it is there whole or not at all.
+ */
 export function layDown(order: LaunchOrder, home: Home): void {
   const folder = attemptFolder(home, order.sessionId, order.attempt)
-  const session = sessionFolder(home, order.sessionId)
-  fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
-  fs.closeSync(fs.openSync(folder.stdout, 'a', 0o600))
-  if (order.stdin !== undefined) replaceFile(folder.stdin, order.stdin)
-  if (order.thread !== null) linkThread(folder.thread, path.join(home.threads, fileName(order.thread)))
+  const { spare, env: saved } = sessionFolder(home, order.sessionId)
+  const isReady = !fs.existsSync(folder.root) && fs.existsSync(spare)
+  const place = isReady ? attemptFolderAt(spare) : folder
+  if (!isReady) makeFolder(folder)
+  const put = isReady ? fs.writeFileSync : replaceFile
+  if (order.stdin !== undefined) replaceFile(place.stdin, order.stdin)
+  if (order.thread !== null) linkThread(place.thread, path.join(home.threads, fileName(order.thread)))
   const marker = attemptId(order.sessionId, order.attempt)
   const ours = { ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
-  const env = { ...savedEnv(session.env), ...terminalOf(order), ...ours }
-  replaceFile(folder.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env }))
+  const env = { ...savedEnv(saved), ...terminalOf(order), ...ours }
+  put(place.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env }))
+  if (isReady) fs.renameSync(spare, folder.root)
+}
+
+/** Makes the folder of a session's next attempt, with empty files in it: no record counts before its last line is there. */
+export function makeSpare(home: Home, sessionId: string): void {
+  const { spare } = sessionFolder(home, sessionId)
+  const draft = attemptFolderAt(`${spare}.draft`)
+  if (fs.existsSync(spare)) return
+  makeFolder(draft)
+  for (const file of [draft.launch, draft.started, draft.exit]) fs.writeFileSync(file, '', { mode: 0o600 })
+  fs.renameSync(draft.root, spare)
+}
+
+function makeFolder({ root, stdout }: AttemptFolder): void {
+  fs.mkdirSync(root, { recursive: true, mode: 0o700 })
+  fs.closeSync(fs.openSync(stdout, 'a', 0o600))
 }
 
 function linkThread(link: string, lock: string): void {

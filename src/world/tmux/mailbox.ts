@@ -22,7 +22,10 @@ export class Mailbox {
 
   /** Takes the letters of an attempt away. */
   empty(attemptId: string): void {
-    for (const kind of ['started', 'exit']) fs.rmSync(path.join(this.#folder, `${attemptId}.${kind}`), { force: true })
+    for (const kind of ['started', 'exit']) {
+      const letter = path.join(this.#folder, `${attemptId}.${kind}`)
+      if (fs.existsSync(letter)) fs.rmSync(letter, { force: true })
+    }
   }
 
   close(): void {

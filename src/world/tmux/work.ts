@@ -14,7 +14,7 @@ import { Captions } from './captions.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
 import { evidenceIn } from './evidence.ts'
 import { handOver } from './hand-over.ts'
-import { layDown, savedEnv } from './lay-down.ts'
+import { layDown, makeSpare, savedEnv } from './lay-down.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Panes } from './panes.ts'
 import { Recording, withoutClosingMark } from './recording.ts'
@@ -23,6 +23,8 @@ import { lastSeen, vitalsOf, writtenBy } from './vitals.ts'
 /** An agent that writes without pause is read this often, not at each write. */
 const NEWS_PAUSE = 150
 const LONGEST_COMPLAINT = 65_536
+/** When a program has started, there is time to make its successor's folder ready. */
+const SPARE_TIME = 200
 
 /** The work plane on this machine: shims in tmux panes, records in files. */
 export class TmuxWork implements Work {
@@ -33,6 +35,7 @@ export class TmuxWork implements Work {
   readonly #measured = new Map<string, number>()
   readonly #captions: Captions
   readonly #oom = new OomWatch()
+  readonly #timers = new Set<NodeJS.Timeout>()
   #mailbox: Mailbox | undefined
   #tell: (sessionId: string) => void = () => undefined
 
@@ -95,6 +98,7 @@ export class TmuxWork implements Work {
     const show = this.#shown(order, order.show)
     if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
     if (order.mode === 'headless') {
+      this.#makeSpareSoon(order.sessionId)
       if (await handOver(order, this.#home, this.#panes.shimProgram)) return
       await this.#clearBefore(order)
       return this.#panes.openHeadless(order, show)
@@ -221,8 +225,21 @@ export class TmuxWork implements Work {
 
   shutDown(): void {
     this.#mailbox?.close()
+    for (const timer of this.#timers) clearTimeout(timer)
     for (const watcher of this.#watched.values()) watcher.close()
     this.#watched.clear()
+  }
+
+  #makeSpareSoon(sessionId: string): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      try {
+        if (fs.existsSync(sessionFolder(this.#home, sessionId).root)) makeSpare(this.#home, sessionId)
+      } catch {
+        // A full disk, or a session just removed: the next attempt has its folder made when it is laid down.
+      }
+    }, SPARE_TIME)
+    this.#timers.add(timer)
   }
 
   /** A shim that could not be called to the next attempt would keep it from beginning. */
