@@ -185,8 +185,16 @@ export class Engine {
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */
   async mend(): Promise<void> {
     if (!this.#isInCharge()) return
-    const live = this.#world.store.live().filter(session => session.life !== null && session.exit === null)
-    await this.#world.work.mend(live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) })))
+    const { store, work } = this.#world
+    const live = store.live().filter(isAtWork)
+    const refs = live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) }))
+    // In the session's turn: one that ends meanwhile would be given a pane that nobody closes.
+    await work.mend(refs, (id, deed) =>
+      this.#enter(id, async () => {
+        const session = store.load(id)
+        if (session !== undefined && isAtWork(session)) await deed()
+      }),
+    )
   }
 
   onChange(listener: (session: Session) => void): () => void {
@@ -310,4 +318,8 @@ export class Engine {
   #agentOf(session: Session): Agent {
     return this.#world.agents(session.spec.agent)
   }
+}
+
+function isAtWork({ life, exit }: Session): boolean {
+  return life !== null && exit === null
 }
