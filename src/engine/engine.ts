@@ -250,7 +250,7 @@ export class Engine {
   }
 
   /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
-  #takeIn(id: string): boolean {
+  #takeIn(id: string, isSwept = false): boolean {
     const { store, work } = this.#world
     const session = store.load(id)
     if (session === undefined) return false
@@ -258,7 +258,7 @@ export class Engine {
     if (name === 'ended' || name === 'resting') return false
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, this.#worldOf(session))
+    const observed = observe(session, this.#worldOf(session), isSwept)
     const isNews = this.#recorder.decide(id, observed.signals, observed)
     if (observed.signals.length > 0) this.#takeLetters(session)
     if (observed.isAdopted) this.#lookLater(id)
@@ -289,7 +289,7 @@ export class Engine {
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
       const learned = await perform(item.effect, session, this.#worldOf(session))
       if (learned.length > 0) {
-        while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
+        while (this.#takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
         this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
       }
       store.settle(item.key)
@@ -299,7 +299,7 @@ export class Engine {
   /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
   #recordAt(learned: readonly Signal[], id: string): Signal[] {
     const session = this.#world.store.load(id)
-    const gone = learned.find(signal => signal.type === 'tree.gone')
+    const gone = learned.find(isGone)
     if (session === undefined || gone?.attempt !== session.attempt) return []
     return lastLook(session, this.#worldOf(session), gone.at)
   }
@@ -322,4 +322,8 @@ export class Engine {
 
 function isAtWork({ life, exit }: Session): boolean {
   return life !== null && exit === null
+}
+
+function isGone(signal: Signal): signal is Extract<Signal, { type: 'tree.gone' }> {
+  return signal.type === 'tree.gone'
 }
