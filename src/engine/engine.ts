@@ -219,8 +219,16 @@ export class Engine {
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */
   async mend(): Promise<void> {
     if (!this.#isInCharge()) return
-    const live = this.#world.store.live().filter(session => session.life !== null && session.exit === null)
-    await this.#world.work.mend(live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) })))
+    const { store, work } = this.#world
+    const live = store.live().filter(isAtWork)
+    const refs = live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) }))
+    // In the session's turn: one that ends meanwhile would be given a pane that nobody closes.
+    await work.mend(refs, (id, deed) =>
+      this.#enter(id, async () => {
+        const session = store.load(id)
+        if (session !== undefined && isAtWork(session)) await deed()
+      }),
+    )
   }
 
   /** Tells a test on these channels of the user's. */
@@ -288,7 +296,7 @@ export class Engine {
   }
 
   /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
-  #takeIn(id: string): boolean {
+  #takeIn(id: string, isSwept = false): boolean {
     const { store, work } = this.#world
     const session = store.load(id)
     if (session === undefined) return false
@@ -296,7 +304,7 @@ export class Engine {
     if (name === 'ended' || name === 'resting') return false
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, this.#worldOf(session))
+    const observed = observe(session, this.#worldOf(session), isSwept)
     const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
     const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
@@ -344,7 +352,7 @@ export class Engine {
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
       const learned = await perform(item.effect, session, this.#worldOf(session))
       if (learned.length > 0) {
-        while (this.#takeIn(id)); // What it wrote down last comes before what follows from its end.
+        while (this.#takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
         this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
       }
       store.settle(item.key)
@@ -354,7 +362,7 @@ export class Engine {
   /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
   #recordAt(learned: readonly Signal[], id: string): Signal[] {
     const session = this.#world.store.load(id)
-    const gone = learned.find(signal => signal.type === 'tree.gone')
+    const gone = learned.find(isGone)
     if (session === undefined || gone?.attempt !== session.attempt) return []
     return lastLook(session, this.#worldOf(session), gone.at)
   }
@@ -373,4 +381,12 @@ export class Engine {
   #agentOf(session: Session): Agent {
     return this.#world.agents(session.spec.agent)
   }
+}
+
+function isAtWork({ life, exit }: Session): boolean {
+  return life !== null && exit === null
+}
+
+function isGone(signal: Signal): signal is Extract<Signal, { type: 'tree.gone' }> {
+  return signal.type === 'tree.gone'
 }

@@ -31,15 +31,17 @@ export interface Observed {
 
 /**
  * Looks at an attempt from outside and says what is new, in the order it happened: it started, it spoke, it ended.
+ * A terminal's last words are recorded by the time its attempt `isSwept`, and may be torn before.
  * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
  */
-export function observe(session: Session, world: Archive & { clock: Clock }): Observed {
+export function observe(session: Session, world: Archive & { clock: Clock }, isSwept = false): Observed {
   const { work, agent, clock } = world
   const ref = attemptRef(session)
   const at = clock.now()
   const { attempt } = session
   const evidence = lookAt(ref, work)
-  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, isOver(evidence))
+  const canSayMore = !isOver(evidence) || (session.spec.mode === 'tty' && !isSwept)
+  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, !canSayMore)
   const signals: Signal[] = []
   if (evidence.life !== null && session.life === null)
     signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })

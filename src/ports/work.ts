@@ -124,7 +124,7 @@ export interface Work {
   /** Closes the session's panes. Nothing happens when they are closed already. */
   close(ref: AttemptRef): Promise<void>
   /** Repairs what the live sessions have lost: their panes when tmux was killed, a terminal's recorder. */
-  mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[]): Promise<void>
+  mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[], whileLive: WhileLive): Promise<void>
   /** Removes a session's files. */
   remove(sessionId: string): Promise<void>
   /** Notes how long the attempt's log is by now, so that it can later be read from a point in time on. */
@@ -138,3 +138,6 @@ export interface Work {
   /** Stops watching. What was launched goes on. */
   shutDown(): void
 }
+
+/** Does something for a session in its turn, if it is still at work then. */
+export type WhileLive = (sessionId: string, deed: () => Promise<void>) => Promise<void>

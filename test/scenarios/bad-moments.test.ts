@@ -39,6 +39,21 @@ test('last words spoken while nobody listened, by an agent whose shim was killed
   expect(stage.session('s1')?.lastWord).toEqual({ ok: true, text: 'all of it' })
 })
 
+test('the rest of a torn line that a terminal is still to give, after the death of its program, belongs to that line', async () => {
+  const stage = new Stage({ talker: { run: () => [{ say: 'I begin\ndone: all' }] } })
+  const give = (): boolean => {
+    const attempt = stage.machine.attempt(FIRST)
+    attempt.output = Buffer.concat([attempt.output, Buffer.from(' of it\n')])
+    return false
+  }
+  const { engine } = stage.supervisor(interlude('sweep', 'before', give))
+  await engine.start()
+  await engine.create(specOf({ agent: 'talker', mode: 'tty' }), FILES)
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')).toMatchObject({ attempt: 1, lastWord: { ok: true, text: 'all of it' } })
+  expect(stage.transcript('s1')).toContain('\ndone: all of it\n')
+})
+
 test('a line without an end is told when the agent has vanished', async () => {
   const stage = new Stage({ talker: { run: () => [{ say: 'I was about to' }, { wait: Infinity }] } })
   const { engine } = stage.supervisor()

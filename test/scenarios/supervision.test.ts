@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Superseded } from '../../src/ports/store.ts'
-import { Stage, specOf } from '../../src/testkit/memory/stage.ts'
+import type { Work } from '../../src/ports/work.ts'
+import { type Line, Stage, specOf } from '../../src/testkit/memory/stage.ts'
 import { begin } from './begin.ts'
 
 const FILES = { prompt: Buffer.from('do it'), env: {} }
@@ -64,3 +65,37 @@ test('the slow round notes how long the logs are, so that they can be read from 
   await engine.reconcile()
   expect(stage.machine.sessions.get('s1')?.times).toEqual([{ at: stage.clock.now(), size: 6 }])
 })
+
+test('a session that ends while panes are given back is not given one that nobody closes', async () => {
+  const stage = new Stage({ talker: { run: () => [{ wait: 100 }, { say: 'done: it\n' }] } })
+  const isAtWork = (): boolean => stage.session('s1') !== undefined
+  const { engine } = stage.supervisor(
+    slowToMend(async () => (isAtWork() ? stage.until(() => stage.hasEnded('s1')) : undefined)),
+  )
+  await engine.start()
+  await engine.create(specOf({ agent: 'talker' }), FILES)
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.mend()
+  expect(stage.session('s1')?.phase.name).toBe('ended')
+  expect([...stage.machine.panes]).toEqual([])
+})
+
+/** Something happens between the decision to mend and the deed. */
+function slowToMend(meanwhile: () => Promise<void>): Line {
+  const slow = (work: Work): Work['mend'] => {
+    return async (...args) => {
+      await meanwhile()
+      await work.mend(...args)
+    }
+  }
+  return {
+    feed: port =>
+      new Proxy(port, {
+        get: (target, key) => {
+          if (key === 'mend') return slow(target as unknown as Work)
+          const value: unknown = Reflect.get(target, key)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      }),
+  }
+}

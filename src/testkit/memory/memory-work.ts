@@ -1,5 +1,5 @@
 import type { Life } from '../../core/session.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
+import type { AttemptRef, Evidence, LaunchOrder, Usage, WhileLive, Work } from '../../ports/work.ts'
 import type { Instant } from '../../lib/time.ts'
 import { invariant } from '../../lib/trouble.ts'
 import { keyOf, type Machine, type SessionFiles } from './machine.ts'
@@ -140,8 +140,8 @@ export class MemoryWork implements Work {
     this.heard(ref)
   }
 
-  async mend(live: readonly AttemptRef[]): Promise<void> {
-    for (const { name } of live) this.#machine.panes.add(name)
+  async mend(live: readonly AttemptRef[], whileLive: WhileLive): Promise<void> {
+    for (const { name, sessionId } of live) await whileLive(sessionId, async () => void this.#machine.panes.add(name))
   }
 
   async remove(sessionId: string): Promise<void> {

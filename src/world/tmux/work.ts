@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Usage, Work } from '../../ports/work.ts'
+import type { AttemptRef, Evidence, LaunchOrder, Usage, WhileLive, Work } from '../../ports/work.ts'
 import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -178,12 +178,18 @@ export class TmuxWork implements Work {
       fs.rmSync(`${terminalSocket(this.#home, ref.sessionId)}${suffix}`, { force: true })
   }
 
-  async mend(live: readonly (AttemptRef & { show: LaunchOrder['show'] })[]): Promise<void> {
+  async mend(
+    live: readonly (AttemptRef & { show: LaunchOrder['show'] })[],
+    whileLive: WhileLive = atOnce,
+  ): Promise<void> {
     if (live.length === 0) return
     const open = await this.#panes.sessions()
     for (const ref of live) {
-      if (!open.has(ref.name)) await this.#panes.openView(ref, this.#shown(ref, ref.show))
-      if (ref.mode === 'tty') await this.#recording.mend(ref)
+      if (open.has(ref.name) && ref.mode === 'headless') continue
+      await whileLive(ref.sessionId, async () => {
+        if (!open.has(ref.name)) await this.#panes.openView(ref, this.#shown(ref, ref.show))
+        if (ref.mode === 'tty') await this.#recording.mend(ref)
+      })
     }
   }
 
@@ -262,6 +268,8 @@ export class TmuxWork implements Work {
     return attemptFolder(this.#home, ref.sessionId, ref.attempt)
   }
 }
+
+const atOnce: WhileLive = (_, deed) => deed()
 
 function markerOf(ref: AttemptRef): string {
   return attemptId(ref.sessionId, ref.attempt)

@@ -30,7 +30,7 @@ export class Journal {
   begin(file: string): void {
     const own = identify(process.pid) as ProcessId
     this.#note({ kind: 'began', attempt: this.#attempt, process: own, at: steadyNow() })
-    for (const entry of readJournal(file)) {
+    for (const entry of readJournal(file, '"process"')) {
       if (!('process' in entry) || entry.attempt === this.#attempt) continue
       if (lives(entry.process) === 'alive')
         this.#note({
@@ -64,8 +64,9 @@ export function steadyNow(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000
 }
 
-export function readJournal(file: string): Entry[] {
+/** All entries, or those whose line holds a text: most of a journal tells of lines that were written. */
+export function readJournal(file: string, text = ''): Entry[] {
   if (!fs.existsSync(file)) return []
   const lines = fs.readFileSync(file, 'utf8').split('\n').slice(0, -1)
-  return lines.map(line => JSON.parse(line) as Entry)
+  return lines.filter(line => line.includes(text)).map(line => JSON.parse(line) as Entry)
 }

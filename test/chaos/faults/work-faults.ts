@@ -78,7 +78,7 @@ export function folderOf(scene: Scene, story: Story): AttemptFolder | undefined 
 }
 
 function toolsOf(scene: Scene, story: Story): ProcessId[] {
-  return readJournal(scene.theatre.journalOf(story.plan.task))
+  return readJournal(scene.theatre.journalOf(story.plan.task), '"kind":"tool"')
     .flatMap(entry => (entry.kind === 'tool' ? [entry.process] : []))
     .filter(tool => lives(tool) === 'alive')
 }

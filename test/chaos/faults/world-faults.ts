@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { steadyNow } from '../agent/journal.ts'
 import { between } from '../dice.ts'
-import type { Fault } from './fault.ts'
+import type { Fault, Scene } from './fault.ts'
 
 /** No room for anything, for a while. It is as it should be when something is accepted again. */
 export const fillDisk: Fault = async (scene, roll) => {
@@ -9,9 +9,18 @@ export const fillDisk: Fault = async (scene, roll) => {
   if (!disk.isSmall) return undefined
   const at = steadyNow()
   disk.fill()
-  const freed = pause(between(roll, 300, 2_000)).then(() => disk.free())
+  hurtRecorders(scene)
+  const freed = pause(between(roll, 300, 2_000)).then(() => {
+    hurtRecorders(scene)
+    disk.free()
+  })
   const recovery = freed.then(() => scene.moments.wait(['launched', 'accepted'], 60_000))
   return { at, kills: 0, recovery }
+}
+
+/** A terminal's recorder dies of a full disk. */
+function hurtRecorders({ fleet }: Scene): void {
+  for (const story of fleet.live) if (story.plan.mode === 'tty') story.hurt.add('recorder')
 }
 
 const MINUTE = 60_000

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkSession, type SessionFigures } from '../checks/check-session.ts'
 import { dice } from '../dice.ts'
@@ -60,6 +61,7 @@ export class Fleet {
   /** One whose check found something stays to be looked at. */
   async #clean(story: Story): Promise<void> {
     if (this.#around.findings.names(story.name)) return
+    fs.rmSync(this.#around.theatre.journalOf(story.plan.task), { force: true })
     await this.#around.user.ask(async client => {
       if (story.view() === undefined) return
       await client.clean({ ids: [story.id as string] })
