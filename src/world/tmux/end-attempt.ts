@@ -52,8 +52,12 @@ async function endShim(folder: AttemptFolder, marker: string): Promise<void> {
   const hasConcluded = await untilConcluded(folder, shim)
   const hasLeft = hasConcluded && (await leaves(shim))
   if (!hasLeft) await endTree({ marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
-  const group = readShim(folder)?.group
-  for (let look = 0; group && !removeGroup(group) && look < LEAVE_LOOKS; look++) await pause(1)
+  await giveBack(readShim(folder)?.group ?? null)
+}
+
+async function giveBack(group: string | null): Promise<void> {
+  if (group === null) return
+  for (let look = 0; look < LEAVE_LOOKS && !removeGroup(group); look++) await pause(1)
 }
 
 /** A shim that has nothing more to do goes at a word, and what it waits with goes with it. */
