@@ -41,12 +41,13 @@ export function isDivided(group: string): boolean {
   }
 }
 
-/** Gives an empty group back. */
-export function removeGroup(group: string): void {
+/** Gives an empty group back; false while something in it is just ending. */
+export function removeGroup(group: string): boolean {
   try {
     fs.rmdirSync(group)
-  } catch {
-    // It went with the last boot, or holds something that is just ending: an empty one costs nothing.
+    return true
+  } catch (cause) {
+    return hasCode(cause, 'ENOENT') // It went with the last boot.
   }
 }
 

@@ -12,7 +12,7 @@ const POLITE_GRACE = 2_000
 const SWEEP_LIMIT = 10_000
 /** Looks for the exit record of a program that is gone, 10 ms apart. */
 const CONCLUDE_LOOKS = 300
-/** Looks whether a shim that was told to go has gone, 1 ms apart. */
+/** Looks whether a shim that was told to go has gone, and what it waited with, 1 ms apart. */
 const LEAVE_LOOKS = 1_000
 
 /** As Ctrl-C would, and only once: many programs take a second one for "at once, saving nothing". */
@@ -52,8 +52,12 @@ async function endShim(folder: AttemptFolder, marker: string): Promise<void> {
   const hasConcluded = await untilConcluded(folder, shim)
   const hasLeft = hasConcluded && (await leaves(shim))
   if (!hasLeft) await endTree({ marker, root: shim }, { grace: 0, limit: SWEEP_LIMIT })
-  const group = readShim(folder)?.group
-  if (group) removeGroup(group)
+  await giveBack(readShim(folder)?.group ?? null)
+}
+
+async function giveBack(group: string | null): Promise<void> {
+  if (group === null) return
+  for (let look = 0; look < LEAVE_LOOKS && !removeGroup(group); look++) await pause(1)
 }
 
 /** A shim that has nothing more to do goes at a word, and what it waits with goes with it. */
