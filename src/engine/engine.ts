@@ -2,26 +2,20 @@ import { type Beginning, create } from '../core/create.ts'
 import { isSetBack } from '../core/is-set-back.ts'
 import type { Session, Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
-import type { Step } from '../core/step.ts'
-import type { Instant } from '../lib/time.ts'
-import { invariant, Trouble } from '../lib/trouble.ts'
+import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
-import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
-import { observe } from './observe.ts'
-import { perform, showOf } from './perform.ts'
+import { showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
-import { type Archive, count, lastLook } from './thread.ts'
+import { count } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
-
-/** How soon an agent is looked at again for whose end nobody rings, in milliseconds. */
-const LOOK_AFTER_ADOPTED = 1_000
 
 /**
  * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
@@ -32,9 +26,8 @@ export class Engine {
   readonly #turnstile = new Turnstile()
   /** Looks that have not begun yet: another request for the same one changes nothing. */
   readonly #queued = new Map<string, Promise<void>>()
-  /** Sessions whose agent outlives its shim, and that will be looked at soon. */
-  readonly #adopted = new Set<string>()
   readonly #recorder: Recorder
+  readonly #attendant: Attendant
   readonly #alarm: Alarm
   readonly #vigil: Vigil
   readonly #courier: Courier
@@ -44,6 +37,10 @@ export class Engine {
   constructor(world: World) {
     this.#world = world
     this.#recorder = new Recorder(world)
+    this.#attendant = new Attendant(world, this.#recorder, {
+      isDown: () => this.#isDown,
+      look: id => void this.look(id),
+    })
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
@@ -130,7 +127,7 @@ export class Engine {
       await work.keep(id, next, message.text)
       const { key, gist } = message
       this.#recorder.decide(id, [
-        { at: clock.now(), type: 'user.message', key, gist, ...count(session, this.#worldOf(session)) },
+        { at: clock.now(), type: 'user.message', key, gist, ...count(session, this.#attendant.worldOf(session)) },
       ])
       return next
     })
@@ -147,7 +144,7 @@ export class Engine {
       const wish: Signal = {
         at: this.#world.clock.now(),
         type: 'user.resume',
-        ...count(session, this.#worldOf(session)),
+        ...count(session, this.#attendant.worldOf(session)),
       }
       if (Object.keys(env).length > 0) await this.#world.work.changeEnvironment(id, env)
       this.#recorder.decide(id, [wish])
@@ -161,12 +158,12 @@ export class Engine {
     if (queued !== undefined) return queued
     const looked = this.#enter(id, async () => {
       this.#queued.delete(id)
-      await this.#performPending(id)
-      while (this.#takeIn(id)) {
-        await this.#performPending(id)
+      await this.#attendant.performPending(id)
+      while (this.#attendant.takeIn(id)) {
+        await this.#attendant.performPending(id)
         await this.#world.clock.breathe()
       }
-      await this.#performPending(id)
+      await this.#attendant.performPending(id)
     })
     this.#queued.set(id, looked)
     return looked
@@ -177,7 +174,7 @@ export class Engine {
     const { store, work } = this.#world
     return this.#turnstile.pass(id, async () => {
       if (store.load(id)?.phase.name !== 'ended') return false
-      await this.#performPending(id)
+      await this.#attendant.performPending(id)
       this.#hooks.attend(id)
       store.remove(id)
       await work.remove(id)
@@ -280,7 +277,7 @@ export class Engine {
   async #dispatch(id: string, signal: Signal): Promise<void> {
     await this.#enter(id, async () => {
       this.#recorder.decide(id, [signal])
-      await this.#performPending(id)
+      await this.#attendant.performPending(id)
     })
   }
 
@@ -295,89 +292,6 @@ export class Engine {
     })
   }
 
-  /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
-  #takeIn(id: string, isSwept = false): boolean {
-    const { store, work } = this.#world
-    const session = store.load(id)
-    if (session === undefined) return false
-    const { name } = session.phase
-    if (name === 'ended' || name === 'resting') return false
-    const agent = this.#agentOf(session)
-    if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, this.#worldOf(session), isSwept)
-    const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
-    const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
-    const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
-    if (observed.signals.length > 0) this.#takeLetters(session)
-    if (observed.isAdopted) this.#lookLater(id)
-    return isNews
-  }
-
-  /**
-   * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
-   * up after a sweep, as ever: the alarm asks for one.
-   */
-  #goneByItself({ session, effects }: Step, at: Instant): Signal[] {
-    if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
-    const { attempt } = session
-    try {
-      return [...lastLook(session, this.#worldOf(session), at), { at, type: 'tree.gone', attempt, isUnswept: true }]
-    } catch (cause) {
-      if (cause instanceof Trouble) return []
-      throw cause
-    }
-  }
-
-  #lookLater(id: string): void {
-    if (this.#adopted.has(id)) return
-    this.#adopted.add(id)
-    const { clock } = this.#world
-    clock.ring(clock.now() + LOOK_AFTER_ADOPTED, () => {
-      this.#adopted.delete(id)
-      void this.look(id)
-    })
-  }
-
-  /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
-  #takeLetters(session: Session): void {
-    this.#world.store.assertEpoch()
-    this.#world.work.heard(attemptRef(session))
-  }
-
-  async #performPending(id: string): Promise<void> {
-    const { store } = this.#world
-    for (let item = store.pending(id)[0]; item !== undefined && !this.#isDown; item = store.pending(id)[0]) {
-      store.assertEpoch()
-      const session = store.load(id)
-      invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const learned = await perform(item.effect, session, this.#worldOf(session))
-      if (learned.length > 0) {
-        while (this.#takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
-        this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
-      }
-      store.settle(item.key)
-    }
-  }
-
-  /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
-  #recordAt(learned: readonly Signal[], id: string): Signal[] {
-    const session = this.#world.store.load(id)
-    const gone = learned.find(isGone)
-    if (session === undefined || gone?.attempt !== session.attempt) return []
-    return lastLook(session, this.#worldOf(session), gone.at)
-  }
-
-  /** What belongs to one session of the outside. */
-  #worldOf(session: Session): Archive & { clock: Clock } {
-    const { work, clock } = this.#world
-    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
-  }
-
-  #threadsBeside(id: string): string[] {
-    const others = this.#world.store.all().filter(({ spec }) => spec.id !== id)
-    return others.flatMap(({ thread }) => thread.id ?? [])
-  }
-
   #agentOf(session: Session): Agent {
     return this.#world.agents(session.spec.agent)
   }
@@ -385,8 +299,4 @@ export class Engine {
 
 function isAtWork({ life, exit }: Session): boolean {
   return life !== null && exit === null
-}
-
-function isGone(signal: Signal): signal is Extract<Signal, { type: 'tree.gone' }> {
-  return signal.type === 'tree.gone'
 }

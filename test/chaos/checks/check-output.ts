@@ -34,8 +34,9 @@ export async function checkOutput(story: Story, view: SessionView, source: Sourc
     const bytes = fs.existsSync(stdout) ? fs.readFileSync(stdout) : Buffer.alloc(0)
     spool.push(bytes)
     figures.bytes += bytes.length
-    const lines = textsIn(bytes.toString())
-    recorded.push(...lines)
+    const lines = textsIn(wholeLines(bytes.toString()))
+    // What people read has also what a full disk took all of but the line's end.
+    recorded.push(...textsIn(bytes.toString().split(/\r*\n/)).filter(line => line.startsWith('#')))
     const found = compare(lines, said(journal, attemptId(view.id, attempt)), attemptId(view.id, attempt))
     figures.lines += found.lines
     if (story.hurt.has('terminal')) figures.lostWithTerminal += found.missing
@@ -63,8 +64,11 @@ export async function checkOutput(story: Story, view: SessionView, source: Sourc
 }
 
 /** Whole lines only: an agent killed in the middle of one has not said that it was written. */
-function textsIn(output: string): string[] {
-  const lines = output.split(/\r*\n/).slice(0, -1)
+function wholeLines(output: string): string[] {
+  return output.split(/\r*\n/).slice(0, -1)
+}
+
+function textsIn(lines: readonly string[]): string[] {
   return lines.flatMap(line => {
     try {
       const event = JSON.parse(line) as { type?: string; text?: string }

@@ -10,6 +10,9 @@ const LOOK = 150
 /** The longest a session may take from the last thing that was asked of it to its end. */
 const LONGEST = 180_000
 
+/** Almost without pauses: what is measured is how fast a supervisor is, and not how patient. */
+const RESTART = { limit: 1_000, nextDelay: 50, maxDelay: 500 } as const
+
 /** One session from its beginning to its end, as its user knows it. */
 export class Story {
   readonly plan: Plan
@@ -67,6 +70,7 @@ export class Story {
       env: { PATH: theatre.env['PATH'] ?? '', CHAOS_JOURNAL: theatre.journalOf(this.plan.task) },
       mode: this.plan.mode,
       maxTime: null,
+      restart: RESTART,
     } as const
     const { id } = await user.ask(async client => this.#found() ?? (await client.run(request)))
     this.id = id

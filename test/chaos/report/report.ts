@@ -16,8 +16,9 @@ oneshot ${result.version}. **${verdict}**
 ${markdownOf(result)}
 
 Recovery is counted from the blow to the moment named beside it; a p99 of fewer than a hundred samples is the largest of
-them. Much of it is policy: a session's first restart comes after 0.1 s, the second after 2 s, and so on; a supervisor that
-dies within five seconds of its start is brought back after 1, 3, 7 … seconds, or at once by the next command or shim.
+them. The sessions are restarted almost without pauses (\`restart-delay\` 50 ms), so that it is not their patience which is
+measured; an agent that dies while no supervisor is there waits for one. A supervisor that dies within five seconds of its
+start is brought back after 1, 3, 7 … seconds, or at once by the next command or shim.
 ${skipped.map(reason => `\nLeft out: ${reason}.\n`).join('')}
 ## What is done
 

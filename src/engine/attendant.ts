@@ -1,0 +1,123 @@
+import type { Session } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import type { Step } from '../core/step.ts'
+import type { Instant } from '../lib/time.ts'
+import { invariant, Trouble } from '../lib/trouble.ts'
+import type { Agent } from '../ports/agent.ts'
+import type { Clock } from '../ports/clock.ts'
+import { attemptRef } from './attempt-ref.ts'
+import { observe } from './observe.ts'
+import { perform } from './perform.ts'
+import type { Recorder } from './recorder.ts'
+import { type Archive, lastLook } from './thread.ts'
+import type { World } from './world.ts'
+
+/** How soon an agent is looked at again for whose end nobody rings, in milliseconds. */
+const LOOK_AFTER_ADOPTED = 1_000
+
+/** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
+export class Attendant {
+  readonly #world: World
+  readonly #recorder: Recorder
+  readonly #engine: { readonly isDown: () => boolean; readonly look: (sessionId: string) => void }
+  /** Sessions whose agent outlives its shim, and that will be looked at soon. */
+  readonly #adopted = new Set<string>()
+
+  constructor(world: World, recorder: Recorder, engine: { isDown: () => boolean; look: (sessionId: string) => void }) {
+    this.#world = world
+    this.#recorder = recorder
+    this.#engine = engine
+  }
+
+  /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
+  takeIn(id: string, isSwept = false): boolean {
+    const { store, work } = this.#world
+    const session = store.load(id)
+    if (session === undefined) return false
+    const { name } = session.phase
+    if (name === 'ended' || name === 'resting') return false
+    const agent = this.#agentOf(session)
+    if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
+    const observed = observe(session, this.worldOf(session), isSwept)
+    const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
+    const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
+    const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
+    if (observed.signals.length > 0) this.#takeLetters(session)
+    if (observed.isAdopted) this.#lookLater(id)
+    return isNews
+  }
+
+  /**
+   * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
+   * up after a sweep, as ever: the alarm asks for one.
+   */
+  #goneByItself({ session, effects }: Step, at: Instant): Signal[] {
+    if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
+    const { attempt } = session
+    try {
+      return [...lastLook(session, this.worldOf(session), at), { at, type: 'tree.gone', attempt, isUnswept: true }]
+    } catch (cause) {
+      if (cause instanceof Trouble) return []
+      throw cause
+    }
+  }
+
+  #lookLater(id: string): void {
+    if (this.#adopted.has(id)) return
+    this.#adopted.add(id)
+    const { clock } = this.#world
+    clock.ring(clock.now() + LOOK_AFTER_ADOPTED, () => {
+      this.#adopted.delete(id)
+      this.#engine.look(id)
+    })
+  }
+
+  /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
+  #takeLetters(session: Session): void {
+    this.#world.store.assertEpoch()
+    this.#world.work.heard(attemptRef(session))
+  }
+
+  /** Does what was decided, in order, and decides what is learned by it. */
+  async performPending(id: string): Promise<void> {
+    const { store } = this.#world
+    for (let item = store.pending(id)[0]; item !== undefined && !this.#engine.isDown(); item = store.pending(id)[0]) {
+      store.assertEpoch()
+      const session = store.load(id)
+      invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
+      const learned = await perform(item.effect, session, this.worldOf(session))
+      if (learned.length > 0) {
+        while (this.takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
+        this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
+      }
+      store.settle(item.key)
+    }
+  }
+
+  /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
+  #recordAt(learned: readonly Signal[], id: string): Signal[] {
+    const session = this.#world.store.load(id)
+    const gone = learned.find(isGone)
+    if (session === undefined || gone?.attempt !== session.attempt) return []
+    return lastLook(session, this.worldOf(session), gone.at)
+  }
+
+  /** What belongs to one session of the outside. */
+  worldOf(session: Session): Archive & { clock: Clock } {
+    const { work, clock } = this.#world
+    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
+  }
+
+  #threadsBeside(id: string): string[] {
+    const others = this.#world.store.all().filter(({ spec }) => spec.id !== id)
+    return others.flatMap(({ thread }) => thread.id ?? [])
+  }
+
+  #agentOf(session: Session): Agent {
+    return this.#world.agents(session.spec.agent)
+  }
+}
+
+function isGone(signal: Signal): signal is Extract<Signal, { type: 'tree.gone' }> {
+  return signal.type === 'tree.gone'
+}
