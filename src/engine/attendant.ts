@@ -1,7 +1,7 @@
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Step } from '../core/step.ts'
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 import { invariant, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -12,16 +12,18 @@ import type { Recorder } from './recorder.ts'
 import { type Archive, lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
-/** How soon an agent is looked at again for whose end nobody rings, in milliseconds. */
-const LOOK_AFTER_ADOPTED = 1_000
+/** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
+const LOOK_LATER = 1_000
 
 /** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
 export class Attendant {
   readonly #world: World
   readonly #recorder: Recorder
   readonly #engine: { readonly isDown: () => boolean; readonly look: (sessionId: string) => void }
-  /** Sessions whose agent outlives its shim, and that will be looked at soon. */
-  readonly #adopted = new Set<string>()
+  /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
+  readonly #looks = new Set<string>()
+  /** Attempts whose panes were opened, and since when they are waited for. */
+  readonly #awaited = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
   constructor(world: World, recorder: Recorder, engine: { isDown: () => boolean; look: (sessionId: string) => void }) {
     this.#world = world
@@ -38,12 +40,13 @@ export class Attendant {
     if (name === 'ended' || name === 'resting') return false
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, this.worldOf(session), isSwept)
+    const observed = observe(session, this.worldOf(session), { isSwept, awaited: this.#awaitedFor(session) })
     const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
     const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
     if (observed.signals.length > 0) this.#takeLetters(session)
-    if (observed.isAdopted) this.#lookLater(id)
+    if (!observed.isAwaited) this.#awaited.delete(id)
+    if (observed.isAdopted || observed.isAwaited) this.#lookLater(id)
     return isNews
   }
 
@@ -62,12 +65,21 @@ export class Attendant {
     }
   }
 
+  /** How long its pane has been waited for. Begins anew with each supervisor. */
+  #awaitedFor({ spec, attempt }: Session): Duration {
+    const now = this.#world.clock.awake()
+    const known = this.#awaited.get(spec.id)
+    if (known?.attempt === attempt) return now - known.since
+    this.#awaited.set(spec.id, { attempt, since: now })
+    return 0
+  }
+
   #lookLater(id: string): void {
-    if (this.#adopted.has(id)) return
-    this.#adopted.add(id)
+    if (this.#looks.has(id)) return
+    this.#looks.add(id)
     const { clock } = this.#world
-    clock.ring(clock.now() + LOOK_AFTER_ADOPTED, () => {
-      this.#adopted.delete(id)
+    clock.ring(clock.now() + LOOK_LATER, () => {
+      this.#looks.delete(id)
       this.#engine.look(id)
     })
   }

@@ -1,7 +1,7 @@
 import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { completeLines } from '../lib/lines.ts'
-import type { Instant } from '../lib/time.ts'
+import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, Reading } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
@@ -27,14 +27,21 @@ export interface Observed {
   readonly hasMore: boolean
   /** Its shim is dead and it lives on: nobody will ring when it ends. */
   readonly isAdopted: boolean
+  /** Its pane was opened, and nobody in it has taken the attempt yet. */
+  readonly isAwaited: boolean
 }
 
 /**
  * Looks at an attempt from outside and says what is new, in the order it happened: it started, it spoke, it ended.
- * A terminal's last words are recorded by the time its attempt `isSwept`, and may be torn before.
+ * A terminal's last words are recorded by the time its attempt `isSwept`, and may be torn before. `awaited` is for how long
+ * it has been waited for already, by a clock that nobody sets.
  * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
  */
-export function observe(session: Session, world: Archive & { clock: Clock }, isSwept = false): Observed {
+export function observe(
+  session: Session,
+  world: Archive & { clock: Clock },
+  { isSwept = false, awaited = 0 }: { isSwept?: boolean; awaited?: Duration } = {},
+): Observed {
   const { work, agent, clock } = world
   const ref = attemptRef(session)
   const at = clock.now()
@@ -49,15 +56,15 @@ export function observe(session: Session, world: Archive & { clock: Clock }, isS
   const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
   if (isUnconfirmed && speech.hasMore) signals.push(...glance(named(session, speech.observations), world, at))
   if (!speech.hasMore && session.exit === null) {
-    const death =
-      deathIn(evidence, session.phase.name === 'starting' && isOverdue(session.phase, evidence, at)) ??
-      withoutTrace(session, evidence, work)
+    const isOverdue = session.phase.name === 'starting' && awaited > LAUNCH_PATIENCE
+    const death = deathIn(evidence, isOverdue) ?? withoutTrace(session, evidence, work)
     if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
   }
   const { text, output, memory, hasMore } = speech
   const isAdopted = evidence.shim === 'dead' && evidence.process === 'alive'
-  return { signals, text, output, memory, hasMore, isAdopted }
+  const isAwaited = session.phase.name === 'starting' && !evidence.isClaimed && evidence.openedAt !== null
+  return { signals, text, output, memory, hasMore, isAdopted, isAwaited }
 }
 
 /** The session with the thread it has just told. */
@@ -79,11 +86,6 @@ function isOver({ exit, shim, process }: Evidence): boolean {
   return exit !== null || (shim === 'dead' && process === 'dead')
 }
 
-/** A supervisor may come back long after it decided to launch; patience begins when the pane is opened. */
-function isOverdue({ since }: { since: Instant }, { openedAt }: Evidence, now: Instant): boolean {
-  return openedAt !== null && now - Math.max(since, openedAt) > LAUNCH_PATIENCE
-}
-
 type Death =
   | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone' | 'memory'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
@@ -94,7 +96,8 @@ function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
     return { type: 'process.died', exit, isAlone, ...(memory !== null && { memory }) }
   }
   if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
-  if (!evidence.isClaimed && isOverdue) return { type: 'launch.failed', reason: 'its pane never came to life' }
+  if (!evidence.isClaimed && evidence.openedAt !== null && isOverdue)
+    return { type: 'launch.failed', reason: 'its pane never came to life' }
   if (evidence.shim !== 'dead') return null
   if (evidence.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
   if (evidence.process !== 'dead') return null

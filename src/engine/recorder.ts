@@ -73,7 +73,7 @@ export class Recorder {
     const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
     const tidings = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
     store.record({ ...decision, session: told }, tidings)
-    work.caption(session.spec.name, captionOf(told))
+    if (told.phase.name !== 'ended') work.caption(told.spec.name, captionOf(told))
     for (const event of decision.events) this.#world.onEvent?.(told, event)
     for (const listener of this.#listeners) listener(told, tidings)
   }

@@ -43,8 +43,9 @@ test('what rests can be held, and what is held can be stopped', async () => {
 })
 
 test('after a reboot the work goes on in its thread, and no restart is used up by it', async () => {
-  const { stage } = await begin(LONG)
+  const { stage, engine: first } = await begin(LONG)
   await stage.until(threaded(stage))
+  await first.shutDown()
   stage.machine.reboot()
   await stage.clock.pass(HOUR)
   const { engine } = stage.supervisor()
@@ -59,8 +60,9 @@ test('after a reboot the work goes on in its thread, and no restart is used up b
 })
 
 test('after a reboot a command is not started twice', async () => {
-  const { stage } = await begin({ run: () => [{ wait: Infinity }] }, undefined, { agent: 'mute' })
+  const { stage, engine: first } = await begin({ run: () => [{ wait: Infinity }] }, undefined, { agent: 'mute' })
   await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await first.shutDown()
   stage.machine.reboot()
   const { engine } = stage.supervisor()
   await engine.start()
@@ -72,6 +74,7 @@ test('what was at work long before the reboot, or was due long ago, is not gone 
   const patience = { silence: null, limit: null, absence: 3 * DAY }
   const working = await begin(LONG, undefined, { patience })
   await working.stage.until(threaded(working.stage))
+  await working.engine.shutDown()
   working.stage.machine.reboot()
   await working.stage.clock.pass(17 * DAY)
   await working.stage.supervisor().engine.start()

@@ -228,3 +228,17 @@ test('a stop goes on to its harder steps when the clock is set back meanwhile', 
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.clock.now() - setAt).toBeLessThan(60_000)
 })
+
+test('a pane that never comes to life is given up however the clock is set meanwhile', async () => {
+  const { stage } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+    machine.hasDeadPanes = true
+  })
+  const begun = stage.clock.awake()
+  await stage.clock.pass(5_000)
+  stage.clock.setBack(3_600_000)
+  await stage.clock.pass(5_000)
+  stage.machine.hasDeadPanes = false
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.machine.starts).toEqual(['s1.2'])
+  expect(stage.clock.awake() - begun).toBeLessThan(60_000)
+})

@@ -66,6 +66,7 @@ export class VirtualClock implements Clock {
   /** Somebody sets the clock back. Alarms ring after as long as ever: timers count steadily. */
   setBack(duration: number): void {
     this.#now -= duration
+    this.#asleep -= duration // Time awake goes on as ever.
     const alarms = [...this.#alarms]
     this.#alarms.clear()
     for (const alarm of alarms) {

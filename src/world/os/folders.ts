@@ -39,6 +39,8 @@ export interface AttemptFolder {
   readonly interrupted: string
   /** Present once the attempt is being swept: what has not begun by then does not begin. */
   readonly swept: string
+  /** Present once all that its terminal said is recorded. */
+  readonly drained: string
   /** The pid of the process that records a terminal's output. */
   readonly recorder: string
   /** Present while a gap that a recorder left is being filled: the next recorder waits for it. */
@@ -82,6 +84,7 @@ export function attemptFolderAt(root: string): AttemptFolder {
     exit: at('exit'),
     interrupted: at('interrupted'),
     swept: at('swept'),
+    drained: at('drained'),
     recorder: at('recorder'),
     gap: at('gap'),
   }

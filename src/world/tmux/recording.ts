@@ -61,7 +61,11 @@ export class Recording {
   /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
   async drain(ref: AttemptRef): Promise<void> {
     const folder = this.#folder(ref)
-    await this.#turnstile.pass(folder.root, () => this.#drain(ref, folder))
+    await this.#turnstile.pass(folder.root, async () => {
+      if (fs.existsSync(folder.drained)) return // Else a supervisor that comes back would wait for a mark that is gone.
+      await this.#drain(ref, folder)
+      fs.writeFileSync(folder.drained, '', { mode: 0o600 })
+    })
   }
 
   async #drain(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
