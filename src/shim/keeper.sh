@@ -9,6 +9,7 @@ main() {
   home=$1 node=$2 program=$3 present=$4
   cd / || exit 1
   trap '' HUP INT
+  leave_attempt
   export ONESHOT_HOME="$home"
   echo $$ >"$home/keeper.pid"
   while [ -n "$present" ] && kill -0 "$present" 2>/dev/null; do sleep 1; done
@@ -27,6 +28,16 @@ main() {
   done
   [ "$(latest)" = $$ ] && rm -f "$home/keeper.pid"
   exit 0
+}
+
+# Whoever started us may be of an attempt: its shim, or an agent that uses oneshot itself. We must not end with it.
+leave_attempt() {
+  unset ONESHOT_ATTEMPT ONESHOT_SESSION
+  [ -r /proc/self/cgroup ] || return 0
+  own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+  case $own in */oneshot-??????????.[0-9]*) ;; *) return 0 ;; esac
+  while read -r _ mount type _; do [ "$type" = cgroup2 ] && top=$mount; done </proc/self/mounts
+  { printf '%s\n' "$$" >"$top${own%%/oneshot-??????????.[0-9]*}/cgroup.procs"; } 2>/dev/null
 }
 
 is_the_latest() {

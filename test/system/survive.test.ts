@@ -15,6 +15,11 @@ afterEach(() => house.close())
 /** Writes numbered lines until a file appears, then says how many bytes it wrote, and exits with 7. */
 const COUNTER = `n=0; while [ ! -e go ]; do n=$((n+1)); echo "line $n"; echo "$n" >count; sleep 0.01; done; exit 7`
 
+/** The control group a process is in. */
+function groupOf(pid: number): string {
+  return fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+}
+
 describe.each(['headless', 'tty'] as const)('a %s command', mode => {
   const begin = async (): Promise<SessionView & { pid: number }> => {
     const session = await house.run('--name', 'counter', `--${mode}`, '--', 'sh', '-c', COUNTER)
@@ -67,9 +72,10 @@ describe.each(['headless', 'tty'] as const)('a %s command', mode => {
     expect((await house.oneshot('daemon', 'status')).code).toBe(3)
     expect(await house.list()).toMatchObject([{ phase: 'running', pid: session.pid }])
     await finish(session)
-    await until('a supervisor is there', async () =>
-      (await house.oneshot('daemon', 'status')).code === 0 ? true : undefined,
-    )
+    const woken = await house.daemon()
+    await house.ok('clean', '--yes')
+    expect(await house.daemon(), 'it did not end with the session whose shim woke it').toMatchObject({ pid: woken.pid })
+    expect(groupOf(woken.pid)).not.toContain(session.id)
   })
 
   it('survives the terminal it was started from, and kill -9 of a viewer', async () => {
@@ -171,4 +177,17 @@ it('whoever follows an agent from its start sees its words, never its events', a
     '• step 1 of 2',
     '• step 2 of 2',
   ])
+})
+
+it('a supervisor that was started from within a session outlives it, and so does what it starts', async () => {
+  const inner = await house.run('--name', 'inner', '--headless', '--', process.execPath, MAIN, 'daemon', 'restart')
+  expect(await house.ended('inner')).toMatchObject({ outcome: 'done' })
+  const { pid } = await house.daemon()
+  const { pid: agent } = await house.run('--name', 'after', '--tty', '--', 'sleep', '1000')
+  await house.ok('clean', 'inner')
+  expect(groupOf(pid)).not.toContain(inner.id)
+  expect(groupOf(agent as number)).not.toContain(inner.id)
+  expect(fs.readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain('ONESHOT_ATTEMPT=')
+  expect(await house.daemon()).toMatchObject({ pid })
+  expect(isAlive(agent as number)).toBe(true)
 })

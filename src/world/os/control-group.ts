@@ -84,8 +84,13 @@ function ownGroup(): string | null {
     const mount = mounts.map(line => line.split(' ')).findLast(([, , type]) => type === 'cgroup2')?.[1]
     const own = /^0::(.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
     // A group outside of what this container may see is told as one above its root.
-    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, own)
+    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, outside(own))
   } catch {
     return null // No /proc.
   }
+}
+
+/** Whoever is in an attempt's group makes no groups within it: they would be ended with that attempt. */
+function outside(group: string): string {
+  return /^(.*?)\/oneshot-[^/]{10}\.\d+(?:\/.*)?$/.exec(group)?.[1] ?? group
 }
