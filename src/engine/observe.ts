@@ -56,7 +56,7 @@ export function observe(
   const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
   if (isUnconfirmed && speech.hasMore) signals.push(...glance(named(session, speech.observations), world, at))
   if (!speech.hasMore && session.exit === null) {
-    const isOverdue = session.phase.name === 'starting' && awaited > LAUNCH_PATIENCE
+    const isOverdue = session.phase.name === 'starting' && isLate(session.phase, evidence, at, awaited)
     const death = deathIn(evidence, isOverdue) ?? withoutTrace(session, evidence, work)
     if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
@@ -84,6 +84,11 @@ function lookAt(ref: AttemptRef, work: Work): Evidence {
 
 function isOver({ exit, shim, process }: Evidence): boolean {
   return exit !== null || (shim === 'dead' && process === 'dead')
+}
+
+/** By a clock that nobody sets, or by all that is on disk: supervisors may come and go meanwhile. */
+function isLate({ since }: { since: Instant }, { openedAt }: Evidence, now: Instant, awaited: Duration): boolean {
+  return awaited > LAUNCH_PATIENCE || (openedAt !== null && now - Math.max(since, openedAt) > LAUNCH_PATIENCE)
 }
 
 type Death =

@@ -70,13 +70,18 @@ attend() {
   conclude ended $?
 }
 
-# Says who has taken the attempt; by which program, for only one that knows how can be called to the next; and the group.
+# Whoever makes the file has the attempt. It says who that is; by which program, for only one that knows how can be called to
+# the next; and the group. On a full disk it waits for room: an attempt that nobody seems to have could begin nowhere else.
 claim() {
   set -C
-  { printf '%s %s\n%s\n%s\nend\n' "$$" "$birth" "${0##*/}" "$group" >"$folder/claim"; } 2>/dev/null
+  { : >"$folder/claim"; } 2>/dev/null
   set -- $?
   set +C
-  return "$1"
+  [ "$1" = 0 ] || return 1
+  until { printf '%s %s\n%s\n%s\nend\n' "$$" "$birth" "${0##*/}" "$group" >"$folder/claim"; } 2>/dev/null; do
+    [ ! -e "$folder/swept" ] && [ -d "$folder" ] || return 1
+    sleep 1
+  done
 }
 
 lock_session() {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -6,7 +8,7 @@ import { writeFrom } from '../../src/world/os/files.ts'
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { homeAt } from '../../src/world/os/home.ts'
 import { run } from '../../src/world/os/run.ts'
-import { readStarted } from '../../src/world/os/spool.ts'
+import { readClaim, readExit, readStarted } from '../../src/world/os/spool.ts'
 import { openDatabase } from '../../src/world/os/sqlite.ts'
 import { launchFile } from '../../src/world/tmux/launch-file.ts'
 import { binFolder } from './bin-folder.ts'
@@ -20,6 +22,7 @@ beforeEach(() => {
 })
 afterEach(() => house.close())
 
+const SHIM = path.resolve(import.meta.dirname, '../../src/shim/shim.sh')
 const TRUE = ['run', '--headless', '--', 'true']
 const NO_MOUNT = 'disks cannot be mounted here: it takes root, and a container that allows it'
 
@@ -231,6 +234,27 @@ describe('a disk', () => {
     expect(await launched).toMatchObject({ code: 0, stderr: '' })
     expect(readStarted(folder)).not.toBeNull()
     expect(fs.existsSync(house.path('begun'))).toBe(true)
+  })
+
+  it('that is full when a shim takes an attempt is waited for: the attempt is not left to nobody', async ({ skip }) => {
+    const disk = await SmallDisk.under(house)
+    if (disk === undefined) return skip(NO_MOUNT)
+    const folder = attemptFolder(house.home, 'id', 1)
+    for (const place of [folder.root, house.home.mailbox]) fs.mkdirSync(place, { recursive: true })
+    fs.writeFileSync(folder.launch, `touch '${house.path('begun')}'`)
+    disk.fill()
+    const shim = spawn('sh', [SHIM, house.home.root, 'id', '1', 'headless', 'tmux', ''], { stdio: 'ignore' })
+    await until('it has tried', () => (fs.existsSync(folder.claim) ? true : undefined))
+    expect({ claim: readClaim(folder), begun: fs.existsSync(house.path('begun')) }).toEqual({
+      claim: null,
+      begun: false,
+    })
+    disk.free()
+    await until('it has begun', () => (fs.existsSync(house.path('begun')) ? true : undefined))
+    expect(readClaim(folder)?.pid).toBe(shim.pid)
+    await until('it has concluded', () => readExit(folder) ?? undefined)
+    shim.kill('SIGTERM')
+    await once(shim, 'exit')
   })
 
   it('that fills up under running work does not harm it, and no exit code is lost', async ({ skip }) => {
