@@ -10,6 +10,7 @@ import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
+import { removeEmptyGroups } from '../world/os/control-group.ts'
 import { ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
 import { lives, type ProcessId } from '../world/os/processes.ts'
@@ -25,6 +26,8 @@ const RECONCILE_EVERY = 30_000
 const LOOK_AROUND_EVERY = 1_000
 /** After trouble with a session, such as a full disk, we look at it again. */
 const TRY_AGAIN_AFTER = 5_000
+/** Control groups that nobody lived to give back cost nothing but their names. */
+const TIDY_EVERY = 600_000
 const LARGEST_LOG = 5 * 1_048_576
 
 /** Exit codes the keeper understands: do not bring me back. */
@@ -93,6 +96,8 @@ async function host(home: Home): Promise<void> {
   const safety = safeMode(home, process.env)
   await engine.start({ isHeld: safety.isOn })
   safety.over()
+  removeEmptyGroups(Date.now())
+  setInterval(() => removeEmptyGroups(Date.now()), TIDY_EVERY)
   setInterval(() => {
     rotateLog(home)
     void engine.reconcile()

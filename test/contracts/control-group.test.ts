@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { attemptFolder } from '../../src/world/os/folders.ts'
-import { membersOf, removeGroup } from '../../src/world/os/control-group.ts'
+import { makeGroup, membersOf, removeEmptyGroups, removeGroup } from '../../src/world/os/control-group.ts'
 import { identify, lives, type ProcessId } from '../../src/world/os/processes.ts'
 import { readShim } from '../../src/world/os/spool.ts'
 import { mayMakeGroups, openTmuxBench, type TmuxBench } from './tmux-bench.ts'
@@ -42,4 +44,23 @@ describe.each(['headless', 'tty'] as const)('a %s program', mode => {
 test('a group that is not there has no members, and is given back once more without harm', () => {
   expect(membersOf('/nowhere/at-all').size).toBe(0)
   expect(() => removeGroup('/nowhere/at-all')).not.toThrow()
+})
+
+test('empty groups that nobody has given back go after a while, those that hold something do not', async ({ skip }) => {
+  const base = makeGroup(`test-${process.pid}`)
+  if (base === null) return skip(NO_GROUPS)
+  const [empty = '', held = ''] = ['oneshot-aaaaaaaaaa.1', 'oneshot-bbbbbbbbbb.1'].map(name => path.join(base, name))
+  for (const group of [empty, held]) fs.mkdirSync(group)
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore' })
+  fs.writeFileSync(path.join(held, 'cgroup.procs'), String(child.pid))
+  removeEmptyGroups(Date.now(), base)
+  expect(
+    [empty, held].map(group => fs.existsSync(group)),
+    'one was just made',
+  ).toEqual([true, true])
+  removeEmptyGroups(Date.now() + 3_600_000, base)
+  expect([empty, held].map(group => fs.existsSync(group))).toEqual([false, true])
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  for (const group of [held, base]) removeGroup(group)
 })

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { Instant } from '../../lib/time.ts'
 import { hasCode } from '../../lib/trouble.ts'
 
 /**
@@ -74,7 +75,21 @@ export function oomKillsIn(group: string): number {
   }
 }
 
+/** A group that has just been made is still empty. */
+const SETTLED_AFTER = 600_000
+
+/** Gives back the empty groups that nobody lived to give back. One that holds something stays: the kernel sees to that. */
+export function removeEmptyGroups(now: Instant, base: string | null = ownGroup()): void {
+  if (base === null) return
+  for (const name of fs.readdirSync(base).filter(name => ATTEMPT_GROUP.test(name))) {
+    const group = path.join(base, name)
+    const madeAt = fs.statSync(group, { throwIfNoEntry: false })?.mtimeMs ?? now
+    if (now - madeAt > SETTLED_AFTER) removeGroup(group)
+  }
+}
+
 const MEMBERS = 'cgroup.procs'
+const ATTEMPT_GROUP = /^oneshot-[^/]{10}\.\d+$/
 
 /** The group this process is in, as a folder. */
 function ownGroup(): string | null {
