@@ -54,6 +54,28 @@ test('what becomes of sessions is told, with the evidence and the way on', async
   ])
 })
 
+test('restarts that come too often are told before it gives up, and a limit that is waited for', async () => {
+  userConfig(house, hook())
+  const limit = 'You’ve hit your usage limit. Upgrade to Pro or try again at 9:00 AM.'
+  const codex = `cat >/dev/null
+echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
+echo '{"type":"turn.failed","error":{"message":"${limit}"}}'
+exit 1`
+  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex } })
+  const often = ['-c', 'restart-delay=10ms', '--max-restarts', '5', '-c', 'notify-restarts=2']
+  await house.run('--agent', 'demo', '--name', 'sick', ...often, 'steps=1 delay=1ms crash=always')
+  await house.run('--agent', 'codex', '--name', 'slow', 'do it')
+  await untilTold(3)
+  const lines = told().map(({ event, text }) => `${event} ${text}`)
+  expect(lines.sort()).toEqual([
+    expect.stringMatching(
+      /^gave-up demo-sick was given up: 5 restarts within 10 min did not help; the last attempt: killed/,
+    ),
+    expect.stringMatching(/^limit codex-slow rests for .* and then goes on: usage limit: You’ve hit/),
+    'restarting demo-sick restarts too often: 3 restarts within 1 h',
+  ])
+})
+
 test('a channel that fails at first is told once in the end', async () => {
   userConfig(house, hook())
   server.replies.push(500)
