@@ -82,6 +82,13 @@ test('a database that is gone, because we were killed while rebuilding it, is re
   fs.rmSync(temp.home.database)
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
+  expect(
+    store.pending().map(({ effect }) => effect),
+    'they were to be launched',
+  ).toEqual([
+    { type: 'launch', attempt: 1 },
+    { type: 'launch', attempt: 1 },
+  ])
   expect(said.join()).toMatch(/2 sessions rebuilt/)
   store.close()
 })

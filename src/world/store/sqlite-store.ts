@@ -65,7 +65,12 @@ export class SqliteStore implements Store {
   /** Takes in sessions that were recorded elsewhere: all of them or none. */
   adopt(sessions: readonly Session[]): void {
     this.#transaction(() => {
-      for (const session of sessions) this.#put(session)
+      for (const session of sessions) {
+        this.#put(session)
+        const { spec, phase, attempt } = session
+        // What was still to be done is not among what was copied; a launch that nobody repeats would never come.
+        if (phase.name === 'starting') this.#sql.addEffect.run(spec.id, JSON.stringify({ type: 'launch', attempt }))
+      }
     })
   }
 
