@@ -246,8 +246,9 @@ export class Engine {
     await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
   }
 
-  #holdUnlessAlive({ spec, life }: Session): void {
-    if (life !== null && this.#world.work.isAlive(life)) return
+  /** What waits for a person stands still anyway, and says for what. */
+  #holdUnlessAlive({ spec, life, phase }: Session): void {
+    if (phase.name === 'blocked' || (life !== null && this.#world.work.isAlive(life))) return
     const reason = 'held: the supervisor was started with --no-resume'
     this.#recorder.decide(spec.id, [{ at: this.#world.clock.now(), type: 'user.hold', reason }])
   }
