@@ -58,15 +58,19 @@ export class Engine {
    * nothing that is not alive is started: it is held until somebody resumes it.
    */
   async start({ isHeld = false } = {}): Promise<void> {
-    const { work, store } = this.#world
+    const { work, store, clock, rules } = this.#world
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
+    // Before anything is done again that may have taken too long already.
+    const at = clock.now()
+    const setBack = store.live().filter(session => isSetBack(session, at, rules))
+    for (const id of new Set([...store.due(at), ...setBack.map(({ spec }) => spec.id)]))
+      this.#recorder.decide(id, [{ at, type: 'clock.due' }])
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
-    this.#wakeSetBack()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 

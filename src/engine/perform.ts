@@ -28,7 +28,7 @@ export async function perform(effect: Effect, session: Session, world: Archive &
     case 'sweep':
     case 'kill': {
       const ref = attemptRef(session, effect.attempt)
-      await work.sweep(ref, { force: effect.type === 'kill' })
+      await work.sweep(ref, { force: effect.type === 'kill' || isInsisted(session) })
       work.watch(ref, false)
       work.heard(ref)
       return [{ at: clock.now(), type: 'tree.gone', attempt: effect.attempt }]
@@ -37,6 +37,11 @@ export async function perform(effect: Effect, session: Session, world: Archive &
       await work.close(attemptRef(session))
       return []
   }
+}
+
+/** A sweep that was begun again and again, because its supervisors died, is no longer polite once it has taken too long. */
+function isInsisted({ phase }: Session): boolean {
+  return phase.name === 'stopping' && phase.step === 'kill'
 }
 
 async function launch(

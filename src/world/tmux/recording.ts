@@ -10,8 +10,8 @@ import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../os/spool.t
 import { missingText } from './missing-text.ts'
 import type { Panes } from './panes.ts'
 
-/** Looks without a new byte after which we no longer wait for the last one, 20 ms apart. */
-const DRAIN_LOOKS = 100
+/** Looks without a new byte after which we no longer wait for the last one, 20 ms apart; in a hurry, and usually. */
+const DRAIN_LOOKS = { hurried: 25, usual: 100 }
 /** Looks whether a new recorder has begun, 20 ms apart. */
 const BEGIN_LOOKS = 50
 
@@ -59,19 +59,19 @@ export class Recording {
   }
 
   /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
-  async drain(ref: AttemptRef): Promise<void> {
+  async drain(ref: AttemptRef, looks: keyof typeof DRAIN_LOOKS): Promise<void> {
     const folder = this.#folder(ref)
     await this.#turnstile.pass(folder.root, async () => {
       if (fs.existsSync(folder.drained)) return // Else a supervisor that comes back would wait for a mark that is gone.
-      await this.#drain(ref, folder)
+      await this.#drain(ref, folder, DRAIN_LOOKS[looks])
       fs.writeFileSync(folder.drained, '', { mode: 0o600 })
     })
   }
 
-  async #drain(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
+  async #drain(ref: AttemptRef, folder: AttemptFolder, looks: number): Promise<void> {
     const mark = Buffer.from(CLOSING_MARK)
     let size = -1
-    for (let idle = 0; idle < DRAIN_LOOKS; idle++) {
+    for (let idle = 0; idle < looks; idle++) {
       const recorder = readRecorder(folder)
       const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
       const tail = readPart(folder.stdout, Math.max(0, now - mark.length), mark.length)

@@ -154,7 +154,8 @@ export class TmuxWork implements Work {
   }
 
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
-    const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref) : undefined)
+    const looks = options.force ? 'hurried' : 'usual'
+    const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref, looks) : undefined)
     const next = this.#folder({ ...ref, attempt: ref.attempt + 1 })
     await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain, next })
     this.#recording.watch(ref, false)
