@@ -67,16 +67,18 @@ function giveThreadUp(session: Session, at: Instant, reason: string, events: rea
 }
 
 export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
-  const deadline = deadlineOf(session)
-  if (deadline !== null && at >= deadline) return end(session, at, timeIsUp(session))
   const { cause, until, reason } = session.phase
+  const deadline = deadlineOf(session)
+  // That it comes back late, because the machine was off, is not its fault.
+  if (deadline !== null && Math.min(at, until) >= deadline) return end(session, at, timeIsUp(session))
   if (at < until && !isSetBack(session, at, rules)) return nothing(session)
+  const late = Math.max(0, at - until)
+  const woken = cause === 'limit' ? rested(session, at) : { ...session, clockSince: session.clockSince + late }
   const { absence } = session.spec.patience
-  if (absence !== null && at - until > absence) {
+  if (absence !== null && late > absence) {
     const question = `it was to go on ${formatDuration(at - until)} ago (${reason}), and nothing was there to see to it`
-    return block(session, at, { question, trouble: 'absence' })
+    return block(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
   }
-  const woken = rested(session, at)
   if (cause !== 'crash') return launch(woken, at)
   const { session: counted, events } = noteRestart(woken, at)
   const launched = launch(counted, at)
@@ -90,7 +92,7 @@ export function block(
   { question, trouble }: { readonly question: string; readonly trouble: TroubleKind },
 ): Step {
   const phase = { name: 'blocked', since: at, question, trouble, isIdle: true } as const
-  return step({ ...session, life: null, phase }, [{ at, type: 'session.blocked', question, trouble }])
+  return step({ ...rested(session, at), life: null, phase }, [{ at, type: 'session.blocked', question, trouble }])
 }
 
 export interface End {

@@ -6,7 +6,7 @@ import { take } from './hearing.ts'
 import { describeExit, type EndVerdict, judgeEnd } from './judge-end.ts'
 import { rememberLastWord } from './living.ts'
 import type { Rules } from './rules.ts'
-import type { Aftermath, In, LastWord, Session } from './session.ts'
+import { type Aftermath, type In, type LastWord, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { hasSpent } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -20,7 +20,10 @@ export function sweepAndJudge(session: Session, signal: SignalOf<'process.died'>
   const verdict = judgeEnd(session.spec.proof, { exit, word: session.lastWord, memory })
   const spent = session.spending.attempt
   const next = aftermathOf(verdict, session, signal)
-  const swept = sweep({ ...marked(session, verdict, at), exit }, at, next, rules, [
+  const idle = verdict.kind === 'rebooted' ? at - (signal.seenAt ?? at) : 0
+  const counted = rested(session, at)
+  const dead = { ...marked(counted, verdict, at), exit, clockSince: counted.clockSince + idle }
+  const swept = sweep(dead, at, next, rules, [
     { at, type: 'attempt.ended', attempt, exit, ...(hasSpent(spent) && { spent }) },
   ])
   return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
@@ -63,7 +66,13 @@ export function waitForHelp(
 /** It lives and does nothing: it is ended, and goes on in another attempt, unless its turn was over anyway. */
 export function endHung(session: Session, signal: SignalOf<'agent.hung'>, rules: Rules): Step {
   const { at, evidence } = signal
-  if (!session.lastWord?.ok) return endFor(session, signal, { reason: evidence, trouble: 'silence' }, rules)
+  const { lastWord: word, spec } = session
+  if (word === null) return endFor(session, signal, { reason: evidence, trouble: 'silence' }, rules)
+  if (!word.ok) {
+    // It has said why it failed, and only does not leave: what it said counts.
+    const verdict = judgeEnd(spec.proof, { exit: { kind: 'vanished', evidence }, word })
+    return sweep(marked(session, verdict, at), at, aftermathOf(verdict, session, signal), rules)
+  }
   const reason = `the agent ended its turn; its process was ended, because it was ${evidence}`
   return sweep({ ...session, isTurnOver: true }, at, { kind: 'end', outcome: 'done', reason, trouble: null }, rules)
 }

@@ -1,6 +1,6 @@
 import type { Event } from './events.ts'
 import { withFreshThread } from './fresh-thread.ts'
-import type { Session } from './session.ts'
+import { rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
 
@@ -86,5 +86,5 @@ export function block(session: Session, { at, question }: SignalOf<'agent.asked'
 }
 
 export function unblock(session: Session, { at }: SignalOf<'agent.answered'>): Step {
-  return step({ ...session, phase: { name: 'running', since: at } }, [{ at, type: 'session.unblocked' }])
+  return step({ ...rested(session, at), phase: { name: 'running', since: at } }, [{ at, type: 'session.unblocked' }])
 }

@@ -225,10 +225,10 @@ export function dueOf(session: Session): Instant | null {
 
 /**
  * When its time is over. A rest until a limit is over moves it: whoever waits for an hour as told has not worked for it.
- * While it waits for a person with nothing alive there is none.
+ * While it waits for a person there is none.
  */
 export function deadlineOf({ spec, phase, clockSince }: Session): Instant | null {
-  if (spec.maxTime === null || (phase.name === 'blocked' && phase.isIdle)) return null
+  if (spec.maxTime === null || phase.name === 'blocked') return null
   const stoodStill = phase.name === 'resting' && phase.cause === 'limit' ? phase.until - phase.since : 0
   return clockSince + stoodStill + spec.maxTime
 }
@@ -236,8 +236,7 @@ export function deadlineOf({ spec, phase, clockSince }: Session): Instant | null
 /** The session as it goes on after it stood still until now. */
 export function rested<S extends Session>(session: S, now: Instant): S {
   const { phase, clockSince } = session
-  const hasStoodStill =
-    (phase.name === 'resting' && phase.cause === 'limit') || (phase.name === 'blocked' && phase.isIdle)
+  const hasStoodStill = phase.name === 'blocked' || (phase.name === 'resting' && phase.cause === 'limit')
   return hasStoodStill ? { ...session, clockSince: clockSince + now - phase.since } : session
 }
 

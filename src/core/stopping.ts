@@ -3,7 +3,7 @@ import { block, end, timeIsUp } from './concluding.ts'
 import { isSetBack } from './is-set-back.ts'
 import { rememberLife } from './living.ts'
 import type { Rules } from './rules.ts'
-import { type Aftermath, deadlineOf, type In, isIdle, type Session } from './session.ts'
+import { type Aftermath, deadlineOf, type In, isIdle, rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
 
@@ -50,7 +50,7 @@ export function enforceDeadline(session: Session, { at }: SignalOf<'clock.due'>,
 export function bringDown(session: Session, at: Instant, next: Aftermath, rules: Rules): Step {
   const phase = { name: 'stopping', step: 'interrupt', due: at + rules.interruptGrace, next } as const
   return step(
-    { ...session, phase },
+    { ...rested(session, at), phase },
     [{ at, type: 'session.stopping', step: 'interrupt', reason: next.reason }],
     [{ type: 'interrupt', attempt: session.attempt }],
   )

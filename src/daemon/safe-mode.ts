@@ -16,8 +16,12 @@ export function safeMode(home: Home, env: NodeJS.ProcessEnv): SafeMode {
   return {
     isOn: isAsked || (isUsual && bootIn(home) !== bootId),
     over: () => {
-      if (isUsual) fs.writeFileSync(home.heldBoot, bootId, { mode: 0o600 })
-      fs.rmSync(home.holdMarker, { force: true })
+      try {
+        if (isUsual) fs.writeFileSync(home.heldBoot, bootId, { mode: 0o600 })
+        fs.rmSync(home.holdMarker, { force: true })
+      } catch {
+        // A full disk: then the next one holds once more.
+      }
     },
   }
 }

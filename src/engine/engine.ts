@@ -1,6 +1,6 @@
 import { type Beginning, create } from '../core/create.ts'
 import { isSetBack } from '../core/is-set-back.ts'
-import type { Session, Spec } from '../core/session.ts'
+import { dueOf, isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
@@ -32,6 +32,7 @@ export class Engine {
   readonly #vigil: Vigil
   readonly #courier: Courier
   readonly #hooks: HookRunner
+  #mending: Promise<void> | undefined
   #isDown = false
 
   constructor(world: World) {
@@ -58,19 +59,16 @@ export class Engine {
    * nothing that is not alive is started: it is held until somebody resumes it.
    */
   async start({ isHeld = false } = {}): Promise<void> {
-    const { work, store, clock, rules } = this.#world
+    const { work, store } = this.#world
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
-    // Before anything is done again that may have taken too long already.
-    const at = clock.now()
-    const setBack = store.live().filter(session => isSetBack(session, at, rules))
-    for (const id of new Set([...store.due(at), ...setBack.map(({ spec }) => spec.id)]))
-      this.#recorder.decide(id, [{ at, type: 'clock.due' }])
+    this.#hurryEndings()
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
+    this.#wakeSetBack()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -218,7 +216,15 @@ export class Engine {
   }
 
   /** Gives live sessions back what they have lost but their lives: panes, recorders. */
-  async mend(): Promise<void> {
+  mend(): Promise<void> {
+    // One at a time: whoever asks meanwhile is served by the same.
+    this.#mending ??= this.#mendAll().finally(() => {
+      this.#mending = undefined
+    })
+    return this.#mending
+  }
+
+  async #mendAll(): Promise<void> {
     if (!this.#isInCharge()) return
     const { store, work } = this.#world
     const live = store.live().filter(isAtWork)
@@ -250,11 +256,24 @@ export class Engine {
     await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
   }
 
-  /** What waits for a person stands still anyway, and says for what. */
-  #holdUnlessAlive({ spec, life, phase }: Session): void {
-    if (phase.name === 'blocked' || (life !== null && this.#world.work.isAlive(life))) return
+  /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */
+  #holdUnlessAlive({ spec: { id } }: Session): void {
+    const { store, work, clock } = this.#world
+    while (this.#attendant.takeIn(id));
+    const session = store.load(id)
+    if (session === undefined || (session.phase.name === 'blocked' && isIdle(session))) return
+    if (session.life !== null && session.exit === null && work.isAlive(session.life)) return
     const reason = 'held: the supervisor was started with --no-resume'
-    this.#recorder.decide(spec.id, [{ at: this.#world.clock.now(), type: 'user.hold', reason }])
+    this.#recorder.decide(id, [{ at: clock.now(), type: 'user.hold', reason }])
+  }
+
+  /** An ending that its supervisors did not live to finish is not begun again as if it had just been decided. */
+  #hurryEndings(): void {
+    const { store, clock, rules } = this.#world
+    const at = clock.now()
+    for (const session of store.live().filter(({ phase }) => phase.name === 'stopping'))
+      if ((dueOf(session) ?? at) <= at || isSetBack(session, at, rules))
+        this.#recorder.decide(session.spec.id, [{ at, type: 'clock.due' }])
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */

@@ -40,10 +40,13 @@ async function install(line: Line, { home, env, screen }: Surroundings): Promise
     return 0
   }
   openHome(home) // A keeper finds nothing to do where there is no home, and leaves.
-  await mechanism.install(order)
-  for (const other of all) if (other !== mechanism) await removeIfThere(other)
   // Whoever stopped it wants none now; and a supervisor that keeps its sessions still is for a boot only.
   const isWanted = !order.noResume && !fs.existsSync(home.downMarker)
+  await mechanism.install(order)
+  const removed = []
+  for (const other of all) if (other !== mechanism) removed.push(await removeIfThere(other))
+  // It lived by the unit that went.
+  if (removed.some(result => result?.hasStopped) && mechanism.start === undefined) await startDaemon(home)
   if (isWanted && mechanism.start !== undefined && (await findAnswering(home)) === undefined) {
     await mechanism.start()
     await untilItAnswers(home)

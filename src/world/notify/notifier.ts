@@ -66,6 +66,15 @@ function secretsIn(address: Address): string[] {
     if (!URL.canParse(text)) return [text]
     const { pathname, search, username, password } = new URL(text)
     const segments = pathname.split('/')
-    return [text, pathname, search.slice(1), username, password, decodeURIComponent(password), ...segments]
+    return [text, pathname, search.slice(1), username, password, decoded(password), ...segments]
   })
+}
+
+/** A password may hold a % that stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

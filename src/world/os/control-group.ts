@@ -65,22 +65,12 @@ function limitMemory(group: string, bytes: number): void {
   }
 }
 
-/** How many processes of a group the kernel has ended for want of memory, where it counts them. */
-export function oomKillsIn(group: string): number {
-  try {
-    const [, count = '0'] = /^oom_kill (\d+)$/m.exec(fs.readFileSync(path.join(group, 'memory.events'), 'latin1')) ?? []
-    return Number(count)
-  } catch {
-    return 0 // Not there, or without the controller.
-  }
-}
-
 /** A group that has just been made is still empty. */
 const SETTLED_AFTER = 600_000
 
 /** Gives back the empty groups that nobody lived to give back. One that holds something stays: the kernel sees to that. */
 export function removeEmptyGroups(now: Instant, base: string | null = ownGroup()): void {
-  if (base === null) return
+  if (base === null || !fs.existsSync(base)) return // Some containers name groups that they do not show.
   for (const name of fs.readdirSync(base).filter(name => ATTEMPT_GROUP.test(name))) {
     const group = path.join(base, name)
     const madeAt = fs.statSync(group, { throwIfNoEntry: false })?.mtimeMs ?? now

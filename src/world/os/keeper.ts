@@ -9,10 +9,13 @@ import { identify, type ProcessId } from './processes.ts'
 /** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */
 export function startKeeper(home: Home): void {
   fs.rmSync(home.downMarker, { force: true })
+  // Whoever asks for it may be of an attempt: what carries its marker ends with it.
+  const { ONESHOT_ATTEMPT: _attempt, ONESHOT_SESSION: _session, ...env } = process.env
   const keeper = spawn('sh', [asset('keeper.sh'), home.root, ...selfArgv()], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',
+    env,
   })
   keeper.on('error', () => undefined) // No sh: the caller notices that no supervisor answers, and says so.
   keeper.unref()

@@ -37,8 +37,10 @@ export async function endAttempt(
   folder: AttemptFolder,
   options: { marker: string; force: boolean; drain: () => Promise<void>; next: AttemptFolder },
 ): Promise<void> {
-  noteSweep(folder)
-  const isPassedOn = hasGoneOn(folder, options.next)
+  // A shim that has visibly gone on must not find the note: it would take itself for swept, and nobody would see to the next.
+  const wasPassedOn = hasGoneOn(folder, options.next)
+  if (!wasPassedOn) noteSweep(folder)
+  const isPassedOn = wasPassedOn || hasGoneOn(folder, options.next)
   const tree = attemptTree(folder, options.marker)
   const grace = options.force ? 0 : POLITE_GRACE
   await endTree(isPassedOn ? { ...tree, group: null } : tree, { grace, limit: SWEEP_LIMIT })

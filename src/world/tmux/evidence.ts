@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import type { Exit, Mode } from '../../core/session.ts'
 import type { Evidence } from '../../ports/work.ts'
-import { oomKillsIn } from '../os/control-group.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 import type { OomWatch } from '../os/oom-watch.ts'
 import { bootId, lives } from '../os/processes.ts'
@@ -21,7 +20,7 @@ export function evidenceIn(folder: AttemptFolder, mode: Mode, oom: OomWatch): Ev
     refusal: record?.kind === 'refused' ? record.reason : null,
     life,
     exit,
-    memory: exit === null ? null : wantOfMemory(exit, claim?.group ?? null, oom),
+    memory: exit === null ? null : wantOfMemory(exit, oom),
     process: life === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(life),
     shim: claim === null ? 'unknown' : isEarlierBoot ? 'dead' : lives(claim),
     isAlone: mode === 'headless' && exit !== null && claim !== null && isAlone(claim),
@@ -29,9 +28,7 @@ export function evidenceIn(folder: AttemptFolder, mode: Mode, oom: OomWatch): Ev
 }
 
 /** The kernel ends what there is no memory for with the signal that anybody else would use. */
-function wantOfMemory(exit: Exit, group: string | null, oom: OomWatch): string | null {
+function wantOfMemory(exit: Exit, oom: OomWatch): string | null {
   if (exit.kind !== 'signal' || exit.signal !== 'SIGKILL') return null
-  const own = group === null ? 0 : oomKillsIn(group)
-  if (own > 0) return `the kernel ended ${own} of its processes for want of it`
   return oom.hasStruck() ? 'the kernel has just ended a process for want of it' : null
 }

@@ -90,8 +90,9 @@ export class Panes {
   }
 
   /** The same, and from there on it is recorded again: tmux does both in one go, so that nothing falls between them. */
-  async recordAgain(ref: AttemptRef): Promise<string[]> {
-    return linesOf(await this.#own(ref, [...capture(ref), ';', ...this.#record(ref)], NOT_THERE))
+  async recordAgain(ref: AttemptRef): Promise<string[] | null> {
+    const isThere = (await this.#own(ref, ['list-panes', '-t', paneOf(ref), '-F', 'yes'], NOT_THERE)) !== ''
+    return isThere ? linesOf(await this.#own(ref, [...capture(ref), ';', ...this.#record(ref)], NOT_THERE)) : null
   }
 
   /** Shows a session that has no pane on the shared server: its terminal, or a place where its transcript can be seen. */
@@ -113,6 +114,11 @@ export class Panes {
     } else {
       await this.#newSession(ref.name, show, ['cat'])
     }
+  }
+
+  /** Whoever attaches from now on sees this. */
+  async showInstead(ref: AttemptRef, show: string): Promise<void> {
+    await this.#shared(['set-environment', '-t', `=${ref.name}`, 'ONESHOT_SHOW', show], NOT_THERE)
   }
 
   async close(ref: AttemptRef): Promise<void> {

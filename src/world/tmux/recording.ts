@@ -53,8 +53,10 @@ export class Recording {
   async #recordAgain(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
     const former = endRecorder(folder)
     fs.writeFileSync(folder.gap, '', { mode: 0o600 })
-    fill(folder, await this.#panes.recordAgain(ref))
+    const history = await this.#panes.recordAgain(ref)
+    if (history !== null) fill(folder, history)
     fs.rmSync(folder.gap)
+    if (history === null) return this.watch(ref, false) // Its terminal is gone: there is nothing to record any more.
     for (let look = 0; look < BEGIN_LOOKS && readRecorder(folder)?.pid === former?.pid; look++) await pause(20)
   }
 
@@ -63,34 +65,39 @@ export class Recording {
     const folder = this.#folder(ref)
     await this.#turnstile.pass(folder.root, async () => {
       if (fs.existsSync(folder.drained)) return // Else a supervisor that comes back would wait for a mark that is gone.
-      await this.#drain(ref, folder, DRAIN_LOOKS[looks])
-      fs.writeFileSync(folder.drained, '', { mode: 0o600 })
+      const isWhole = await this.#drain(ref, folder, DRAIN_LOOKS[looks])
+      if (isWhole || looks === 'usual') fs.writeFileSync(folder.drained, '', { mode: 0o600 })
     })
   }
 
-  async #drain(ref: AttemptRef, folder: AttemptFolder, looks: number): Promise<void> {
+  /** False when it was waited for in vain. */
+  async #drain(ref: AttemptRef, folder: AttemptFolder, looks: number): Promise<boolean> {
     const mark = Buffer.from(CLOSING_MARK)
     let size = -1
     for (let idle = 0; idle < looks; idle++) {
       const recorder = readRecorder(folder)
       const now = fs.statSync(folder.stdout, { throwIfNoEntry: false })?.size ?? 0
       const tail = readPart(folder.stdout, Math.max(0, now - mark.length), mark.length)
-      if (tail.equals(mark)) return fs.truncateSync(folder.stdout, now - mark.length)
-      if (recorder === null && readStarted(folder) === null) return
-      if (recorder !== null && hasStopped(recorder, folder)) return this.#fillGap(ref, folder)
+      if (tail.equals(mark)) {
+        fs.truncateSync(folder.stdout, now - mark.length)
+        return true
+      }
+      if (recorder === null && readStarted(folder) === null) return true
+      if (recorder !== null && hasStopped(recorder, folder)) return await this.#fillGap(ref, folder)
       if (now !== size) idle = 0
       size = now
       await pause(20)
     }
     // On a full disk it could not even write down who it is, let alone what it heard.
-    if (readRecorder(folder) === null) await this.#fillGap(ref, folder)
+    return readRecorder(folder) === null && (await this.#fillGap(ref, folder))
   }
 
   /** For the last time: nothing is recorded after it. */
-  async #fillGap(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
+  async #fillGap(ref: AttemptRef, folder: AttemptFolder): Promise<true> {
     endRecorder(folder)
     fill(folder, await this.#panes.history(ref))
     fs.rmSync(folder.gap, { force: true })
+    return true
   }
 
   #folder(ref: AttemptRef): AttemptFolder {

@@ -89,6 +89,7 @@ export class TmuxWork implements Work {
   }
 
   async launch(order: LaunchOrder): Promise<void> {
+    this.#oom.note()
     const folder = this.#folder(order)
     if (readClaim(folder) !== null) {
       if (order.mode === 'tty' && readStarted(folder) === null) await this.#panes.openGate(order)
@@ -99,7 +100,10 @@ export class TmuxWork implements Work {
     if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
     if (order.mode === 'headless') {
       this.#makeSpareSoon(order.sessionId)
-      if (await handOver(order, this.#home, this.#panes.shimProgram)) return
+      if (await handOver(order, this.#home, this.#panes.shimProgram)) {
+        if (order.show === 'output') await this.#panes.showInstead(order, show)
+        return
+      }
       await this.#clearBefore(order)
       return this.#panes.openHeadless(order, show)
     }
