@@ -88,7 +88,9 @@ function isOver({ exit, shim, process }: Evidence): boolean {
 
 /** By a clock that nobody sets, or by all that is on disk: supervisors may come and go meanwhile. */
 function isLate({ since }: { since: Instant }, { openedAt }: Evidence, now: Instant, awaited: Duration): boolean {
-  return awaited > LAUNCH_PATIENCE || (openedAt !== null && now - Math.max(since, openedAt) > LAUNCH_PATIENCE)
+  if (openedAt === null) return false
+  const from = since > now ? openedAt : Math.max(since, openedAt) // What is yet to come is of a clock that was set back.
+  return awaited > LAUNCH_PATIENCE || now - from > LAUNCH_PATIENCE
 }
 
 type Death =
