@@ -51,7 +51,8 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('is stopped when it goes on beyond the turns it may take', async () => {
-    const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}` }))
+    // A model takes its time, and so gives us ours: output is read every 150 ms.
+    const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
     const house = stage.furnish(kind, { task: [...steps, { say: 'All done.' }] })
     const { name } = await house.run(...asked(kind), '--name', 'dear', '--max-turns', '3', 'Do it.')
     const ended = await house.ended(name)
