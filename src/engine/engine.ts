@@ -1,18 +1,15 @@
 import { type Beginning, create } from '../core/create.ts'
-import { isSetBack } from '../core/is-set-back.ts'
-import { dueOf, isIdle, type Session, type Spec } from '../core/session.ts'
+import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
-import type { Agent } from '../ports/agent.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
-import { attemptRef } from './attempt-ref.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
-import { showOf } from './perform.ts'
 import { Recorder } from './recorder.ts'
+import { Rounds } from './rounds.ts'
 import { count } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -29,10 +26,10 @@ export class Engine {
   readonly #recorder: Recorder
   readonly #attendant: Attendant
   readonly #alarm: Alarm
+  readonly #rounds: Rounds
   readonly #vigil: Vigil
   readonly #courier: Courier
   readonly #hooks: HookRunner
-  #mending: Promise<void> | undefined
   #isDown = false
 
   constructor(world: World) {
@@ -43,6 +40,11 @@ export class Engine {
       look: id => void this.look(id),
     })
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
+    this.#rounds = new Rounds(world, {
+      isInCharge: () => this.#isInCharge(),
+      enter: (id, deed) => this.#enter(id, deed),
+      dispatch: (id, signal) => this.#dispatch(id, signal),
+    })
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
@@ -59,16 +61,17 @@ export class Engine {
    * nothing that is not alive is started: it is held until somebody resumes it.
    */
   async start({ isHeld = false } = {}): Promise<void> {
-    const { work, store } = this.#world
+    const { work, store, clock } = this.#world
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
-    this.#hurryEndings()
+    const at = clock.now()
+    for (const { spec } of this.#rounds.overdueEndings()) this.#recorder.decide(spec.id, [{ at, type: 'clock.due' }])
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
-    this.#wakeSetBack()
+    this.#rounds.wakeSetBack()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -96,19 +99,18 @@ export class Engine {
 
   /** Records the wish, or throws. Once recorded, it is carried out. */
   async stop(id: string): Promise<void> {
-    const wish: Signal = { at: this.#world.clock.now(), type: 'user.stop' }
-    await this.#turnstile.pass(id, async () => {
-      this.#assertInCharge()
-      this.#recorder.decide(id, [wish])
-    })
-    await this.look(id)
+    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.stop' })
   }
 
   /** Has a session stand still until it is resumed; what lives of it is ended. */
   async hold(id: string): Promise<void> {
+    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' })
+  }
+
+  async #wish(id: string, wish: Signal): Promise<void> {
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
-      this.#recorder.decide(id, [{ at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' }])
+      this.#recorder.decide(id, [wish])
     })
     await this.look(id)
   }
@@ -188,54 +190,13 @@ export class Engine {
   async reconcile(): Promise<void> {
     if (!this.#isInCharge()) return
     this.#alarm.set() // A timer stands still while a lid is closed; what it was set for does not.
-    const { store, work } = this.#world
-    this.#wakeSetBack()
-    const live = store.live()
-    for (const session of live) {
-      const show = showOf(this.#agentOf(session))
-      void this.#enter(session.spec.id, async () => work.measure(attemptRef(session), show))
-    }
-    const doubtful = live.filter(session => !this.#isSurelyAtWork(session))
-    await Promise.all(this.#unsettled(doubtful).map(id => this.look(id)))
-    if (live.some(session => session.spec.mode === 'tty')) await this.mend()
+    this.#rounds.wakeSetBack()
+    await Promise.all(this.#unsettled(this.#rounds.inspect()).map(id => this.look(id)))
+    if (this.#world.store.live().some(session => session.spec.mode === 'tty')) await this.mend()
   }
 
-  /** An alarm that the clock was set back from would ring hours late. */
-  #wakeSetBack(): void {
-    const { store, clock, rules } = this.#world
-    const at = clock.now()
-    for (const session of store.live())
-      if (isSetBack(session, at, rules)) void this.#dispatch(session.spec.id, { at, type: 'clock.due' })
-  }
-
-  /** Its process lives and its words are nothing to us: a look would find no more. */
-  #isSurelyAtWork(session: Session): boolean {
-    const { phase, life, exit } = session
-    if (phase.name !== 'running' || life === null || exit !== null) return false
-    return this.#agentOf(session).read === undefined && this.#world.work.isAlive(life)
-  }
-
-  /** Gives live sessions back what they have lost but their lives: panes, recorders. */
   mend(): Promise<void> {
-    // One at a time: whoever asks meanwhile is served by the same.
-    this.#mending ??= this.#mendAll().finally(() => {
-      this.#mending = undefined
-    })
-    return this.#mending
-  }
-
-  async #mendAll(): Promise<void> {
-    if (!this.#isInCharge()) return
-    const { store, work } = this.#world
-    const live = store.live().filter(isAtWork)
-    const refs = live.map(session => ({ ...attemptRef(session), show: showOf(this.#agentOf(session)) }))
-    // In the session's turn: one that ends meanwhile would be given a pane that nobody closes.
-    await work.mend(refs, (id, deed) =>
-      this.#enter(id, async () => {
-        const session = store.load(id)
-        if (session !== undefined && isAtWork(session)) await deed()
-      }),
-    )
+    return this.#rounds.mend()
   }
 
   /** Tells a test on these channels of the user's. */
@@ -265,15 +226,6 @@ export class Engine {
     if (session.life !== null && session.exit === null && work.isAlive(session.life)) return
     const reason = 'held: the supervisor was started with --no-resume'
     this.#recorder.decide(id, [{ at: clock.now(), type: 'user.hold', reason }])
-  }
-
-  /** An ending that its supervisors did not live to finish is not begun again as if it had just been decided. */
-  #hurryEndings(): void {
-    const { store, clock, rules } = this.#world
-    const at = clock.now()
-    for (const session of store.live().filter(({ phase }) => phase.name === 'stopping'))
-      if ((dueOf(session) ?? at) <= at || isSetBack(session, at, rules))
-        this.#recorder.decide(session.spec.id, [{ at, type: 'clock.due' }])
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */
@@ -315,12 +267,4 @@ export class Engine {
       }
     })
   }
-
-  #agentOf(session: Session): Agent {
-    return this.#world.agents(session.spec.agent)
-  }
-}
-
-function isAtWork({ life, exit }: Session): boolean {
-  return life !== null && exit === null
 }

@@ -4,24 +4,15 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { bulletinOf } from '../../src/core/bulletin.ts'
 import type { Address } from '../../src/core/channels.ts'
-import { NOTICE_KINDS, type Notice } from '../../src/core/notices.ts'
+import { NOTICE_KINDS } from '../../src/core/notices.ts'
 import { until } from '../../src/testkit/real/until.ts'
+import { failedNotice } from '../../src/testkit/notices.ts'
 import { notifierFor } from '../../src/world/notify/notifier.ts'
 
 const NASTY = `"'; $(touch gone) \`id\` <b> & -n %s \\n ünï 🚀`
 const TEXT = `demo-x failed: exit code 3\n${NASTY}\noneshot resume demo-x`
 
-const NOTICE: Notice = {
-  id: 'abc-1-failed',
-  kind: 'failed',
-  at: 1_767_312_000_000,
-  session: { id: 'abc', name: 'demo-x', agent: 'demo', title: NASTY, cwd: '/', tty: null },
-  outcome: 'failed',
-  reason: 'exit code 3',
-  exitCode: 3,
-  text: 'demo-x failed: exit code 3',
-  command: 'oneshot resume demo-x',
-}
+const NOTICE = failedNotice(NASTY)
 
 let folder: string
 beforeEach(() => {

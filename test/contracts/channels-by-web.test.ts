@@ -2,25 +2,16 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Bulletin, bulletinOf } from '../../src/core/bulletin.ts'
 import type { Address } from '../../src/core/channels.ts'
-import { NOTICE_KINDS, type Notice } from '../../src/core/notices.ts'
+import { NOTICE_KINDS } from '../../src/core/notices.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { Busy } from '../../src/ports/notifier.ts'
 import { RecordingServer } from '../../src/testkit/real/recording-server.ts'
+import { failedNotice } from '../../src/testkit/notices.ts'
 import { notifierFor } from '../../src/world/notify/notifier.ts'
 
 const NASTY = `"'; $(reboot) \`id\` <!channel> @everyone *b* [x](http://y) & ünï 🚀`
 
-const NOTICE: Notice = {
-  id: 'abc-1-failed',
-  kind: 'failed',
-  at: 1_767_312_000_000,
-  session: { id: 'abc', name: 'demo-x', agent: 'demo', title: NASTY, cwd: '/', tty: null },
-  outcome: 'failed',
-  reason: 'exit code 3',
-  exitCode: 3,
-  text: 'demo-x failed: exit code 3',
-  command: 'oneshot resume demo-x',
-}
+const NOTICE = failedNotice(NASTY)
 const BULLETIN = bulletinOf([NOTICE], NOTICE.at)
 
 let server: RecordingServer

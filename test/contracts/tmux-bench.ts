@@ -13,6 +13,7 @@ import { installPrograms } from '../../src/world/tmux/install.ts'
 import { Panes } from '../../src/world/tmux/panes.ts'
 import { findTmux } from '../../src/world/tmux/tmux.ts'
 import { TmuxWork } from '../../src/world/tmux/work.ts'
+import { PLAIN_ORDER } from './plain-order.ts'
 import type { WorkBench } from './work-bench.ts'
 
 export interface TmuxBench extends WorkBench {
@@ -41,16 +42,10 @@ export function openTmuxBench(mode: Mode, name = ''): TmuxBench {
       // Markers are looked for on the whole machine, where other homes are at work.
       sessionId: crypto.randomBytes(5).toString('hex'),
       name: `twin-${number}`,
-      attempt: 1,
       mode,
       argv: [],
       cwd: path.join(home.root, `cwd${number}`),
-      env: {},
-      stdin: undefined,
-      thread: null,
-      memory: null,
-      mergeStderr: true,
-      show: 'output',
+      ...PLAIN_ORDER,
       ...wishes,
     }
     orders.push(order)

@@ -3,6 +3,7 @@ import { Machine, keyOf } from '../../src/testkit/memory/machine.ts'
 import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
 import type { Program } from '../../src/testkit/memory/scripted-process.ts'
 import { VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
+import { PLAIN_ORDER } from './plain-order.ts'
 import type { WorkBench } from './work-bench.ts'
 import { promisesOfWork } from './work-contract.ts'
 
@@ -27,16 +28,10 @@ function openMemoryBench(hasGroups: boolean): WorkBench {
       return {
         sessionId,
         name: `twin-${sessions}`,
-        attempt: 1,
         mode: 'headless',
         argv: [sessionId, sh],
         cwd: '/',
-        env: {},
-        stdin: undefined,
-        thread: null,
-        memory: null,
-        mergeStderr: true,
-        show: 'output',
+        ...PLAIN_ORDER,
         ...wishes,
       }
     },

@@ -11,6 +11,7 @@ import { run } from '../../src/world/os/run.ts'
 import { readClaim, readExit, readStarted } from '../../src/world/os/spool.ts'
 import { openDatabase } from '../../src/world/os/sqlite.ts'
 import { launchFile } from '../../src/world/tmux/launch-file.ts'
+import { PLAIN_ORDER } from '../contracts/plain-order.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { House, isAlive, until } from './house.ts'
@@ -211,16 +212,7 @@ describe('a disk', () => {
     const folder = attemptFolder(house.home, 'id', 1)
     fs.mkdirSync(folder.root, { recursive: true })
     const argv = ['/bin/sh', '-c', 'touch begun']
-    const words = {
-      cwd: house.project,
-      env: {},
-      stdin: undefined,
-      thread: null,
-      memory: null,
-      mergeStderr: true,
-      show: 'output',
-    } as const
-    const order = { sessionId: 'id', name: 'n', attempt: 1, mode: 'headless', argv, ...words } as const
+    const order = { ...PLAIN_ORDER, sessionId: 'id', name: 'n', mode: 'headless', argv, cwd: house.project } as const
     const letter = path.join(house.home.root, 'letter')
     fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter, env: {} }))
     disk.fill()
