@@ -35,16 +35,18 @@ export class Attendant {
   takeIn(id: string, isSwept = false): boolean {
     const { store, work } = this.#world
     const session = store.load(id)
-    if (session === undefined) return false
-    const { name } = session.phase
-    if (name === 'ended' || name === 'resting') return false
+    const { name } = session?.phase ?? { name: 'ended' }
+    if (session === undefined || name === 'ended' || name === 'resting') {
+      this.#takeLetters(id, session?.attempt)
+      return false
+    }
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
     const observed = observe(session, this.worldOf(session), { isSwept, awaited: this.#awaitedFor(session) })
     const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
     const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)
-    if (observed.signals.length > 0) this.#takeLetters(session)
+    if (observed.signals.length > 0) this.#takeLetters(id, session.attempt)
     if (!observed.isAwaited) this.#awaited.delete(id)
     if (observed.isAdopted || observed.isAwaited) this.#lookLater(id)
     return isNews
@@ -85,9 +87,9 @@ export class Attendant {
   }
 
   /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
-  #takeLetters(session: Session): void {
+  #takeLetters(sessionId: string, attempt = Infinity): void {
     this.#world.store.assertEpoch()
-    this.#world.work.heard(attemptRef(session))
+    this.#world.work.heard({ sessionId, attempt })
   }
 
   /** Does what was decided, in order, and decides what is learned by it. */

@@ -133,8 +133,8 @@ export interface Work {
   onNews(listener: (sessionId: string) => void): void
   /** From now on new output of this session is news; until `false`. */
   watch(ref: AttemptRef, on: boolean): void
-  /** The news of this session was heard and recorded. */
-  heard(ref: AttemptRef): void
+  /** What was rung for this attempt and those before it was heard and recorded. */
+  heard(ref: Pick<AttemptRef, 'sessionId' | 'attempt'>): void
   /** Stops watching. What was launched goes on. */
   shutDown(): void
 }

@@ -242,3 +242,30 @@ test('a pane that never comes to life is given up however the clock is set meanw
   expect(stage.machine.starts).toEqual(['s1.2'])
   expect(stage.clock.awake() - begun).toBeLessThan(60_000)
 })
+
+test.each([
+  { when: 'while the next attempt is at work', restart: { firstDelay: 0 }, until: 'running' },
+  { when: 'while the session rests', restart: { firstDelay: 60_000 }, until: 'resting' },
+  { when: 'when the session has ended', restart: { limit: 0 }, until: 'ended' },
+] as const)(
+  'a bell that is rung when everything was seen already, $when, does not stay',
+  async ({ restart, until }) => {
+    const { stage, engine } = await begin(
+      {
+        run: ({ start }) =>
+          start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ wait: 500 }, { say: 'done: it\n' }],
+      },
+      undefined,
+      {
+        restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 60_000, ...restart },
+      },
+    )
+    const isThere = () => stage.session('s1')?.exit !== null || stage.session('s1')?.attempt === 2
+    await stage.until(() => isThere() && stage.session('s1')?.phase.name === until)
+    stage.machine.ring({ sessionId: 's1', attempt: 1 }, 'exit')
+    await stage.until(() => stage.session('s1')?.phase.name === 'ended' && stage.machine.letters.size === 0)
+    if (until === 'ended') await engine.remove('s1')
+    stage.machine.ring({ sessionId: 's1', attempt: 1 }, 'exit')
+    await stage.until(() => stage.machine.letters.size === 0)
+  },
+)

@@ -122,7 +122,7 @@ export class Machine {
     attempt.isShimAlive = true
     attempt.refusal = this.#refusal(order)
     if (attempt.refusal !== null) {
-      this.#ring(order, 'exit')
+      this.ring(order, 'exit')
     } else {
       this.#start(order, attempt)
     }
@@ -142,7 +142,7 @@ export class Machine {
   #start(order: LaunchOrder, attempt: MachineAttempt): void {
     const pid = 1_000 + this.starts.push(keyOf(order))
     attempt.life = { pid, birth: `birth of ${pid}`, boot: this.boot, startedAt: this.clock.now() }
-    this.#ring(order, 'started')
+    this.ring(order, 'started')
     const program = this.programs[order.argv[0] ?? '']
     if (program === undefined) return this.#exited(order, attempt, { kind: 'code', code: 127 })
     const start = this.starts.filter(key => key.startsWith(`${order.sessionId}.`)).length
@@ -169,11 +169,11 @@ export class Machine {
   #exited(order: LaunchOrder, attempt: MachineAttempt, exit: Exit): void {
     if (!attempt.isShimAlive) return
     attempt.exit = exit
-    this.#ring(order, 'exit')
+    this.ring(order, 'exit')
   }
 
   /** A letter is found only if it still lies there when somebody walks to the mailbox. */
-  #ring(order: LaunchOrder, kind: 'started' | 'exit'): void {
+  ring(order: Pick<AttemptRef, 'sessionId' | 'attempt'>, kind: 'started' | 'exit'): void {
     const letter = `${keyOf(order)}.${kind}`
     this.letters.add(letter)
     queueMicrotask(() => {

@@ -146,6 +146,7 @@ export class MemoryWork implements Work {
 
   async remove(sessionId: string): Promise<void> {
     this.#machine.sessions.delete(sessionId)
+    this.heard({ sessionId, attempt: Infinity })
     for (const key of this.#machine.attempts.keys()) {
       if (key.startsWith(`${sessionId}.`)) this.#machine.attempts.delete(key)
     }
@@ -175,8 +176,11 @@ export class MemoryWork implements Work {
     else this.#watched.delete(keyOf(ref))
   }
 
-  heard(ref: AttemptRef): void {
-    for (const kind of ['started', 'exit']) this.#machine.letters.delete(`${keyOf(ref)}.${kind}`)
+  heard({ sessionId, attempt }: Pick<AttemptRef, 'sessionId' | 'attempt'>): void {
+    for (const letter of this.#machine.letters) {
+      const [from, number] = letter.split('.')
+      if (from === sessionId && Number(number) <= attempt) this.#machine.letters.delete(letter)
+    }
   }
 
   #files(sessionId: string): SessionFiles {

@@ -95,8 +95,9 @@ export function attemptId(sessionId: string, attempt: number): string {
   return `${sessionId}.${attempt}`
 }
 
-export function sessionOfAttempt(id: string): string {
-  return id.slice(0, id.indexOf('.'))
+export function attemptOfLetter(letter: string): { sessionId: string; attempt: number } {
+  const [sessionId = '', attempt] = letter.split('.')
+  return { sessionId, attempt: Number(attempt) }
 }
 
 /** The socket of the tmux server that owns a terminal session's tty. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { sessionOfAttempt } from '../os/folders.ts'
+import { attemptOfLetter } from '../os/folders.ts'
 
 /**
  * One folder in which every shim rings, so that one watch serves any number of sessions. A letter is only a bell: the
@@ -20,11 +20,15 @@ export class Mailbox {
     this.#schedule()
   }
 
-  /** Takes the letters of an attempt away. */
-  empty(attemptId: string): void {
-    for (const kind of ['started', 'exit']) {
-      const letter = path.join(this.#folder, `${attemptId}.${kind}`)
-      if (fs.existsSync(letter)) fs.rmSync(letter, { force: true })
+  /**
+   * Takes the letters of an attempt away, and those of earlier ones: a shim may ring when what it has to tell was seen already
+   * and the next attempt has begun.
+   */
+  empty(sessionId: string, attempt: number): void {
+    for (const letter of this.#letters()) {
+      const from = attemptOfLetter(letter)
+      if (from.sessionId === sessionId && from.attempt <= attempt)
+        fs.rmSync(path.join(this.#folder, letter), { force: true })
     }
   }
 
@@ -38,8 +42,12 @@ export class Mailbox {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      const sessions = new Set(fs.readdirSync(this.#folder).map(sessionOfAttempt))
+      const sessions = new Set(this.#letters().map(letter => attemptOfLetter(letter).sessionId))
       for (const id of sessions) this.#listener(id)
     })
+  }
+
+  #letters(): string[] {
+    return fs.existsSync(this.#folder) ? fs.readdirSync(this.#folder) : []
   }
 }

@@ -201,6 +201,7 @@ export class TmuxWork implements Work {
   async remove(sessionId: string): Promise<void> {
     for (const file of this.#measured.keys()) if (file.includes(`/${sessionId}/`)) this.#measured.delete(file)
     fs.rmSync(sessionFolder(this.#home, sessionId).root, { recursive: true, force: true })
+    this.heard({ sessionId, attempt: Infinity })
   }
 
   measure(ref: AttemptRef, show: LaunchOrder['show']): void {
@@ -230,8 +231,8 @@ export class TmuxWork implements Work {
     }
   }
 
-  heard(ref: AttemptRef): void {
-    this.#mailbox?.empty(markerOf(ref))
+  heard({ sessionId, attempt }: Pick<AttemptRef, 'sessionId' | 'attempt'>): void {
+    this.#mailbox?.empty(sessionId, attempt)
   }
 
   shutDown(): void {
