@@ -1,0 +1,9 @@
+/** A piece of a session's work, as its agent plans it, its user names it, or a task tracker knows it. */
+export interface Task {
+  /** Of its source: a number, or `bd-a1b2`. */
+  readonly id: string
+  readonly title: string
+  readonly state: 'open' | 'doing' | 'done'
+  /** Who named it: the agent in its own plan, or a person (or the agent) by `oneshot tasks`. */
+  readonly source: 'agent' | 'user'
+}

@@ -1,0 +1,57 @@
+import type { Change, Checkpoint, Trigger } from '../core/checkpoint.ts'
+import type { Instant } from '../lib/time.ts'
+
+/** Whose checkpoints: those of a session, in the repository that its folder belongs to. */
+export interface Keeping {
+  readonly cwd: string
+  readonly sessionId: string
+  /** Of the session. Together with the id it names the ref: `refs/oneshot/NAME/ID`. */
+  readonly name: string
+}
+
+/** What is written down with a checkpoint. */
+export interface Occasion {
+  readonly trigger: Trigger
+  readonly attempt: number
+  readonly at: Instant
+  /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
+  readonly record: string
+  /** Also as a visible commit on the branch that is checked out. */
+  readonly isVisible: boolean
+}
+
+/** There is nothing here that could be saved: no repository, no git, or one that refuses. It says so in a sentence. */
+export class Unkept extends Error {
+  override readonly name = 'Unkept'
+}
+
+/**
+ * Saves working trees in git without touching anything that is the user's: index, HEAD, branches, stash, reflog, hooks and
+ * files stay as they are. One chain of git processes at a time per repository, whoever asks.
+ */
+export interface Checkpoints {
+  /**
+   * Saves the whole working tree. Durable when it returns: objects and ref have reached the disk. Null when neither a file nor
+   * HEAD has changed since the last one. Killed at any moment, it leaves the one before or the new one, and no lock that the
+   * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
+   */
+  save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Checkpoint | null>
+  /** All there are, oldest first; empty where there are none. */
+  list(keeping: Keeping): Promise<Checkpoint[]>
+  /** What was written down with one. */
+  record(keeping: Keeping, commit: string): Promise<string>
+  /** Thins out what is no longer worth keeping; answers how many went. */
+  thin(keeping: Keeping, now: Instant): Promise<number>
+  /** Brings them to a remote, whatever is there by that name. Never asks anybody for a password. */
+  push(keeping: Keeping, remote: string, env: Readonly<Record<string, string>>, ending: AbortSignal): Promise<void>
+  /** What is different between two of them, as git shows it. */
+  diff(keeping: Keeping, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
+  /** In numbers. */
+  change(keeping: Keeping, from: string, to: string): Promise<Change>
+  /** Puts one onto a new branch, and that into a new worktree when a path is given. Answers the branch. */
+  restoreBeside(keeping: Keeping, checkpoint: Checkpoint, to: { branch: string; worktree: string | null }): Promise<void>
+  /** Puts one into the working tree, in the place of what the given checkpoint, which must be of this moment, has saved. */
+  restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<void>
+  /** Forgets all that was kept of a session; the repository's own history stays. */
+  forget(keeping: Keeping): Promise<void>
+}
