@@ -58,3 +58,8 @@ export interface Saved {
   readonly pushed: { readonly number: number; readonly at: Instant } | null
   readonly pushTrouble: string | null
 }
+
+export const NOTHING_SAVED: Saved = { last: null, trouble: null, pushed: null, pushTrouble: null }
+
+/** For sessions that were accepted before there were checkpoints, too. */
+export const DEFAULT_SAVING: Saving = { mode: 'ref', interval: 300_000, push: null }

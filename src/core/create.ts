@@ -1,3 +1,4 @@
+import { NOTHING_SAVED } from './checkpoint.ts'
 import { launch } from './launch.ts'
 import type { Message } from './conversation.ts'
 import type { Session, Spec } from './session.ts'
@@ -45,6 +46,9 @@ export function create(spec: Spec, { hasPrompt, thread }: Beginning): Step {
       threadBefore: NOTHING_SPENT,
       waived: NOTHING_SPENT,
     },
+    saved: NOTHING_SAVED,
+    tasks: [],
+    notes: [],
     unknown: [],
     life: null,
     exit: null,

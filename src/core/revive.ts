@@ -1,3 +1,4 @@
+import { DEFAULT_SAVING, NOTHING_SAVED, type Saved } from './checkpoint.ts'
 import { create } from './create.ts'
 import type { Thread } from './conversation.ts'
 import type { TroubleKind } from './failure.ts'
@@ -19,7 +20,14 @@ interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark'
 /** Brings a stored session to what this version knows of one. What an older one could not say is filled in as it was then. */
 export function revive(written: Session | Version1): Session {
   const conversing = hasMessages(written) ? written : withMessages(written)
-  return isCurrent(conversing) ? conversing : supervised(conversing)
+  return kept(isCurrent(conversing) ? conversing : supervised(conversing))
+}
+
+/** Before there were checkpoints and tasks. */
+function kept(written: Omit<Session, 'saved'> & { readonly saved?: Saved }): Session {
+  const { saved } = written
+  if (saved !== undefined) return { ...written, saved }
+  return { ...written, spec: { ...written.spec, saving: DEFAULT_SAVING }, saved: NOTHING_SAVED, tasks: [], notes: [] }
 }
 
 function hasMessages(written: Session | Version1): written is Session {

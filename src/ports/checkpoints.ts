@@ -49,7 +49,11 @@ export interface Checkpoints {
   /** In numbers. */
   change(keeping: Keeping, from: string, to: string): Promise<Change>
   /** Puts one onto a new branch, and that into a new worktree when a path is given. Answers the branch. */
-  restoreBeside(keeping: Keeping, checkpoint: Checkpoint, to: { branch: string; worktree: string | null }): Promise<void>
+  restoreBeside(
+    keeping: Keeping,
+    checkpoint: Checkpoint,
+    to: { branch: string; worktree: string | null },
+  ): Promise<void>
   /** Puts one into the working tree, in the place of what the given checkpoint, which must be of this moment, has saved. */
   restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<void>
   /** Forgets all that was kept of a session; the repository's own history stays. */

@@ -35,6 +35,14 @@ export interface RunRequest {
   }
   /** Bytes that its processes may use together. Absent: no limit. */
   readonly memory?: number
+  /** How its work is saved. Absent, in whole or in part: the usual. */
+  readonly saving?: {
+    readonly mode?: 'ref' | 'branch' | 'off'
+    /** Milliseconds. */
+    readonly interval?: number
+    /** A git remote; null for none. */
+    readonly push?: string | null
+  }
   /** More restarts than this within an hour are told to the owner. */
   readonly alertAfter?: number
   /** How much the agent may do without asking. Absent: full. */

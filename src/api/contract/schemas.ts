@@ -36,6 +36,13 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
     }),
   ),
   memory: z.exactOptional(z.int().check(z.positive())),
+  saving: z.exactOptional(
+    z.strictObject({
+      mode: z.exactOptional(z.enum(['ref', 'branch', 'off'])),
+      interval: z.exactOptional(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
+      push: z.exactOptional(z.nullable(word)),
+    }),
+  ),
   alertAfter: z.exactOptional(count),
   autonomy: z.exactOptional(z.enum(['full', 'edits', 'ask'])),
   model: z.exactOptional(word),

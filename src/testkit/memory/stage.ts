@@ -2,6 +2,7 @@ import { DEFAULT_RULES } from '../../core/rules.ts'
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
+import { DEFAULT_SAVING } from '../../core/checkpoint.ts'
 import { Engine } from '../../engine/engine.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
@@ -137,6 +138,7 @@ export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
     patience: { silence: null, limit: null, absence: null },
     memory: null,
+    saving: DEFAULT_SAVING,
     alertAfter: 3,
     createdAt: Date.UTC(2026, 0, 1),
     ...wishes,
