@@ -15,17 +15,24 @@ import type { World } from './world.ts'
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
 const LOOK_LATER = 1_000
 
+/** What attending to a session needs of the engine it is part of. */
+interface Crew {
+  readonly isDown: () => boolean
+  readonly look: (sessionId: string) => void
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+}
+
 /** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
 export class Attendant {
   readonly #world: World
   readonly #recorder: Recorder
-  readonly #engine: { readonly isDown: () => boolean; readonly look: (sessionId: string) => void }
+  readonly #engine: Crew
   /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
   readonly #looks = new Set<string>()
   /** Attempts whose panes were opened, and since when they are waited for. */
   readonly #awaited = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
-  constructor(world: World, recorder: Recorder, engine: { isDown: () => boolean; look: (sessionId: string) => void }) {
+  constructor(world: World, recorder: Recorder, engine: Crew) {
     this.#world = world
     this.#recorder = recorder
     this.#engine = engine
@@ -99,7 +106,8 @@ export class Attendant {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const learned = await perform(item.effect, session, this.worldOf(session))
+      const { saveBefore } = this.#engine
+      const learned = await perform(item.effect, session, { ...this.worldOf(session), saveBefore })
       if (learned.length > 0) {
         while (this.takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
         this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])

@@ -8,8 +8,10 @@ import { Alarm } from './alarm.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
+import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
+import { Safekeeper } from './safekeeper.ts'
 import { count } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -28,6 +30,8 @@ export class Engine {
   readonly #alarm: Alarm
   readonly #rounds: Rounds
   readonly #vigil: Vigil
+  readonly #safekeeper: Safekeeper
+  readonly #pusher: Pusher
   readonly #courier: Courier
   readonly #hooks: HookRunner
   #isDown = false
@@ -38,7 +42,10 @@ export class Engine {
     this.#attendant = new Attendant(world, this.#recorder, {
       isDown: () => this.#isDown,
       look: id => void this.look(id),
+      saveBefore: session => this.#safekeeper.before(session),
     })
+    this.#safekeeper = new Safekeeper(world, (id, signal) => this.#dispatch(id, signal))
+    this.#pusher = new Pusher(world, (id, signal) => this.#dispatch(id, signal))
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#rounds = new Rounds(world, {
       isInCharge: () => this.#isInCharge(),
@@ -51,6 +58,7 @@ export class Engine {
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
+      this.#keep(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -67,6 +75,7 @@ export class Engine {
     for (const { spec } of this.#rounds.overdueEndings()) this.#recorder.decide(spec.id, [{ at, type: 'clock.due' }])
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
+    for (const session of store.all()) this.#keep(session)
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
@@ -214,7 +223,13 @@ export class Engine {
     this.#alarm.stop()
     this.#vigil.stop()
     this.#world.work.shutDown()
-    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
+    await Promise.all([
+      this.#turnstile.idle(),
+      this.#courier.stop(),
+      this.#hooks.stop(),
+      this.#safekeeper.stop(),
+      this.#pusher.stop(),
+    ])
   }
 
   /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */
@@ -226,6 +241,11 @@ export class Engine {
     if (session.life !== null && session.exit === null && work.isAlive(session.life)) return
     const reason = 'held: the supervisor was started with --no-resume'
     this.#recorder.decide(id, [{ at: clock.now(), type: 'user.hold', reason }])
+  }
+
+  #keep(session: Session): void {
+    this.#safekeeper.follow(session)
+    this.#pusher.follow(session)
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */

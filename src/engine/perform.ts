@@ -10,11 +10,14 @@ import { attemptRef } from './attempt-ref.ts'
 import { errandText } from './errand-text.ts'
 import { type Archive, findThread, tagOf } from './thread.ts'
 
+/** What belongs to one session of the outside, and how it is saved what is there before it begins. */
+export type Place = Archive & { readonly clock: Clock; readonly saveBefore: (session: Session) => Promise<Signal[]> }
+
 /**
  * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
  * Trouble while launching is a signal; any other trouble is thrown, and the effect stays pending.
  */
-export async function perform(effect: Effect, session: Session, world: Archive & { clock: Clock }): Promise<Signal[]> {
+export async function perform(effect: Effect, session: Session, world: Place): Promise<Signal[]> {
   const { work, clock } = world
   switch (effect.type) {
     case 'launch':
@@ -44,11 +47,7 @@ function isInsisted({ phase }: Session): boolean {
   return phase.name === 'stopping' && phase.step === 'kill'
 }
 
-async function launch(
-  effect: Extract<Effect, { type: 'launch' }>,
-  session: Session,
-  world: Archive & { clock: Clock },
-): Promise<Signal[]> {
+async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Session, world: Place): Promise<Signal[]> {
   const { work, clock } = world
   const isStillMeant = session.attempt === effect.attempt && session.phase.name === 'starting'
   if (!isStillMeant) return []
@@ -57,12 +56,14 @@ async function launch(
     const question = `its folder ${cwd} is gone`
     return [{ at: clock.now(), type: 'launch.impossible', attempt: effect.attempt, question }]
   }
+  const learned = session.attempt === 1 ? await world.saveBefore(session) : []
   try {
     await work.launch(launchOrder(session, world))
-    return []
+    return learned
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     return [
+      ...learned,
       {
         at: clock.now(),
         type: 'launch.failed',

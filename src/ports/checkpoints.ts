@@ -30,12 +30,14 @@ export class Unkept extends Error {
  * files stay as they are. One chain of git processes at a time per repository, whoever asks.
  */
 export interface Checkpoints {
+  /** Whether there is a repository around this folder. Asked often: it costs a few looks at the disk, and starts nothing. */
+  isPlace(cwd: string): boolean
   /**
-   * Saves the whole working tree. Durable when it returns: objects and ref have reached the disk. Null when neither a file nor
-   * HEAD has changed since the last one. Killed at any moment, it leaves the one before or the new one, and no lock that the
+   * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
+   * since then. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
    * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
    */
-  save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Checkpoint | null>
+  save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<{ checkpoint: Checkpoint; isNew: boolean }>
   /** All there are, oldest first; empty where there are none. */
   list(keeping: Keeping): Promise<Checkpoint[]>
   /** What was written down with one. */

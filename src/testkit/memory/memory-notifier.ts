@@ -1,3 +1,5 @@
+import type { World } from '../../engine/world.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
@@ -41,8 +43,9 @@ export function memoryHooks(audience: Audience): Hooks {
 }
 
 /** For an engine whose notices are of no interest. */
-export function nobody(): { notifier: Notifier; hooks: Hooks; say: (sentence: string) => void } {
+export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'say'> {
   const audience = new Audience()
   audience.channels = []
-  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), say: () => undefined }
+  const checkpoints = new MemoryCheckpoints({ repository: null })
+  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), checkpoints, say: () => undefined }
 }

@@ -4,6 +4,7 @@ import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
 import { DEFAULT_SAVING } from '../../core/checkpoint.ts'
 import { Engine } from '../../engine/engine.ts'
+import type { Checkpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import type { Store } from '../../ports/store.ts'
@@ -11,6 +12,7 @@ import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
 import { Audience, memoryHooks, memoryNotifier } from './memory-notifier.ts'
 import { Disk } from './disk.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import { MemoryStore } from './memory-store.ts'
 import { MemoryWork } from './memory-work.ts'
 import { Crash, Power } from './power.ts'
@@ -81,7 +83,8 @@ export class Stage {
     const hooks = line.feed<Hooks>(memoryHooks(this.audience), ['run'])
     const say = (sentence: string): void => void this.said.push(sentence)
     const rules = DEFAULT_RULES
-    const engine = new Engine({ store, work, clock, agents, notifier, hooks, rules, say, onTrouble })
+    const checkpoints = line.feed<Checkpoints>(new MemoryCheckpoints(this.machine), ['save', 'thin', 'push'])
+    const engine = new Engine({ store, work, clock, agents, notifier, hooks, checkpoints, rules, say, onTrouble })
     return { engine, store }
   }
 
