@@ -4,8 +4,22 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from './contract/session-view.ts'
+import type {
+  CleanRequest,
+  NotifyTestRequest,
+  RestoreRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+} from './contract/requests.ts'
+import type {
+  CheckpointView,
+  DaemonView,
+  MessageView,
+  RestoredView,
+  SessionView,
+  TrialView,
+} from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -21,6 +35,10 @@ export interface Client {
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
+  /** Saves its working tree now; the newest checkpoint, and whether it is new. */
+  checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
+  /** Brings one back; where to, and what was saved of what was there before. */
+  restore(id: string, request: RestoreRequest): Promise<RestoredView>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test on one channel or on all. */
   testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
@@ -32,6 +50,9 @@ const PATIENCE: Duration = 5_000
 const SHORT_PATIENCE: Duration = 2_000
 /** Starting a session waits for tmux, removing many for the disk. */
 const LONG_PATIENCE: Duration = 60_000
+
+/** A large repository whose files are not in memory. */
+const GIT_PATIENCE: Duration = 300_000
 
 export function connect(socket: string): Client {
   const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: SHORT_PATIENCE })
@@ -52,6 +73,8 @@ export function connect(socket: string): Client {
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
+    checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
+    restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
   }

@@ -4,6 +4,7 @@ import { refusal } from '../api/contract/problems.ts'
 import {
   parseCleanRequest,
   parseNotifyTestRequest,
+  parseRestoreRequest,
   parseResumeRequest,
   parseRunRequest,
   parseSendRequest,
@@ -14,9 +15,11 @@ import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import type { Home } from '../world/os/home.ts'
+import { bringBack, saveNow } from './keep.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
@@ -28,6 +31,7 @@ export interface Host {
   readonly engine: Engine
   readonly admission: Turnstile
   readonly agents: (kind: string) => Agent
+  readonly checkpoints: Checkpoints
   /** Refuses when no work can be started on this machine. */
   readonly assertReady: () => Promise<void>
   readonly about: () => DaemonView
@@ -52,6 +56,8 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/:id/messages': send,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
+  'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
+  'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {

@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../core/checkpoint.ts'
 import { type Beginning, create } from '../core/create.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
@@ -10,6 +11,7 @@ import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
 import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
+import { restore, type Whither } from './restore.ts'
 import { Rounds } from './rounds.ts'
 import { Safekeeper } from './safekeeper.ts'
 import { count } from './thread.ts'
@@ -163,6 +165,19 @@ export class Engine {
       this.#recorder.decide(id, [wish])
     })
     void this.look(id)
+  }
+
+  /** Saves its working tree now; the newest checkpoint, and whether it is new. Throws `Unkept` or `Trouble`. */
+  checkpoint(id: string): Promise<{ checkpoint: Checkpoint; isNew: boolean }> {
+    this.#assertInCharge()
+    return this.#safekeeper.now(id, 'asked')
+  }
+
+  /** Brings a checkpoint back; what was there before, if it was put into the working tree. */
+  restore(session: Session, checkpoint: Checkpoint, whither: Whither): Promise<Checkpoint | null> {
+    this.#assertInCharge()
+    const { checkpoints } = this.#world
+    return restore(session, checkpoint, whither, { safekeeper: this.#safekeeper, checkpoints })
   }
 
   /** Looks what is new about a session, decides, records, performs; until nothing is new. */

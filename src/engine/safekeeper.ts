@@ -29,7 +29,7 @@ type Kept = Awaited<ReturnType<Checkpoints['save']>>
 
 interface Job {
   trigger: Trigger
-  readonly done: Promise<Kept | null>
+  readonly done: Promise<Kept>
 }
 
 /**
@@ -91,17 +91,17 @@ export class Safekeeper {
     }
   }
 
-  /** Now, because somebody asks. Null when nothing has changed; throws when it cannot be done. */
-  now(id: string, trigger: Trigger): Promise<Kept | null> {
+  /** Now, because somebody asks. Throws when it cannot be done. */
+  now(id: string, trigger: Trigger): Promise<Kept> {
     const queued = this.#queued.get(id)
     if (queued !== undefined) {
       if (TRIGGERS.indexOf(trigger) > TRIGGERS.indexOf(queued.trigger)) queued.trigger = trigger
       return queued.done
     }
-    const job = { trigger, done: Promise.resolve<Kept | null>(null) }
-    job.done = this.#saveAndTell(id, job)
-    this.#queued.set(id, job)
-    return job.done
+    const job: { trigger: Trigger; done?: Promise<Kept> } = { trigger }
+    const done = this.#saveAndTell(id, job)
+    this.#queued.set(id, Object.assign(job, { done }))
+    return done
   }
 
   /** Does something with what is kept, while nothing is being saved. */
@@ -132,11 +132,11 @@ export class Safekeeper {
   }
 
   /** It is told when the next may begin already: whoever hears of it may be waiting for that one. */
-  async #saveAndTell(id: string, job: Pick<Job, 'trigger'>): Promise<Kept | null> {
+  async #saveAndTell(id: string, job: Pick<Job, 'trigger'>): Promise<Kept> {
     const told = await this.#turnstile.pass(id, async () => {
       this.#queued.delete(id)
       const session = this.#world.store.load(id)
-      if (session === undefined) return null
+      if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
       const at = this.#world.clock.now()
       this.#began.set(id, at)
       return this.#save(session, job.trigger, PATIENCE).then(
@@ -144,7 +144,7 @@ export class Safekeeper {
         cause => ({ cause, signal: failureOf(cause, at, session) }),
       )
     })
-    if (told === null || this.#ending.signal.aborted) return null
+    if (this.#ending.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
     await this.#report(id, told.signal).finally(() => this.#began.delete(id))
     if ('cause' in told) throw told.cause
     return told.kept

@@ -84,3 +84,15 @@ export interface NotifyTestRequest {
   /** The terminal it is asked for on, for a bell. */
   readonly tty?: string
 }
+
+/** Where a checkpoint is brought back to. */
+export interface RestoreRequest {
+  /** Its number. */
+  readonly checkpoint: number
+  /** Into the working tree itself, in the place of what is there, which is saved first. */
+  readonly here?: true
+  /** Else onto this new branch … */
+  readonly branch?: string
+  /** … and into a new worktree at this absolute path. */
+  readonly worktree?: string
+}

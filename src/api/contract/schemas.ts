@@ -1,7 +1,14 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
+import type {
+  CleanRequest,
+  NotifyTestRequest,
+  RestoreRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+} from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(0), z.lte(1_000_000))
@@ -72,6 +79,14 @@ const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
   tty: z.exactOptional(word),
 })
 
+const restoreRequest: z.ZodMiniType<RestoreRequest> = z.strictObject({
+  checkpoint: z.int().check(z.positive()),
+  here: z.exactOptional(z.literal(true)),
+  branch: z.exactOptional(word),
+  worktree: z.exactOptional(word),
+})
+
+export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(restoreRequest, body)
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)

@@ -23,6 +23,9 @@ of life (no output, no CPU in any of its processes, no open tool call) counts as
 command is started again only with --restart on-failure. The pauses are config keys
 (oneshot help config), and -c restart-window=1h sets one for this session.
 
+In a git repository the working tree is saved when it begins, after edits, every five
+minutes and when it ends, without touching your branch or index: oneshot checkpoints.
+
 What --on-exit names is run whenever the session has ended, however it has. All about
 it is in its environment (ONESHOT_OUTCOME and others) and, as JSON, on its stdin.
 
@@ -46,6 +49,8 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.silence,
     OPTIONS.limitWait,
     OPTIONS.memory,
+    OPTIONS.checkpoints,
+    OPTIONS.push,
     OPTIONS.maxTurns,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,

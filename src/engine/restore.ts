@@ -1,0 +1,26 @@
+import type { Checkpoint } from '../core/checkpoint.ts'
+import type { Session } from '../core/session.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
+import { keepingOf } from './keeping-of.ts'
+import type { Safekeeper } from './safekeeper.ts'
+
+/** Where a checkpoint is to be brought back to. */
+export type Whither = 'here' | { readonly branch: string; readonly worktree: string | null }
+
+/** Brings a checkpoint back. Into the working tree only over what was saved the moment before; that one is the answer. */
+export async function restore(
+  session: Session,
+  checkpoint: Checkpoint,
+  whither: Whither,
+  { safekeeper, checkpoints }: { safekeeper: Safekeeper; checkpoints: Checkpoints },
+): Promise<Checkpoint | null> {
+  const keeping = keepingOf(session.spec)
+  const { id } = session.spec
+  if (whither !== 'here') {
+    await safekeeper.alone(id, () => checkpoints.restoreBeside(keeping, checkpoint, whither))
+    return null
+  }
+  const { checkpoint: before } = await safekeeper.now(id, 'restore')
+  await safekeeper.alone(id, () => checkpoints.restoreHere(keeping, checkpoint, before))
+  return before
+}
