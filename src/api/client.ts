@@ -5,6 +5,7 @@ import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
 import type {
+  AdoptRequest,
   CleanRequest,
   NotifyTestRequest,
   RestoreRequest,
@@ -16,6 +17,7 @@ import type {
   CheckpointView,
   DaemonView,
   MessageView,
+  OutlookView,
   RestoredView,
   SessionView,
   TrialView,
@@ -33,6 +35,10 @@ export interface Client {
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Takes up a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
+  /** What is found of it, and what resuming it would do. Changes nothing. */
+  outlook(id: string): Promise<OutlookView>
+  /** Goes on here with a session of which only its checkpoints are left. */
+  adopt(request: AdoptRequest): Promise<{ outlook: OutlookView; session: SessionView | null }>
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
   /** Saves its working tree now; the newest checkpoint, and whether it is new. */
@@ -72,6 +78,8 @@ export function connect(socket: string): Client {
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
+    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`),
+    adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
     restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),

@@ -1,7 +1,9 @@
 import { loadChannels } from '../api/config/channels.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from '../api/contract/session-view.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import type { DaemonView, MessageView, OutlookView, SessionView, TrialView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import {
+  parseAdoptRequest,
   parseCleanRequest,
   parseNotifyTestRequest,
   parseRestoreRequest,
@@ -9,17 +11,20 @@ import {
   parseRunRequest,
   parseSendRequest,
 } from '../api/contract/schemas.ts'
-import { isIdle, type Session } from '../core/session.ts'
+import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Legacy } from '../engine/legacy.ts'
 import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
+import { outlookOn } from './outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import type { Home } from '../world/os/home.ts'
 import { bringBack, saveNow } from './keep.ts'
+import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
@@ -49,6 +54,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   },
   'GET /v1/sessions': async host => host.store.all().map(session => viewOf(session, host.home)),
   'POST /v1/sessions': run,
+  'POST /v1/sessions/adopt': takeOver,
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
   'POST /v1/notify/test': testNotify,
@@ -56,12 +62,21 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/:id/messages': send,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
+  'GET /v1/sessions/:id/outlook': async (host, _, id) => outlookOn(sessionOf(host, id), host.engine),
   'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
   'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {
-  const request = parseRunRequest(body)
+  return begin(host, parseRunRequest(body))
+}
+
+/** Accepts and starts a session; before it is created, what is to be done in its place is done. */
+async function begin(
+  host: Host,
+  request: RunRequest,
+  make: (spec: Spec) => Promise<{ legacy?: Legacy }> = async () => ({}),
+): Promise<SessionView> {
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
@@ -71,12 +86,22 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
       sessions: host.store.all(),
       now: Date.now(),
     })
+    const made = await make(spec)
     const isUp = untilStarted(host.engine, spec.id)
-    await host.engine.create(spec, { prompt, env: request.env }, thread)
+    await host.engine.create(spec, { prompt, env: request.env }, { ...(thread !== undefined && { thread }), ...made })
     return { id: spec.id, isUp }
   })
   await started.isUp
   return viewOf(sessionOf(host, started.id), host.home)
+}
+
+/** What is found is told, and then gone on with. */
+async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookView; session: SessionView | null }> {
+  const request = parseAdoptRequest(body)
+  const estate = await estateOf(request, host)
+  const { outlook } = estate
+  if (request.dryRun === true) return { outlook, session: null }
+  return { outlook, session: await begin(host, estate.request, spec => estate.moveIn(spec)) }
 }
 
 /** A session's panes go by its name: they are closed before another can have it. */

@@ -20,6 +20,7 @@ interface Crew {
   readonly isDown: () => boolean
   readonly look: (sessionId: string) => void
   readonly saveBefore: (session: Session) => Promise<Signal[]>
+  readonly situation: (session: Session) => Promise<string>
 }
 
 /** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
@@ -106,8 +107,8 @@ export class Attendant {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const { saveBefore } = this.#engine
-      const learned = await perform(item.effect, session, { ...this.worldOf(session), saveBefore })
+      const { saveBefore, situation } = this.#engine
+      const learned = await perform(item.effect, session, { ...this.worldOf(session), saveBefore, situation })
       if (learned.length > 0) {
         while (this.takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
         this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])

@@ -9,12 +9,14 @@ import { Alarm } from './alarm.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
+import { type Legacy, layDown } from './legacy.ts'
 import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
 import { restore, type Whither } from './restore.ts'
 import { Rounds } from './rounds.ts'
 import { Safekeeper } from './safekeeper.ts'
-import { count } from './thread.ts'
+import { situationOf } from './situation.ts'
+import { count, hasRecord } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
 
@@ -45,6 +47,7 @@ export class Engine {
       isDown: () => this.#isDown,
       look: id => void this.look(id),
       saveBefore: session => this.#safekeeper.before(session),
+      situation: session => situationOf(session, world.checkpoints).catch(() => ''), // Without it, the agent looks itself.
     })
     this.#safekeeper = new Safekeeper(world, (id, signal) => this.#dispatch(id, signal))
     this.#pusher = new Pusher(world, (id, signal) => this.#dispatch(id, signal))
@@ -90,21 +93,27 @@ export class Engine {
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
-    thread?: Beginning['thread'],
+    beginning: Pick<Beginning, 'thread'> & { readonly legacy?: Legacy } = {},
   ): Promise<Session> {
     const { work, store } = this.#world
-    const first = create(spec, { hasPrompt: files.prompt !== null, ...(thread !== undefined && { thread }) })
     return this.#turnstile.pass(spec.id, async () => {
       try {
         const hasTranscript = this.#world.agents(spec.agent).read !== undefined
         await work.prepare(spec.id, { ...files, hasTranscript })
+        const { thread, legacy } = beginning
+        const heritage = legacy && (await layDown(legacy, spec.id, work))
+        const first = create(spec, {
+          hasPrompt: files.prompt !== null,
+          ...(thread !== undefined && { thread }),
+          ...(heritage !== undefined && { heritage }),
+        })
         this.#recorder.record(first)
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)
         throw cause
       }
       void this.look(spec.id)
-      return first.session
+      return store.load(spec.id) as Session
     })
   }
 
@@ -165,6 +174,13 @@ export class Engine {
       this.#recorder.decide(id, [wish])
     })
     void this.look(id)
+  }
+
+  /** Whether the agent's own record of its conversation is there; null where it keeps none that can be looked up. */
+  hasThread(session: Session): boolean | null {
+    const place = this.#attendant.worldOf(session)
+    if (place.agent.find === undefined) return session.thread.id === null ? false : null
+    return hasRecord(session, place)
   }
 
   /** Saves its working tree now; the newest checkpoint, and whether it is new. Throws `Unkept` or `Trouble`. */

@@ -4,8 +4,8 @@ import type { Work } from '../ports/work.ts'
 /** How much of what was said last a fresh thread is told. */
 const LAST_WORDS = 6_000
 
-/** What the current attempt is given to read. */
-export function errandText(session: Session, work: Work): string {
+/** What the current attempt is given to read. `situation` is what git shows, for a thread that knows nothing yet. */
+export function errandText(session: Session, work: Work, situation = ''): string {
   const { errand, spec } = session
   if (errand === null) return ''
   switch (errand.kind) {
@@ -14,7 +14,7 @@ export function errandText(session: Session, work: Work): string {
     case 'continue':
       return goOn(session.attempt, errand.why)
     case 'digest':
-      return digest(session, work, errand.why)
+      return digest(session, work, { why: errand.why, situation })
   }
 }
 
@@ -27,7 +27,7 @@ function goOn(attempt: number, why: string): string {
   ].join(' ')
 }
 
-function digest(session: Session, work: Work, why: string): string {
+function digest(session: Session, work: Work, { why, situation }: { why: string; situation: string }): string {
   const { spec, attempt, messages } = session
   const read = messages.filter(message => message.confirmedAt !== null)
   const [prompt, ...later] = read.map(message => textOf(work.message(spec.id, message.id)).trim())
@@ -36,6 +36,7 @@ function digest(session: Session, work: Work, why: string): string {
     `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be gone on with: ${why}.`,
     `The task:\n\n${prompt ?? ''}`,
     ...(later.length === 0 ? [] : [`What was asked for since then, in order:\n\n${later.join('\n\n')}`]),
+    ...(situation === '' ? [] : [situation]),
     ...(lastWords === '' ? [] : [`The end of what was said and done so far:\n\n${lastWords}`]),
     'Look at what is already there (files, and git status, git log and git diff where there is a repository), do not do again what is done, and finish the task.',
   ].join('\n\n')

@@ -10,8 +10,12 @@ import { attemptRef } from './attempt-ref.ts'
 import { errandText } from './errand-text.ts'
 import { type Archive, findThread, tagOf } from './thread.ts'
 
-/** What belongs to one session of the outside, and how it is saved what is there before it begins. */
-export type Place = Archive & { readonly clock: Clock; readonly saveBefore: (session: Session) => Promise<Signal[]> }
+/** What belongs to one session of the outside, how what is there before it begins is saved, and what git shows of its work. */
+export type Place = Archive & {
+  readonly clock: Clock
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+  readonly situation: (session: Session) => Promise<string>
+}
 
 /**
  * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
@@ -58,7 +62,8 @@ async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Sess
   }
   const learned = session.attempt === 1 ? await world.saveBefore(session) : []
   try {
-    await work.launch(launchOrder(session, world))
+    const situation = session.errand?.kind === 'digest' ? await world.situation(session) : ''
+    await work.launch(launchOrder(session, world, situation))
     return learned
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
@@ -75,7 +80,7 @@ async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Sess
   }
 }
 
-function launchOrder(session: Session, archive: Archive): LaunchOrder {
+function launchOrder(session: Session, archive: Archive, situation: string): LaunchOrder {
   const { spec } = session
   const { work, agent } = archive
   const request = launchRequest(session, archive)
@@ -86,7 +91,7 @@ function launchOrder(session: Session, archive: Archive): LaunchOrder {
     cwd: spec.cwd,
     ...(spec.umask !== undefined && { umask: spec.umask }),
     env: plan.env,
-    stdin: plan.stdin === 'text' ? errandBytes(session, work) : undefined,
+    stdin: plan.stdin === 'text' ? errandBytes(session, work, situation) : undefined,
     thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
     memory: spec.memory,
     mergeStderr: agent.read === undefined,
@@ -123,10 +128,10 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
 }
 
 /** A prompt may hold any bytes, and is handed on as it came. */
-function errandBytes(session: Session, work: Work): Uint8Array {
+function errandBytes(session: Session, work: Work, situation: string): Uint8Array {
   const { errand, spec } = session
   if (errand?.kind === 'message') return work.message(spec.id, errand.message)
-  return new TextEncoder().encode(errandText(session, work))
+  return new TextEncoder().encode(errandText(session, work, situation))
 }
 
 export function showOf(agent: Agent): LaunchOrder['show'] {

@@ -20,6 +20,13 @@ export interface Occasion {
   readonly isVisible: boolean
 }
 
+/** What was kept of a session, by whichever machine. */
+export interface Found {
+  readonly name: string
+  readonly sessionId: string
+  readonly last: Checkpoint
+}
+
 /** There is nothing here that could be saved: no repository, no git, or one that refuses. It says so in a sentence. */
 export class Unkept extends Error {
   override readonly name = 'Unkept'
@@ -58,6 +65,19 @@ export interface Checkpoints {
   ): Promise<void>
   /** Puts one into the working tree, in the place of what the given checkpoint, which must be of this moment, has saved. */
   restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<void>
+  /** What is kept in the repository around this folder, of one name or of all; the newest of a name first. */
+  find(cwd: string, name: string | null): Promise<Found[]>
+  /** Brings what is kept on a remote here, of one name or of all. */
+  fetch(
+    cwd: string,
+    from: { remote: string; name: string | null },
+    env: Readonly<Record<string, string>>,
+    ending: AbortSignal,
+  ): Promise<void>
+  /** Goes over to a new branch at this commit. Only in a working tree without changes of its own. */
+  switchTo(cwd: string, branch: string, commit: string): Promise<void>
+  /** The subjects of the commits that HEAD has and this one has not, newest first, at most so many. */
+  commits(cwd: string, since: string, limit: number): Promise<string[]>
   /** Forgets all that was kept of a session; the repository's own history stays. */
   forget(keeping: Keeping): Promise<void>
 }

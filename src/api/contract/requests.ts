@@ -96,3 +96,14 @@ export interface RestoreRequest {
   /** … and into a new worktree at this absolute path. */
   readonly worktree?: string
 }
+
+/** Goes on here with a session of which only its checkpoints are left. */
+export interface AdoptRequest {
+  /** Whose, as they are named in the repository. */
+  readonly sessionId: string
+  readonly name: string
+  /** Only tell what would be done. */
+  readonly dryRun?: true
+  /** The rest was written down with them. */
+  readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread'>
+}

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
 import type {
+  AdoptRequest,
   CleanRequest,
   NotifyTestRequest,
   RestoreRequest,
@@ -15,11 +16,7 @@ const count = z.int().check(z.gte(0), z.lte(1_000_000))
 const duration = z.int().check(z.gte(0), z.lte(LONGEST_DURATION))
 
 /** What the daemon accepts, checked where it arrives. */
-const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
-  agent: word,
-  argv: z.array(z.string()),
-  prompt: z.exactOptional(z.base64()),
-  name: z.exactOptional(z.string()),
+const runFields = {
   cwd: word,
   env: z.record(z.string(), z.string()),
   umask: z.exactOptional(z.int().check(z.gte(0), z.lte(0o777))),
@@ -61,9 +58,24 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
       turns: z.exactOptional(z.int().check(z.positive())),
     }),
   ),
-  thread: z.exactOptional(word),
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
+}
+
+const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
+  ...runFields,
+  agent: word,
+  argv: z.array(z.string()),
+  prompt: z.exactOptional(z.base64()),
+  name: z.exactOptional(z.string()),
+  thread: z.exactOptional(word),
+})
+
+const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({
+  sessionId: word,
+  name: word,
+  dryRun: z.exactOptional(z.literal(true)),
+  run: z.strictObject(runFields),
 })
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
@@ -86,6 +98,7 @@ const restoreRequest: z.ZodMiniType<RestoreRequest> = z.strictObject({
   worktree: z.exactOptional(word),
 })
 
+export const parseAdoptRequest = (body: unknown): AdoptRequest => parse(adoptRequest, body)
 export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(restoreRequest, body)
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)

@@ -53,6 +53,13 @@ export interface SessionView {
   readonly deadline: string | null
 }
 
+/** What was found of a session, and what resuming it would do. */
+export interface OutlookView {
+  /** One sentence each. */
+  readonly found: readonly string[]
+  readonly next: string
+}
+
 /** Something for the agent to read. */
 export interface MessageView {
   /** 1 is the prompt. */

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../core/checkpoint.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
-import type { Checkpoints, Keeping, Occasion } from '../../ports/checkpoints.ts'
+import type { Checkpoints, Found, Keeping, Occasion } from '../../ports/checkpoints.ts'
 
 interface Kept {
   readonly checkpoint: Checkpoint
@@ -81,6 +81,22 @@ export class MemoryCheckpoints implements Checkpoints {
 
   async restoreHere(keeping: Keeping, { commit }: Checkpoint): Promise<void> {
     this.#repository.tree = this.#find(keeping, commit).tree
+  }
+
+  async find(): Promise<Found[]> {
+    return []
+  }
+
+  async fetch(): Promise<void> {
+    throw new Error('there is no remote')
+  }
+
+  async switchTo(): Promise<void> {
+    throw new Error('there is only one branch')
+  }
+
+  async commits(): Promise<string[]> {
+    return []
   }
 
   async forget({ sessionId }: Keeping): Promise<void> {

@@ -1,0 +1,24 @@
+import type { Heritage } from '../core/create.ts'
+import type { Task } from '../core/task.ts'
+import { oneLine } from '../lib/terminal-text.ts'
+import type { Work } from '../ports/work.ts'
+
+/** What is left of work that was begun elsewhere: its messages, the prompt first, and what was said last. */
+export interface Legacy {
+  readonly messages: readonly string[]
+  readonly lastWords: string
+  readonly tasks: readonly Task[]
+  readonly reason: string
+}
+
+/** Lays it down where a session's own would be. The prompt is there already. */
+export async function layDown(
+  { messages, lastWords, tasks, reason }: Legacy,
+  id: string,
+  work: Work,
+): Promise<Heritage> {
+  for (const [index, text] of messages.entries()) if (index > 0) await work.keep(id, index + 1, Buffer.from(text))
+  const transcript = lastWords === '' ? 0 : work.write(id, 0, `${lastWords.trimEnd()}\n`)
+  const gists = messages.map(text => oneLine(text).slice(0, 120))
+  return { messages: gists, tasks, reason, transcript }
+}
