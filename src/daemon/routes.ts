@@ -189,7 +189,7 @@ async function assertWakable(host: Host, id: string): Promise<void> {
 }
 
 async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {
-  const { ids } = parseCleanRequest(body)
+  const { ids, checkpoints = false } = parseCleanRequest(body)
   const removed: string[] = []
   for (const id of ids) {
     if (sessionOf(host, id).phase.name !== 'ended') {
@@ -199,7 +199,7 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
         `oneshot stop ${sessionOf(host, id).spec.name}`,
       )
     }
-    if (await host.engine.remove(id)) removed.push(id)
+    if (await host.engine.remove(id, { checkpoints })) removed.push(id)
   }
   return { removed }
 }

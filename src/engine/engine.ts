@@ -213,13 +213,16 @@ export class Engine {
     return looked
   }
 
-  /** Forgets an ended session with all its files. False when it is not ended. */
-  async remove(id: string): Promise<boolean> {
+  /** Forgets an ended session with all its files; its checkpoints only if asked to. False when it is not ended. */
+  async remove(id: string, { checkpoints = false } = {}): Promise<boolean> {
     const { store, work } = this.#world
+    await this.#safekeeper.settle(id)
     return this.#turnstile.pass(id, async () => {
-      if (store.load(id)?.phase.name !== 'ended') return false
+      const session = store.load(id)
+      if (session?.phase.name !== 'ended') return false
       await this.#attendant.performPending(id)
       this.#hooks.attend(id)
+      if (checkpoints) await this.#safekeeper.forget(session)
       store.remove(id)
       await work.remove(id)
       return true

@@ -109,6 +109,20 @@ export class Safekeeper {
     return this.#turnstile.pass(id, deed)
   }
 
+  /** Saves what is still wanted, because the session is about to be removed. */
+  async settle(id: string): Promise<void> {
+    const wanted = this.#world.store.load(id)?.saved.wanted ?? null
+    if (wanted !== null) await this.#quietly(id, wanted.trigger)
+  }
+
+  /** Removes all that was kept of a session. */
+  forget({ spec }: Session): Promise<void> {
+    const { checkpoints } = this.#world
+    return this.#turnstile.pass(spec.id, async () => {
+      if (checkpoints.isPlace(spec.cwd)) await checkpoints.forget(keepingOf(spec))
+    })
+  }
+
   async stop(): Promise<void> {
     this.#ending.abort()
     this.#watch.stop()

@@ -46,6 +46,7 @@ export function viewOf(session: Session, home: Home): SessionView {
     },
     spent: spentIn(session),
     checkpoint: checkpointIn(session),
+    isSaving: session.saved.wanted !== null,
     checkpointTrouble: session.saved.trouble ?? session.saved.pushTrouble,
     tasks: {
       open: session.tasks.filter(({ state }) => state !== 'done').length,

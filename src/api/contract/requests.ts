@@ -76,6 +76,8 @@ export interface SendRequest {
 export interface CleanRequest {
   /** Ids of ended sessions to remove with all their files. */
   readonly ids: readonly string[]
+  /** Their checkpoints go from git as well. */
+  readonly checkpoints?: true
 }
 
 export interface NotifyTestRequest {

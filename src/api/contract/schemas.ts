@@ -84,7 +84,10 @@ const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
-const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
+const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({
+  ids: z.array(z.string()),
+  checkpoints: z.exactOptional(z.literal(true)),
+})
 
 const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
   channel: z.exactOptional(word),

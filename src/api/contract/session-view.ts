@@ -39,6 +39,8 @@ export interface SessionView {
   }
   /** The newest checkpoint of its work; null when there is none. */
   readonly checkpoint: { readonly number: number; readonly at: string; readonly trigger: string } | null
+  /** Whether another one is being made, or will be. */
+  readonly isSaving: boolean
   /** Why the last one could not be made, or does not reach its remote; null when all is well. */
   readonly checkpointTrouble: string | null
   /** The pieces of its work. */

@@ -27,6 +27,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     messages: { accepted: 1, confirmed: 1 },
     spent: { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: null },
     checkpoint: null,
+    isSaving: false,
     checkpointTrouble: null,
     tasks: { open: 0, done: 0 },
     createdAt: '2026-11-15T10:00:00.000Z',

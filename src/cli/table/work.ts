@@ -142,11 +142,12 @@ export const CLEAN: Command = {
   name: 'clean',
   group: 'Work',
   summary: 'remove ended sessions with all their files',
-  about: 'Sessions that have not ended are never touched.',
+  about: `Sessions that have not ended are never touched. What was saved of them stays in git
+unless --checkpoints is given.`,
   arguments: [
     { ...sessionArgument('ended'), isRepeated: true, summary: 'the sessions to remove; all ended ones unless given' },
   ],
-  options: [OPTIONS.olderThan, OPTIONS.dryRun, OPTIONS.yes, OPTIONS.json],
+  options: [OPTIONS.olderThan, OPTIONS.dropCheckpoints, OPTIONS.dryRun, OPTIONS.yes, OPTIONS.json],
   examples: [
     { argv: ['clean', '--older-than', '7d', '--dry-run'], says: 'see what would go' },
     { argv: ['clean', '--yes'], says: 'remove all ended sessions without a question' },
