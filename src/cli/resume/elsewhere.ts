@@ -23,10 +23,9 @@ export async function keptElsewhere(line: Line, { home, env }: Surroundings): Pr
   const [word] = line.words
   const remote = line.value(OPTIONS.from)
   const known = readSessions(home)
-  const isKnown = known.some(({ name, task, id }) =>
-    [name, task, id].some(text => word === undefined || text.startsWith(word)),
-  )
-  if (remote === undefined && isKnown) return null
+  const isKnown = known.some(({ name, task, id }) => [name, task, id].some(text => text.startsWith(word ?? '')))
+  // Without a name nobody means what was cleared away.
+  if (remote === undefined && (isKnown || word === undefined)) return null
   const cwd = here()
   if (remote !== undefined) await fetchKept(home, cwd, { remote, name: null }, env)
   const found = (await findKept(home, cwd, null)).filter(
