@@ -39,6 +39,12 @@ export interface Change {
   readonly removed: number
 }
 
+export const NO_CHANGE: Change = { files: 0, added: 0, removed: 0 }
+
+export function sumOf(one: Change, other: Change): Change {
+  return { files: one.files + other.files, added: one.added + other.added, removed: one.removed + other.removed }
+}
+
 /** How a session's work is saved. */
 export interface Saving {
   /** `branch`: also as a visible commit on the branch that is checked out. */

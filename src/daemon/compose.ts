@@ -5,9 +5,11 @@ import { DEFAULT_RULES } from '../core/rules.ts'
 import { Engine } from '../engine/engine.ts'
 import type { World } from '../engine/world.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
+import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
@@ -25,6 +27,7 @@ export interface Composed {
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
   readonly work: TmuxWork
+  readonly checkpoints: Checkpoints
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -36,8 +39,10 @@ export function compose(
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
+  const checkpoints = gitCheckpoints(home)
   const engine = new Engine({
     store,
+    checkpoints,
     work,
     agents,
     clock: systemClock,
@@ -48,7 +53,7 @@ export function compose(
     onTrouble: hooks.onTrouble,
     onEvent: hooks.onEvent,
   })
-  return { engine, store, agents, panes, work }
+  return { engine, store, agents, panes, work, checkpoints }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

@@ -56,7 +56,11 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes, work } = compose(home, { say, onTrouble: tryAgainLater, onEvent: tellEvent })
+  const { engine, store, agents, panes, work, checkpoints } = compose(home, {
+    say,
+    onTrouble: tryAgainLater,
+    onEvent: tellEvent,
+  })
   function tryAgainLater(id: string, cause: unknown): void {
     onTrouble(id, cause)
     setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
@@ -75,6 +79,7 @@ async function host(home: Home): Promise<void> {
     store,
     engine,
     agents,
+    checkpoints,
     admission: new Turnstile(),
     assertReady: () => panes.assertReady(),
     about: () => {

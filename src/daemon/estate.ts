@@ -53,7 +53,11 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
   if (record.goal.length === 0)
     throw refusal('cannot-restore', `${name} was a command, and is not started twice`, `oneshot restore ${name}`)
   if (record.state === 'done')
-    throw refusal('session-done', `${name} was done`, `look at it: oneshot restore, or give it to somebody: oneshot run`)
+    throw refusal(
+      'session-done',
+      `${name} was done`,
+      `look at it: oneshot restore, or give it to somebody: oneshot run`,
+    )
   const thread = threadHere(record, request, host)
   return {
     outlook: outlookOn(record, last, thread),

@@ -32,8 +32,8 @@ export async function bringBack(session: Session, request: RestoreRequest, host:
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
   const worktree = request.worktree ?? null
   const whither = request.here === true ? 'here' : { branch, worktree }
-  const before = await orRefuse('cannot-restore', engine.restore(session, checkpoint, whither))
-  const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before) }
+  const { before, missing } = await orRefuse('cannot-restore', engine.restore(session, checkpoint, whither))
+  const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), missing }
   return whither === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...whither }
 }
 

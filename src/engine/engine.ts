@@ -4,6 +4,7 @@ import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
+import type { Kept } from '../ports/checkpoints.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { Attendant } from './attendant.ts'
@@ -12,7 +13,7 @@ import { HookRunner } from './hook-runner.ts'
 import { type Legacy, layDown } from './legacy.ts'
 import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
-import { restore, type Whither } from './restore.ts'
+import { type Restored, restore, type Whither } from './restore.ts'
 import { Rounds } from './rounds.ts'
 import { Safekeeper } from './safekeeper.ts'
 import { situationOf } from './situation.ts'
@@ -184,13 +185,13 @@ export class Engine {
   }
 
   /** Saves its working tree now; the newest checkpoint, and whether it is new. Throws `Unkept` or `Trouble`. */
-  checkpoint(id: string): Promise<{ checkpoint: Checkpoint; isNew: boolean }> {
+  checkpoint(id: string): Promise<Kept> {
     this.#assertInCharge()
     return this.#safekeeper.now(id, 'asked')
   }
 
-  /** Brings a checkpoint back; what was there before, if it was put into the working tree. */
-  restore(session: Session, checkpoint: Checkpoint, whither: Whither): Promise<Checkpoint | null> {
+  /** Brings a checkpoint back. Throws `Unkept` or `Trouble`. */
+  restore(session: Session, checkpoint: Checkpoint, whither: Whither): Promise<Restored> {
     this.#assertInCharge()
     const { checkpoints } = this.#world
     return restore(session, checkpoint, whither, { safekeeper: this.#safekeeper, checkpoints })

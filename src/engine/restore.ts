@@ -7,20 +7,26 @@ import type { Safekeeper } from './safekeeper.ts'
 /** Where a checkpoint is to be brought back to. */
 export type Whither = 'here' | { readonly branch: string; readonly worktree: string | null }
 
-/** Brings a checkpoint back. Into the working tree only over what was saved the moment before; that one is the answer. */
+/** What was in the working tree before, if that was touched; and what could not be brought back, one sentence each. */
+export interface Restored {
+  readonly before: Checkpoint | null
+  readonly missing: readonly string[]
+}
+
+/** Brings a checkpoint back. Into the working tree only over what was saved the moment before. */
 export async function restore(
   session: Session,
   checkpoint: Checkpoint,
   whither: Whither,
   { safekeeper, checkpoints }: { safekeeper: Safekeeper; checkpoints: Checkpoints },
-): Promise<Checkpoint | null> {
+): Promise<Restored> {
   const keeping = keepingOf(session.spec)
   const { id } = session.spec
   if (whither !== 'here') {
-    await safekeeper.alone(id, () => checkpoints.restoreBeside(keeping, checkpoint, whither))
-    return null
+    const missing = await safekeeper.alone(id, () => checkpoints.restoreBeside(keeping, checkpoint, whither))
+    return { before: null, missing }
   }
   const { checkpoint: before } = await safekeeper.now(id, 'restore')
-  await safekeeper.alone(id, () => checkpoints.restoreHere(keeping, checkpoint, before))
-  return before
+  const missing = await safekeeper.alone(id, () => checkpoints.restoreHere(keeping, checkpoint, before))
+  return { before, missing }
 }

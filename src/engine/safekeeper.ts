@@ -4,7 +4,7 @@ import type { Signal } from '../core/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
-import { type Checkpoints, Unkept } from '../ports/checkpoints.ts'
+import { type Kept, Unkept } from '../ports/checkpoints.ts'
 import { checkpointRecord } from './checkpoint-record.ts'
 import { EditWatch } from './edit-watch.ts'
 import { keepingOf } from './keeping-of.ts'
@@ -23,9 +23,6 @@ const GIVE_UP_AFTER: Duration = 3_600_000
 const AFTER_RESTART: Duration = 250
 /** After so many checkpoints it is looked whether some are too many. */
 const THIN_EVERY = 25
-
-/** The newest checkpoint, and whether it was made just now. */
-type Kept = Awaited<ReturnType<Checkpoints['save']>>
 
 interface Job {
   trigger: Trigger

@@ -39,7 +39,7 @@ export async function findKept(
 ): Promise<{ name: string; sessionId: string; at: string }[]> {
   const checkpoints = gitCheckpoints(home)
   if (!checkpoints.isPlace(cwd)) return []
-  const found = await orRefuse(checkpoints.find(cwd, name))
+  const found = await orRefuse(checkpoints.find(cwd, name ?? undefined))
   return found.map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
 }
 
@@ -52,7 +52,7 @@ export function fetchKept(
 ): Promise<void> {
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const signal = AbortSignal.timeout(300_000)
-  return orRefuse(gitCheckpoints(home).fetch(cwd, from, Object.fromEntries(defined), signal))
+  return orRefuse(gitCheckpoints(home).fetch(cwd, from.remote, from.name, Object.fromEntries(defined), signal))
 }
 
 function keepingOf({ cwd, id, name }: SessionView): Keeping {

@@ -100,6 +100,8 @@ export interface RestoredView {
   readonly worktree: string | null
   /** What was in the working tree before; null when that was not touched. */
   readonly before: CheckpointView | null
+  /** What could not be brought back: sentences. */
+  readonly missing: readonly string[]
 }
 
 /** Something that became true of a session. Kinds and details are added, never renamed or removed. */

@@ -34,6 +34,7 @@ export async function restore(line: Line, surroundings: Surroundings): Promise<n
   if (line.has(OPTIONS.json)) out.say(toJson(restored))
   else if (screen.isQuiet || !out.isTerminal) out.say(restored.worktree ?? restored.branch ?? session.cwd)
   else for (const text of tell(session, restored)) out.say(text)
+  for (const text of restored.missing) screen.err.say(`not brought back: ${text}`)
   return 0
 }
 

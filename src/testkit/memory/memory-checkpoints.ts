@@ -75,12 +75,13 @@ export class MemoryCheckpoints implements Checkpoints {
     return { files: 1, added: 1, removed: 0 }
   }
 
-  async restoreBeside(): Promise<void> {
+  async restoreBeside(): Promise<readonly string[]> {
     throw new Error('there is no second place in this repository')
   }
 
-  async restoreHere(keeping: Keeping, { commit }: Checkpoint): Promise<void> {
+  async restoreHere(keeping: Keeping, { commit }: Checkpoint): Promise<readonly string[]> {
     this.#repository.tree = this.#find(keeping, commit).tree
+    return []
   }
 
   async find(): Promise<Found[]> {

@@ -29,6 +29,19 @@ test('what it leaves running with its output open is not waited for', async () =
   expect(code).toBe(0)
 })
 
+test('one that is called off ends with what it has started', async () => {
+  const calledOff = new AbortController()
+  const running = run('sh', ['-c', 'sleep 1000 & echo $!; wait'], { signal: calledOff.signal })
+  setImmediate(() => calledOff.abort())
+  expect(await running).toMatchObject({ code: null, signal: 'SIGKILL' })
+})
+
+test('all of its output arrives, however long we were kept from reading it', async () => {
+  const running = run('sh', ['-c', 'head -c 60000 /dev/zero'])
+  setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200))
+  expect((await running).stdout).toHaveLength(60_000)
+})
+
 test('one that cannot be started is an error', async () => {
   await expect(run('/nowhere/at-all', [])).rejects.toThrow('ENOENT')
 })
