@@ -6,6 +6,7 @@ import type { Checkpoint } from '../core/checkpoint.ts'
 import type { Spec } from '../core/session.ts'
 import type { Legacy } from '../engine/legacy.ts'
 import { iso } from '../lib/time.ts'
+import { reasonIn, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 
@@ -34,8 +35,8 @@ type Record = z.infer<typeof RECORD>
 export interface Estate {
   readonly outlook: OutlookView
   readonly request: RunRequest
-  /** Brings the working tree to where it was, and answers what the new session begins with. */
-  moveIn(spec: Spec): Promise<{ legacy: Legacy }>
+  /** What the new session begins with. */
+  legacy(spec: Spec): Legacy
 }
 
 interface Host {
@@ -62,10 +63,7 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
   return {
     outlook: outlookOn(record, last, thread),
     request: { ...run, ...requestOf(record, thread) },
-    moveIn: async spec => {
-      await moveIn(spec, last, host.checkpoints)
-      return { legacy: legacyOf(record, last) }
-    },
+    legacy: spec => ({ ...legacyOf(record, last), moveIn: () => moveInOrNot(spec, last, host.checkpoints) }),
   }
 }
 
@@ -117,12 +115,21 @@ function outlookOn(record: Record, last: Checkpoint, thread: string | null): Out
   }
 }
 
-function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint): Legacy {
+function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint): Omit<Legacy, 'moveIn'> {
   return {
     messages: goal,
     lastWords: lastWord ?? '',
     tasks: tasks.map(task => ({ ...task, source: 'user' })),
     reason: reason ?? `the machine it was at work on was last heard of ${iso(at)}`,
+  }
+}
+
+async function moveInOrNot(spec: Spec, last: Checkpoint, checkpoints: Checkpoints): Promise<void> {
+  try {
+    await moveIn(spec, last, checkpoints)
+  } catch (cause) {
+    await checkpoints.forget({ cwd: spec.cwd, sessionId: spec.id, name: spec.name }).catch(() => undefined)
+    throw cause instanceof Trouble ? refusal('cannot-restore', reasonIn(cause)) : cause
   }
 }
 

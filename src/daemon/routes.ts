@@ -71,12 +71,8 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
   return begin(host, parseRunRequest(body))
 }
 
-/** Accepts and starts a session; before it is created, what is to be done in its place is done. */
-async function begin(
-  host: Host,
-  request: RunRequest,
-  make: (spec: Spec) => Promise<{ legacy?: Legacy }> = async () => ({}),
-): Promise<SessionView> {
+/** Accepts and starts a session; one that was begun elsewhere with what is left of it. */
+async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) => Legacy): Promise<SessionView> {
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
@@ -86,9 +82,16 @@ async function begin(
       sessions: host.store.all(),
       now: Date.now(),
     })
-    const made = await make(spec)
+    const legacy = legacyOf?.(spec)
     const isUp = untilStarted(host.engine, spec.id)
-    await host.engine.create(spec, { prompt, env: request.env }, { ...(thread !== undefined && { thread }), ...made })
+    await host.engine.create(
+      spec,
+      { prompt, env: request.env },
+      {
+        ...(thread !== undefined && { thread }),
+        ...(legacy !== undefined && { legacy }),
+      },
+    )
     return { id: spec.id, isUp }
   })
   await started.isUp
@@ -101,7 +104,7 @@ async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookVi
   const estate = await estateOf(request, host)
   const { outlook } = estate
   if (request.dryRun === true) return { outlook, session: null }
-  return { outlook, session: await begin(host, estate.request, spec => estate.moveIn(spec)) }
+  return { outlook, session: await begin(host, estate.request, spec => estate.legacy(spec)) }
 }
 
 /** A session's panes go by its name: they are closed before another can have it. */

@@ -9,15 +9,18 @@ export interface Legacy {
   readonly lastWords: string
   readonly tasks: readonly Task[]
   readonly reason: string
+  /** Brings the working tree to where it was. Throws when something is in the way. */
+  readonly moveIn: () => Promise<void>
 }
 
-/** Lays it down where a session's own would be. The prompt is there already. */
+/** Lays it down where a session's own would be, and moves in. The prompt is there already. */
 export async function layDown(
-  { messages, lastWords, tasks, reason }: Legacy,
+  { messages, lastWords, tasks, reason, moveIn }: Legacy,
   id: string,
   work: Work,
 ): Promise<Heritage> {
   for (const [index, text] of messages.entries()) if (index > 0) await work.keep(id, index + 1, Buffer.from(text))
+  await moveIn()
   const transcript = lastWords === '' ? 0 : work.write(id, 0, `${lastWords.trimEnd()}\n`)
   const gists = messages.map(text => oneLine(text).slice(0, 120))
   return { messages: gists, tasks, reason, transcript }

@@ -64,7 +64,8 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
   const remote = line.value(OPTIONS.from)
   const wishes = supervisionWishes(line, config)
   const request = {
-    ...kept,
+    sessionId: kept.sessionId,
+    name: kept.name,
     run: {
       cwd,
       env: { ...environment(line, env, cwd), ...renewals(line, env) },
