@@ -1,5 +1,6 @@
 import type { Instant } from '../lib/time.ts'
 import type { Saved } from './checkpoint.ts'
+import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -24,9 +25,8 @@ export function rememberFailure(session: Session, { at, reason, isFinal }: Signa
   const isKnown = trouble === reason
   if (isKnown && !(isFinal && wanted !== null)) return nothing(session)
   const next = isFinal ? null : wanted
-  return step(withSaved(session, { trouble: reason, wanted: next }), [
-    ...(isKnown ? [] : [{ at, type: 'checkpoint.failed' as const, reason }]),
-  ])
+  const events: Event[] = isKnown ? [] : [{ at, type: 'checkpoint.failed', reason }]
+  return step(withSaved(session, { trouble: reason, wanted: next }), events)
 }
 
 /** What was wanted after the moment that was saved is not in it. */
@@ -40,9 +40,8 @@ export function rememberPush(session: Session, { at, number }: SignalOf<'checkpo
   if (remote === null) return nothing(session)
   const { pushed, pushTrouble } = session.saved
   const isNews = pushed === null || pushTrouble !== null
-  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), [
-    ...(isNews ? [{ at, type: 'checkpoint.pushed' as const, remote, number }] : []),
-  ])
+  const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
+  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), events)
 }
 
 export function rememberFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Step {

@@ -3,8 +3,8 @@ import type { Argument, Command } from './command.ts'
 import { text } from './kinds.ts'
 import { OPTIONS } from './options.ts'
 
-function moment(summary: string): Argument {
-  return { kind: text('CHECKPOINT'), summary }
+function moment(placeholder: string, summary: string): Argument {
+  return { kind: text(placeholder), summary }
 }
 
 export const CHECKPOINT: Command = {
@@ -39,8 +39,8 @@ export const DIFF: Command = {
 last, or now, which saves the working tree before it is compared.`,
   arguments: [
     sessionArgument('sessions'),
-    moment('the one to compare with; first unless given'),
-    moment('the one to compare; last unless given'),
+    moment('FROM', 'the one to compare with; first unless given'),
+    moment('TO', 'the one to compare; last unless given'),
   ],
   options: [OPTIONS.stat, OPTIONS.json],
   examples: [
@@ -58,7 +58,7 @@ export const RESTORE: Command = {
 most recent session. Without --here your working tree stays as it is. With it, what is
 there is saved first, then files are written and removed until all is as it was then;
 ignored files, your index and your branch stay.`,
-  arguments: [{ ...moment('NAME@N, NAME or N'), isRequired: true }],
+  arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME or N'), isRequired: true }],
   options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.yes, OPTIONS.json],
   examples: [
     { argv: ['restore', 'fix-auth@7'], says: 'onto the branch oneshot/fix-auth-7' },

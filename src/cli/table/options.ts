@@ -48,7 +48,7 @@ export const OPTIONS = {
   promptFile: option('prompt-file', text('FILE', 'files'), 'read the prompt from a file, or from stdin with -'),
   tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
   headless: flag('headless', 'run without a terminal (usual for agents)'),
-  env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside all of yours'), isRepeated: true },
+  env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside yours'), isRepeated: true },
   renew: {
     ...option('env', RENEWAL, 'set a variable anew; a name alone takes its value here'),
     isRepeated: true,
