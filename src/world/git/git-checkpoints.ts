@@ -10,7 +10,7 @@ import { Git } from './git.ts'
 import { checkpointOf } from './link.ts'
 import { findMeans, type Means } from './means.ts'
 import { atTop, Memory } from './memory.ts'
-import { outerPlace, type Place } from './place.ts'
+import { outerPlace, type Place, rememberTop } from './place.ts'
 import { findKept, linkOf, readRecordOf } from './read.ts'
 import { fetch, push } from './remote.ts'
 import { type Destination, restoreBeside } from './restore/beside.ts'
@@ -55,6 +55,7 @@ export class GitCheckpoints implements Checkpoints {
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Checkpoint | null> {
     const wish = { occasion, largest: this.#largest, number: 1 }
     return this.#alone(`saving the work of ${keeping.name}`, keeping, ending, async place => {
+      rememberTop(place)
       const { made } = await save(place, wish)
       return made === null ? null : checkpointOf(made)
     })
