@@ -1,5 +1,6 @@
 import { type Change, sumOf } from '../../core/checkpoint.ts'
 import { shown } from '../../lib/raw-path.ts'
+import { NO_INDEX } from './git.ts'
 import type { Nested } from './message.ts'
 import type { Place } from './place.ts'
 import { linkAt, nestedState } from './read.ts'
@@ -23,7 +24,8 @@ export async function diff(
   for (const { place: one, from, to } of await pairsOf(place, range)) {
     const prefix = one.path === '' ? '' : `${shown(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
-    texts.push((await one.git.run(['diff', '--no-ext-diff', ...how, ...where, from, to, '--'])).toString())
+    const words = ['diff', '--no-ext-diff', ...how, ...where, from, to, '--']
+    texts.push((await one.git.run(words, { index: NO_INDEX })).toString())
   }
   return texts.join('')
 }

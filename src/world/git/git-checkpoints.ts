@@ -21,7 +21,7 @@ import { Git } from './git.ts'
 import { checkpointOf } from './link.ts'
 import { findMeans, type Means } from './means.ts'
 import { atTop, Memory } from './memory.ts'
-import { outerPlace, type Place } from './place.ts'
+import { outerPlace, type Place, rememberTop } from './place.ts'
 import { findKept, linkOf, readRecordOf } from './read.ts'
 import { fetch, push } from './remote.ts'
 import { topAt } from './repository.ts'
@@ -76,6 +76,7 @@ export class GitCheckpoints implements Checkpoints {
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept> {
     const wish = { occasion, largest: this.#largest, number: 1 }
     return this.#alone(`saving the work of ${keeping.name}`, keeping, ending, async place => {
+      rememberTop(place)
       const { made, last } = await save(place, wish)
       const newest = made ?? last
       invariant(newest !== null, 'a first checkpoint is always made')

@@ -15,6 +15,9 @@ export interface Answer {
   readonly stderr: string
 }
 
+/** For commands that would only read the user's index for attributes: that takes long, and it may be broken. */
+export const NO_INDEX = '/nonexistent/index'
+
 /** Runs git in one folder, for as long as nobody calls it off. */
 export class Git {
   readonly means: Means

@@ -1,8 +1,10 @@
 import crypto from 'node:crypto'
+import fs from 'node:fs'
 import path from 'node:path'
 import { below, type RawPath, rawPath, shown } from '../../lib/raw-path.ts'
 import { slug } from '../../lib/slug.ts'
 import type { Keeping } from '../../ports/checkpoints.ts'
+import { replaceFile } from '../os/files.ts'
 import type { Git } from './git.ts'
 import { lstat } from './lstat.ts'
 import { atTop, type Memory } from './memory.ts'
@@ -27,9 +29,32 @@ export const REFS = 'refs/oneshot'
 
 export async function outerPlace(keeping: Keeping, git: Git, memory: Memory, folder: string): Promise<Place> {
   const { sessionId, name } = keeping
-  const repository = await memory.repository(git)
+  const repository = await memory.repository(git.at(whatIsLeft(keeping.cwd, folder)))
   const ref = `${REFS}/${name}/${sessionId}`
   return { sessionId, git: atTop(git, repository), repository, ref, folder, path: '', memory }
+}
+
+/** The session's folder or, when somebody has removed that, the top of the working tree that it lay in. */
+function whatIsLeft(cwd: string, folder: string): string {
+  if (fs.existsSync(cwd)) return cwd
+  const top = readOr(path.join(folder, 'top'), cwd)
+  return cwd.startsWith(`${top}/`) && fs.existsSync(top) ? top : cwd
+}
+
+/** Notes down where the working tree is, for the day on which the session's folder is not there. */
+export function rememberTop({ repository, folder }: Place): void {
+  const file = path.join(folder, 'top')
+  if (readOr(file, '') === repository.top) return
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  replaceFile(file, repository.top)
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch {
+    return otherwise
+  }
 }
 
 /**

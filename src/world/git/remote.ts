@@ -9,7 +9,7 @@ const REACHING = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
 
 /** git's words for what will be the same the next time. */
 const HOPELESS =
-  /does not appear to be a git repository|Permission denied|Authentication failed|could not read (Username|Password)|not found|terminal prompts disabled|access rights/i
+  /strange pathname|does not appear to be a git repository|Permission denied|Authentication failed|could not read (Username|Password)|not found|terminal prompts disabled|access rights/i
 
 /** Brings the ref to a remote, and those of worktrees that lie in this one. What is there by the same names is replaced. */
 export async function push({ git, ref }: Place, remote: string, env: Readonly<Record<string, string>>): Promise<void> {
@@ -25,7 +25,14 @@ export async function fetch(
   const { remote, name, env } = given
   const refs = name === null ? `${REFS}/*` : `${REFS}/${name}/*`
   // Configured by the user, git would remove refs that the remote does not have, and touch others that it does have.
-  const how = ['--quiet', '--no-tags', '--no-prune', '--refmap=', '--no-write-fetch-head', '--no-recurse-submodules']
+  const how = [
+    '--no-progress',
+    '--no-tags',
+    '--no-prune',
+    '--refmap=',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+  ]
   await speak(git, `fetching from ${named(remote)}`, env, ['fetch', ...how, '--', remote, `${refs}:${refs}`])
 }
 
@@ -47,7 +54,7 @@ async function withoutAsking(git: Git, env: Readonly<Record<string, string>>): P
 
 /** The remote has older ones than we have: that is why they were not taken. */
 function isOnlyBehind(stderr: string): boolean {
-  return stderr.includes('non-fast-forward') && !/^(fatal|error):/m.test(stderr)
+  return stderr.includes('[rejected]') && !/^(fatal|error):/m.test(stderr)
 }
 
 /** A remote may be an address with a password in it. */

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { below, foldersOf, type RawPath, rawPath, splitRaw } from '../../../lib/raw-path.ts'
+import { NO_INDEX } from '../git.ts'
 import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 
@@ -8,7 +9,8 @@ import type { Place } from '../place.ts'
  * overwritten them without a word since 2.34.
  */
 export async function findInTheWay({ git, repository }: Place, from: string, to: string): Promise<RawPath[]> {
-  const words = splitRaw(await git.run(['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to]))
+  const command = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to]
+  const words = splitRaw(await git.run(command, { index: NO_INDEX }))
   const added: RawPath[] = []
   const removed = new Set<RawPath>()
   for (let at = 0; at + 1 < words.length; at += 2) {

@@ -17,7 +17,7 @@ export async function commitLink(
 ): Promise<Link> {
   const { tree, telling, last } = given
   const parents = [last?.commit, telling.head].flatMap(parent => (parent ? ['-p', parent] : []))
-  const seconds = `${Math.floor(telling.at / 1000)} +0000`
+  const seconds = `@${Math.floor(telling.at / 1000)} +0000`
   const commit = await place.git.line([...LATER, 'commit-tree', tree, ...parents], {
     input: writeMessage(telling, given.record),
     env: { ...OURS, GIT_AUTHOR_DATE: seconds, GIT_COMMITTER_DATE: seconds },

@@ -1,5 +1,6 @@
 import { type Change, NO_CHANGE } from '../../../core/checkpoint.ts'
 import { type RawPath, rawPath } from '../../../lib/raw-path.ts'
+import { NO_INDEX } from '../git.ts'
 import type { Place } from '../place.ts'
 
 /** What one tree has that another has not. */
@@ -17,7 +18,8 @@ const DIFF = ['diff-tree', '-r', '-t', '-z', '--raw', '--numstat', '--abbrev=64'
 export async function deltaOf({ git }: Place, from: string, to: string): Promise<Delta> {
   if (from === to) return { change: NO_CHANGE, objects: [to] }
   const plain = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
-  const said = await git.run(['-c', `core.bigFileThreshold=${LARGEST_TEXT}`, ...DIFF, ...plain, from, to])
+  const words = ['-c', `core.bigFileThreshold=${LARGEST_TEXT}`, ...DIFF, ...plain, from, to]
+  const said = await git.run(words, { index: NO_INDEX })
   return { objects: [to, ...objectsIn(said)], change: changeIn(said) }
 }
 

@@ -14,9 +14,14 @@ export async function findIgnored(place: Place, index: PrivateIndex, seen: Look)
   const newcomers = seen.differences.filter(({ staged, working }) => staged === 'A' && working !== 'D')
   const isSettled = index.notes?.rules === rulesMark(place, seen) && !seen.differences.some(isRule)
   if (newcomers.length === 0 || isSettled) return []
-  const input = joinRaw(newcomers.map(({ path }) => path))
-  const { stdout } = await place.git.ask(['check-ignore', '-z', '--stdin'], { input })
-  return splitRaw(stdout)
+  // git 2.39: it refuses to take names literally, and takes those with a colon in front for a pattern.
+  const input = joinRaw(newcomers.map(({ path }) => `./${path}`))
+  const call = { input, env: { GIT_LITERAL_PATHSPECS: '0' } }
+  const answer = await place.git.ask(['check-ignore', '-z', '--stdin'], call)
+  // Without the user's index, where that is broken: what was added by force is then ignored as well.
+  const isAnswered = answer.code === 0 || answer.code === 1
+  const { stdout } = isAnswered ? answer : await place.git.ask(['check-ignore', '--no-index', '-z', '--stdin'], call)
+  return splitRaw(stdout).map(path => path.slice(2))
 }
 
 /** Changes with HEAD, and with rules that do not lie in the working tree. */

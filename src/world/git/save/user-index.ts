@@ -45,7 +45,7 @@ export function healIndexLock(place: Place): void {
 async function draftIndex({ git, repository }: Place, tree: string, draft: string): Promise<void> {
   const whole = ['-c', 'index.skipHash=false']
   copyIndex(path.join(repository.gitDir, 'index'), draft)
-  await git.run([...whole, 'read-tree', '-m', tree], { index: draft })
+  await git.run([...whole, 'read-tree', '-i', '-m', tree], { index: draft })
   // It tells of files that were changed meanwhile by its exit code.
   await git.ask([...whole, 'update-index', '-q', '--refresh'], { index: draft })
 }
