@@ -7,7 +7,7 @@ const mask = new Mask()
 const stars = (count: number): string => '*'.repeat(count)
 
 /** A character of base62, base64url or hex. */
-const alphabet = (letters: string): fc.Arbitrary<string> => fc.constantFrom(...letters)
+const alphabet = (letters: string): fc.Arbitrary<string> => fc.constantFrom(...letters.split(''))
 const DIGITS = '0123456789'
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const LETTERS = UPPER + UPPER.toLowerCase()
@@ -78,9 +78,7 @@ describe.each(Object.entries(FORMS))('a secret of the form: %s', (_, [form, secr
         const hidden = mask.hide(text)
         expect(Buffer.byteLength(hidden)).toBe(Buffer.byteLength(text))
         expect(hidden.replaceAll(/\*+/g, '')).not.toContain(secret.slice(2, 8))
-        expect(hidden).toBe(
-          `${before}${form.replace('%', () => secret.replaceAll(/[A-Za-z0-9_+/=-]|(?<=\w)\.|\//g, '*'))}${after}`,
-        )
+        expect(hidden).toBe(`${before}${form.replace('%', stars(secret.length))}${after}`)
       }),
       { numRuns: 50 },
     )
