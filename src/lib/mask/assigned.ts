@@ -78,5 +78,13 @@ function isBelieved(value: string, signs: Signs): boolean {
   if (!signs.isSet) return signs.isOption && isMixed
   if (signs.isQuoted) return signs.isPassword || hasDigit
   if (signs.isVariable) return true
-  return isMixed && (signs.isPassword || signs.isTight || (value.length >= 12 && /\d.*\d/.test(value)))
+  if (signs.isPassword || signs.isTight) return isMixed
+  return value.length >= 12 && ((isMixed && /\d.*\d/.test(value)) || isScattered(value))
+}
+
+/** Small and capital letters and digits follow each other as they do by chance, and not as in a name made of words. */
+function isScattered(value: string): boolean {
+  const kinds = value.replace(/[a-z]/g, 'a').replace(/[A-Z]/g, 'A').replace(/\d/g, '0')
+  const changes = kinds.split('').filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length
+  return changes > value.length * 0.45
 }

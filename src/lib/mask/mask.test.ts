@@ -11,14 +11,14 @@ const alphabet = (letters: string): fc.Arbitrary<string> => fc.constantFrom(...l
 const DIGITS = '0123456789'
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const LETTERS = UPPER + UPPER.toLowerCase()
-/** Random, with a digit among the first characters, as all real ones have somewhere. */
+/** Random, with two digits at least, as almost all real ones have. */
 const random = (length: number, letters = LETTERS + DIGITS): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.string({ unit: alphabet(letters), minLength: length - 1, maxLength: length - 1 }),
       fc.integer({ min: 0, max: 9 }),
     )
-    .map(([text, digit]) => `${text.slice(0, 3)}${digit}${text.slice(3)}`)
+    .map(([text, digit]) => `${text.slice(0, 3)}${digit}${text.slice(3, -1)}7`)
 const URL_SAFE = `${LETTERS}${DIGITS}_-`
 
 /** How each sort is written; `%` is where the secret itself is. */
@@ -103,6 +103,7 @@ test.each([
   ['a call', 'const token = getTokenFromHeader2(request); const secret = readSecret()'],
   ['a variable', 'password: process.env.DB_PASSWORD1, token=${GITHUB_TOKEN_2}, secret=$SECRET_NUMBER_1, key: keys[0]'],
   ['code', 'if (tokens.length > maxTokens2) return tokenizer.next({ key: value1, secretKeyRef })'],
+  ['a long name', 'accessToken: OAuth2AccessTokenProvider'],
   ['numbers', 'input_tokens=123456789 output_tokens: 1234 max_tokens=4096, token: 12345678'],
   ['a lexer', "{ token: 'identifier', regex: /x/ }, { token: 'comment.line' }"],
   [
@@ -115,6 +116,10 @@ test.each([
   ['names of packages', 'npm_config_user_agent_is_a_rather_long_name_for_it pypi-publish xoxo'],
 ])('%s is no secret', (_, text) => {
   expect(mask.hide(text)).toBe(text)
+})
+
+test('a value that looks random is hidden even where its name alone would not be enough', () => {
+  expect(mask.hide('x-api-key: aBcQeFgXiJ9LmNoPqRsTuVwX')).toBe(`x-api-key: ${stars(24)}`)
 })
 
 const BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
