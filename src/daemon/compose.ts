@@ -18,6 +18,7 @@ import { installPrograms } from '../world/tmux/install.ts'
 import { Panes } from '../world/tmux/panes.ts'
 import { findTmux } from '../world/tmux/tmux.ts'
 import { TmuxWork } from '../world/tmux/work.ts'
+import { Scribe } from './scribe/scribe.ts'
 
 export interface Composed {
   readonly engine: Engine
@@ -25,6 +26,7 @@ export interface Composed {
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
   readonly work: TmuxWork
+  readonly scribe: Scribe
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -36,6 +38,9 @@ export function compose(
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
+  const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
+  const { say, onTrouble } = hooks
+  const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
   const engine = new Engine({
     store,
     work,
@@ -43,12 +48,16 @@ export function compose(
     clock: systemClock,
     rules: DEFAULT_RULES,
     notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
-    hooks: hooksFor(home, { environment: id => work.environment(id), document: session => viewOf(session, home) }),
-    say: hooks.say,
-    onTrouble: hooks.onTrouble,
-    onEvent: hooks.onEvent,
+    hooks: hooksFor(home, { environment, document: session => viewOf(session, home) }),
+    say,
+    onTrouble,
+    onEvent: (session, event) => {
+      hooks.onEvent(session, event)
+      scribe.note(session, event)
+    },
   })
-  return { engine, store, agents, panes, work }
+  engine.onChange(session => scribe.follow(session))
+  return { engine, store, agents, panes, work, scribe }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

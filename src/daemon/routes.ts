@@ -18,6 +18,7 @@ import type { Store } from '../ports/store.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import type { Home } from '../world/os/home.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
+import type { Scribe } from './scribe/scribe.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -26,6 +27,7 @@ export interface Host {
   readonly home: Home
   readonly store: Store
   readonly engine: Engine
+  readonly scribe: Pick<Scribe, 'remove'>
   readonly admission: Turnstile
   readonly agents: (kind: string) => Agent
   /** Refuses when no work can be started on this machine. */
@@ -168,6 +170,7 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
         `oneshot stop ${sessionOf(host, id).spec.name}`,
       )
     }
+    await host.scribe.remove(sessionOf(host, id))
     if (await host.engine.remove(id)) removed.push(id)
   }
   return { removed }

@@ -47,6 +47,16 @@ const CHECKPOINT_INTERVAL: Key<Duration> = {
   show: showDuration,
 }
 
+const PROJECT_FILES: Key<boolean> = {
+  variable: 'ONESHOT_PROJECT_FILES',
+  fallback: true,
+  summary: 'false keeps the files about a session (.agent/) out of its project',
+  allowed: 'true or false',
+  choices: ['true', 'false'],
+  read: readBoolean,
+  show: String,
+}
+
 const NAME: Key<string | null> = {
   variable: 'ONESHOT_TMUX_SESSION',
   fallback: null,
@@ -102,6 +112,7 @@ export const KEYS = {
   autonomy: AUTONOMY,
   resilient: RESILIENT,
   'checkpoint-interval': CHECKPOINT_INTERVAL,
+  'project-files': PROJECT_FILES,
   name: NAME,
   'max-time': MAX_TIME,
   ...SUPERVISION_KEYS,

@@ -37,6 +37,7 @@ export async function loadConfig(from: {
     autonomy: settle('autonomy', strongestFirst),
     resilient: settle('resilient', strongestFirst),
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
+    'project-files': settle('project-files', strongestFirst),
     name: settle('name', strongestFirst),
     'max-time': settle('max-time', strongestFirst),
     'max-restarts': settle('max-restarts', strongestFirst),

@@ -57,6 +57,7 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   thread: z.exactOptional(word),
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
+  projectFiles: z.exactOptional(z.boolean()),
 })
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
