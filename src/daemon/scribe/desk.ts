@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import type { Event } from '../../core/events.ts'
-import type { Session } from '../../core/session.ts'
+import type { PhaseName, Session } from '../../core/session.ts'
 import { secretsIn } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
@@ -44,6 +44,8 @@ export class Desk {
   /** Something is new that the pages do not tell. */
   #isStale = true
   #tries = 0
+  /** As the last heartbeat has told it. */
+  #phase: PhaseName | undefined
   /** When it will be written next, and not before when. */
   #writeAt: Instant | undefined
   #nextAt: Instant
@@ -143,7 +145,8 @@ export class Desk {
       if (note.state !== this.#note.state) this.#save(note)
       this.#events.onWritten(session)
     }
-    if (clock.now() < this.#beatAt && session.phase.name !== 'ended') return
+    if (clock.now() < this.#beatAt && session.phase.name === this.#phase) return
+    this.#phase = session.phase.name
     this.#beatAt = clock.now() + BEAT_EVERY
     this.#heart.beat(folder, session, { mask, event: this.#story.events.at(-1) ?? null })
     this.#log.wake()

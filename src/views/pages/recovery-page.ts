@@ -19,9 +19,10 @@ export interface Surroundings {
 /** RECOVERY.md: what to type, for somebody who has nothing but this file. Each block can be pasted as it is. */
 export function recoveryPage(material: Material, surroundings: Surroundings): string {
   return [
-    ...look(material, surroundings),
+    ...heading(material),
+    ...first(surroundings),
+    ...look(material),
     ...goOn(material),
-    ...program(surroundings),
     ...byHand(material, surroundings),
     ...files(material, surroundings),
     ...checkpoints(material),
@@ -29,26 +30,32 @@ export function recoveryPage(material: Material, surroundings: Surroundings): st
   ].join('\n')
 }
 
-function look({ view, now }: Material, { home }: Surroundings): string[] {
+function heading({ view, now }: Material): string[] {
   const { name, pid, reason } = view
-  const state = [
-    stateLabel(view),
-    reason === null ? '' : inLine(reason),
-    pid === null ? 'nothing of it runs' : `pid ${pid} runs`,
-  ]
-  const setting = home === null ? [] : [`export ONESHOT_HOME=${quote(home)}`]
+  const state = [stateLabel(view), reason === null ? null : inLine(reason), pid === null ? null : `pid ${pid} runs`]
   return [
     `# How to go on with ${name}`,
     '',
-    `When this was written, ${iso(now)}, it was: ${state.filter(Boolean).join('; ')}.`,
+    `When this was written, ${iso(now)}, it was: ${state.filter(part => part !== null).join('; ')}.`,
     '',
-    '## Look how it is',
+  ]
+}
+
+function first({ home, program }: Surroundings): string[] {
+  const place = home === null ? [] : ['In every shell, first:', '', ...block(`export ONESHOT_HOME=${quote(home)}`)]
+  const call = block(`oneshot() { ${program.map(quote).join(' ')} "$@"; }`)
+  return [...place, 'If the shell does not find `oneshot`:', '', ...call]
+}
+
+function look({ view }: Material): string[] {
+  const { name, id, phase } = view
+  const watching = ['While it runs you can watch it, and leave with Ctrl-b d:', '', ...block(`oneshot attach ${name}`)]
+  return [
+    '## How it is now',
     '',
-    ...block(...setting, `oneshot status ${name}`, `oneshot log ${name}`),
-    ...(view.phase === 'ended'
-      ? []
-      : ['While it runs you can watch it, and leave with Ctrl-b d:', '', ...block(`oneshot attach ${name}`)]),
-    `Should the name mean another session by now: the id of this one is ${view.id}, and can be typed in its place.`,
+    ...block(`oneshot status ${name}`, `oneshot log ${name}`),
+    ...(phase === 'ended' ? [] : watching),
+    `Should the name mean another session by now: the id of this one is ${id}, and can be typed in its place.`,
     '',
   ]
 }
@@ -84,10 +91,6 @@ function goOn({ session, view }: Material): string[] {
   ]
 }
 
-function program({ program }: Surroundings): string[] {
-  return ['## If the shell does not find oneshot', '', ...block(`oneshot() { ${program.map(quote).join(' ')} "$@"; }`)]
-}
-
 function byHand({ session, view }: Material, { byHand }: Surroundings): string[] {
   if (byHand === null) return []
   return [
@@ -100,12 +103,12 @@ function byHand({ session, view }: Material, { byHand }: Surroundings): string[]
 }
 
 function files({ session }: Material, { files }: Surroundings): string[] {
-  const attempts = `attempts/${session.attempt}/stdout`
-  const own = session.spec.proof === 'end-event' ? `prompt, messages, transcript, ${attempts}` : attempts
+  const attempt = `attempts/${session.attempt}/stdout and launch`
+  const own = session.spec.proof === 'end-event' ? `prompt, messages, transcript, ${attempt}` : attempt
   return [
-    '## What it was given and what it said, unabridged',
+    '## What it was given and what it said, with nothing hidden',
     '',
-    `In this folder, for its user only: ${own}, env.json.`,
+    `For its user alone: ${own}, in`,
     '',
     ...block(`cd ${quote(files)}`),
   ]

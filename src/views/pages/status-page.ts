@@ -41,7 +41,7 @@ function factsOf({ session, view, lastWords }: Material): [label: string, value:
     ['attempt', `${view.attempt} (${view.restarts} ${view.restarts === 1 ? 'restart' : 'restarts'})`],
     ['pid', view.pid === null ? null : String(view.pid)],
     ['accepted', view.createdAt],
-    ['so since', iso(sinceOf(session))],
+    ['since', iso(sinceOf(session))],
     ['doing', view.activity === null ? null : inLine(view.activity)],
     ['last edit', activity.editedAt === null ? null : iso(activity.editedAt)],
     ['last words', lastWords === null ? null : inLine(lastWords)],
