@@ -21,8 +21,8 @@ const SLOWNESS = 20
 const MOST_TRIES = 20
 
 export interface DeskEvents {
-  /** Its pages are there: links can lead to them. */
-  readonly onWritten: (session: Session) => void
+  /** Its pages are there: links can lead to them. `isMadeAnew`: somebody had taken the folder away. */
+  readonly onWritten: (session: Session, isMadeAnew: boolean) => void
   /** It has ended, and everything is written. */
   readonly onFinished: (session: Session) => void
   readonly onTrouble: (session: Session, cause: unknown) => void
@@ -41,7 +41,6 @@ export class Desk {
   #note: Note
   #mask: { readonly attempt: number; readonly mask: Mask } | undefined
   #inode: number | undefined
-  /** Something is new that the pages do not tell. */
   #isStale = true
   #tries = 0
   /** As the last heartbeat has told it. */
@@ -125,7 +124,7 @@ export class Desk {
   #tryToWrite(session: Session): boolean {
     try {
       this.#studio.store.assertEpoch()
-      this.#inFolder(folder => this.#writeIn(folder, session))
+      this.#inFolder((folder, isMadeAnew) => this.#writeIn(folder, session, isMadeAnew))
       return true
     } catch (cause) {
       this.#beatAt = this.#studio.clock.now() + BEAT_EVERY
@@ -134,7 +133,7 @@ export class Desk {
     }
   }
 
-  #writeIn(folder: Folder, session: Session): void {
+  #writeIn(folder: Folder, session: Session, isMadeAnew: boolean): void {
     const { store, clock } = this.#studio
     const mask = this.#maskNow()
     this.#story ??= new Story(store.events(session.spec.id).map(({ event }) => event))
@@ -143,7 +142,7 @@ export class Desk {
       const writing = { session, mask, story: this.#story, note: this.#note, written: this.#written }
       const note = writePages(folder, writing, this.#studio)
       if (note.state !== this.#note.state) this.#save(note)
-      this.#events.onWritten(session)
+      this.#events.onWritten(session, isMadeAnew)
     }
     if (clock.now() < this.#beatAt && session.phase.name === this.#phase) return
     this.#phase = session.phase.name
@@ -153,21 +152,25 @@ export class Desk {
   }
 
   /** Another folder than before knows nothing of what was written. */
-  #inFolder(deed: (folder: Folder) => void): void {
+  #inFolder(deed: (folder: Folder, isMadeAnew: boolean) => void): void {
     const folder = folderOf(this.#session, this.#studio)
     if (folder === null) return
     try {
       const { ino } = fs.fstatSync(folder.fd)
-      if (ino !== this.#inode) {
-        this.#written.clear()
-        this.#heart.forget()
-        this.#isStale = true
-      }
+      const isMadeAnew = this.#inode !== undefined && ino !== this.#inode
+      if (isMadeAnew) this.#beginAnew()
       this.#inode = ino
-      deed(folder)
+      deed(folder, isMadeAnew)
     } finally {
       folder.close()
     }
+  }
+
+  #beginAnew(): void {
+    this.#written.clear()
+    this.#heart.forget()
+    this.#phase = undefined
+    this.#isStale = true
   }
 
   async #finish(session: Session): Promise<void> {

@@ -106,7 +106,7 @@ export class Scribe {
     const known = this.#desks.get(id)
     if (known !== undefined) return known
     const desk: Desk = new Desk(session, this.#studio, {
-      onWritten: written => this.#onWritten(written),
+      onWritten: (written, isMadeAnew) => this.#onWritten(written, isMadeAnew),
       onFinished: () => this.#dismiss(id, desk),
       onTrouble: (troubled, cause) => this.#lament(troubled, cause),
     })
@@ -119,9 +119,10 @@ export class Scribe {
     void desk.close()
   }
 
-  #onWritten(session: Session): void {
+  #onWritten(session: Session, isMadeAnew: boolean): void {
     this.#lamented.delete(session.spec.id)
     if (this.#newest.delete(session.spec.id)) leadToSession(session, this.#studio)
+    else if (isMadeAnew) leadToNewest(session.spec.cwd, this.#studio)
   }
 
   #attempt(session: Session, deed: () => void): void {
