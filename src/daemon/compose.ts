@@ -20,6 +20,7 @@ import { installPrograms } from '../world/tmux/install.ts'
 import { Panes } from '../world/tmux/panes.ts'
 import { findTmux } from '../world/tmux/tmux.ts'
 import { TmuxWork } from '../world/tmux/work.ts'
+import { Scribe } from './scribe/scribe.ts'
 
 export interface Composed {
   readonly engine: Engine
@@ -28,6 +29,7 @@ export interface Composed {
   readonly panes: Panes
   readonly work: TmuxWork
   readonly checkpoints: Checkpoints
+  readonly scribe: Scribe
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -40,6 +42,9 @@ export function compose(
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
   const checkpoints = gitCheckpoints(home)
+  const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
+  const { say, onTrouble } = hooks
+  const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
   const engine = new Engine({
     store,
     checkpoints,
@@ -48,12 +53,16 @@ export function compose(
     clock: systemClock,
     rules: DEFAULT_RULES,
     notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
-    hooks: hooksFor(home, { environment: id => work.environment(id), document: session => viewOf(session, home) }),
-    say: hooks.say,
-    onTrouble: hooks.onTrouble,
-    onEvent: hooks.onEvent,
+    hooks: hooksFor(home, { environment, document: session => viewOf(session, home) }),
+    say,
+    onTrouble,
+    onEvent: (session, event) => {
+      hooks.onEvent(session, event)
+      scribe.note(session, event)
+    },
   })
-  return { engine, store, agents, panes, work, checkpoints }
+  engine.onChange(session => scribe.follow(session))
+  return { engine, store, agents, panes, work, checkpoints, scribe }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

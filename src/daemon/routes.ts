@@ -26,6 +26,7 @@ import type { Home } from '../world/os/home.ts'
 import { bringBack, saveNow } from './keep.ts'
 import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
+import type { Scribe } from './scribe/scribe.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -34,6 +35,7 @@ export interface Host {
   readonly home: Home
   readonly store: Store
   readonly engine: Engine
+  readonly scribe: Pick<Scribe, 'remove'>
   readonly admission: Turnstile
   readonly agents: (kind: string) => Agent
   readonly checkpoints: Checkpoints
@@ -202,6 +204,7 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
         `oneshot stop ${sessionOf(host, id).spec.name}`,
       )
     }
+    await host.scribe.remove(sessionOf(host, id))
     if (await host.engine.remove(id, { checkpoints })) removed.push(id)
   }
   return { removed }

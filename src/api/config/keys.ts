@@ -39,6 +39,16 @@ const RESILIENT: Key<boolean> = {
   show: String,
 }
 
+const PROJECT_FILES: Key<boolean> = {
+  variable: 'ONESHOT_PROJECT_FILES',
+  fallback: true,
+  summary: 'false keeps the files about a session (.agent/) out of its project',
+  allowed: 'true or false',
+  choices: ['true', 'false'],
+  read: readBoolean,
+  show: String,
+}
+
 const NAME: Key<string | null> = {
   variable: 'ONESHOT_TMUX_SESSION',
   fallback: null,
@@ -94,6 +104,7 @@ export const KEYS = {
   autonomy: AUTONOMY,
   resilient: RESILIENT,
   ...SAVING_KEYS,
+  'project-files': PROJECT_FILES,
   name: NAME,
   'max-time': MAX_TIME,
   ...SUPERVISION_KEYS,

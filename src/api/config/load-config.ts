@@ -39,6 +39,7 @@ export async function loadConfig(from: {
     checkpoints: settle('checkpoints', strongestFirst),
     'checkpoint-push': settle('checkpoint-push', strongestFirst),
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
+    'project-files': settle('project-files', strongestFirst),
     name: settle('name', strongestFirst),
     'max-time': settle('max-time', strongestFirst),
     'max-restarts': settle('max-restarts', strongestFirst),

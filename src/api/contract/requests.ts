@@ -58,6 +58,8 @@ export interface RunRequest {
   readonly onExit?: readonly string[]
   /** The terminal it is asked for on, for a bell. */
   readonly tty?: string
+  /** False: no files about it in its project. Absent: there are. */
+  readonly projectFiles?: boolean
 }
 
 /** How a session is taken up again. */

@@ -60,6 +60,7 @@ const runFields = {
   ),
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
+  projectFiles: z.exactOptional(z.boolean()),
 }
 
 const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({

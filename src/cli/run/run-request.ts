@@ -36,6 +36,7 @@ export function runRequest(
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
     ...(onExit !== undefined && { onExit }),
+    ...(!config['project-files'].value && { projectFiles: false }),
     cwd,
     env: environment(line, surroundings.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
