@@ -1,4 +1,6 @@
 import type { Session } from '../core/session.ts'
+import { secretsIn } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
 import type { Work } from '../ports/work.ts'
 
 /** How much of what was asked for is written down with each checkpoint. */
@@ -29,18 +31,33 @@ export interface CheckpointRecord {
   readonly reason: string | null
 }
 
+/** As JSON. It may be pushed to where others read it: secrets are hidden in it. */
 export function checkpointRecord(session: Session, work: Work): string {
   const { spec, thread, phase, tasks, lastWord } = session
+  const mask = new Mask(secretsIn(work.environment(spec.id)))
+  const hide = (text: string): string => mask.hide(text)
+  const reason = reasonOf(session)
   const { id, name, task, agent, title, cwd, argv, autonomy, model, effort } = spec
   const record: CheckpointRecord = {
     version: 1,
-    session: { id, name, task, agent, title, cwd, argv: argv.slice(1), autonomy, model, effort },
+    session: {
+      id,
+      name,
+      task,
+      agent,
+      title: hide(title),
+      cwd,
+      argv: argv.slice(1).map(hide),
+      autonomy,
+      model,
+      effort,
+    },
     thread: thread.id,
-    goal: goalOf(session, work),
-    tasks: tasks.map(({ id: number, title: what, state }) => ({ id: number, title: what, state })),
-    lastWord: lastWord === null ? null : lastWord.text.slice(-LONGEST_WORD),
+    goal: goalOf(session, work).map(hide),
+    tasks: tasks.map(({ id: number, title: what, state }) => ({ id: number, title: hide(what), state })),
+    lastWord: lastWord === null ? null : hide(lastWord.text.slice(-LONGEST_WORD)),
     state: phase.name === 'ended' ? phase.outcome : phase.name,
-    reason: reasonOf(session),
+    reason: reason === null ? null : hide(reason),
   }
   return JSON.stringify(record)
 }
