@@ -144,7 +144,7 @@ describe('the work of a session', () => {
 
 describe('whatever is killed at whatever moment of a long piece of work', () => {
   it.each([2, 5, 9, 14, 18])('after step %i, resuming it ends with the same files', async step => {
-    const prompt = 'steps=20 delay=60ms write=notes.txt'
+    const prompt = 'steps=40 delay=60ms write=notes.txt'
     const session = await house.run('--agent', 'demo', '--name', 'long', prompt)
     const written = (): number => fs.readFileSync(house.path('notes.txt'), 'utf8').split('\n').length - 1
     await until(`step ${step} is done`, () =>
@@ -157,10 +157,10 @@ describe('whatever is killed at whatever moment of a long piece of work', () => 
     await house.ok('resume', 'long')
     const end = await house.ended('long')
     expect(end).toMatchObject({ outcome: 'done', id: session.id, thread: session.thread ?? end.thread })
-    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(20))
+    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(40))
     await saved('long')
     const last = (await checkpoints('long')).at(-1) as CheckpointView
-    expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(20).trim())
+    expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(40).trim())
     expect((await run('git', ['fsck', '--no-dangling'], { cwd: house.project })).code).toBe(0)
   })
 
