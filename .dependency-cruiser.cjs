@@ -9,6 +9,7 @@ const ROOMS = {
   'world/tmux': ['lib', 'core', 'ports', 'world/os'],
   'world/agents': ['lib', 'core', 'ports', 'world/os'],
   'world/notify': ['lib', 'core', 'ports', 'world/os'],
+  'world/beads': ['lib', 'core', 'ports', 'world/os'],
   api: ['lib', 'core'],
   views: ['lib', 'core', 'ports', 'api', 'world/os', 'world/store'],
   daemon: ['lib', 'core', 'ports', 'engine', 'world', 'api', 'views'],

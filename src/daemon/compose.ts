@@ -8,6 +8,7 @@ import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
+import { beadsTracker } from '../world/beads/beads.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
@@ -44,6 +45,7 @@ export function compose(
     rules: DEFAULT_RULES,
     notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
     hooks: hooksFor(home, { environment: id => work.environment(id), document: session => viewOf(session, home) }),
+    tracker: beadsTracker(home),
     say: hooks.say,
     onTrouble: hooks.onTrouble,
     onEvent: hooks.onEvent,

@@ -1,6 +1,6 @@
 import { type Beginning, create } from '../core/create.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
-import type { Signal } from '../core/signals.ts'
+import type { Signal, SignalOf } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { Superseded } from '../ports/store.ts'
@@ -10,6 +10,7 @@ import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
+import { TaskKeeper } from './task-keeper.ts'
 import { count } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -30,6 +31,7 @@ export class Engine {
   readonly #vigil: Vigil
   readonly #courier: Courier
   readonly #hooks: HookRunner
+  readonly #tasks: TaskKeeper
   #isDown = false
 
   constructor(world: World) {
@@ -48,9 +50,11 @@ export class Engine {
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
+    this.#tasks = new TaskKeeper(world, (id, signal) => this.#dispatch(id, signal))
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
+      this.#tasks.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -72,6 +76,7 @@ export class Engine {
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     this.#rounds.wakeSetBack()
+    this.#tasks.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -105,6 +110,17 @@ export class Engine {
   /** Has a session stand still until it is resumed; what lives of it is ended. */
   async hold(id: string): Promise<void> {
     await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' })
+  }
+
+  /** Names pieces of a session's work, or changes them; which they are is told in its turn. */
+  async nameTasks(id: string, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
+    const { store, clock } = this.#world
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      const session = store.load(id)
+      if (session === undefined) return
+      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.tasks', tasks: name(session) }])
+    })
   }
 
   async #wish(id: string, wish: Signal): Promise<void> {
@@ -214,7 +230,7 @@ export class Engine {
     this.#alarm.stop()
     this.#vigil.stop()
     this.#world.work.shutDown()
-    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
+    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop(), this.#tasks.stop()])
   }
 
   /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */

@@ -2,6 +2,8 @@ import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
+import type { Tracker } from '../../ports/tracker.ts'
+import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 
 /** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
 export class Audience {
@@ -40,9 +42,10 @@ export function memoryHooks(audience: Audience): Hooks {
   }
 }
 
-/** For an engine whose notices are of no interest. */
-export function nobody(): { notifier: Notifier; hooks: Hooks; say: (sentence: string) => void } {
+/** For an engine whose notices and tasks are of no interest. */
+export function nobody(): { notifier: Notifier; hooks: Hooks; tracker: Tracker; say: (sentence: string) => void } {
   const audience = new Audience()
   audience.channels = []
-  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), say: () => undefined }
+  const tracker = memoryTracker(new MemoryBeads())
+  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), tracker, say: () => undefined }
 }

@@ -19,6 +19,8 @@ export interface SessionFolder {
   readonly lock: string
   /** What its hooks wrote, one file each. */
   readonly hooks: string
+  /** What it last saw of its project's task tracker. */
+  readonly tracker: string
 }
 
 /** The files of one attempt. */
@@ -61,6 +63,7 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
     spare: at('spare'),
     lock: at('lock'),
     hooks: at('hooks'),
+    tracker: at('tracker.json'),
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { killGroup } from './kill-group.ts'
 
 /** How long output may go on after the program has ended, in milliseconds. */
 const LAST_WORDS = 1_000
@@ -9,6 +10,10 @@ export interface RunOptions {
   readonly input?: Uint8Array
   /** Milliseconds after which the program is killed. */
   readonly timeout?: number
+  /** Kills the program with all that is in its process group, which is its own then. */
+  readonly signal?: AbortSignal
+  /** A program that writes more bytes than this is killed: it may never end. */
+  readonly most?: number
 }
 
 export interface RunResult {
@@ -20,23 +25,38 @@ export interface RunResult {
 
 /** Runs a program to its end. A non-zero exit is an answer, not an error; only a program that cannot be started throws. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const { signal: ending, most = Number.POSITIVE_INFINITY } = options
   return new Promise((resolve, reject) => {
+    if (ending?.aborted) return reject(new Error('there was no time left for it'))
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: options.env ?? process.env,
+      detached: ending !== undefined,
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     const stdout: Buffer[] = []
     const stderr: Buffer[] = []
-    const timer = options.timeout === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), options.timeout)
-    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
-    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
-    child.on('error', cause => {
+    const kill = (): void => (ending === undefined ? void child.kill('SIGKILL') : killGroup(child.pid))
+    const timer = options.timeout === undefined ? undefined : setTimeout(kill, options.timeout)
+    ending?.addEventListener('abort', kill)
+    let size = 0
+    const keep = (chunks: Buffer[]) => (chunk: Buffer) => {
+      size += chunk.length
+      if (size > most) return kill()
+      chunks.push(chunk)
+    }
+    child.stdout?.on('data', keep(stdout))
+    child.stderr?.on('data', keep(stderr))
+    const leave = (): void => {
       clearTimeout(timer)
+      ending?.removeEventListener('abort', kill)
+    }
+    child.on('error', cause => {
+      leave()
       reject(cause)
     })
     const answer = (code: number | null, signal: string | null): void => {
-      clearTimeout(timer)
+      leave()
       resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() })
     }
     child.on('close', answer)
