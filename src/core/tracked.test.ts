@@ -51,7 +51,7 @@ test('an issue stays settled while its task is done, listed or not', () => {
 
 test('ids are told from other words, and never look like an option', () => {
   expect(['bd-a1b2', 'my-app-17.3', 'X-1', 'a_b-c_d'].map(isIssueId)).toEqual([true, true, true, true])
-  expect(['1', 'u1', '-x', '--all', 'bd-', 'bd', '', 'bd-a b', 'bd-1;rm', `bd-${'a'.repeat(90)}`].map(isIssueId)).toEqual(
-    Array.from({ length: 10 }, () => false),
-  )
+  expect(
+    ['1', 'u1', '-x', '--all', 'bd-', 'bd', '', 'bd-a b', 'bd-1;rm', `bd-${'a'.repeat(90)}`].map(isIssueId),
+  ).toEqual(Array.from({ length: 10 }, () => false))
 })

@@ -4,12 +4,11 @@ import type { Step } from '../core/step.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { invariant, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
-import type { Clock } from '../ports/clock.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { observe } from './observe.ts'
-import { perform } from './perform.ts'
+import { perform, type Scene } from './perform.ts'
 import type { Recorder } from './recorder.ts'
-import { type Archive, lastLook } from './thread.ts'
+import { lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
@@ -116,10 +115,11 @@ export class Attendant {
     return lastLook(session, this.worldOf(session), gone.at)
   }
 
-  /** What belongs to one session of the outside. */
-  worldOf(session: Session): Archive & { clock: Clock } {
-    const { work, clock } = this.#world
-    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
+  worldOf(session: Session): Scene {
+    const { work, clock, tracker } = this.#world
+    const { id } = session.spec
+    const others = (): string[] => this.#threadsBeside(id)
+    return { work, clock, agent: this.#agentOf(session), others, tracked: () => tracker.recall(id) }
   }
 
   #threadsBeside(id: string): string[] {

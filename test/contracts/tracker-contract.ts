@@ -75,7 +75,11 @@ export function promisesOfTracker(world: string, open: () => TrackerBench): void
       const seen = { version: '1.0.0', at: 7, ready, settled: ['bd-0'] }
       expect(bench.tracker.recall('s1')).toBeNull()
       bench.tracker.keep('s1', seen)
-      expect(bench.tracker.recall('s1')).toEqual({ ...seen, kind: 'beads', hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+      expect(bench.tracker.recall('s1')).toEqual({
+        ...seen,
+        kind: 'beads',
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      })
       expect(bench.tracker.recall('s2')).toBeNull()
     })
   })

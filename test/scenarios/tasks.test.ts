@@ -203,3 +203,33 @@ test('a supervisor that is shut down waits for nobody who does not answer', asyn
   await engine.shutDown()
   expect(notesOf(stage)).toEqual([])
 })
+
+test('a fresh thread is told what was planned, what of it is done, and where the project keeps the rest', async () => {
+  const stage = new Stage({
+    scribe: {
+      run: ({ start }) => [
+        { record: `t-${start}` },
+        { say: `thread: t-${start}\n` },
+        ...(start > 1
+          ? [{ say: 'done: it\n' }]
+          : [{ say: 'plan: 1 done bd-1: look; 2 doing fix it; 3 open tidy up\nfull: too long\n' }, { exit: 1 }]),
+      ],
+    },
+  })
+  stage.beads.root = '/project'
+  const { engine } = stage.supervisor()
+  await engine.start()
+  await engine.create(specOf({ agent: 'scribe' }), FILES)
+  await stage.until(() => stage.hasEnded('s1'))
+  const digest = stage.machine.records.get('t-2')?.[0]
+  expect(digest).toContain(
+    [
+      'Open tasks, as they were planned:',
+      '- fix it (begun)',
+      '- tidy up',
+      'Done already: bd-1: look',
+      '',
+      'The project keeps its tasks in beads: `bd ready --json` lists what is open.',
+    ].join('\n'),
+  )
+})

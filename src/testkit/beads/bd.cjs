@@ -83,10 +83,17 @@ function close() {
 /** Real up to 0.49: it also commits, pulls and pushes unless it is told to only write the issues out. */
 function sync() {
   if (flags.includes('--help'))
-    return say(`Usage:\n  bd sync [flags]\n\nFlags:\n${release === 'old' ? '      --flush-only   Only export\n' : ''}  -h, --help`)
+    return say(
+      `Usage:\n  bd sync [flags]\n\nFlags:\n${release === 'old' ? '      --flush-only   Only export\n' : ''}  -h, --help`,
+    )
   if (release !== 'old') return say('Note: bd sync is deprecated')
   if (!flags.includes('--flush-only')) fs.appendFileSync(file('git-touched'), 'commit pull push\n')
-  write('issues.jsonl', issues().map(issue => `${JSON.stringify(issue)}\n`).join(''))
+  write(
+    'issues.jsonl',
+    issues()
+      .map(issue => `${JSON.stringify(issue)}\n`)
+      .join(''),
+  )
 }
 
 function dolt() {

@@ -66,7 +66,10 @@ function surroundings({ env }: Place): NodeJS.ProcessEnv {
 function failed([command]: readonly string[], { code, stdout, stderr }: RunResult): Trouble {
   const answer = jsonIn(stdout) as { error?: unknown } | null | undefined
   const told = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
-  return new Trouble(`running bd ${command}`, `exit code ${code}${told === '' ? '' : `: ${oneLine(told).slice(0, 200)}`}`)
+  return new Trouble(
+    `running bd ${command}`,
+    `exit code ${code}${told === '' ? '' : `: ${oneLine(told).slice(0, 200)}`}`,
+  )
 }
 
 function lastLine(text: string): string {
