@@ -4,8 +4,15 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from './contract/session-view.ts'
+import type {
+  CleanRequest,
+  NotifyTestRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+  TasksRequest,
+} from './contract/requests.ts'
+import type { DaemonView, MessageView, SessionView, TaskView, TrialView } from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -21,6 +28,8 @@ export interface Client {
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
+  /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
+  tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test on one channel or on all. */
   testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
@@ -52,6 +61,7 @@ export function connect(socket: string): Client {
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
+    tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
   }

@@ -7,7 +7,7 @@ import { nothing, type Step, step } from './step.ts'
 import type { Change, Task } from './task.ts'
 
 /** A plan longer than this is no plan. */
-const MOST_TASKS = 200
+export const MOST_TASKS = 200
 const LONGEST_TITLE = 300
 
 type Named = Omit<Task, 'source'>

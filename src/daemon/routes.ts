@@ -1,5 +1,5 @@
 import { loadChannels } from '../api/config/channels.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from '../api/contract/session-view.ts'
+import type { DaemonView, MessageView, SessionView, TaskView, TrialView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import {
   parseCleanRequest,
@@ -7,6 +7,7 @@ import {
   parseResumeRequest,
   parseRunRequest,
   parseSendRequest,
+  parseTasksRequest,
 } from '../api/contract/schemas.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -16,8 +17,11 @@ import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Store } from '../ports/store.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
+import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
+import { readTracked } from '../world/os/tracker-file.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
+import { tasksNamed } from './tasks-named.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -50,6 +54,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
+  'POST /v1/sessions/:id/tasks': nameTasks,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
 }
@@ -124,6 +129,14 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
   await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)
+}
+
+async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskView[]> {
+  const request = parseTasksRequest(body)
+  sessionOf(host, id)
+  const tracked = readTracked(host.home, id)
+  await host.engine.nameTasks(id, session => tasksNamed(request, session, tracked))
+  return taskViews(sessionOf(host, id), tracked)
 }
 
 async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {

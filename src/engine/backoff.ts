@@ -7,6 +7,7 @@ const LONGEST_PAUSE: Duration = 1_800_000
 
 interface Pause {
   readonly failures: number
+  readonly cause: unknown
   readonly turnedAway: Set<string>
   /** Undefined once it is over. */
   cancel: (() => void) | undefined
@@ -23,12 +24,12 @@ export class Backoff {
     this.#call = call
   }
 
-  /** Whether this is not to be asked now; who wanted to is remembered then. */
-  turnsAway(key: string, who: string): boolean {
+  /** Why this is not to be asked now; who wanted to is remembered then. Undefined when it may be asked. */
+  turnsAway(key: string, who: string): { readonly cause: unknown } | undefined {
     const pause = this.#pauses.get(key)
-    if (pause?.cancel === undefined) return false
+    if (pause?.cancel === undefined) return undefined
     pause.turnedAway.add(who)
-    return true
+    return pause
   }
 
   succeed(key: string): void {
@@ -36,13 +37,13 @@ export class Backoff {
     this.#pauses.delete(key)
   }
 
-  fail(key: string, who: string): void {
+  fail(key: string, who: string, cause: unknown): void {
     const before = this.#pauses.get(key)
     before?.cancel?.()
     const failures = (before?.failures ?? 0) + 1
     const length = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1))
     const cancel = this.#clock.ring(this.#clock.now() + length, () => this.#end(key))
-    this.#pauses.set(key, { failures, turnedAway: new Set([who]), cancel })
+    this.#pauses.set(key, { failures, cause, turnedAway: new Set([who]), cancel })
   }
 
   stop(): void {

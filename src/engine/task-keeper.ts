@@ -83,7 +83,7 @@ export class TaskKeeper {
     if (waiting !== undefined || this.#ending.signal.aborted) return waiting?.visited
     try {
       const root = this.#world.tracker.find(this.#placeOf(session))
-      if (root === null || this.#backoff.turnsAway(root, id)) return
+      if (root === null || this.#isTurnedAway(root, session)) return
       const triggers = new Set([trigger])
       const all = AbortSignal.any([ending, this.#ending.signal])
       const visited = this.#turnstile.pass(root, () => {
@@ -110,7 +110,7 @@ export class TaskKeeper {
 
   async #visit(id: string, root: string, how: { ending: AbortSignal; isSparing: boolean }): Promise<void> {
     const session = this.#world.store.load(id)
-    if (session === undefined || how.ending.aborted || this.#backoff.turnsAway(root, id)) return
+    if (session === undefined || how.ending.aborted || this.#isTurnedAway(root, session)) return
     const course: Course = { complaints: [], isUnfinished: false }
     try {
       await visitTracker(session, this.#placeOf(session), this.#visitorFor(session, how.ending, course), how)
@@ -120,9 +120,12 @@ export class TaskKeeper {
       course.complaints.unshift(cause)
       course.isUnfinished = true
     }
-    if (course.isUnfinished) this.#backoff.fail(root, id)
+    const [complaint] = course.complaints
+    if (course.isUnfinished) this.#backoff.fail(root, id, complaint)
     else this.#backoff.succeed(root)
-    if (course.complaints.length > 0) this.#complain(session, course.complaints[0])
+    if (complaint === undefined) return
+    this.#world.say(`${session.spec.name} ${this.#world.tracker.kind}: ${wordsOf(complaint)}`)
+    this.#note(session, complaint)
   }
 
   #visitorFor({ spec }: Session, ending: AbortSignal, course: Course): Visitor {
@@ -152,14 +155,17 @@ export class TaskKeeper {
     }
   }
 
-  /** The session's own story tells it once; the supervisor's each time. */
-  #complain({ spec }: Session, cause: unknown): void {
-    const { clock, store, tracker, say } = this.#world
-    const sentence = `${tracker.kind}: ${wordsOf(cause)}`
-    say(`${spec.name} ${sentence}`)
-    const isKnown = store.load(spec.id)?.notes.some(note => note.startsWith(`${tracker.kind}: `))
-    if (isKnown === true) return
-    const note = `${sentence}; the work goes on without it`
+  #isTurnedAway(root: string, session: Session): boolean {
+    const pause = this.#backoff.turnsAway(root, session.spec.id)
+    if (pause !== undefined) this.#note(session, pause.cause)
+    return pause !== undefined
+  }
+
+  /** A session's own story tells it once, whatever it was; the supervisor's each time. */
+  #note({ spec }: Session, cause: unknown): void {
+    const { clock, store, tracker } = this.#world
+    if (store.load(spec.id)?.notes.some(note => note.startsWith(`${tracker.kind}: `))) return
+    const note = `${tracker.kind}: ${wordsOf(cause)}; the work goes on without it`
     void this.#report(spec.id, { at: clock.now(), type: 'trouble.noted', note })
   }
 

@@ -28,6 +28,8 @@ export const PROBLEMS = {
   'session-running': 6,
   'takes-no-messages': 2,
   'message-empty': 2,
+  'no-task': 3,
+  'too-many-tasks': 6,
   'agent-objects': 2,
   'thread-missing': 3,
   'thread-busy': 6,

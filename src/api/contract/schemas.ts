@@ -1,7 +1,14 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
+import type {
+  CleanRequest,
+  NotifyTestRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+  TasksRequest,
+} from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(0), z.lte(1_000_000))
@@ -65,6 +72,11 @@ const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
+const tasksRequest: z.ZodMiniType<TasksRequest> = z.union([
+  z.strictObject({ action: z.literal('add'), titles: z.array(z.string()).check(z.minLength(1)) }),
+  z.strictObject({ action: z.enum(['open', 'doing', 'done']), ids: z.array(z.string()).check(z.minLength(1)) }),
+])
+
 const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
 
 const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
@@ -75,6 +87,7 @@ const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
+export const parseTasksRequest = (body: unknown): TasksRequest => parse(tasksRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => parse(notifyTestRequest, body)
 

@@ -11,7 +11,6 @@ const is = word => words.includes(word)
 const release = ['old', 'noop', 'latest'].find(is) ?? 'new'
 const isEnveloped = process.env.BD_JSON_ENVELOPE === '1' && ['new', 'latest'].includes(release) && !is('bare')
 
-const VERSIONS = { old: '0.49.6', noop: '0.56.1', new: '1.0.5', latest: '1.3.0' }
 const args = process.argv.slice(2)
 const flags = args.filter(word => word.startsWith('-'))
 const isJson = flags.includes('--json')
@@ -35,7 +34,7 @@ function run() {
 }
 
 const COMMANDS = {
-  version: () => say(`bd version ${VERSIONS[release]} (dev: main@0123456789ab)`),
+  version: () => say(`bd version ${{ old: '0.49.6', noop: '0.56.1', new: '1.0.5', latest: '1.3.0' }[release]} (dev)`),
   help: () => say('Usage:\n  bd [command]'),
   create: () => {
     const id = `bd-${(issues().length + 1).toString(36).padStart(4, 'a')}`
@@ -49,10 +48,8 @@ const COMMANDS = {
   },
   list: () => {
     const states = (valueOf('--status') ?? '').split(',')
-    list(
-      issues().filter(({ status }) => states.includes(status)),
-      50,
-    )
+    const found = issues().filter(({ status }) => states.includes(status))
+    list(found, 50)
   },
   show: () => {
     const found = issueNamed(rest[0])
@@ -88,12 +85,8 @@ function sync() {
     )
   if (release !== 'old') return say('Note: bd sync is deprecated')
   if (!flags.includes('--flush-only')) fs.appendFileSync(file('git-touched'), 'commit pull push\n')
-  write(
-    'issues.jsonl',
-    issues()
-      .map(issue => `${JSON.stringify(issue)}\n`)
-      .join(''),
-  )
+  const lines = issues().map(issue => `${JSON.stringify(issue)}\n`)
+  write('issues.jsonl', lines.join(''))
 }
 
 function dolt() {

@@ -51,10 +51,8 @@ export async function askBd(place: Place, args: readonly string[], ending: Abort
 }
 
 function surroundings({ env }: Place): NodeJS.ProcessEnv {
-  // The mark of a session that the user was in when starting this one: whoever sweeps that must not hit us.
-  const { ONESHOT_ATTEMPT: _, ...own } = env
   return {
-    ...own,
+    ...env,
     BD_JSON_ENVELOPE: '1',
     BD_NON_INTERACTIVE: '1',
     BEADS_NO_DAEMON: '1', // bd 0.49: else each call leaves a daemon behind.
