@@ -1,4 +1,5 @@
 import type { Saved } from './checkpoint.ts'
+import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -21,9 +22,8 @@ export function rememberPush(session: Session, { at, number }: SignalOf<'checkpo
   if (remote === null) return nothing(session)
   const { pushed, pushTrouble } = session.saved
   const isNews = pushed === null || pushTrouble !== null
-  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), [
-    ...(isNews ? [{ at, type: 'checkpoint.pushed' as const, remote, number }] : []),
-  ])
+  const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
+  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), events)
 }
 
 export function rememberFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Step {

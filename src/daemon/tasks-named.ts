@@ -9,8 +9,10 @@ import { oneLine } from '../lib/terminal-text.ts'
 
 /** What a request means for a session's tasks. Refuses what names none of them. */
 export function tasksNamed(request: TasksRequest, session: Session, tracked: Tracked | null): Issue[] {
-  if (request.action !== 'add')
-    return request.ids.map(id => ({ ...taskOf(id, session, tracked), state: request.action as Issue['state'] }))
+  if (request.action !== 'add') {
+    const { action: state, ids } = request
+    return ids.map(id => ({ ...taskOf(id, session, tracked), state }))
+  }
   const first = nextNumber(session)
   const added = request.titles.map((title, n): Issue => ({ id: `u${first + n}`, title: oneLine(title), state: 'open' }))
   if (added.some(({ title }) => title === '')) throw refusal('usage', 'a task needs a title')

@@ -31,7 +31,8 @@ export async function visitTracker(
   const version = await ask('asking for its version', signal => tracker.version(place, signal))
   const found = await read()
   const settled = stillSettled(session.tasks, { ready: found, settled: before?.settled ?? [] })
-  const due = finishedIssues(session.tasks, { ready: found, settled })
+  // What was ready once and is no longer may have been closed by whoever died before writing that down.
+  const due = finishedIssues(session.tasks, { ready: [...found, ...(before?.ready ?? [])], settled })
   for (const issue of due) {
     const isListed = found.some(listed => listed.id === issue)
     if (await isSettled(issue, { isListed, session, place, visitor })) settled.push(issue)

@@ -32,7 +32,9 @@ export function promisesOfTracker(world: string, open: () => TrackerBench): void
     })
 
     test('tells what can be worked on, what somebody is at first, and not what is closed', async () => {
-      const [first = '', second = '', third = ''] = ['write tests', 'fix it', 'ship it'].map(bench.create)
+      const [first = '', second = '', third = ''] = ['write tests', 'fix it', 'ship it'].map(title =>
+        bench.create(title),
+      )
       bench.set(second, 'doing')
       bench.set(third, 'done')
       expect(await bench.tracker.ready(bench.place, never)).toEqual([

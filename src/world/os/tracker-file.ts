@@ -24,7 +24,7 @@ export function writeTracked(home: Home, sessionId: string, seen: Omit<Tracked, 
 }
 
 /** The same for the same issues, in whatever order they come. */
-export function hashOf(issues: readonly Issue[]): string {
+function hashOf(issues: readonly Issue[]): string {
   const lines = issues.map(({ id, title, state }) => JSON.stringify([id, state, title])).toSorted()
   return crypto.createHash('sha256').update(lines.join('\n')).digest('hex')
 }
