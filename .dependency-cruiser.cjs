@@ -11,6 +11,7 @@ const ROOMS = {
   'world/git': ['lib', 'core', 'ports', 'world/os'],
   'world/notify': ['lib', 'core', 'ports', 'world/os'],
   'world/project': ['lib', 'core', 'ports', 'world/os'],
+  'world/beads': ['lib', 'core', 'ports', 'world/os'],
   api: ['lib', 'core'],
   views: ['lib', 'core', 'ports', 'api', 'world/os', 'world/store', 'world/git'],
   daemon: ['lib', 'core', 'ports', 'engine', 'world', 'api', 'views'],

@@ -12,6 +12,7 @@ import type {
   ResumeRequest,
   RunRequest,
   SendRequest,
+  TasksRequest,
 } from './contract/requests.ts'
 import type {
   CheckpointView,
@@ -20,6 +21,7 @@ import type {
   OutlookView,
   RestoredView,
   SessionView,
+  TaskView,
   TrialView,
 } from './contract/session-view.ts'
 
@@ -45,6 +47,8 @@ export interface Client {
   checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
   /** Brings one back; where to, and what was saved of what was there before. */
   restore(id: string, request: RestoreRequest): Promise<RestoredView>
+  /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
+  tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test on one channel or on all. */
   testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
@@ -83,6 +87,7 @@ export function connect(socket: string): Client {
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
     restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
+    tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
   }

@@ -5,6 +5,7 @@ import type { CommandName } from './table/command.ts'
 export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   run: async () => (await import('./commands/run.ts')).run,
   send: async () => (await import('./commands/send.ts')).send,
+  tasks: async () => (await import('./commands/tasks.ts')).tasks,
   resume: async () => (await import('./commands/resume.ts')).resume,
   hold: async () => (await import('./commands/hold.ts')).hold,
   attach: async () => (await import('./commands/attach.ts')).attach,

@@ -3,7 +3,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life } from './session.ts'
 import type { Spending } from './spending.ts'
-import type { Task } from './task.ts'
+import type { Change, Task } from './task.ts'
 
 /** What an agent tells of its work while it is at it. */
 export type News =
@@ -22,6 +22,8 @@ export type News =
   | { readonly type: 'retrying'; readonly failure: Failure }
   /** Its plan as it is now, in whole: what is not in it any more is no longer meant. */
   | { readonly type: 'planned'; readonly tasks: readonly Omit<Task, 'source'>[] }
+  /** A part of its plan has changed, and the rest has not; null is as it was. */
+  | { readonly type: 'replanned'; readonly tasks: readonly Change[] }
   /** Something in its output that its adapter does not know, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 

@@ -10,6 +10,7 @@ import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
 import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
+import { beadsTracker } from '../world/beads/beads.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
@@ -60,6 +61,7 @@ export function compose(
       hooks.onEvent(session, event)
       scribe.note(session, event)
     },
+    tracker: beadsTracker(home),
   })
   engine.onChange(session => scribe.follow(session))
   return { engine, store, agents, panes, work, checkpoints, scribe }

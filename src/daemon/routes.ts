@@ -1,6 +1,13 @@
 import { loadChannels } from '../api/config/channels.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
-import type { DaemonView, MessageView, OutlookView, SessionView, TrialView } from '../api/contract/session-view.ts'
+import type {
+  DaemonView,
+  MessageView,
+  OutlookView,
+  SessionView,
+  TaskView,
+  TrialView,
+} from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import {
   parseAdoptRequest,
@@ -10,6 +17,7 @@ import {
   parseResumeRequest,
   parseRunRequest,
   parseSendRequest,
+  parseTasksRequest,
 } from '../api/contract/schemas.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -22,7 +30,10 @@ import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { outlookOn } from './outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
+import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
+import { readTracked } from '../world/os/tracker-file.ts'
+import { tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
 import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
@@ -62,6 +73,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
+  'POST /v1/sessions/:id/tasks': nameTasks,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
   'GET /v1/sessions/:id/outlook': async (host, _, id) => outlookOn(sessionOf(host, id), host.engine),
@@ -160,6 +172,14 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
   await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)
+}
+
+async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskView[]> {
+  const request = parseTasksRequest(body)
+  sessionOf(host, id)
+  const tracked = readTracked(host.home, id)
+  await host.engine.nameTasks(id, session => tasksNamed(request, session, tracked))
+  return taskViews(sessionOf(host, id), tracked)
 }
 
 async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {

@@ -4,12 +4,11 @@ import type { Step } from '../core/step.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { invariant, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
-import type { Clock } from '../ports/clock.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { observe } from './observe.ts'
-import { perform } from './perform.ts'
+import { perform, type Scene } from './perform.ts'
 import type { Recorder } from './recorder.ts'
-import { type Archive, lastLook } from './thread.ts'
+import { lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
@@ -107,8 +106,7 @@ export class Attendant {
       store.assertEpoch()
       const session = store.load(id)
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
-      const { saveBefore, situation } = this.#engine
-      const learned = await perform(item.effect, session, { ...this.worldOf(session), saveBefore, situation })
+      const learned = await perform(item.effect, session, this.worldOf(session))
       if (learned.length > 0) {
         while (this.takeIn(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
         this.#recorder.decide(id, [...this.#recordAt(learned, id), ...learned])
@@ -125,10 +123,13 @@ export class Attendant {
     return lastLook(session, this.worldOf(session), gone.at)
   }
 
-  /** What belongs to one session of the outside. */
-  worldOf(session: Session): Archive & { clock: Clock } {
-    const { work, clock } = this.#world
-    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
+  worldOf(session: Session): Scene {
+    const { work, clock, tracker } = this.#world
+    const { id } = session.spec
+    const others = (): string[] => this.#threadsBeside(id)
+    const { saveBefore, situation } = this.#engine
+    const tracked = (): ReturnType<Scene['tracked']> => tracker.recall(id)
+    return { work, clock, agent: this.#agentOf(session), others, tracked, saveBefore, situation }
   }
 
   #threadsBeside(id: string): string[] {

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../core/checkpoint.ts'
 import { type Beginning, create } from '../core/create.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
-import type { Signal } from '../core/signals.ts'
+import type { Signal, SignalOf } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import type { Kept } from '../ports/checkpoints.ts'
@@ -17,6 +17,7 @@ import { type Restored, restore, type Whither } from './restore.ts'
 import { Rounds } from './rounds.ts'
 import { Safekeeper } from './safekeeper.ts'
 import { situationOf } from './situation.ts'
+import { TaskKeeper } from './task-keeper.ts'
 import { count, hasRecord } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -39,6 +40,7 @@ export class Engine {
   readonly #pusher: Pusher
   readonly #courier: Courier
   readonly #hooks: HookRunner
+  readonly #tasks: TaskKeeper
   #isDown = false
 
   constructor(world: World) {
@@ -50,7 +52,12 @@ export class Engine {
       saveBefore: session => this.#safekeeper.before(session),
       situation: session => situationOf(session, world.checkpoints).catch(() => ''), // Without it, the agent looks itself.
     })
-    this.#safekeeper = new Safekeeper(world, (id, signal) => this.#dispatch(id, signal))
+    const never = new AbortController().signal
+    this.#safekeeper = new Safekeeper(
+      world,
+      (id, signal) => this.#dispatch(id, signal),
+      (session, trigger) => void this.#tasks.attend(session, trigger, never),
+    )
     this.#pusher = new Pusher(world, (id, signal) => this.#dispatch(id, signal))
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#rounds = new Rounds(world, {
@@ -61,10 +68,12 @@ export class Engine {
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
+    this.#tasks = new TaskKeeper(world, (id, signal) => this.#dispatch(id, signal))
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
       this.#keep(session)
+      this.#tasks.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -87,6 +96,7 @@ export class Engine {
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     this.#rounds.wakeSetBack()
+    this.#tasks.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -126,6 +136,17 @@ export class Engine {
   /** Has a session stand still until it is resumed; what lives of it is ended. */
   async hold(id: string): Promise<void> {
     await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' })
+  }
+
+  /** Names pieces of a session's work, or changes them; which they are is told in its turn. */
+  async nameTasks(id: string, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
+    const { store, clock } = this.#world
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      const session = store.load(id)
+      if (session === undefined) return
+      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.tasks', tasks: name(session) }])
+    })
   }
 
   async #wish(id: string, wish: Signal): Promise<void> {
@@ -264,6 +285,7 @@ export class Engine {
       this.#hooks.stop(),
       this.#safekeeper.stop(),
       this.#pusher.stop(),
+      this.#tasks.stop(),
     ])
   }
 

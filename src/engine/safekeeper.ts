@@ -36,6 +36,8 @@ interface Job {
 export class Safekeeper {
   readonly #world: World
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  /** Told whenever work is being saved: others have something to keep at the same moments. */
+  readonly #onMoment: (session: Session, trigger: Trigger) => void
   readonly #watch: EditWatch
   readonly #turnstile = new Turnstile()
   /** Asked for and not begun: another wish for the same session changes nothing but the reason. */
@@ -45,9 +47,14 @@ export class Safekeeper {
   readonly #later = new Map<string, () => void>()
   readonly #ending = new AbortController()
 
-  constructor(world: World, report: (sessionId: string, signal: Signal) => Promise<void>) {
+  constructor(
+    world: World,
+    report: (sessionId: string, signal: Signal) => Promise<void>,
+    onMoment: (session: Session, trigger: Trigger) => void,
+  ) {
     this.#world = world
     this.#report = report
+    this.#onMoment = onMoment
     this.#watch = new EditWatch(world.clock, (id, trigger) => void this.#quietly(id, trigger))
   }
 
@@ -150,6 +157,7 @@ export class Safekeeper {
       if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
       const at = this.#world.clock.now()
       this.#began.set(id, at)
+      this.#onMoment(session, job.trigger)
       return this.#save(session, job.trigger, PATIENCE).then(
         kept => ({ kept, signal: tell(kept, at, session) }),
         cause => ({ cause, signal: failureOf(cause, at, session) }),

@@ -6,6 +6,7 @@ import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hooks, Notifier } from '../ports/notifier.ts'
 import type { Store } from '../ports/store.ts'
+import type { Tracker } from '../ports/tracker.ts'
 import type { Work } from '../ports/work.ts'
 
 /** All that the engine acts upon. */
@@ -18,6 +19,7 @@ export interface World {
   readonly notifier: Notifier
   readonly hooks: Hooks
   readonly checkpoints: Checkpoints
+  readonly tracker: Tracker
   /** Notes something for whoever reads the supervisor's log. */
   readonly say: (sentence: string) => void
   /** Told of what went wrong while performing; the effect stays pending and is tried again. */

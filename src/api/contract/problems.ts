@@ -31,6 +31,8 @@ export const PROBLEMS = {
   'cannot-restore': 6,
   'takes-no-messages': 2,
   'message-empty': 2,
+  'no-task': 3,
+  'too-many-tasks': 6,
   'agent-objects': 2,
   'thread-missing': 3,
   'thread-busy': 6,

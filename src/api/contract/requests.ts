@@ -75,6 +75,11 @@ export interface SendRequest {
   readonly text: string
 }
 
+/** Names pieces of a session's work, or says how they stand. */
+export type TasksRequest =
+  | { readonly action: 'add'; readonly titles: readonly string[] }
+  | { readonly action: 'open' | 'doing' | 'done'; readonly ids: readonly string[] }
+
 export interface CleanRequest {
   /** Ids of ended sessions to remove with all their files. */
   readonly ids: readonly string[]

@@ -9,6 +9,7 @@ import type {
   ResumeRequest,
   RunRequest,
   SendRequest,
+  TasksRequest,
 } from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
@@ -85,6 +86,11 @@ const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
+const tasksRequest: z.ZodMiniType<TasksRequest> = z.union([
+  z.strictObject({ action: z.literal('add'), titles: z.array(z.string()).check(z.minLength(1)) }),
+  z.strictObject({ action: z.enum(['open', 'doing', 'done']), ids: z.array(z.string()).check(z.minLength(1)) }),
+])
+
 const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({
   ids: z.array(z.string()),
   checkpoints: z.exactOptional(z.literal(true)),
@@ -107,6 +113,7 @@ export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(rest
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
+export const parseTasksRequest = (body: unknown): TasksRequest => parse(tasksRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => parse(notifyTestRequest, body)
 

@@ -104,6 +104,16 @@ export interface RestoredView {
   readonly missing: readonly string[]
 }
 
+/** A piece of a session's work. */
+export interface TaskView {
+  /** Of its source: a number, a few letters, or an issue's id. */
+  readonly id: string
+  readonly title: string
+  readonly state: 'open' | 'doing' | 'done'
+  /** Who named it: the agent in its own plan, a person (or the agent) by `oneshot tasks`, or the project's task tracker. */
+  readonly source: 'agent' | 'user' | 'beads'
+}
+
 /** Something that became true of a session. Kinds and details are added, never renamed or removed. */
 export interface EventView {
   readonly at: string

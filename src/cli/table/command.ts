@@ -5,6 +5,7 @@ export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 export type CommandName =
   | 'run'
   | 'send'
+  | 'tasks'
   | 'resume'
   | 'hold'
   | 'attach'

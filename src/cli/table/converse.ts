@@ -26,6 +26,31 @@ With one argument, that is the text, for this directory’s most recent session.
   excessHint: 'quote the text: oneshot send fix-auth "now add tests"',
 }
 
+export const TASK_ACTIONS = ['add', 'done', 'doing', 'open'] as const
+
+export const TASKS: Command = {
+  name: 'tasks',
+  group: 'Work',
+  summary: 'show the pieces of a session’s work, name them, tick them off',
+  about: `An agent’s own plan is shown as it keeps it. What you add stays beside it, and is told to
+the agent should it have to begin a fresh conversation. Within a session it is that
+session’s list, so that an agent can keep it, too. Where the project uses beads, what is
+ready there is shown as well, and an issue is closed once a task is done that has its id
+or carries it in its title.`,
+  arguments: [
+    sessionArgument('task-words', 'else the one we are in, or this directory’s latest'),
+    { kind: { ...text('ACTION'), choices: TASK_ACTIONS }, summary: `${TASK_ACTIONS.join(', ')}; a list unless given` },
+    { kind: text('WORD'), summary: 'the title of what is added; else the ids it is about', isRepeated: true },
+  ],
+  options: [OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['tasks'], says: 'the list of this directory’s most recent session' },
+    { argv: ['tasks', 'fix-auth', 'add', 'write the tests'], says: 'one more; its id is printed' },
+    { argv: ['tasks', 'fix-auth', 'done', 'u1'], says: 'tick it off' },
+    { argv: ['tasks', 'done', 'bd-a1b2'], says: 'by an agent, in its own session; closes the issue, too' },
+  ],
+}
+
 export const RESUME: Command = {
   name: 'resume',
   group: 'Work',

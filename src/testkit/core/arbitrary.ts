@@ -56,6 +56,9 @@ const news: fc.Arbitrary<News> = fc.constantFrom<News>(
   { type: 'unknown', what: 'system/foo' },
   { type: 'planned', tasks: [{ id: '1', title: 'first', state: 'doing' }] },
   { type: 'planned', tasks: [{ id: '2', title: 'second', state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '1', title: null, state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '3', title: 'third', state: null }] },
+  { type: 'replanned', tasks: [{ id: '2', title: null, state: 'dropped' }] },
 )
 
 const CHECKPOINT: Checkpoint = {

@@ -4,6 +4,8 @@ import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
+import type { Tracker } from '../../ports/tracker.ts'
+import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 
 /** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
 export class Audience {
@@ -42,10 +44,15 @@ export function memoryHooks(audience: Audience): Hooks {
   }
 }
 
-/** For an engine whose notices are of no interest. */
-export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'say'> {
+/** For an engine whose notices, checkpoints and tasks are of no interest. */
+export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'say'> {
   const audience = new Audience()
   audience.channels = []
-  const checkpoints = new MemoryCheckpoints({ repository: null })
-  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), checkpoints, say: () => undefined }
+  return {
+    notifier: memoryNotifier(audience),
+    hooks: memoryHooks(audience),
+    checkpoints: new MemoryCheckpoints({ repository: null }),
+    tracker: memoryTracker(new MemoryBeads()),
+    say: () => undefined,
+  }
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { killGroup } from './kill-group.ts'
 
 /** How long output may go on after the program has ended, in milliseconds. */
 const LAST_WORDS = 1_000
@@ -11,6 +12,8 @@ export interface RunOptions {
   readonly timeout?: number
   /** Kills the program, and whatever it has started and not sent away. */
   readonly signal?: AbortSignal
+  /** A program that writes more bytes than this is killed: it may never end. */
+  readonly most?: number
 }
 
 export interface RunResult<Output = string> {
@@ -49,8 +52,14 @@ export function runForBytes(
       clearTimeout(timer)
       options.signal?.removeEventListener('abort', kill)
     }
-    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
-    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
+    let size = 0
+    const keep = (chunks: Buffer[]) => (chunk: Buffer) => {
+      size += chunk.length
+      if (size > (options.most ?? Number.POSITIVE_INFINITY)) child.kill('SIGKILL')
+      else chunks.push(chunk)
+    }
+    child.stdout?.on('data', keep(stdout))
+    child.stderr?.on('data', keep(stderr))
     child.on('error', cause => {
       settle()
       reject(cause)
@@ -73,14 +82,4 @@ export function runForBytes(
     child.stdin?.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
     child.stdin?.end(options.input)
   })
-}
-
-/** The group that a detached program leads. */
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // All of it has ended meanwhile.
-  }
 }
