@@ -20,7 +20,7 @@ export async function saveNow(
   { spec }: Session,
   { engine }: Host,
 ): Promise<{ checkpoint: CheckpointView; isNew: boolean }> {
-  const { checkpoint, isNew } = await orRefuse('cannot-save', engine.checkpoint(spec.id))
+  const { checkpoint, isNew } = await orRefuse('cannot-save', engine.keepers.saveNow(spec.id))
   return { checkpoint: checkpointView(checkpoint), isNew }
 }
 
@@ -32,7 +32,7 @@ export async function bringBack(session: Session, request: RestoreRequest, host:
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
   const worktree = request.worktree ?? null
   const whither = request.here === true ? 'here' : { branch, worktree }
-  const { before, missing } = await orRefuse('cannot-restore', engine.restore(session, checkpoint, whither))
+  const { before, missing } = await orRefuse('cannot-restore', engine.keepers.restore(session, checkpoint, whither))
   const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), missing }
   return whither === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...whither }
 }

@@ -1,23 +1,16 @@
-import type { Checkpoint } from '../core/checkpoint.ts'
-import { type Beginning, create } from '../core/create.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal, SignalOf } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
-import type { Kept } from '../ports/checkpoints.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
-import { type Legacy, layDown } from './legacy.ts'
-import { Pusher } from './pusher.ts'
+import { Keepers } from './keepers.ts'
+import { firstStep, type Inherited } from './legacy.ts'
 import { Recorder } from './recorder.ts'
-import { type Restored, restore, type Whither } from './restore.ts'
 import { Rounds } from './rounds.ts'
-import { Safekeeper } from './safekeeper.ts'
-import { situationOf } from './situation.ts'
-import { TaskKeeper } from './task-keeper.ts'
 import { count, hasRecord } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -36,11 +29,10 @@ export class Engine {
   readonly #alarm: Alarm
   readonly #rounds: Rounds
   readonly #vigil: Vigil
-  readonly #safekeeper: Safekeeper
-  readonly #pusher: Pusher
   readonly #courier: Courier
   readonly #hooks: HookRunner
-  readonly #tasks: TaskKeeper
+  /** Who keep what is made, beside the work. */
+  readonly keepers: Keepers
   #isDown = false
 
   constructor(world: World) {
@@ -49,16 +41,9 @@ export class Engine {
     this.#attendant = new Attendant(world, this.#recorder, {
       isDown: () => this.#isDown,
       look: id => void this.look(id),
-      saveBefore: session => this.#safekeeper.before(session),
-      situation: session => situationOf(session, world.checkpoints).catch(() => ''), // Without it, the agent looks itself.
+      saveBefore: session => this.keepers.before(session),
+      situation: session => this.keepers.situation(session),
     })
-    const never = new AbortController().signal
-    this.#safekeeper = new Safekeeper(
-      world,
-      (id, signal) => this.#dispatch(id, signal),
-      (session, trigger) => void this.#tasks.attend(session, trigger, never),
-    )
-    this.#pusher = new Pusher(world, (id, signal) => this.#dispatch(id, signal))
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#rounds = new Rounds(world, {
       isInCharge: () => this.#isInCharge(),
@@ -68,12 +53,11 @@ export class Engine {
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
-    this.#tasks = new TaskKeeper(world, (id, signal) => this.#dispatch(id, signal))
+    this.keepers = new Keepers(world, (id, signal) => this.#dispatch(id, signal))
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
-      this.#keep(session)
-      this.#tasks.follow(session)
+      this.keepers.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -90,13 +74,12 @@ export class Engine {
     for (const { spec } of this.#rounds.overdueEndings()) this.#recorder.decide(spec.id, [{ at, type: 'clock.due' }])
     work.onNews(id => void this.look(id))
     for (const session of store.live()) this.#vigil.follow(session)
-    for (const session of store.all()) this.#keep(session)
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     this.#rounds.wakeSetBack()
-    this.#tasks.start()
+    this.keepers.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -104,21 +87,14 @@ export class Engine {
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
-    beginning: Pick<Beginning, 'thread'> & { readonly legacy?: Legacy } = {},
+    inherited: Inherited = {},
   ): Promise<Session> {
     const { work, store } = this.#world
     return this.#turnstile.pass(spec.id, async () => {
       try {
         const hasTranscript = this.#world.agents(spec.agent).read !== undefined
         await work.prepare(spec.id, { ...files, hasTranscript })
-        const { thread, legacy } = beginning
-        const heritage = legacy && (await layDown(legacy, spec.id, work))
-        const first = create(spec, {
-          hasPrompt: files.prompt !== null,
-          ...(thread !== undefined && { thread }),
-          ...(heritage !== undefined && { heritage }),
-        })
-        this.#recorder.record(first)
+        this.#recorder.record(await firstStep(spec, { hasPrompt: files.prompt !== null, ...inherited }, work))
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)
         throw cause
@@ -205,19 +181,6 @@ export class Engine {
     return hasRecord(session, place)
   }
 
-  /** Saves its working tree now; the newest checkpoint, and whether it is new. Throws `Unkept` or `Trouble`. */
-  checkpoint(id: string): Promise<Kept> {
-    this.#assertInCharge()
-    return this.#safekeeper.now(id, 'asked')
-  }
-
-  /** Brings a checkpoint back. Throws `Unkept` or `Trouble`. */
-  restore(session: Session, checkpoint: Checkpoint, whither: Whither): Promise<Restored> {
-    this.#assertInCharge()
-    const { checkpoints } = this.#world
-    return restore(session, checkpoint, whither, { safekeeper: this.#safekeeper, checkpoints })
-  }
-
   /** Looks what is new about a session, decides, records, performs; until nothing is new. */
   look(id: string): Promise<void> {
     const queued = this.#queued.get(id)
@@ -238,13 +201,13 @@ export class Engine {
   /** Forgets an ended session with all its files; its checkpoints only if asked to. False when it is not ended. */
   async remove(id: string, { checkpoints = false } = {}): Promise<boolean> {
     const { store, work } = this.#world
-    await this.#safekeeper.settle(id)
+    await this.keepers.settle(id)
     return this.#turnstile.pass(id, async () => {
       const session = store.load(id)
       if (session?.phase.name !== 'ended') return false
       await this.#attendant.performPending(id)
       this.#hooks.attend(id)
-      if (checkpoints) await this.#safekeeper.forget(session)
+      if (checkpoints) await this.keepers.forget(session)
       store.remove(id)
       await work.remove(id)
       return true
@@ -279,14 +242,7 @@ export class Engine {
     this.#alarm.stop()
     this.#vigil.stop()
     this.#world.work.shutDown()
-    await Promise.all([
-      this.#turnstile.idle(),
-      this.#courier.stop(),
-      this.#hooks.stop(),
-      this.#safekeeper.stop(),
-      this.#pusher.stop(),
-      this.#tasks.stop(),
-    ])
+    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop(), this.keepers.stop()])
   }
 
   /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */
@@ -298,11 +254,6 @@ export class Engine {
     if (session.life !== null && session.exit === null && work.isAlive(session.life)) return
     const reason = 'held: the supervisor was started with --no-resume'
     this.#recorder.decide(id, [{ at: clock.now(), type: 'user.hold', reason }])
-  }
-
-  #keep(session: Session): void {
-    this.#safekeeper.follow(session)
-    this.#pusher.follow(session)
   }
 
   /** Live sessions, and ended ones for which something is still to be done. */

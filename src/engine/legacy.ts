@@ -1,4 +1,6 @@
-import type { Heritage } from '../core/create.ts'
+import { type Beginning, create, type Heritage } from '../core/create.ts'
+import type { Spec } from '../core/session.ts'
+import type { Step } from '../core/step.ts'
 import type { Task } from '../core/task.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Work } from '../ports/work.ts'
@@ -13,8 +15,25 @@ export interface Legacy {
   readonly moveIn: () => Promise<void>
 }
 
+/** What a session begins with that was there before it: a conversation, or all that is left of a session elsewhere. */
+export type Inherited = Pick<Beginning, 'thread'> & { readonly legacy?: Legacy }
+
+/** A session's first step, once what it inherits is laid down. */
+export async function firstStep(
+  spec: Spec,
+  { hasPrompt, thread, legacy }: Inherited & { readonly hasPrompt: boolean },
+  work: Work,
+): Promise<Step> {
+  const heritage = legacy === undefined ? undefined : await layDown(legacy, spec.id, work)
+  return create(spec, {
+    hasPrompt,
+    ...(thread !== undefined && { thread }),
+    ...(heritage !== undefined && { heritage }),
+  })
+}
+
 /** Lays it down where a session's own would be, and moves in. The prompt is there already. */
-export async function layDown(
+async function layDown(
   { messages, lastWords, tasks, reason, moveIn }: Legacy,
   id: string,
   work: Work,

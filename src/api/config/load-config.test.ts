@@ -35,6 +35,7 @@ test('without any source the defaults hold', async () => {
     autonomy: { value: 'full', origin: 'default', where: null },
     resilient: { value: true, origin: 'default', where: null },
     checkpoints: { value: 'ref', origin: 'default', where: null },
+    'project-files': { value: true, origin: 'default', where: null },
     'checkpoint-push': { value: null, origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
     name: { value: null, origin: 'default', where: null },
