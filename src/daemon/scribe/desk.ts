@@ -40,7 +40,6 @@ export class Desk {
   #story: Story | undefined
   #note: Note
   #mask: { readonly attempt: number; readonly mask: Mask } | undefined
-  #inode: number | undefined
   #isStale = true
   #tries = 0
   /** As the last heartbeat has told it. */
@@ -151,15 +150,13 @@ export class Desk {
     this.#log.wake()
   }
 
-  /** Another folder than before knows nothing of what was written. */
+  /** A folder that was taken away, and is made anew, knows nothing of what was written. */
   #inFolder(deed: (folder: Folder, isMadeAnew: boolean) => void): void {
     const folder = folderOf(this.#session, this.#studio)
     if (folder === null) return
     try {
-      const { ino } = fs.fstatSync(folder.fd)
-      const isMadeAnew = this.#inode !== undefined && ino !== this.#inode
+      const isMadeAnew = this.#phase !== undefined && !fs.existsSync(folder.at('HEARTBEAT'))
       if (isMadeAnew) this.#beginAnew()
-      this.#inode = ino
       deed(folder, isMadeAnew)
     } finally {
       folder.close()
