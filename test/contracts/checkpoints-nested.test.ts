@@ -80,8 +80,8 @@ test.each(Object.entries(NESTED))(
     expect(treeIn(beside)).toEqual(tree)
     expect(await checkpoints.restoreHere(keeping, first, second)).toEqual([])
     expect(treeIn(repo)).toEqual(tree)
-    bench.git(repo, 'fsck', '--strict')
-    bench.git(nested, 'fsck', '--strict')
+    bench.expectSound(repo)
+    bench.expectSound(nested)
     await checkpoints.forget(keeping)
     expect(bench.git(nested, 'for-each-ref', 'refs/oneshot')).toBe('')
   },

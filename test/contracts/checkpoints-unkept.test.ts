@@ -60,7 +60,7 @@ test('a repository that is replaced by another is saved as what it is', async ()
   await expect(checkpoints.save(keeping, occasion(), NEVER)).rejects.toThrow(Unkept)
   bench.git(repo, 'init', '--quiet')
   expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ number: 1, change: { files: 1 } })
-  expect(bench.git(repo, 'fsck', '--strict')).toBe('')
+  bench.expectSound(repo)
 })
 
 test('a session whose folder was removed is still saved, because its repository is there', async () => {
