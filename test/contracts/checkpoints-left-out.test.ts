@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint.ts'
+import { bundled } from '../../src/testkit/real/companion.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 
 const filesOf = (bench: GitBench, repo: string, { commit }: Checkpoint): string[] =>
@@ -61,6 +63,25 @@ test('a filter that fails spoils only the files that need it', async () => {
   const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
   expect(made.leftOut).toEqual([expect.stringMatching(/^data\/0\.dat and 59 more cannot be read by git: .*filter/)])
   expect(filesOf(bench, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
+})
+
+test('what may not be read is left out, files and whole folders', async ({ skip }) => {
+  if (process.getuid?.() !== 0) skip('only root can become somebody else')
+  const bench = openGitBench()
+  const repo = begin(bench)
+  for (const name of ['closed.txt', 'closed/b.txt', 'open/c.txt']) put(repo, name, name)
+  spawnSync('chown', ['-R', '12345:12345', bench.root])
+  for (const name of ['closed.txt', 'closed']) fs.chmodSync(path.join(repo, name), 0)
+  const program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
+  const args = [program, repo, bench.state]
+  const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: bench.env, encoding: 'utf8' } as const
+  const { stdout, stderr } = spawnSync(process.execPath, args, somebody)
+  fs.rmSync(program)
+  expect(stderr).toBe('')
+  const made = JSON.parse(stdout) as Checkpoint
+  expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
+  const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
+  expect(tree).toBe('a.txt\nopen/c.txt\n')
 })
 
 test('what is neither a file nor a link is left out', async () => {

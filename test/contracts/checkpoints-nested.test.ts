@@ -80,8 +80,8 @@ test.each(Object.entries(NESTED))(
     expect(treeIn(beside)).toEqual(tree)
     expect(await checkpoints.restoreHere(keeping, first, second)).toEqual([])
     expect(treeIn(repo)).toEqual(tree)
-    bench.git(repo, 'fsck', '--strict')
-    bench.git(nested, 'fsck', '--strict')
+    bench.expectSound(repo)
+    bench.expectSound(nested)
     await checkpoints.forget(keeping)
     expect(bench.git(nested, 'for-each-ref', 'refs/oneshot')).toBe('')
   },
@@ -130,6 +130,27 @@ test('a nested repository that is gone, or new since, is told of', async () => {
     'the repository in/side was not there then, and stays',
   ])
   expect(fs.existsSync(path.join(nested, '.git'))).toBe(true)
+})
+
+test('work in a worktree of the same repository is pushed with the rest, and comes back from a fresh clone', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const remote = bench.repository('remote.git', '--bare')
+  bench.git(repo, 'push', '--quiet', remote, 'main')
+  bench.git(repo, 'worktree', 'add', '--quiet', 'trees/one')
+  put(repo, 'trees/one/work.txt', 'uncommitted')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  await checkpoints.push(keeping, remote, bench.env as Record<string, string>, NEVER)
+  const clone = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', remote, clone)
+  await checkpoints.fetch(clone, 'origin', null, bench.env as Record<string, string>, NEVER)
+  const worktree = path.join(bench.root, 'beside')
+  const there = { ...keeping, cwd: clone }
+  expect(await checkpoints.find(clone)).toHaveLength(1)
+  expect(await checkpoints.restoreBeside(there, made, { branch: 'back', worktree })).toEqual([])
+  expect(treeIn(worktree)).toEqual(treeIn(repo))
 })
 
 test('a nested repository of somebody else does not keep the rest from being saved', async ({ skip }) => {

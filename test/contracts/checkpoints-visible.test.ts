@@ -34,7 +34,7 @@ test('everything that changed becomes a commit on the branch, and the index foll
   expect(made).toMatchObject({ head: bench.git(repo, 'rev-parse', 'HEAD').trim(), leftOut: [] })
   expect(bench.git(repo, 'reflog', '-1', '--format=%gs')).toBe('commit: WIP: checkpoint 0905\n')
   expect(await checkpoints.save(keeping, visibly, NEVER), 'our own commit is no change').toMatchObject({ isNew: false })
-  bench.git(repo, 'fsck', '--strict')
+  bench.expectSound(repo)
 })
 
 test('a first commit, of somebody without a name', async () => {

@@ -16,6 +16,8 @@ export interface GitBench {
   readonly state: string
   /** Runs the user's git, and fails when it fails. */
   git(cwd: string, ...args: readonly string[]): string
+  /** All that refs lead to is there and in order. */
+  expectSound(repo: string): void
   /** A new repository with an identity. */
   repository(name: string, ...options: readonly string[]): string
   checkpoints(options?: Partial<Surroundings>): GitCheckpoints
@@ -31,7 +33,7 @@ export function openGitBench(): GitBench {
   const env = { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1' }
   const git = (cwd: string, ...args: readonly string[]): string => {
     const { status, stdout, stderr } = spawnSync('git', args, { cwd, env, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
+    if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}${stdout}`)
     return stdout
   }
   return {
@@ -39,6 +41,11 @@ export function openGitBench(): GitBench {
     env,
     state,
     git,
+    expectSound: repo => {
+      // Told what to look at, fsck leaves the index alone: git 2.39 itself lets an empty one point to a tree that is not there.
+      const refs = git(repo, 'for-each-ref', '--format=%(refname)').split('\n').slice(0, -1)
+      if (refs.length > 0) git(repo, 'fsck', '--strict', ...refs)
+    },
     repository: (name, ...options) => {
       const folder = path.join(root, name)
       fs.mkdirSync(folder, { recursive: true })

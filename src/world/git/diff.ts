@@ -24,7 +24,7 @@ export async function diff(
   for (const { place: one, from, to } of await pairsOf(place, range)) {
     const prefix = one.path === '' ? '' : `${shown(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
-    const words = ['diff', '--no-ext-diff', ...how, ...where, from, to, '--']
+    const words = ['diff', '--no-ext-diff', '--no-textconv', ...how, ...where, from, to, '--']
     texts.push((await one.git.run(words, { index: NO_INDEX })).toString())
   }
   return texts.join('')

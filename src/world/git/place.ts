@@ -70,15 +70,12 @@ export async function nestedPlace(outer: Place, relative: RawPath): Promise<Plac
   const repository = await outer.memory.repository(git)
   if (repository.top !== folder) return null
   const whole = outer.path === '' ? relative : `${outer.path}/${relative}`
-  const suffix = suffixOf(whole)
-  return {
-    ...outer,
-    git,
-    repository,
-    ref: outer.ref.split('+')[0] + suffix,
-    folder: path.join(outer.path === '' ? outer.folder : path.dirname(outer.folder), suffix),
-    path: whole,
-  }
+  const inside = path.join(outer.path === '' ? outer.folder : path.dirname(outer.folder), suffixOf(whole))
+  return { ...outer, git, repository, ref: nestedRef(outer, whole), folder: inside, path: whole }
+}
+
+export function nestedRef(outer: Place, whole: RawPath): string {
+  return `${outer.ref.split('+')[0]}${suffixOf(whole)}`
 }
 
 function suffixOf(whole: RawPath): string {

@@ -6,7 +6,7 @@ import { chainOf } from './chain.ts'
 import type { Git } from './git.ts'
 import { checkpointOf, type Link, readLink } from './link.ts'
 import { type Nested, readRecord } from './message.ts'
-import { isNestedRef, nestedPlace, type Place, REFS } from './place.ts'
+import { isNestedRef, nestedPlace, nestedRef, type Place, REFS } from './place.ts'
 
 /** What was written down with a checkpoint. */
 export async function readRecordOf({ git }: Place, commit: string): Promise<string> {
@@ -50,9 +50,17 @@ export interface NestedState {
 }
 
 /** Null when its repository is not there any more, or does not have that state. */
-export async function nestedState(outer: Place, { path, state }: Nested): Promise<NestedState | null> {
-  const place = await nestedPlace(outer, relativeTo(outer, path)).catch(() => null) // Then nothing of it can be had.
-  if (place === null) return null
+export async function nestedState(outer: Place, nested: Nested): Promise<NestedState | null> {
+  const place = await nestedPlace(outer, relativeTo(outer, nested.path)).catch(() => null) // Nothing of it can be had.
+  return place === null ? null : stateIn(place, nested)
+}
+
+/** The same of a worktree that shared its repository with the outer one, and is gone: its checkpoints are still there. */
+export function sharedState(outer: Place, nested: Nested): Promise<NestedState | null> {
+  return stateIn({ ...outer, ref: nestedRef(outer, nested.path), path: nested.path }, nested)
+}
+
+async function stateIn(place: Place, { state }: Nested): Promise<NestedState | null> {
   if (typeof state === 'number') {
     const link = (await chainOf(place)).find(({ telling }) => telling.number === state)
     return link === undefined ? null : { place, commit: link.commit, tree: link.tree, head: link.telling.head }

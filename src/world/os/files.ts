@@ -74,8 +74,7 @@ export function writeFrom(file: string, length: number, text: string): number {
   }
 }
 
-/** Makes durable which files a folder has. */
-export function syncFolder(folder: string): void {
+function syncFolder(folder: string): void {
   const fd = fs.openSync(folder, 'r')
   try {
     fs.fsyncSync(fd)

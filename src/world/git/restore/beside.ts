@@ -7,7 +7,7 @@ import { identityIn } from '../identity.ts'
 import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
-import { nestedState } from '../read.ts'
+import { nestedState, sharedState } from '../read.ts'
 
 export interface Destination {
   readonly branch: string
@@ -63,7 +63,7 @@ async function besideNested(place: Place, link: Link, worktree: string): Promise
   const unable: string[] = []
   for (const nested of link.telling.nested) {
     try {
-      const state = await nestedState(place, nested)
+      const state = (await nestedState(place, nested)) ?? (await sharedState(place, nested))
       if (state === null) {
         unable.push(unrestored(nested))
         continue

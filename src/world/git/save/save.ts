@@ -12,13 +12,14 @@ import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
-import { retreatFromBroken } from './suspect.ts'
+import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
 import { commitVisibly } from './visible.ts'
 import type { Outcome, Wish } from './wish.ts'
 
 /**
  * Saves the working tree of one place, and first of those that are nested in it. When git finds that the private index does not
- * fit, because objects or the whole repository were replaced, it is made anew.
+ * fit, because objects or the whole repository were replaced, it is made
+ * anew.
  */
 export async function save(place: Place, wish: Wish): Promise<Outcome> {
   try {
@@ -26,18 +27,20 @@ export async function save(place: Place, wish: Wish): Promise<Outcome> {
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
     dropIndex(place)
+    await retreatToSound(place)
     return trySave(place, wish)
   }
 }
 
 async function trySave(place: Place, wish: Wish): Promise<Outcome> {
-  await retreatFromBroken(place)
+  if (await retreatWhenBroken(place)) dropIndex(place)
+  const bustle = bustleIn(place)
   const last = await tipOf(place)
   const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
   const index = await PrivateIndex.open(place)
   try {
     const gathered = await gather(place, index, { ...wish, number }, save)
-    const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number } })
+    const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number }, bustle })
     return { made, last, head: made?.telling.head ?? gathered.seen.head, nested: gathered.nested }
   } catch (cause) {
     index.discard()
@@ -49,10 +52,11 @@ interface Findings {
   readonly last: Link | null
   readonly gathered: Gathered
   readonly wish: Wish
+  readonly bustle: string
 }
 
 async function makeLink(place: Place, index: PrivateIndex, findings: Findings): Promise<Link | null> {
-  const { last, gathered, wish } = findings
+  const { last, gathered, wish, bustle } = findings
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
   const rules = rulesMark(place, seen)
@@ -61,11 +65,12 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
     return null
   }
   const delta = await deltaOf(place, last?.tree ?? (await headTree(place, seen.head)), tree)
-  await syncObjects(place, delta.objects, gathered.isFlushed)
-  const visible = wish.occasion.isVisible && place.path === '' ? await commitVisibly(place, tree, seen, wish) : null
+  const makeDurable = (): Promise<void> => syncObjects(place, delta.objects, gathered.isFlushed)
+  const isVisible = wish.occasion.isVisible && place.path === ''
+  const visible = isVisible ? await makeDurable().then(() => commitVisibly(place, tree, seen, wish)) : null
   const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
   const record = place.path === '' ? wish.occasion.record : ''
-  const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects })
+  const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, makeDurable, bustle })
   index.keep({ tree, gitlinks, rules })
   return link
 }

@@ -1,0 +1,9 @@
+import path from 'node:path'
+import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+
+/** Saves a working tree and tells what came of it; for whoever runs it as somebody else. */
+const [, , cwd = '', state = ''] = process.argv
+const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
+const occasion = { trigger: 'asked', attempt: 1, at: Date.now(), record: '', isVisible: false } as const
+const keeping = { cwd, sessionId: 'once', name: 'demo-work' }
+console.log(JSON.stringify(await checkpoints.save(keeping, occasion, new AbortController().signal)))

@@ -1,0 +1,19 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+
+/** Saves a working tree over and over while it changes it, until it is killed. Says each checkpoint that was made. */
+const [, , cwd = '', state = '', sessionId = ''] = process.argv
+const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
+const { signal } = new AbortController()
+const keeping = { cwd, sessionId, name: 'demo-work' }
+const begun = Date.now()
+for (let n = 0; ; n++) {
+  for (const file of ['a.txt', `dir${n % 3}/b${n % 7}.txt`]) {
+    fs.mkdirSync(path.dirname(path.join(cwd, file)), { recursive: true })
+    fs.writeFileSync(path.join(cwd, file), `${begun} ${n}\n`)
+  }
+  const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: `${n}`, isVisible: n % 4 === 3 } as const
+  const { checkpoint } = await checkpoints.save(keeping, occasion, signal)
+  console.log(`${checkpoint.number} ${checkpoint.commit}`)
+}
