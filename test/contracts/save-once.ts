@@ -6,4 +6,5 @@ const [, , cwd = '', state = ''] = process.argv
 const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
 const occasion = { trigger: 'asked', attempt: 1, at: Date.now(), record: '', isVisible: false } as const
 const keeping = { cwd, sessionId: 'once', name: 'demo-work' }
-console.log(JSON.stringify(await checkpoints.save(keeping, occasion, new AbortController().signal)))
+const { checkpoint } = await checkpoints.save(keeping, occasion, new AbortController().signal)
+console.log(JSON.stringify(checkpoint))
