@@ -78,8 +78,10 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
   | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
-  /** It was to be saved and could not be. */
-  | { readonly type: 'checkpoint.failed'; readonly reason: string }
+  /** Nothing has changed since the last one. */
+  | { readonly type: 'checkpoint.unneeded' }
+  /** It was to be saved and could not be. `isFinal`: nor will it be by trying again. */
+  | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
   | { readonly type: 'checkpoint.pushed'; readonly number: number }
   | { readonly type: 'checkpoint.unpushed'; readonly reason: string }
   /** Something beside the work went wrong, such as a task tracker that does not answer. */
@@ -111,6 +113,7 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'user.hold',
   'clock.due',
   'checkpoint.saved',
+  'checkpoint.unneeded',
   'checkpoint.failed',
   'checkpoint.pushed',
   'checkpoint.unpushed',

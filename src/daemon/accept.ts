@@ -54,6 +54,7 @@ export function accept(
     alertAfter: request.alertAfter ?? DEFAULT_ALERT,
     ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
+    ...(request.projectFiles === false && { projectFiles: false }),
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)

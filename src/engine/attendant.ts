@@ -14,17 +14,25 @@ import type { World } from './world.ts'
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
 const LOOK_LATER = 1_000
 
+/** What attending to a session needs of the engine it is part of. */
+interface Crew {
+  readonly isDown: () => boolean
+  readonly look: (sessionId: string) => void
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+  readonly situation: (session: Session) => Promise<string>
+}
+
 /** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
 export class Attendant {
   readonly #world: World
   readonly #recorder: Recorder
-  readonly #engine: { readonly isDown: () => boolean; readonly look: (sessionId: string) => void }
+  readonly #engine: Crew
   /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
   readonly #looks = new Set<string>()
   /** Attempts whose panes were opened, and since when they are waited for. */
   readonly #awaited = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
-  constructor(world: World, recorder: Recorder, engine: { isDown: () => boolean; look: (sessionId: string) => void }) {
+  constructor(world: World, recorder: Recorder, engine: Crew) {
     this.#world = world
     this.#recorder = recorder
     this.#engine = engine
@@ -119,7 +127,9 @@ export class Attendant {
     const { work, clock, tracker } = this.#world
     const { id } = session.spec
     const others = (): string[] => this.#threadsBeside(id)
-    return { work, clock, agent: this.#agentOf(session), others, tracked: () => tracker.recall(id) }
+    const { saveBefore, situation } = this.#engine
+    const tracked = (): ReturnType<Scene['tracked']> => tracker.recall(id)
+    return { work, clock, agent: this.#agentOf(session), others, tracked, saveBefore, situation }
   }
 
   #threadsBeside(id: string): string[] {

@@ -9,8 +9,14 @@ const LAST_WORDS = 6_000
 const MOST_TASKS = 20
 const LONGEST_TITLE = 120
 
+/** What is told to a thread that knows nothing yet: what git shows of the work, and whether the project tracks its tasks. */
+export interface Hints {
+  readonly situation: string
+  readonly isTracked: boolean
+}
+
 /** What the current attempt is given to read. */
-export function errandText(session: Session, work: Work, tracked: () => Tracked | null): string {
+export function errandText(session: Session, work: Work, hints: Hints): string {
   const { errand, spec } = session
   if (errand === null) return ''
   switch (errand.kind) {
@@ -19,7 +25,7 @@ export function errandText(session: Session, work: Work, tracked: () => Tracked 
     case 'continue':
       return goOn(session.attempt, errand.why)
     case 'digest':
-      return digest(session, work, errand.why, tracked() !== null)
+      return digest(session, work, { why: errand.why, ...hints })
   }
 }
 
@@ -32,7 +38,7 @@ function goOn(attempt: number, why: string): string {
   ].join(' ')
 }
 
-function digest(session: Session, work: Work, why: string, isTracked: boolean): string {
+function digest(session: Session, work: Work, { why, situation, isTracked }: Hints & { why: string }): string {
   const { spec, attempt, messages, tasks } = session
   const read = messages.filter(message => message.confirmedAt !== null)
   const [prompt, ...later] = read.map(message => textOf(work.message(spec.id, message.id)).trim())
@@ -41,6 +47,7 @@ function digest(session: Session, work: Work, why: string, isTracked: boolean): 
     `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be gone on with: ${why}.`,
     `The task:\n\n${prompt ?? ''}`,
     ...(later.length === 0 ? [] : [`What was asked for since then, in order:\n\n${later.join('\n\n')}`]),
+    ...(situation === '' ? [] : [situation]),
     ...(tasks.length === 0 ? [] : [describeTasks(tasks)]),
     ...(isTracked ? ['The project keeps its tasks in beads: `bd ready --json` lists what is open.'] : []),
     ...(lastWords === '' ? [] : [`The end of what was said and done so far:\n\n${lastWords}`]),

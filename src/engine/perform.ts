@@ -16,6 +16,10 @@ export interface Scene extends Archive {
   readonly clock: Clock
   /** What it last saw of its project's task tracker; null where there is none. */
   readonly tracked: () => Tracked | null
+  /** Saves what is there before it begins. */
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+  /** What git shows of its work so far. */
+  readonly situation: (session: Session) => Promise<string>
 }
 
 /**
@@ -61,12 +65,15 @@ async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Sess
     const question = `its folder ${cwd} is gone`
     return [{ at: clock.now(), type: 'launch.impossible', attempt: effect.attempt, question }]
   }
+  const learned = session.attempt === 1 ? await world.saveBefore(session) : []
   try {
-    await work.launch(launchOrder(session, world))
-    return []
+    const situation = session.errand?.kind === 'digest' ? await world.situation(session) : ''
+    await work.launch(launchOrder(session, world, situation))
+    return learned
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     return [
+      ...learned,
       {
         at: clock.now(),
         type: 'launch.failed',
@@ -78,7 +85,7 @@ async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Sess
   }
 }
 
-function launchOrder(session: Session, world: Scene): LaunchOrder {
+function launchOrder(session: Session, world: Scene, situation: string): LaunchOrder {
   const { spec } = session
   const { agent } = world
   const request = launchRequest(session, world)
@@ -89,7 +96,7 @@ function launchOrder(session: Session, world: Scene): LaunchOrder {
     cwd: spec.cwd,
     ...(spec.umask !== undefined && { umask: spec.umask }),
     env: plan.env,
-    stdin: plan.stdin === 'text' ? errandBytes(session, world) : undefined,
+    stdin: plan.stdin === 'text' ? errandBytes(session, world, situation) : undefined,
     thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
     memory: spec.memory,
     mergeStderr: agent.read === undefined,
@@ -126,10 +133,11 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
 }
 
 /** A prompt may hold any bytes, and is handed on as it came. */
-function errandBytes(session: Session, { work, tracked }: Scene): Uint8Array {
+function errandBytes(session: Session, { work, tracked }: Scene, situation: string): Uint8Array {
   const { errand, spec } = session
   if (errand?.kind === 'message') return work.message(spec.id, errand.message)
-  return new TextEncoder().encode(errandText(session, work, tracked))
+  const hints = { situation, isTracked: errand?.kind === 'digest' && tracked() !== null }
+  return new TextEncoder().encode(errandText(session, work, hints))
 }
 
 export function showOf(agent: Agent): LaunchOrder['show'] {

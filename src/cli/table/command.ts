@@ -1,6 +1,6 @@
 import type { Kind } from './kinds.ts'
 
-export const GROUPS = ['Work', 'Look', 'Supervisor', 'Set-up'] as const
+export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 
 export type CommandName =
   | 'run'
@@ -19,6 +19,10 @@ export type CommandName =
   | 'events'
   | 'messages'
   | 'follow'
+  | 'checkpoint'
+  | 'checkpoints'
+  | 'diff'
+  | 'restore'
   | 'daemon'
   | 'boot'
   | 'doctor'

@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
 import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
+import { CHECKPOINT, CHECKPOINTS, DIFF, RESTORE } from './keep.ts'
 import { HOLD, RESUME, SEND, TASKS } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
@@ -17,6 +18,10 @@ export const COMMANDS: readonly Command[] = [
   KILLALL,
   WAIT,
   CLEAN,
+  CHECKPOINT,
+  CHECKPOINTS,
+  DIFF,
+  RESTORE,
   LIST,
   STATUS,
   LOG,

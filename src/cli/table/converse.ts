@@ -58,12 +58,21 @@ export const RESUME: Command = {
   about: `The agent resumes its own conversation where it was broken off; messages it has not
 read come next. Its time and its budget are counted anew. It keeps the environment it
 was started with, apart from what --env changes. To give more to do to a session that
-is done, send it a message.`,
+is done, send it a message.
+
+What was found and what is done about it is told first; --dry-run tells no more than
+that. Where a conversation cannot be gone on with, a fresh one is told the task, what
+git shows, what was planned and what was said last.
+
+On another machine, in a clone of the repository that checkpoints were pushed to,
+--from REMOTE fetches them and goes on with the session there.`,
   arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
-  options: [OPTIONS.renew, OPTIONS.follow, OPTIONS.json],
+  options: [OPTIONS.renew, OPTIONS.from, OPTIONS.dryRun, OPTIONS.follow, OPTIONS.json],
   examples: [
     { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
     { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },
+    { argv: ['resume', 'fix-auth', '--dry-run'], says: 'what there is, and what would be done' },
+    { argv: ['resume', 'fix-auth', '--from', 'origin'], says: 'in a fresh clone, on another machine' },
     { argv: ['resume', 'fix-auth', '--env', 'ANTHROPIC_API_KEY'], says: 'with the key that is set here now' },
   ],
 }

@@ -1,3 +1,5 @@
+import type { World } from '../../engine/world.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
@@ -42,10 +44,15 @@ export function memoryHooks(audience: Audience): Hooks {
   }
 }
 
-/** For an engine whose notices and tasks are of no interest. */
-export function nobody(): { notifier: Notifier; hooks: Hooks; tracker: Tracker; say: (sentence: string) => void } {
+/** For an engine whose notices, checkpoints and tasks are of no interest. */
+export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'say'> {
   const audience = new Audience()
   audience.channels = []
-  const tracker = memoryTracker(new MemoryBeads())
-  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), tracker, say: () => undefined }
+  return {
+    notifier: memoryNotifier(audience),
+    hooks: memoryHooks(audience),
+    checkpoints: new MemoryCheckpoints({ repository: null }),
+    tracker: memoryTracker(new MemoryBeads()),
+    say: () => undefined,
+  }
 }

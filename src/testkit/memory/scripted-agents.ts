@@ -94,6 +94,8 @@ function meaning(line: string): Observation[] {
       return [{ type: 'planned', tasks: rest.split('; ').map(taskIn) }]
     case 'tool':
       return [{ type: 'tool-started', id: rest, tool: 'tool', gist: rest }]
+    case 'edited':
+      return [{ type: 'edited', path: rest }]
     case 'spent':
       return [
         { type: 'spent', scope: 'step', spending: { input: 0, cached: 0, output: 0, usd: Number(rest), turns: 1 } },

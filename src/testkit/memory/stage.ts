@@ -4,6 +4,7 @@ import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
 import { DEFAULT_SAVING } from '../../core/checkpoint.ts'
 import { Engine } from '../../engine/engine.ts'
+import type { Checkpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import type { Store } from '../../ports/store.ts'
@@ -12,6 +13,7 @@ import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
 import { Audience, memoryHooks, memoryNotifier } from './memory-notifier.ts'
 import { Disk } from './disk.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import { MemoryStore } from './memory-store.ts'
 import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 import { MemoryWork } from './memory-work.ts'
@@ -88,7 +90,20 @@ export class Stage {
     const tracker = line.feed<Tracker>(memoryTracker(this.beads), TRACKER_CALLS)
     const say = (sentence: string): void => void this.said.push(sentence)
     const rules = DEFAULT_RULES
-    const engine = new Engine({ store, work, clock, agents, notifier, hooks, tracker, rules, say, onTrouble })
+    const checkpoints = line.feed<Checkpoints>(new MemoryCheckpoints(this.machine), ['save', 'thin', 'push'])
+    const engine = new Engine({
+      store,
+      work,
+      clock,
+      agents,
+      notifier,
+      hooks,
+      checkpoints,
+      tracker,
+      rules,
+      say,
+      onTrouble,
+    })
     return { engine, store }
   }
 

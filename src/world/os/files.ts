@@ -74,7 +74,8 @@ export function writeFrom(file: string, length: number, text: string): number {
   }
 }
 
-function syncFolder(folder: string): void {
+/** Makes durable which files a folder has. */
+export function syncFolder(folder: string): void {
   const fd = fs.openSync(folder, 'r')
   try {
     fs.fsyncSync(fd)

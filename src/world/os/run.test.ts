@@ -51,6 +51,12 @@ test('one that does not stop writing is killed', async () => {
   expect(stdout.length).toBeLessThanOrEqual(100_000)
 })
 
+test('all of its output arrives, however long we were kept from reading it', async () => {
+  const running = run('sh', ['-c', 'head -c 60000 /dev/zero'])
+  setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200))
+  expect((await running).stdout).toHaveLength(60_000)
+})
+
 test('one that cannot be started is an error', async () => {
   await expect(run('/nowhere/at-all', [])).rejects.toThrow('ENOENT')
 })

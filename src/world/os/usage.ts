@@ -21,6 +21,25 @@ export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
   return { cpu: sum(row => row.cpu), memory: sum(row => row.resident - row.shared) + shared }
 }
 
+/**
+ * Processor time used so far by everything in a control group, the dead included; without one by this process and those of its
+ * children that it has waited for. Two reads at most; null where there is neither.
+ */
+export function processorTime(pid: number, group: string | null): Duration | null {
+  try {
+    if (group !== null)
+      return Number(/^usage_usec (\d+)$/m.exec(fs.readFileSync(`${group}/cpu.stat`, 'latin1'))?.[1]) / 1_000
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const ticks = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+    return ticks.reduce((sum, count) => sum + Number(count), 0) * TICK
+  } catch {
+    return null // It has ended, or there is no /proc.
+  }
+}
+
 interface Row {
   readonly cpu: Duration
   readonly resident: number

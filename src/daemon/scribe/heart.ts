@@ -1,0 +1,95 @@
+import type { Event } from '../../core/events.ts'
+import type { Session } from '../../core/session.ts'
+import type { Mask } from '../../lib/mask/mask.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { heartbeatLine, lastBeatIn } from '../../views/pages/heartbeat.ts'
+import { pulseOf } from '../../views/pulse.ts'
+import { attemptFolder } from '../../world/os/folders.ts'
+import type { Home } from '../../world/os/home.ts'
+import { readShim } from '../../world/os/spool.ts'
+import { replaceIn } from '../../world/project/agent-folder.ts'
+import type { Folder } from '../../world/project/open-folder.ts'
+import { appendTo, readIn } from '../../world/project/own-file.ts'
+
+export const BEAT_EVERY: Duration = 30_000
+/** Later than this a beat was missed. */
+const LATE: Duration = 45_000
+const FILE = 'HEARTBEAT'
+/** An hour. When there are more, the oldest ones go, several at a time. */
+const MOST_LINES = 120
+const KEPT_LINES = 100
+
+/** Writes a session's heartbeats. */
+export class Heart {
+  readonly #place: { readonly home: Home; readonly clock: Clock }
+  #group: { readonly attempt: number; readonly path: string | null } | undefined
+  #last: { readonly at: Instant; readonly awake: Duration } | undefined
+  /** How many there are in the file; unknown until it was read. */
+  #lines: number | undefined
+
+  constructor(place: { home: Home; clock: Clock }) {
+    this.#place = place
+  }
+
+  beat(folder: Folder, session: Session, { event, mask }: { event: Event | null; mask: Mask }): void {
+    const { clock, home } = this.#place
+    const at = clock.now()
+    const known = this.#lines === undefined ? this.#read(folder) : null
+    const { phase } = session
+    const line = heartbeatLine({
+      at,
+      state: phase.name === 'ended' ? phase.outcome : phase.name,
+      pulse: pulseOf(session, home, this.#groupOf(session)),
+      event,
+      gap: this.#gap(at, known),
+    })
+    this.#append(folder, mask.hide(line))
+    this.#last = { at, awake: clock.awake() }
+  }
+
+  /** The folder is another one: what is known of the file is no longer so. */
+  forget(): void {
+    this.#lines = undefined
+  }
+
+  #append(folder: Folder, line: string): void {
+    const isFull = (this.#lines ?? 0) >= MOST_LINES
+    if (!isFull && appendTo(folder, FILE, line)) {
+      this.#lines = (this.#lines ?? 0) + 1
+      return
+    }
+    const lines = isFull ? this.#linesIn(folder).slice(-(KEPT_LINES - 1)) : []
+    replaceIn(folder, FILE, [...lines, line].join(''))
+    this.#lines = lines.length + 1
+  }
+
+  /** When the last one was written, by whoever was there before. */
+  #read(folder: Folder): Instant | null {
+    const lines = this.#linesIn(folder)
+    this.#lines = lines.length
+    return lastBeatIn(lines.at(-1) ?? '')
+  }
+
+  #linesIn(folder: Folder): string[] {
+    return readIn(folder, FILE).match(/[^\n]*\n/g) ?? []
+  }
+
+  #gap(at: Instant, before: Instant | null): { length: Duration; reason: string } | null {
+    const from = this.#last?.at ?? before
+    if (from === null || at - from <= LATE) return null
+    const length = at - from
+    if (this.#last === undefined) return { length, reason: 'no supervisor was there' }
+    const awake = this.#place.clock.awake() - this.#last.awake
+    return { length, reason: awake < length / 2 ? 'the machine was asleep' : 'the supervisor was held up' }
+  }
+
+  /** Asked once for each attempt: it stays the same. */
+  #groupOf({ spec, attempt, life }: Session): string | null {
+    if (life === null) return null
+    if (this.#group?.attempt !== attempt) {
+      this.#group = { attempt, path: readShim(attemptFolder(this.#place.home, spec.id, attempt))?.group ?? null }
+    }
+    return this.#group.path
+  }
+}
