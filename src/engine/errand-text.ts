@@ -1,6 +1,5 @@
 import type { Session } from '../core/session.ts'
 import type { Task } from '../core/task.ts'
-import type { Tracked } from '../core/tracked.ts'
 import type { Work } from '../ports/work.ts'
 
 /** How much of what was said last a fresh thread is told. */

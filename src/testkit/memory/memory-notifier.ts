@@ -4,7 +4,6 @@ import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
-import type { Tracker } from '../../ports/tracker.ts'
 import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 
 /** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
