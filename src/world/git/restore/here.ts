@@ -1,5 +1,6 @@
 import { shown } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
+import { headOf } from '../head.ts'
 import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
@@ -75,9 +76,8 @@ async function prepare({ place, from, to }: Step, doing: string, largest: number
 }
 
 /** Nested repositories are not saved now, only noted down as they are. */
-async function onlyHead({ git }: Place): Promise<Outcome> {
-  const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
-  return { made: null, last: null, head: code === 0 ? stdout.toString().trim() : null, nested: [] }
+async function onlyHead(place: Place): Promise<Outcome> {
+  return { made: null, last: null, head: await headOf(place), nested: [] }
 }
 
 /** git looks at all files that it would touch before it touches one. */

@@ -5,7 +5,7 @@ import { type Telling, writeMessage } from '../message.ts'
 import type { Place } from '../place.ts'
 import { moveRef } from '../ref.ts'
 import { LATER, syncObjects } from './objects.ts'
-import { bustleIn, retreatWhenBroken } from './soundness.ts'
+import { isQuietSince, retreatWhenBroken } from './soundness.ts'
 
 /**
  * Makes the commit and lets the ref lead to it, once all that it is made of has reached the disk. Its parents are the checkpoint
@@ -29,9 +29,8 @@ export async function commitLink(
   await syncObjects(place, [commit])
   const before = last?.commit ?? null
   await moveRef(place, commit, before)
-  const isQuiet = bustleIn(place) === given.bustle
   const suspect = { commit, before, objects: [commit, ...given.objects] }
-  if (!isQuiet && (await retreatWhenBroken(place, suspect))) {
+  if (!isQuietSince(place, given.bustle) && (await retreatWhenBroken(place, suspect))) {
     throw new GitFailed('gc', { code: 1, stderr: 'git gc took away what was saved' })
   }
   return { commit, tree, telling }

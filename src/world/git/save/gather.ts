@@ -4,6 +4,7 @@ import { below, type RawPath } from '../../../lib/raw-path.ts'
 import { lstat } from '../lstat.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
+import { glance } from './glance.ts'
 import { findIgnored } from './ignored.ts'
 import { type Look, look } from './look.ts'
 import { saveNested } from './nested.ts'
@@ -32,7 +33,7 @@ export async function gather(place: Place, index: PrivateIndex, wish: Wish, save
   const { top } = repository
   const abandoned = index.gitlinks.filter(path => isAbandoned(below(top, path)))
   if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
-  const seen = await look(git, index.file)
+  const seen = (await glance(place, index)) ?? (await look(git, index.file))
   const inside = await saveNested(place, candidates(index, seen, abandoned), nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
   const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })

@@ -12,7 +12,7 @@ import { stampOf } from './sparse-mark.ts'
  */
 export async function findIgnored(place: Place, index: PrivateIndex, seen: Look): Promise<RawPath[]> {
   const newcomers = seen.differences.filter(({ staged, working }) => staged === 'A' && working !== 'D')
-  const isSettled = index.notes?.rules === rulesMark(place, seen) && !seen.differences.some(isRule)
+  const isSettled = index.notes?.rules === rulesMark(place, seen.head) && !seen.differences.some(isRule)
   if (newcomers.length === 0 || isSettled) return []
   // git 2.39: it refuses to take names literally, and takes those with a colon in front for a pattern.
   const input = joinRaw(newcomers.map(({ path }) => `./${path}`))
@@ -25,12 +25,12 @@ export async function findIgnored(place: Place, index: PrivateIndex, seen: Look)
 }
 
 /** Changes with HEAD, and with rules that do not lie in the working tree. */
-export function rulesMark({ repository, git }: Place, { head }: Look): string {
+export function rulesMark({ repository, git }: Place, head: string | null): string {
   const { XDG_CONFIG_HOME, HOME = os.homedir() } = git.means.env
   const everywhere = path.join(XDG_CONFIG_HOME || path.join(HOME, '.config'), 'git', 'ignore')
   return [head, stampOf(path.join(repository.commonDir, 'info', 'exclude')), stampOf(everywhere)].join(' ')
 }
 
-function isRule({ path, working }: { path: RawPath; working: string }): boolean {
+export function isRule({ path, working }: { path: RawPath; working: string }): boolean {
   return working !== '.' && (path === '.gitignore' || path.endsWith('/.gitignore'))
 }

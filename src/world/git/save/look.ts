@@ -40,8 +40,17 @@ export async function look(git: Git, index: string): Promise<Look> {
   return {
     head: oid === '(initial)' ? null : oid,
     differences: lines.filter(line => !line.startsWith('#')).map(readLine),
-    warnings: stderr.split('\n').flatMap(line => /^warning: (could not open directory .*)$/.exec(line)?.[1] ?? []),
+    warnings: warningsIn(stderr),
   }
+}
+
+export function warningsIn(stderr: string): string[] {
+  return stderr.split('\n').flatMap(line => /^warning: (could not open directory .*)$/.exec(line)?.[1] ?? [])
+}
+
+export function untracked(path: RawPath): Difference {
+  const isRepository = path.endsWith('/')
+  return { path: isRepository ? path.slice(0, -1) : path, staged: '.', working: '?', isUnmerged: false, isRepository }
 }
 
 /** How many words stand before the path. */
@@ -52,10 +61,7 @@ function readLine(line: string): Difference {
   let at = 0
   for (let word = WORDS[kind] ?? 0; word > 0; word--) at = line.indexOf(' ', at) + 1
   const path = line.slice(at)
-  if (kind === '?') {
-    const isRepository = path.endsWith('/')
-    return { path: isRepository ? path.slice(0, -1) : path, staged: '.', working: '?', isUnmerged: false, isRepository }
-  }
+  if (kind === '?') return untracked(path)
   return {
     path,
     staged: line.charAt(2),

@@ -10,6 +10,7 @@ import { type Delta, deltaOf } from './delta.ts'
 import { type Gathered, gather } from './gather.ts'
 import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
+import type { Difference } from './look.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
 import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
@@ -59,9 +60,9 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const { last, gathered, wish, bustle } = findings
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
-  const rules = rulesMark(place, seen)
+  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head), hasGaps: seen.differences.some(isGap) }
   if (isNothingNew(place, tree, findings)) {
-    index.keep({ tree, gitlinks, rules })
+    index.keep(notes)
     return null
   }
   const delta = await deltaOf(place, last?.tree ?? (await headTree(place, seen.head)), tree)
@@ -71,9 +72,11 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
   const record = place.path === '' ? wish.occasion.record : ''
   const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, makeDurable, bustle })
-  index.keep({ tree, gitlinks, rules })
+  index.keep(notes)
   return link
 }
+
+const isGap = ({ staged, working }: Difference): boolean => staged === 'D' || working === 'D'
 
 function isNothingNew(place: Place, tree: string, { last, gathered }: Findings): boolean {
   const { seen, nested } = gathered

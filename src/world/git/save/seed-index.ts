@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { below, joinRaw, type RawPath, splitRaw } from '../../../lib/raw-path.ts'
 import type { Place } from '../place.ts'
+import { headOf } from '../head.ts'
 import { lstat } from '../lstat.ts'
 import { copyIndex } from './copy-index.ts'
 
@@ -19,8 +20,7 @@ export async function seedIndex(place: Place, file: string): Promise<RawPath[]> 
     if (found !== null) return found
     fs.rmSync(file)
   }
-  const head = await git.ask(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
-  if (head.code !== 0) return []
+  if ((await headOf(place)) === null) return []
   await git.run(['read-tree', 'HEAD'], { index: file })
   return survey(place, file)
 }

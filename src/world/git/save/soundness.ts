@@ -25,7 +25,11 @@ interface Suspect {
  * its folder for it.
  */
 export function bustleIn({ repository }: Place): string {
-  return `${stampOf(repository.commonDir)} ${isCollecting(repository.commonDir)}`
+  return stampOf(repository.commonDir)
+}
+
+export function isQuietSince(place: Place, bustle: string): boolean {
+  return bustleIn(place) === bustle && !isCollecting(place)
 }
 
 /**
@@ -40,7 +44,7 @@ export async function retreatWhenBroken(place: Place, suspect = readSuspect(plac
     const { stdout } = await place.git.ask(['rev-parse', '--verify', '--quiet', place.ref])
     if (stdout.toString().trim() === suspect.commit) await moveRef(place, suspect.before, suspect.commit)
   }
-  if (!isBroken && isCollecting(place.repository.commonDir)) replaceFile(suspectFile(place), JSON.stringify(suspect))
+  if (!isBroken && isCollecting(place)) replaceFile(suspectFile(place), JSON.stringify(suspect))
   else fs.rmSync(suspectFile(place), { force: true })
   return isBroken
 }
@@ -51,7 +55,7 @@ export async function retreatWhenBroken(place: Place, suspect = readSuspect(plac
  */
 export async function retreatToSound(place: Place): Promise<void> {
   const { signal } = place.git
-  for (let waited = 0; waited < PATIENCE && isCollecting(place.repository.commonDir); waited += LOOK_AGAIN) {
+  for (let waited = 0; waited < PATIENCE && isCollecting(place); waited += LOOK_AGAIN) {
     await pause(LOOK_AGAIN, undefined, { signal })
   }
   const chain = await chainOf(place).catch(() => []) // Then the failure is told by whoever asks next.
@@ -68,8 +72,8 @@ async function isSound({ git }: Place, { commit, telling }: Link): Promise<boole
 }
 
 /** git notes for as long as it does. */
-function isCollecting(commonDir: string): boolean {
-  return fs.existsSync(path.join(commonDir, 'gc.pid'))
+function isCollecting({ repository }: Place): boolean {
+  return fs.existsSync(path.join(repository.commonDir, 'gc.pid'))
 }
 
 function readSuspect(place: Place): Suspect | null {
