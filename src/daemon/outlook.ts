@@ -25,6 +25,10 @@ function* foundOf(session: Session, hasThread: boolean | null, now: Instant): It
 function nextOf(session: Session, hasThread: boolean | null): string {
   const { phase, thread, messages, attempt } = session
   if (phase.name !== 'ended' && !isIdle(session)) return 'the work goes on by itself: there is nothing to resume'
+  if (phase.name === 'ended' && messages.length === 0) return 'nothing: a command is not started twice'
+  const isAllRead = messages.every(message => message.confirmedAt !== null)
+  if (phase.name === 'ended' && phase.outcome === 'done' && isAllRead)
+    return `nothing: it is done; oneshot send ${session.spec.name} gives it more to do`
   const next = `attempt ${attempt + 1}`
   const wasSpokenTo = messages.some(message => message.confirmedAt !== null)
   if (!wasSpokenTo) return `${next} begins with what it was asked for`
