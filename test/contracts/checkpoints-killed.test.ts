@@ -8,6 +8,7 @@ import { bundled } from '../../src/testkit/real/companion.ts'
 import { processesOf } from '../../src/testkit/real/process-list.ts'
 import { until } from '../../src/testkit/real/until.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import type { Line } from './saver.ts'
 
 const KILLS = Number(process.env['KILLS'] ?? 20)
 
@@ -57,7 +58,7 @@ async function expectSound(
   list: readonly Checkpoint[],
 ): Promise<void> {
   expect(said.filter(line => line.startsWith('trouble'))).toEqual([])
-  const known = list.map(({ number, commit }) => `${number} ${commit}`)
+  const known = list.map(({ number, commit }): Line => `${number} ${commit}`)
   expect(known.filter(line => said.includes(line))).toEqual(said)
   expect(list.map(({ number }) => number)).toEqual(list.map((_, at) => at + 1))
   bench.expectSound(repo)

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import net from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint.ts'
 import { bundled } from '../../src/testkit/real/companion.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import type { Made } from './save-once.ts'
 
 const filesOf = (bench: GitBench, repo: string, { commit }: Checkpoint): string[] =>
   bench.git(repo, 'ls-tree', '-r', '--name-only', commit).trim().split('\n')
@@ -78,7 +80,7 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   const { stdout, stderr } = spawnSync(process.execPath, args, somebody)
   fs.rmSync(program)
   expect(stderr).toBe('')
-  const made = JSON.parse(stdout) as Checkpoint
+  const made = JSON.parse(stdout) as NonNullable<Made>
   expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
   const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
   expect(tree).toBe('a.txt\nopen/c.txt\n')
@@ -88,12 +90,19 @@ test('what is neither a file nor a link is left out', async () => {
   const bench = openGitBench()
   const repo = begin(bench)
   fs.rmSync(path.join(repo, 'a.txt'))
-  spawnSync('mkfifo', [path.join(repo, 'a.txt'), path.join(repo, 'pipe')])
+  await Promise.all([listenAt(path.join(repo, 'a.txt')), listenAt(path.join(repo, 'socket'))])
   put(repo, 'b.txt', 'b')
   const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
   expect(filesOf(bench, repo, made)).toContain('b.txt')
   expect(made.leftOut.filter(sentence => !sentence.startsWith('a.txt'))).toEqual([])
 })
+
+/** Makes a socket, which is no file. */
+function listenAt(file: string): Promise<void> {
+  const server = net.createServer()
+  onTestFinished(() => void server.close())
+  return new Promise(resolve => server.listen(file, resolve))
+}
 
 test('an unmerged file that cannot be saved does not keep the others from it', async () => {
   const bench = openGitBench()

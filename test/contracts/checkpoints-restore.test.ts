@@ -147,7 +147,7 @@ test('thinned checkpoints keep their numbers, words and contents, also those in 
   const after = await checkpoints.list(keeping)
   expect(after).toHaveLength(40 - gone)
   expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining([1, 8, 40]))
-  const withoutCommit = ({ commit: _, ...rest }: Checkpoint): object => rest
+  const withoutCommit = (one: Checkpoint): object => ({ ...one, commit: '' })
   const kept = new Set(after.map(({ number }) => number))
   expect(after.map(withoutCommit)).toEqual(before.filter(({ number }) => kept.has(number)).map(withoutCommit))
   bench.git(repo, 'gc', '--quiet', '--prune=now')

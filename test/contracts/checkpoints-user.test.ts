@@ -114,17 +114,22 @@ test('beside a user at work nothing fails because of us, and all ends as without
     const [user, twin] = [await begin(bench, `ours${run}`), await begin(bench, `twin${run++}`)]
     const checkpoints = bench.checkpoints()
     const keeping = bench.keeping(user.repo)
-    let isOver = false
+    const work = { isDone: false }
     const saving = (async () => {
       let made = 0
+<<<<<<< HEAD
       do if ((await checkpoints.save(keeping, occasion(), NEVER)).isNew) made++
       while (!isOver)
+=======
+      do if ((await checkpoints.save(keeping, occasion(), NEVER)).isNew) made++
+      while (!work.isDone)
+>>>>>>> five-git
       return made
     })()
     saving.catch(() => undefined) // It is told of when the user has done everything.
     const came: string[] = []
     for (const deed of deeds) came.push(await user.does(deed))
-    isOver = true
+    work.isDone = true
     expect(await saving).toBeGreaterThan(0)
     const alone: string[] = []
     for (const deed of deeds) alone.push(await twin.does(deed))

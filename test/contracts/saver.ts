@@ -1,6 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { Checkpoint } from '../../src/core/checkpoint.ts'
 import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+
+/** What it says of a checkpoint. */
+export type Line = `${number} ${string}`
+
+const lineFor = ({ number, commit }: Checkpoint): Line => `${number} ${commit}`
 
 /** Saves a working tree over and over while it changes it, until it is killed. Says each checkpoint that was made. */
 const [, , cwd = '', state = '', sessionId = ''] = process.argv
@@ -14,6 +20,11 @@ for (let n = 0; ; n++) {
     fs.writeFileSync(path.join(cwd, file), `${begun} ${n}\n`)
   }
   const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: `${n}`, isVisible: n % 4 === 3 } as const
+<<<<<<< HEAD
   const { checkpoint } = await checkpoints.save(keeping, occasion, signal)
   console.log(`${checkpoint.number} ${checkpoint.commit}`)
+=======
+  const made = await checkpoints.save(keeping, occasion, signal)
+  if (made !== null) console.log(lineFor(made))
+>>>>>>> five-git
 }

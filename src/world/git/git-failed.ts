@@ -23,7 +23,7 @@ function tellingLine(stderr: string): string | undefined {
 }
 
 /** Addresses may hold a name and a password, or a token in the place of the name. */
-export function withoutCredentials(text: string): string {
+function withoutCredentials(text: string): string {
   return text
     .replaceAll(/(https?:\/\/)[^\s/@'"]+@/gi, `$1${HIDDEN}@`)
     .replaceAll(/(\w+:\/\/)[^\s/@'":]+:[^\s/@'"]+@/g, `$1${HIDDEN}@`)

@@ -57,12 +57,8 @@ export class Git {
     if (signal.aborted) throw calledOff(signal)
     const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }
     const env = { ...means.env, ...index, ...call.env }
-    const answer = await runForBytes(means.program, [...means.options, ...args], {
-      cwd,
-      env,
-      signal,
-      input: call.input ?? '',
-    })
+    const input = call.input === undefined ? {} : { input: call.input }
+    const answer = await runForBytes(means.program, [...means.options, ...args], { cwd, env, signal, ...input })
     if (signal.aborted) throw calledOff(signal)
     return answer
   }

@@ -1,8 +1,11 @@
 import fs from 'node:fs'
+import { promisify } from 'node:util'
 import { hasCode } from '../../lib/trouble.ts'
 
 /** Flushed at the same time; file systems make one write of several. */
 const AT_ONCE = 16
+
+const [open, fsync, close] = [promisify(fs.open), promisify(fs.fsync), promisify(fs.close)]
 
 /** Makes files and folders durable, as far as they are there. */
 export async function syncAll(files: readonly string[]): Promise<void> {
@@ -10,17 +13,18 @@ export async function syncAll(files: readonly string[]): Promise<void> {
   const flush = async (): Promise<void> => {
     for (let file = rest.pop(); file !== undefined; file = rest.pop()) await sync(file)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, flush))
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, files.length) }, flush))
 }
 
 async function sync(file: string): Promise<void> {
-  let handle: fs.promises.FileHandle | undefined
+  const fd = await open(file, 'r').catch((cause: unknown) => {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
+    throw cause
+  })
+  if (fd === null) return
   try {
-    handle = await fs.promises.open(file, 'r')
-    await handle.sync()
-  } catch (cause) {
-    if (!hasCode(cause, 'ENOENT', 'ENOTDIR')) throw cause
+    await fsync(fd)
   } finally {
-    await handle?.close()
+    await close(fd)
   }
 }

@@ -24,7 +24,7 @@ export async function deltaOf({ git }: Place, from: string, to: string): Promise
 }
 
 /** What stands in `--numstat -z`: `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
-export function changeIn(said: Buffer): Change {
+function changeIn(said: Buffer): Change {
   const lines = rawPath(said)
     .split('\0')
     .flatMap(line => /^(\d+|-)\t(\d+|-)\t/.exec(line) ?? [])

@@ -6,13 +6,12 @@ import { syncAll } from '../sync-all.ts'
 export const LATER = ['-c', 'core.fsync=none'] as const
 
 /**
- * Makes objects durable: their content, where git has not done that, and the folders that name them, which git 2.39 leaves to
- * chance. Those that lie in a pack are durable already.
+ * Makes objects durable. To flush a file that has its name flushes the name as well; git 2.39 flushes it before it has one, and
+ * leaves the folder to chance, which is then flushed. Objects that lie in a pack are durable already.
  */
 export async function syncObjects(place: Place, objects: readonly string[], isFlushed = false): Promise<void> {
   const files = objects.map(object => fileOf(place, object))
-  const folders = new Set(files.map(file => path.dirname(file)))
-  await syncAll([...(isFlushed ? [] : files), ...folders])
+  await syncAll(isFlushed ? [...new Set(files.map(file => path.dirname(file)))] : files)
 }
 
 function fileOf({ repository }: Place, object: string): string {
