@@ -20,14 +20,15 @@ export interface Pulse {
 /** `group`: the control group of its attempt, where there is one. */
 export function pulseOf(session: Session, home: Home, group: string | null): Pulse {
   const { life, exit, spec, attempt } = session
-  const isAlive = life !== null && exit === null && life.boot === bootId && lives(life) === 'alive'
+  const isHere = life !== null && exit === null && life.boot === bootId
+  const cpu = isHere ? processorTime(life, group) : null
   const { stdout, stderr } = attemptFolder(home, spec.id, attempt)
   const stats = [stdout, stderr].map(file => fs.statSync(file, { throwIfNoEntry: false }))
-  const written = stats.filter(stat => stat !== undefined && stat.size > 0) as fs.Stats[]
+  const written = stats.filter(stat => stat !== undefined).filter(stat => stat.size > 0)
   return {
     pid: life?.pid ?? null,
-    isAlive,
-    cpu: isAlive ? processorTime(life.pid, group) : null,
+    isAlive: cpu !== null || (isHere && lives(life) === 'alive'),
+    cpu,
     written: written.reduce((sum, stat) => sum + stat.size, 0),
     writtenAt: written.length === 0 ? null : Math.floor(Math.max(...written.map(stat => stat.mtimeMs))),
   }

@@ -1,16 +1,9 @@
-import fs from 'node:fs'
 import type { Event } from '../../core/events.ts'
-import type { PhaseName, Session } from '../../core/session.ts'
-import { secretsIn } from '../../lib/mask/env-secrets.ts'
-import { Mask } from '../../lib/mask/mask.ts'
+import type { Session } from '../../core/session.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
-import { BEAT_EVERY, Heart } from './heart.ts'
 import { LogCopier } from './log-copier.ts'
-import { type Note, readNote, saveNote } from './note.ts'
-import { Story } from './story.ts'
-import { folderOf, type Studio } from './studio.ts'
-import { writePages } from './write-pages.ts'
+import { Pen, type Written } from './pen.ts'
+import type { Studio } from './studio.ts'
 
 /** What has just happened is seldom all: whatever it leads to has a moment to follow, and the work goes first. */
 const SOON: Duration = 100
@@ -21,48 +14,43 @@ const SLOWNESS = 20
 const MOST_TRIES = 20
 
 export interface DeskEvents {
-  /** Its pages are there: links can lead to them. `isMadeAnew`: somebody had taken the folder away. */
-  readonly onWritten: (session: Session, isMadeAnew: boolean) => void
+  readonly onWritten: (session: Session, written: Written) => void
   /** It has ended, and everything is written. */
   readonly onFinished: (session: Session) => void
   readonly onTrouble: (session: Session, cause: unknown) => void
 }
 
-/** Writes the files of one session, for as long as it lives and until its end is told. */
+/** Sees to it that the files of one session are written in time, for as long as it lives and until its end is told. */
 export class Desk {
   readonly #studio: Studio
   readonly #events: DeskEvents
-  readonly #heart: Heart
+  readonly #pen: Pen
   readonly #log: LogCopier
   readonly #closing = new AbortController()
-  readonly #written = new Map<string, string>()
   #session: Session
-  #story: Story | undefined
-  #note: Note
-  #mask: { readonly attempt: number; readonly mask: Mask } | undefined
+  /** Something is to be told that the pages do not tell yet. */
   #isStale = true
+  #isBeatDue = true
   #tries = 0
-  /** As the last heartbeat has told it. */
-  #phase: PhaseName | undefined
-  /** When it will be written next, and not before when. */
+  /** When pages will be written next, and not before when. */
   #writeAt: Instant | undefined
   #nextAt: Instant
-  #beatAt: Instant
   #cancel: () => void = () => undefined
 
   constructor(session: Session, studio: Studio, events: DeskEvents) {
     this.#studio = studio
     this.#events = events
     this.#session = session
-    this.#note = readNote(studio.home, session.spec.id) ?? { log: null, state: null, endedAt: null }
-    this.#heart = new Heart(studio)
+    this.#pen = new Pen(session.spec.id, studio)
     this.#nextAt = studio.clock.now()
-    this.#beatAt = studio.clock.now()
     this.#log = new LogCopier(studio, {
       session: () => this.#session,
-      mask: () => this.#maskNow(),
-      note: () => this.#note.log,
-      save: log => this.#noteLog(log),
+      mask: () => this.#pen.maskFor(this.#session),
+      note: () => this.#pen.note.log,
+      save: log => {
+        this.#pen.save({ log })
+        this.#isStale = true // What it says is on its pages, too; with the next heartbeat is soon enough.
+      },
       fail: cause => this.#fail(cause),
       ending: this.#closing.signal,
     })
@@ -83,7 +71,15 @@ export class Desk {
 
   /** This became true of it. */
   add(event: Event): void {
-    this.#story?.add(event)
+    this.#pen.add(event)
+  }
+
+  /** Half a minute has passed. Most sessions have nothing to tell but that: a line is added, and nothing else is looked at. */
+  beat(): void {
+    this.#log.check()
+    if (!this.#isStale && this.#attempt(() => this.#pen.beat(this.#session))) return
+    this.#isBeatDue = true
+    this.#writeBy(this.#studio.clock.now())
   }
 
   /** Writes what is still to be written, now. */
@@ -113,89 +109,38 @@ export class Desk {
     const { clock } = this.#studio
     const begun = clock.awake()
     const session = this.#session
-    const isWritten = this.#tryToWrite(session)
+    const isDone = this.#attempt(() => this.#writeNow(session))
     this.#nextAt = clock.now() + Math.max(PAUSE, (clock.awake() - begun) * SLOWNESS)
-    const isOver = session.phase.name === 'ended' && (isWritten || ++this.#tries >= MOST_TRIES)
+    const isOver = session.phase.name === 'ended' && (isDone || ++this.#tries >= MOST_TRIES)
     if (isOver) void this.#finish(session)
-    else this.#writeBy(Math.max(this.#beatAt, this.#nextAt))
   }
 
-  #tryToWrite(session: Session): boolean {
+  #writeNow(session: Session): void {
+    const written = this.#pen.write(session, { isBeatDue: this.#isBeatDue })
+    this.#isStale = false
+    this.#isBeatDue = false
+    if (written.isWritten) this.#events.onWritten(session, written)
+  }
+
+  /** False when it could not be done, or the deed says so itself. */
+  #attempt(deed: () => unknown): boolean {
     try {
       this.#studio.store.assertEpoch()
-      this.#inFolder((folder, isMadeAnew) => this.#writeIn(folder, session, isMadeAnew))
-      return true
+      return deed() !== false
     } catch (cause) {
-      this.#beatAt = this.#studio.clock.now() + BEAT_EVERY
+      this.#isStale = true
       this.#fail(cause)
       return false
     }
   }
 
-  #writeIn(folder: Folder, session: Session, isMadeAnew: boolean): void {
-    const { store, clock } = this.#studio
-    const mask = this.#maskNow()
-    this.#story ??= new Story(store.events(session.spec.id).map(({ event }) => event))
-    if (this.#isStale) {
-      this.#isStale = false
-      const writing = { session, mask, story: this.#story, note: this.#note, written: this.#written }
-      const note = writePages(folder, writing, this.#studio)
-      if (note.state !== this.#note.state) this.#save(note)
-      this.#events.onWritten(session, isMadeAnew)
-    }
-    if (clock.now() < this.#beatAt && session.phase.name === this.#phase) return
-    this.#phase = session.phase.name
-    this.#beatAt = clock.now() + BEAT_EVERY
-    this.#heart.beat(folder, session, { mask, event: this.#story.events.at(-1) ?? null })
-    this.#log.wake()
-  }
-
-  /** A folder that was taken away, and is made anew, knows nothing of what was written. */
-  #inFolder(deed: (folder: Folder, isMadeAnew: boolean) => void): void {
-    const folder = folderOf(this.#session, this.#studio)
-    if (folder === null) return
-    try {
-      const isMadeAnew = this.#phase !== undefined && !fs.existsSync(folder.at('HEARTBEAT'))
-      if (isMadeAnew) this.#beginAnew()
-      deed(folder, isMadeAnew)
-    } finally {
-      folder.close()
-    }
-  }
-
-  #beginAnew(): void {
-    this.#written.clear()
-    this.#heart.forget()
-    this.#phase = undefined
-    this.#isStale = true
-  }
-
   async #finish(session: Session): Promise<void> {
-    await this.#log.copyAll()
+    const isCopied = await this.#log.copyAll()
     const isStillSo = this.#session === session && this.#writeAt === undefined && !this.#closing.signal.aborted
     if (!isStillSo || session.phase.name !== 'ended') return
-    this.#save({ ...this.#note, endedAt: session.phase.at })
-    this.#events.onFinished(session)
-  }
-
-  /** An environment changes only between attempts. */
-  #maskNow(): Mask {
-    const { attempt, spec } = this.#session
-    if (this.#mask?.attempt !== attempt) {
-      this.#mask = { attempt, mask: new Mask(secretsIn(this.#studio.environment(spec.id))) }
-    }
-    return this.#mask.mask
-  }
-
-  /** What it says is on its pages, too; with the next heartbeat is soon enough. */
-  #noteLog(log: Note['log']): void {
-    this.#isStale = true
-    this.#save({ ...this.#note, log })
-  }
-
-  #save(note: Note): void {
-    this.#note = note
-    saveNote(this.#studio.home, this.#session.spec.id, note)
+    const { at } = session.phase
+    if (!isCopied && ++this.#tries < MOST_TRIES) this.#isStale = true
+    else if (this.#attempt(() => this.#pen.save({ endedAt: at }))) this.#events.onFinished(session)
   }
 
   #fail(cause: unknown): void {

@@ -32,47 +32,43 @@ export class Heart {
     this.#place = place
   }
 
-  beat(folder: Folder, session: Session, { event, mask }: { event: Event | null; mask: Mask }): void {
+  /** Adds a line; the file is made where there is none, unless it was there before: then false. */
+  beat(folder: Folder, session: Session, { event, mask }: { event: Event | null; mask: Mask }): boolean {
     const { clock, home } = this.#place
     const at = clock.now()
-    const known = this.#lines === undefined ? this.#read(folder) : null
+    const before = this.#lines === undefined ? this.#readLast(folder) : null
     const { phase } = session
-    const line = heartbeatLine({
-      at,
-      state: phase.name === 'ended' ? phase.outcome : phase.name,
-      pulse: pulseOf(session, home, this.#groupOf(session)),
-      event,
-      gap: this.#gap(at, known),
-    })
-    this.#append(folder, mask.hide(line))
+    const state = phase.name === 'ended' ? phase.outcome : phase.name
+    const pulse = pulseOf(session, home, this.#groupOf(session))
+    const line = heartbeatLine({ at, state, pulse, event, gap: this.#gap(at, before) })
+    if (!this.#add(folder, mask.hide(line))) return false
     this.#last = { at, awake: clock.awake() }
+    return true
   }
 
-  /** The folder is another one: what is known of the file is no longer so. */
+  /** The file is no longer there: it will be made again. */
   forget(): void {
     this.#lines = undefined
   }
 
-  #append(folder: Folder, line: string): void {
-    const isFull = (this.#lines ?? 0) >= MOST_LINES
-    if (!isFull && appendTo(folder, FILE, line)) {
-      this.#lines = (this.#lines ?? 0) + 1
-      return
+  #add(folder: Folder, line: string): boolean {
+    const count = this.#lines ?? 0
+    if (count > 0 && count < MOST_LINES) {
+      if (!appendTo(folder, FILE, line)) return false
+      this.#lines = count + 1
+      return true
     }
-    const lines = isFull ? this.#linesIn(folder).slice(-(KEPT_LINES - 1)) : []
-    replaceIn(folder, FILE, [...lines, line].join(''))
-    this.#lines = lines.length + 1
+    const lines = [...linesIn(folder).slice(1 - KEPT_LINES), line]
+    replaceIn(folder, FILE, lines.join(''))
+    this.#lines = lines.length
+    return true
   }
 
   /** When the last one was written, by whoever was there before. */
-  #read(folder: Folder): Instant | null {
-    const lines = this.#linesIn(folder)
+  #readLast(folder: Folder): Instant | null {
+    const lines = linesIn(folder)
     this.#lines = lines.length
     return lastBeatIn(lines.at(-1) ?? '')
-  }
-
-  #linesIn(folder: Folder): string[] {
-    return readIn(folder, FILE).match(/[^\n]*\n/g) ?? []
   }
 
   #gap(at: Instant, before: Instant | null): { length: Duration; reason: string } | null {
@@ -92,4 +88,8 @@ export class Heart {
     }
     return this.#group.path
   }
+}
+
+function linesIn(folder: Folder): string[] {
+  return readIn(folder, FILE).match(/[^\n]*\n/g) ?? []
 }

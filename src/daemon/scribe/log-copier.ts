@@ -25,8 +25,10 @@ export interface LogDesk {
 export class LogCopier {
   readonly #studio: Studio
   readonly #desk: LogDesk
-  #running: Promise<void> | undefined
+  #running: Promise<boolean> | undefined
   #isWanted = false
+  /** How large the output was when it was last read. */
+  #seen = -1
   #lastAt = Number.NEGATIVE_INFINITY
   #cancel: () => void = () => undefined
   #leave: () => void = () => undefined
@@ -45,8 +47,14 @@ export class LogCopier {
     this.#cancel = clock.ring(Math.max(clock.now(), this.#lastAt + PAUSE), () => void this.copyAll())
   }
 
-  /** Copies all there is, now; resolves when nothing is left. */
-  async copyAll(): Promise<void> {
+  /** Looks by time as well: not every file system tells of changes. */
+  check(): void {
+    const file = this.#output()
+    if (file !== null && sizeOf(file) !== this.#seen) this.wake()
+  }
+
+  /** Copies all there is, now; resolves when nothing is left, or with false when it could not be done. */
+  async copyAll(): Promise<boolean> {
     this.#isWanted = true
     this.#running ??= this.#copyWhileWanted().finally(() => {
       this.#running = undefined
@@ -63,20 +71,23 @@ export class LogCopier {
     await this.#running
   }
 
-  async #copyWhileWanted(): Promise<void> {
+  async #copyWhileWanted(): Promise<boolean> {
     this.#cancel()
     this.#leave()
     try {
       while (this.#isWanted && !this.#desk.ending.aborted) {
         this.#isWanted = false
         const file = this.#output()
-        const size = file === null ? 0 : (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+        this.#seen = file === null ? 0 : sizeOf(file)
         while (!this.#desk.ending.aborted && (await this.#studio.copying.turn(() => this.#copyOne())));
-        if (file !== null && !this.#isWanted) this.#leave = whenGrown(file, size, () => this.wake())
+        if (file !== null && !this.#isWanted) this.#leave = whenGrown(file, this.#seen, () => this.wake())
       }
+      return !this.#desk.ending.aborted
     } catch (cause) {
       this.#isWanted = false
+      this.#seen = -1
       this.#desk.fail(cause)
+      return false
     }
   }
 
@@ -104,4 +115,8 @@ export class LogCopier {
       folder.close()
     }
   }
+}
+
+function sizeOf(file: string): number {
+  return fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }

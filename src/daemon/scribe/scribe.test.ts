@@ -21,7 +21,7 @@ let project: string
 let scribe: Scribe
 let said: string[]
 const before: Scribe[] = []
-beforeEach(() => {
+beforeEach(async () => {
   temp = tempHome('home')
   project = path.join(path.dirname(temp.home.root), 'project')
   fs.mkdirSync(project)
@@ -29,6 +29,7 @@ beforeEach(() => {
   clock = new VirtualClock()
   said = []
   scribe = another()
+  await scribe.start()
 })
 afterEach(async () => {
   for (const each of [scribe, ...before.splice(0)]) await each.close()

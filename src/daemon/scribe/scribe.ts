@@ -6,12 +6,15 @@ import type { Duration } from '../../lib/time.ts'
 import { wordsOf } from '../../lib/trouble.ts'
 import { Superseded } from '../../ports/store.ts'
 import { Desk } from './desk.ts'
+import { BEAT_EVERY } from './heart.ts'
 import { readNote } from './note.ts'
 import type { Studio } from './studio.ts'
 import { begunAt, leadToNewest, leadToSession, removeFiles } from './top.ts'
 
 /** After each page or piece we rest so many times as long as it took. */
 const REST = { writing: 4, copying: 3 }
+/** So many take a millisecond. */
+const BEATS_AT_ONCE = 10
 /** How long a supervisor that leaves still writes; the next one goes on with the rest. */
 const LAST_WORDS: Duration = 1_000
 
@@ -33,6 +36,7 @@ export class Scribe {
   readonly #newest = new Set<string>()
   readonly #lamented = new Set<string>()
   #isOver = false
+  #cancel: () => void = () => undefined
 
   constructor(place: Place) {
     this.#place = place
@@ -42,6 +46,7 @@ export class Scribe {
   /** Takes up what whoever was here before did not live to write. */
   async start(): Promise<void> {
     const { store, clock } = this.#place
+    this.#beatLater()
     for (const session of store.all().filter(isShown)) {
       if (this.#isUntold(session)) this.follow(store.load(session.spec.id) ?? session)
       await clock.breathe()
@@ -73,11 +78,26 @@ export class Scribe {
   /** Writes what there is to be written, within reason, and then nothing more. */
   async close(): Promise<void> {
     this.#isOver = true
+    this.#cancel()
     this.#studio.writing.hurry()
     this.#studio.copying.hurry()
     const desks = [...this.#desks.values()]
     await Promise.race([Promise.all(desks.map(desk => desk.flush())), pause(LAST_WORDS)])
     await Promise.all(desks.map(desk => desk.close()))
+  }
+
+  #beatLater(): void {
+    const { clock } = this.#place
+    this.#cancel = clock.ring(clock.now() + BEAT_EVERY, () => void this.#beatAll())
+  }
+
+  /** One round for all: a timer for each would cost as much as its line. */
+  async #beatAll(): Promise<void> {
+    this.#beatLater()
+    for (const [index, desk] of [...this.#desks.values()].entries()) {
+      if (!this.#isOver) desk.beat()
+      if (index % BEATS_AT_ONCE === 0) await this.#place.clock.breathe()
+    }
   }
 
   /** Not those that ended before there were such files. */
@@ -106,7 +126,7 @@ export class Scribe {
     const known = this.#desks.get(id)
     if (known !== undefined) return known
     const desk: Desk = new Desk(session, this.#studio, {
-      onWritten: (written, isMadeAnew) => this.#onWritten(written, isMadeAnew),
+      onWritten: (written, { isMadeAnew }) => this.#onWritten(written, isMadeAnew),
       onFinished: () => this.#dismiss(id, desk),
       onTrouble: (troubled, cause) => this.#lament(troubled, cause),
     })

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { Duration } from '../../lib/time.ts'
+import { type ProcessId, ticksOf } from './processes.ts'
 
 /** Linux counts processor time in ticks of 10 ms, whatever its own clock does, and memory in pages of 4 KB on x64 and arm64. */
 const TICK: Duration = 10
@@ -23,20 +24,20 @@ export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
 
 /**
  * Processor time used so far by everything in a control group, the dead included; without one by this process and those of its
- * children that it has waited for. Two reads at most; null where there is neither.
+ * children that it has waited for. Null when it is not alive, or that cannot be told.
  */
-export function processorTime(pid: number, group: string | null): Duration | null {
+export function processorTime(process: ProcessId, group: string | null): Duration | null {
+  const ticks = ticksOf(process)
+  return ticks === null ? null : (timeOfGroup(group) ?? ticks * TICK)
+}
+
+function timeOfGroup(group: string | null): Duration | null {
+  if (group === null) return null
   try {
-    if (group !== null)
-      return Number(/^usage_usec (\d+)$/m.exec(fs.readFileSync(`${group}/cpu.stat`, 'latin1'))?.[1]) / 1_000
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const ticks = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 15)
-    return ticks.reduce((sum, count) => sum + Number(count), 0) * TICK
+    const used = /^usage_usec (\d+)$/m.exec(fs.readFileSync(`${group}/cpu.stat`, 'latin1'))?.[1]
+    return used === undefined ? null : Number(used) / 1_000
   } catch {
-    return null // It has ended, or there is no /proc.
+    return null // It was given back.
   }
 }
 

@@ -49,6 +49,16 @@ export function openSessionFolder(owner: Owner, mayReplace: (id: string) => bool
   }
 }
 
+/** Opens it again, for whoever has seen whose it is; null when it is not there. */
+export function reopenSessionFolder({ project, name }: Owner): Folder | null {
+  const agent = openAgentFolder(project)
+  try {
+    return agent === null ? null : openFolder(agent.at(name))
+  } finally {
+    agent?.close()
+  }
+}
+
 function makeAgentFolder(project: string): Folder | null {
   const place = path.join(project, AGENT_FOLDER)
   if (isThere(place)) return null
@@ -109,12 +119,23 @@ export function hasSessionFolder(agent: Folder, { name, id }: Owner): boolean {
 }
 
 /** Puts a file in its place in one step, whatever was there: a link is replaced and not followed. */
-export function replaceIn(folder: Folder, file: string, text: string | Uint8Array): void {
+export function replaceIn(folder: Folder, file: string, text: string): void {
+  const draft = draftIn(folder, file, text)
+  try {
+    fs.renameSync(draft, folder.at(file))
+  } catch (cause) {
+    fs.rmSync(draft, { force: true })
+    throw cause
+  }
+}
+
+/** Writes what is to be put in the place of a file beside it; answers where. It is a new file, and no link to another. */
+export function draftIn(folder: Folder, file: string, text: string): string {
   const draft = folder.at(`.${file}.tmp`)
   fs.rmSync(draft, { force: true, recursive: true })
   try {
     fs.writeFileSync(draft, text, { flag: 'wx', mode: 0o600 })
-    fs.renameSync(draft, folder.at(file))
+    return draft
   } catch (cause) {
     fs.rmSync(draft, { force: true }) // On a full disk what was begun is taken away again.
     throw cause

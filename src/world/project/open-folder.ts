@@ -9,7 +9,6 @@ const hasProc = fs.existsSync('/proc/self/fd')
  * meanwhile. Whoever works in a project may be confined to it; we are not, and must not be led out of it.
  */
 export interface Folder {
-  readonly fd: number
   /** The path of something in it. */
   at(name: string): string
   close(): void
@@ -21,7 +20,7 @@ export function openFolder(path: string): Folder | null {
     const fd = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     // Without /proc, as on macOS, there is no such path: then links are looked for, but one put there this moment is not seen.
     const root = hasProc ? `/proc/self/fd/${fd}` : path
-    return { fd, at: name => `${root}/${name}`, close: () => fs.closeSync(fd) }
+    return { at: name => `${root}/${name}`, close: () => fs.closeSync(fd) }
   } catch (cause) {
     if (hasCode(cause, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK')) return null
     throw cause

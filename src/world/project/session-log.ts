@@ -4,7 +4,7 @@ import type { Mask } from '../../lib/mask/mask.ts'
 import type { KeyState } from '../../lib/mask/private-key.ts'
 import { readable } from '../../lib/terminal-text.ts'
 import type { Home } from '../os/home.ts'
-import { replaceIn } from './agent-folder.ts'
+import { draftIn, replaceIn } from './agent-folder.ts'
 import { archive, hasArchive } from './archive.ts'
 import { beginning, type LogPlace, nextPiece, type Told } from './next-piece.ts'
 import type { Folder } from './open-folder.ts'
@@ -65,7 +65,7 @@ export async function copyPiece(folder: Folder, known: LogNote, work: LogWork): 
     work.save(written)
     return written.length < LARGEST || isMidLine ? written : await putAway(folder, fd, written, work)
   } finally {
-    fs.closeSync(fd)
+    await close(fd)
   }
 }
 
@@ -74,7 +74,7 @@ async function putAway(folder: Folder, fd: number, note: LogNote, { ending, save
   await archive(folder, { fd, number: note.archives + 1, ending })
   const next = { ...note, archives: note.archives + 1, start: note.at, startsIn: note.isIn, length: 0 }
   save(next)
-  replaceIn(folder, LOG, '')
+  await rename(draftIn(folder, LOG, ''), folder.at(LOG))
   return next
 }
 
@@ -111,9 +111,12 @@ function isPlain(bytes: Buffer): boolean {
   return true
 }
 
+// Not at once, as with everything else that is small: a disk with too much to do makes its writers wait, and giving back the
+// room of a large file takes it a while.
 const write = promisify(fs.write)
+const rename = promisify(fs.rename)
+const close = promisify(fs.close)
 
-/** Not at once, as with everything else that is small: a disk with too much to do makes its writers wait. */
 async function writeAll(fd: number, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     done += (await write(fd, bytes, done, bytes.length - done, position + done)).bytesWritten
