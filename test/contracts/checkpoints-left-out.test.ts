@@ -80,7 +80,7 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   const { stdout, stderr } = spawnSync(process.execPath, args, somebody)
   fs.rmSync(program)
   expect(stderr).toBe('')
-  const made = JSON.parse(stdout) as NonNullable<Made>
+  const { checkpoint: made } = JSON.parse(stdout) as Made
   expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
   const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
   expect(tree).toBe('a.txt\nopen/c.txt\n')

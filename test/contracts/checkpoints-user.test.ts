@@ -117,13 +117,8 @@ test('beside a user at work nothing fails because of us, and all ends as without
     const work = { isDone: false }
     const saving = (async () => {
       let made = 0
-<<<<<<< HEAD
-      do if ((await checkpoints.save(keeping, occasion(), NEVER)).isNew) made++
-      while (!isOver)
-=======
       do if ((await checkpoints.save(keeping, occasion(), NEVER)).isNew) made++
       while (!work.isDone)
->>>>>>> five-git
       return made
     })()
     saving.catch(() => undefined) // It is told of when the user has done everything.

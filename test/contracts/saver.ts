@@ -20,11 +20,6 @@ for (let n = 0; ; n++) {
     fs.writeFileSync(path.join(cwd, file), `${begun} ${n}\n`)
   }
   const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: `${n}`, isVisible: n % 4 === 3 } as const
-<<<<<<< HEAD
-  const { checkpoint } = await checkpoints.save(keeping, occasion, signal)
-  console.log(`${checkpoint.number} ${checkpoint.commit}`)
-=======
-  const made = await checkpoints.save(keeping, occasion, signal)
-  if (made !== null) console.log(lineFor(made))
->>>>>>> five-git
+  const { checkpoint, isNew } = await checkpoints.save(keeping, occasion, signal)
+  if (isNew) console.log(lineFor(checkpoint))
 }

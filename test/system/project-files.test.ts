@@ -128,7 +128,7 @@ it.each(['with spaces', `it's "odd"`, 'new\nline', '$(touch pwned)', '-rf', 'ün
       cwd: '/',
       env: house.env,
     })
-    expect(shown.stdout).toBe(`${project}\n<run><--name><odd><--headless><--><${'/usr/bin/echo'}><hello there>`)
+    expect(shown.stdout).toBe(`${project}\n<run><--name><odd><--headless><--></usr/bin/echo><hello there>`)
     expect(fs.existsSync(path.join(house.root, 'pwned'))).toBe(false)
   },
 )
