@@ -1,6 +1,7 @@
 import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
+import type { Pulse } from '../../views/pulse.ts'
 import { LogCopier } from './log-copier.ts'
 import { Pen, type Written } from './pen.ts'
 import type { Studio } from './studio.ts'
@@ -48,8 +49,9 @@ export class Desk {
       mask: () => this.#pen.maskFor(this.#session),
       note: () => this.#pen.note.log,
       save: log => {
+        // What it says is on its pages, too; with the next heartbeat is soon enough.
+        if (log.length > 0) this.#isStale = true
         this.#pen.save({ log })
-        this.#isStale = true // What it says is on its pages, too; with the next heartbeat is soon enough.
       },
       fail: cause => this.#fail(cause),
       ending: this.#closing.signal,
@@ -76,8 +78,8 @@ export class Desk {
 
   /** Half a minute has passed. Most sessions have nothing to tell but that: a line is added, and nothing else is looked at. */
   beat(): void {
-    this.#log.check()
-    if (!this.#isStale && this.#attempt(() => this.#pen.beat(this.#session))) return
+    const pulse = this.#isStale || this.#pen.hasNews ? null : this.#tryToBeat()
+    if (pulse !== null) return this.#log.check(pulse.written)
     this.#isBeatDue = true
     this.#writeBy(this.#studio.clock.now())
   }
@@ -122,11 +124,21 @@ export class Desk {
     if (written.isWritten) this.#events.onWritten(session, written)
   }
 
-  /** False when it could not be done, or the deed says so itself. */
-  #attempt(deed: () => unknown): boolean {
+  #tryToBeat(): Pulse | null {
+    try {
+      return this.#pen.beat(this.#session)
+    } catch (cause) {
+      this.#fail(cause)
+      return null
+    }
+  }
+
+  /** False when it could not be done. */
+  #attempt(deed: () => void): boolean {
     try {
       this.#studio.store.assertEpoch()
-      return deed() !== false
+      deed()
+      return true
     } catch (cause) {
       this.#isStale = true
       this.#fail(cause)

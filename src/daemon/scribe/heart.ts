@@ -4,7 +4,7 @@ import type { Mask } from '../../lib/mask/mask.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { heartbeatLine, lastBeatIn } from '../../views/pages/heartbeat.ts'
-import { pulseOf } from '../../views/pulse.ts'
+import { type Pulse, pulseOf } from '../../views/pulse.ts'
 import { attemptFolder } from '../../world/os/folders.ts'
 import type { Home } from '../../world/os/home.ts'
 import { readShim } from '../../world/os/spool.ts'
@@ -32,8 +32,11 @@ export class Heart {
     this.#place = place
   }
 
-  /** Adds a line; the file is made where there is none, unless it was there before: then false. */
-  beat(folder: Folder, session: Session, { event, mask }: { event: Event | null; mask: Mask }): boolean {
+  /**
+   * Adds a line, and answers what it tells of. The file is made where there is none, unless it was there before: then null, and
+   * nothing was written.
+   */
+  beat(folder: Folder, session: Session, { event, mask }: { event: Event | null; mask: Mask }): Pulse | null {
     const { clock, home } = this.#place
     const at = clock.now()
     const before = this.#lines === undefined ? this.#readLast(folder) : null
@@ -41,9 +44,9 @@ export class Heart {
     const state = phase.name === 'ended' ? phase.outcome : phase.name
     const pulse = pulseOf(session, home, this.#groupOf(session))
     const line = heartbeatLine({ at, state, pulse, event, gap: this.#gap(at, before) })
-    if (!this.#add(folder, mask.hide(line))) return false
+    if (!this.#add(folder, mask.hide(line))) return null
     this.#last = { at, awake: clock.awake() }
-    return true
+    return pulse
   }
 
   /** The file is no longer there: it will be made again. */

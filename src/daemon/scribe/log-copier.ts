@@ -47,10 +47,9 @@ export class LogCopier {
     this.#cancel = clock.ring(Math.max(clock.now(), this.#lastAt + PAUSE), () => void this.copyAll())
   }
 
-  /** Looks by time as well: not every file system tells of changes. */
-  check(): void {
-    const file = this.#output()
-    if (file !== null && sizeOf(file) !== this.#seen) this.wake()
+  /** So much is written by now: not every file system tells of changes. */
+  check(written: number): void {
+    if (written !== this.#seen && this.#output() !== null) this.wake()
   }
 
   /** Copies all there is, now; resolves when nothing is left, or with false when it could not be done. */

@@ -3,6 +3,9 @@ import type { Event } from '../../core/events.ts'
 import type { PhaseName, Session } from '../../core/session.ts'
 import { secretsIn } from '../../lib/mask/env-secrets.ts'
 import { Mask } from '../../lib/mask/mask.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { Pulse } from '../../views/pulse.ts'
+import { sessionFolder } from '../../world/os/folders.ts'
 import { reopenSessionFolder } from '../../world/project/agent-folder.ts'
 import type { Folder } from '../../world/project/open-folder.ts'
 import { Heart } from './heart.ts'
@@ -26,24 +29,25 @@ export class Pen {
   readonly #heart: Heart
   readonly #pages = new Map<string, string>()
   #story: Story | undefined
-  #note: Note
+  #note: Note | undefined
   #mask: { readonly attempt: number; readonly mask: Mask } | undefined
+  #trackerAt: Instant | undefined
   /** As the last heartbeat has told it; undefined before there was one. */
   #phase: PhaseName | undefined
 
   constructor(id: string, studio: Studio) {
     this.#studio = studio
     this.#id = id
-    this.#note = readNote(studio.home, id) ?? { log: null, state: null, endedAt: null }
     this.#heart = new Heart(studio)
   }
 
   get note(): Note {
+    this.#note ??= readNote(this.#studio.home, this.#id) ?? { log: null, state: null, endedAt: null }
     return this.#note
   }
 
   save(news: Partial<Note>): void {
-    this.#note = { ...this.#note, ...news }
+    this.#note = { ...this.note, ...news }
     saveNote(this.#studio.home, this.#id, this.#note)
   }
 
@@ -75,11 +79,16 @@ export class Pen {
     }
   }
 
-  /** Adds a heartbeat to those that are there, and does nothing else; false when none are. */
-  beat(session: Session): boolean {
+  /** Whether its tracker has said something since its pages were written. */
+  get hasNews(): boolean {
+    return this.#trackerAt !== undefined && this.#trackerAt !== trackerTime(this.#studio, this.#id)
+  }
+
+  /** Adds a heartbeat to those that are there, and does nothing else; null when none are. */
+  beat(session: Session): Pulse | null {
     const folder = this.#phase === undefined ? null : reopenSessionFolder(ownerOf(session))
     try {
-      return folder !== null && this.#beatIn(folder, session)
+      return folder === null ? null : this.#beatIn(folder, session)
     } finally {
       folder?.close()
     }
@@ -95,13 +104,19 @@ export class Pen {
   #writeIn(folder: Folder, session: Session): void {
     const { store } = this.#studio
     this.#story ??= new Story(store.events(this.#id).map(({ event }) => event))
-    const writing = { session, story: this.#story, mask: this.maskFor(session), note: this.#note, written: this.#pages }
+    this.#trackerAt = trackerTime(this.#studio, this.#id)
+    const writing = { session, story: this.#story, mask: this.maskFor(session), note: this.note, written: this.#pages }
     const { state } = writePages(folder, writing, this.#studio)
-    if (state !== this.#note.state) this.save({ state })
+    if (state !== this.note.state) this.save({ state })
   }
 
-  #beatIn(folder: Folder, session: Session): boolean {
+  #beatIn(folder: Folder, session: Session): Pulse | null {
     this.#phase = session.phase.name
     return this.#heart.beat(folder, session, { mask: this.maskFor(session), event: this.#story?.events.at(-1) ?? null })
   }
+}
+
+/** 0 when it has said nothing. */
+function trackerTime({ home }: Studio, id: string): Instant {
+  return fs.statSync(sessionFolder(home, id).tracker, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

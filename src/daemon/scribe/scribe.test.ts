@@ -207,6 +207,23 @@ test('what is removed from a project comes back, and what is switched off never 
   expect(fs.existsSync(at('mute-secret'))).toBe(false)
 })
 
+test('what a task tracker says is told with the next heartbeat, and when the state changed', async () => {
+  const session = running(begin())
+  await says('# ● running', 'STATUS.md')
+  const first = /changed: (.*)/.exec(read('LAST_STATE.md'))?.[1] ?? ''
+  await clock.pass(2_000)
+  const ready = [{ id: 'bd-1', title: 'deploy it', state: 'open' }]
+  const said = { kind: 'beads', version: '1.3.0', at: clock.now(), hash: 'abc', ready }
+  fs.writeFileSync(sessionFolder(temp.home, session.spec.id).tracker, JSON.stringify(said))
+  await clock.pass(30_000)
+  await says('| bd-1 | open | deploy it |', 'LAST_STATE.md')
+  const second = /changed: (.*)/.exec(read('LAST_STATE.md'))?.[1] ?? ''
+  expect(second > first).toBe(true)
+  const tasks = [{ id: '1', title: 'test it', state: 'open', source: 'user' }] as const
+  record({ ...session, tasks })
+  await says('| 1 | open | test it | user |', 'LAST_STATE.md')
+})
+
 test('whoever leaves writes down what is new, and nothing after that', async () => {
   const session = running(begin())
   fs.writeFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'last words\n')

@@ -35,6 +35,8 @@ export class Scribe {
   /** Sessions that the links at the top of their projects are to lead to, once their pages are there. */
   readonly #newest = new Set<string>()
   readonly #lamented = new Set<string>()
+  /** Sessions whose files were taken away. */
+  readonly #gone = new Set<string>()
   #isOver = false
   #cancel: () => void = () => undefined
 
@@ -47,7 +49,7 @@ export class Scribe {
   async start(): Promise<void> {
     const { store, clock } = this.#place
     this.#beatLater()
-    for (const session of store.all().filter(isShown)) {
+    for (const session of store.all()) {
       if (this.#isUntold(session)) this.follow(store.load(session.spec.id) ?? session)
       await clock.breathe()
     }
@@ -56,12 +58,13 @@ export class Scribe {
 
   /** A session is like this now. */
   follow(session: Session): void {
-    if (!this.#isOver && isShown(session)) this.#deskOf(session).tell(session)
+    if (this.#isToBeShown(session)) this.#deskOf(session).tell(session)
   }
 
   /** This became true of it. */
   note(session: Session, event: Event): void {
-    if (this.#isOver || !isShown(session)) return
+    if (event.type === 'session.woken') this.#gone.delete(session.spec.id)
+    if (!this.#isToBeShown(session)) return
     this.#deskOf(session).add(event)
     if (event.type === 'session.created' || event.type === 'session.woken') this.#newest.add(session.spec.id)
   }
@@ -69,6 +72,7 @@ export class Scribe {
   /** Takes a session's files away, before it is forgotten itself. */
   async remove(session: Session): Promise<void> {
     const { id } = session.spec
+    this.#gone.add(id)
     await this.#desks.get(id)?.close()
     this.#desks.delete(id)
     this.#attempt(session, () => removeFiles(session, this.#studio))
@@ -82,7 +86,7 @@ export class Scribe {
     this.#studio.writing.hurry()
     this.#studio.copying.hurry()
     const desks = [...this.#desks.values()]
-    await Promise.race([Promise.all(desks.map(desk => desk.flush())), pause(LAST_WORDS)])
+    await Promise.race([Promise.all(desks.map(desk => desk.flush())), pause(LAST_WORDS, undefined, { ref: false })])
     await Promise.all(desks.map(desk => desk.close()))
   }
 
@@ -93,10 +97,19 @@ export class Scribe {
 
   /** One round for all: a timer for each would cost as much as its line. */
   async #beatAll(): Promise<void> {
+    const { store, clock } = this.#place
     this.#beatLater()
-    for (const [index, desk] of [...this.#desks.values()].entries()) {
-      if (!this.#isOver) desk.beat()
-      if (index % BEATS_AT_ONCE === 0) await this.#place.clock.breathe()
+    try {
+      for (const [index, desk] of [...this.#desks.values()].entries()) {
+        if (index % BEATS_AT_ONCE === 0) {
+          await clock.breathe()
+          if (this.#isOver) return
+          store.assertEpoch()
+        }
+        desk.beat()
+      }
+    } catch (cause) {
+      this.#giveWay(cause)
     }
   }
 
@@ -105,6 +118,10 @@ export class Scribe {
     if (this.#desks.has(spec.id)) return false
     const note = phase.name === 'ended' ? readNote(this.#place.home, spec.id) : undefined
     return phase.name !== 'ended' || (note !== undefined && note.endedAt !== phase.at)
+  }
+
+  #isToBeShown({ spec }: Session): boolean {
+    return !this.#isOver && spec.projectFiles !== false && !this.#gone.has(spec.id)
   }
 
   #sessions(): Session[] {
@@ -153,18 +170,18 @@ export class Scribe {
     }
   }
 
+  /** To another supervisor, who writes from now on. */
+  #giveWay(cause: unknown): void {
+    if (!(cause instanceof Superseded)) return
+    this.#isOver = true
+    this.#place.onTrouble('', cause)
+  }
+
   /** Once for each session, until it goes well again. */
   #lament({ spec }: Session, cause: unknown): void {
-    if (cause instanceof Superseded) {
-      this.#isOver = true
-      return this.#place.onTrouble(spec.id, cause)
-    }
-    if (this.#lamented.has(spec.id)) return
+    this.#giveWay(cause)
+    if (this.#isOver || this.#lamented.has(spec.id)) return
     this.#lamented.add(spec.id)
     this.#place.say(`${spec.name} its files in ${spec.cwd} cannot be written: ${wordsOf(cause)}`)
   }
-}
-
-function isShown({ spec }: Session): boolean {
-  return spec.projectFiles !== false
 }

@@ -146,7 +146,7 @@ export function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder)
   } catch (cause) {
-    if (!hasCode(cause, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw cause
+    if (!hasCode(cause, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR')) throw cause
   }
 }
 
