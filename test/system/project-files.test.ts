@@ -172,7 +172,7 @@ it('no link in a project leads the writer out of it', async () => {
   await house.oneshot('daemon', 'stop') // Whatever it has to write is written.
   expect(fs.readFileSync(victim, 'utf8')).toBe('precious')
   expect(fs.readdirSync(folder)).toEqual([])
-  for (const file of FILES) expect(fs.lstatSync(house.path('.agent/command-hostile', file)).isFile()).toBe(true)
+  for (const file of FILES) expect(fs.lstatSync(house.path('.agent/command-hostile', file)).isFile(), file).toBe(true)
 })
 
 it('secrets are in none of these files, and whole in the private ones', async () => {
