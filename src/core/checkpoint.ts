@@ -39,6 +39,12 @@ export interface Change {
   readonly removed: number
 }
 
+export const NO_CHANGE: Change = { files: 0, added: 0, removed: 0 }
+
+export function sumOf(one: Change, other: Change): Change {
+  return { files: one.files + other.files, added: one.added + other.added, removed: one.removed + other.removed }
+}
+
 /** How a session's work is saved. */
 export interface Saving {
   /** `branch`: also as a visible commit on the branch that is checked out. */
@@ -54,12 +60,20 @@ export interface Saved {
   readonly last: Pick<Checkpoint, 'number' | 'commit' | 'at' | 'trigger'> | null
   /** Why the last try came to nothing; null when it did not. */
   readonly trouble: string | null
+  /** What is to be saved next, whoever supervises by then; null when nothing is. */
+  readonly wanted: { readonly trigger: Trigger; readonly at: Instant } | null
   /** How far the remote has come; null where nothing is pushed, or never was. */
   readonly pushed: { readonly number: number; readonly at: Instant } | null
   readonly pushTrouble: string | null
 }
 
-export const NOTHING_SAVED: Saved = { last: null, trouble: null, pushed: null, pushTrouble: null }
+export const NOTHING_SAVED: Saved = {
+  last: null,
+  trouble: null,
+  wanted: null,
+  pushed: null,
+  pushTrouble: null,
+}
 
 /** For sessions that were accepted before there were checkpoints, too. */
 export const DEFAULT_SAVING: Saving = { mode: 'ref', interval: 300_000, push: null }

@@ -1,5 +1,5 @@
 import { oneLine } from '../lib/terminal-text.ts'
-import { planned } from './planning.ts'
+import { planned, replanned } from './planning.ts'
 import type { Rules } from './rules.ts'
 import type { Activity, Session } from './session.ts'
 import type { News, SignalOf } from './signals.ts'
@@ -40,6 +40,8 @@ export function take(session: Session, { at, news }: SignalOf<'agent.told'>): St
       ])
     case 'planned':
       return planned(session, news.tasks, at)
+    case 'replanned':
+      return replanned(session, news.tasks, at)
     case 'unknown':
       if (session.unknown.includes(news.what) || session.unknown.length >= MOST_UNKNOWN) return nothing(session)
       return step({ ...session, unknown: [...session.unknown, news.what] }, [

@@ -21,7 +21,7 @@ function after(session: Session, ...signals: readonly Signal[]): { session: Sess
   return { session: last, told }
 }
 
-const failed = { at: 1, type: 'checkpoint.failed', reason: 'no repository' } as const
+const failed = { at: 1, type: 'checkpoint.failed', reason: 'no repository', isFinal: true } as const
 const unpushed = { at: 1, type: 'checkpoint.unpushed', reason: 'no route' } as const
 const pushed = { at: 2, type: 'checkpoint.pushed', number: 3 } as const
 

@@ -1,4 +1,6 @@
+import type { Instant } from '../lib/time.ts'
 import type { Saved } from './checkpoint.ts'
+import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
@@ -6,13 +8,30 @@ import { nothing, type Step, step } from './step.ts'
 export function rememberCheckpoint(session: Session, { at, checkpoint }: SignalOf<'checkpoint.saved'>): Step {
   const { number, commit, trigger } = checkpoint
   const last = { number, commit, at: checkpoint.at, trigger }
-  return step(withSaved(session, { last, trouble: null }), [{ at, type: 'checkpoint.saved', checkpoint }])
+  return step(withSaved(session, { last, trouble: null, wanted: stillWanted(session, at) }), [
+    { at, type: 'checkpoint.saved', checkpoint },
+  ])
+}
+
+export function rememberNothing(session: Session, { at }: SignalOf<'checkpoint.unneeded'>): Step {
+  const { trouble, wanted } = session.saved
+  if (trouble === null && wanted === null) return nothing(session)
+  return step(withSaved(session, { trouble: null, wanted: stillWanted(session, at) }), [])
 }
 
 /** The same trouble is told once, however often it is met. */
-export function rememberFailure(session: Session, { at, reason }: SignalOf<'checkpoint.failed'>): Step {
-  if (session.saved.trouble === reason) return nothing(session)
-  return step(withSaved(session, { trouble: reason }), [{ at, type: 'checkpoint.failed', reason }])
+export function rememberFailure(session: Session, { at, reason, isFinal }: SignalOf<'checkpoint.failed'>): Step {
+  const { trouble, wanted } = session.saved
+  const isKnown = trouble === reason
+  if (isKnown && !(isFinal && wanted !== null)) return nothing(session)
+  const next = isFinal ? null : wanted
+  const events: Event[] = isKnown ? [] : [{ at, type: 'checkpoint.failed', reason }]
+  return step(withSaved(session, { trouble: reason, wanted: next }), events)
+}
+
+/** What was wanted after the moment that was saved is not in it. */
+function stillWanted({ saved }: Session, savedAt: Instant): Saved['wanted'] {
+  return saved.wanted !== null && saved.wanted.at > savedAt ? saved.wanted : null
 }
 
 /** Told when it begins to work, or works again. */
@@ -21,9 +40,8 @@ export function rememberPush(session: Session, { at, number }: SignalOf<'checkpo
   if (remote === null) return nothing(session)
   const { pushed, pushTrouble } = session.saved
   const isNews = pushed === null || pushTrouble !== null
-  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), [
-    ...(isNews ? [{ at, type: 'checkpoint.pushed' as const, remote, number }] : []),
-  ])
+  const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
+  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), events)
 }
 
 export function rememberFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Step {

@@ -4,10 +4,10 @@ import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
-import type { Task } from './task.ts'
+import type { Change, Task } from './task.ts'
 
 /** A plan longer than this is no plan. */
-const MOST_TASKS = 200
+export const MOST_TASKS = 200
 const LONGEST_TITLE = 300
 
 type Named = Omit<Task, 'source'>
@@ -19,6 +19,19 @@ export function planned(session: Session, tasks: readonly Named[], at: Instant):
     task => task.source === 'user' || (task.state === 'done' && !plan.some(({ id }) => id === task.id)),
   )
   return changed(session, [...kept, ...plan], at)
+}
+
+/** An agent that numbers its tasks tells only what has changed. What it did not tell us of is taken as it comes. */
+export function replanned(session: Session, changes: readonly Change[], at: Instant): Step {
+  return changed(session, changes.reduce(withChange, session.tasks), at)
+}
+
+function withChange(tasks: readonly Task[], { id, title, state }: Change): readonly Task[] {
+  const before = tasks.find(task => task.id === id && task.source === 'agent')
+  if (state === 'dropped') return tasks.filter(task => task !== before)
+  const told = { id, title: title ?? before?.title ?? `task ${id}`, state: state ?? before?.state ?? 'open' }
+  const task = tidy(told, 'agent')
+  return before === undefined ? [...tasks, task] : tasks.map(other => (other === before ? task : other))
 }
 
 /** What a person names is added to, or changes what has the same id. */

@@ -11,7 +11,14 @@ import {
   waitForHelp,
 } from './ending.ts'
 import { listen } from './hearing.ts'
-import { noteTrouble, rememberCheckpoint, rememberFailedPush, rememberFailure, rememberPush } from './keeping.ts'
+import {
+  noteTrouble,
+  rememberCheckpoint,
+  rememberFailedPush,
+  rememberFailure,
+  rememberNothing,
+  rememberPush,
+} from './keeping.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
 import type { Rules } from './rules.ts'
@@ -36,6 +43,7 @@ function whileAlive<T extends SignalType>(react: Reaction<PhaseName, T>): Reacti
 /** What was saved and planned is remembered whatever the session is at. */
 const KEEPING = {
   'checkpoint.saved': rememberCheckpoint,
+  'checkpoint.unneeded': rememberNothing,
   'checkpoint.failed': rememberFailure,
   'checkpoint.pushed': rememberPush,
   'checkpoint.unpushed': rememberFailedPush,

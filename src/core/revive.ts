@@ -1,4 +1,4 @@
-import { DEFAULT_SAVING, NOTHING_SAVED, type Saved } from './checkpoint.ts'
+import { DEFAULT_SAVING, NOTHING_SAVED, type Saved, type Saving } from './checkpoint.ts'
 import { create } from './create.ts'
 import type { Thread } from './conversation.ts'
 import type { TroubleKind } from './failure.ts'
@@ -24,9 +24,17 @@ export function revive(written: Session | Version1): Session {
 }
 
 /** Before there were checkpoints and tasks. */
-function kept(written: Omit<Session, 'saved'> & { readonly saved?: Saved }): Session {
-  const { saved } = written
-  if (saved !== undefined) return { ...written, saved }
+type Version3 = Omit<Session, 'spec' | 'saved'> & {
+  readonly spec: Omit<Spec, 'saving'> & { readonly saving?: Saving }
+  readonly saved?: Saved
+}
+
+function isKept(written: Version3): written is Session {
+  return written.spec.saving !== undefined && written.saved !== undefined
+}
+
+function kept(written: Version3): Session {
+  if (isKept(written)) return written
   return { ...written, spec: { ...written.spec, saving: DEFAULT_SAVING }, saved: NOTHING_SAVED, tasks: [], notes: [] }
 }
 

@@ -3,7 +3,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life } from './session.ts'
 import type { Spending } from './spending.ts'
-import type { Task } from './task.ts'
+import type { Change, Task } from './task.ts'
 
 /** What an agent tells of its work while it is at it. */
 export type News =
@@ -22,6 +22,8 @@ export type News =
   | { readonly type: 'retrying'; readonly failure: Failure }
   /** Its plan as it is now, in whole: what is not in it any more is no longer meant. */
   | { readonly type: 'planned'; readonly tasks: readonly Omit<Task, 'source'>[] }
+  /** A part of its plan has changed, and the rest has not; null is as it was. */
+  | { readonly type: 'replanned'; readonly tasks: readonly Change[] }
   /** Something in its output that its adapter does not know, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 
@@ -76,8 +78,10 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
   | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
-  /** It was to be saved and could not be. */
-  | { readonly type: 'checkpoint.failed'; readonly reason: string }
+  /** Nothing has changed since the last one. */
+  | { readonly type: 'checkpoint.unneeded' }
+  /** It was to be saved and could not be. `isFinal`: nor will it be by trying again. */
+  | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
   | { readonly type: 'checkpoint.pushed'; readonly number: number }
   | { readonly type: 'checkpoint.unpushed'; readonly reason: string }
   /** Something beside the work went wrong, such as a task tracker that does not answer. */
@@ -109,6 +113,7 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'user.hold',
   'clock.due',
   'checkpoint.saved',
+  'checkpoint.unneeded',
   'checkpoint.failed',
   'checkpoint.pushed',
   'checkpoint.unpushed',

@@ -7,3 +7,10 @@ export interface Task {
   /** Who named it: the agent in its own plan, or a person (or the agent) by `oneshot tasks`. */
   readonly source: 'agent' | 'user'
 }
+
+/** What becomes of a task; null is as it was. */
+export interface Change {
+  readonly id: string
+  readonly title: string | null
+  readonly state: Task['state'] | 'dropped' | null
+}

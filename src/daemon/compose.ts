@@ -5,9 +5,12 @@ import { DEFAULT_RULES } from '../core/rules.ts'
 import { Engine } from '../engine/engine.ts'
 import type { World } from '../engine/world.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
+import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
+import { beadsTracker } from '../world/beads/beads.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
@@ -26,6 +29,7 @@ export interface Composed {
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
   readonly work: TmuxWork
+  readonly checkpoints: Checkpoints
   readonly scribe: Scribe
 }
 
@@ -38,11 +42,13 @@ export function compose(
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
+  const checkpoints = gitCheckpoints(home)
   const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
   const { say, onTrouble } = hooks
   const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
   const engine = new Engine({
     store,
+    checkpoints,
     work,
     agents,
     clock: systemClock,
@@ -55,9 +61,10 @@ export function compose(
       hooks.onEvent(session, event)
       scribe.note(session, event)
     },
+    tracker: beadsTracker(home),
   })
   engine.onChange(session => scribe.follow(session))
-  return { engine, store, agents, panes, work, scribe }
+  return { engine, store, agents, panes, work, checkpoints, scribe }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

@@ -56,7 +56,7 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes, work, scribe } = compose(home, {
+  const { engine, store, agents, panes, work, checkpoints, scribe } = compose(home, {
     say,
     onTrouble: tryAgainLater,
     onEvent: tellEvent,
@@ -81,6 +81,7 @@ async function host(home: Home): Promise<void> {
     engine,
     scribe,
     agents,
+    checkpoints,
     admission: new Turnstile(),
     assertReady: () => panes.assertReady(),
     about: () => {

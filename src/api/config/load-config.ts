@@ -36,6 +36,8 @@ export async function loadConfig(from: {
     agent: settle('agent', strongestFirst),
     autonomy: settle('autonomy', strongestFirst),
     resilient: settle('resilient', strongestFirst),
+    checkpoints: settle('checkpoints', strongestFirst),
+    'checkpoint-push': settle('checkpoint-push', strongestFirst),
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
     'project-files': settle('project-files', strongestFirst),
     name: settle('name', strongestFirst),

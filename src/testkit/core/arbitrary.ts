@@ -56,6 +56,9 @@ const news: fc.Arbitrary<News> = fc.constantFrom<News>(
   { type: 'unknown', what: 'system/foo' },
   { type: 'planned', tasks: [{ id: '1', title: 'first', state: 'doing' }] },
   { type: 'planned', tasks: [{ id: '2', title: 'second', state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '1', title: null, state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '3', title: 'third', state: null }] },
+  { type: 'replanned', tasks: [{ id: '2', title: null, state: 'dropped' }] },
 )
 
 const CHECKPOINT: Checkpoint = {
@@ -137,8 +140,9 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return one({})
     case 'user.message':
       return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
-    case 'user.hold':
     case 'checkpoint.failed':
+      return fc.boolean().map(isFinal => ({ at, type, reason: 'no repository', isFinal }))
+    case 'user.hold':
     case 'checkpoint.unpushed':
       return fc.constant({ at, type, reason: 'held' })
     case 'checkpoint.saved':
@@ -152,6 +156,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
     case 'user.resume':
     case 'user.stop':
     case 'clock.due':
+    case 'checkpoint.unneeded':
       return fc.constant({ at, type })
   }
 }
@@ -196,13 +201,14 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   }
   const { type, exit, word, thread, key, has } = whim
   if (type === 'user.message') return { at, type, key, gist: 'and this' }
-  if (type === 'user.hold' || type === 'checkpoint.failed' || type === 'checkpoint.unpushed')
-    return { at, type, reason: 'held' }
+  if (type === 'user.hold' || type === 'checkpoint.unpushed') return { at, type, reason: 'held' }
+  if (type === 'checkpoint.failed') return { at, type, reason: 'no repository', isFinal: has }
   if (type === 'checkpoint.saved') return { at, type, checkpoint: CHECKPOINT }
   if (type === 'checkpoint.pushed') return { at, type, number: 1 }
   if (type === 'trouble.noted') return { at, type, note: 'bd does not answer' }
   if (type === 'user.tasks') return { at, type, tasks: [{ id: key, title: 'first', state: has ? 'done' : 'open' }] }
-  if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due') return { at, type }
+  if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due' || type === 'checkpoint.unneeded')
+    return { at, type }
   const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
   const fields = {
     life: LIFE,

@@ -16,6 +16,7 @@ test('whoever has only this file can look, go on, and do without us', () => {
       saved: {
         last: { number: 7, commit: 'c0ffee', at: at(41), trigger: 'edit' },
         trouble: null,
+        wanted: null,
         pushed: { number: 6, at: at(40) },
         pushTrouble: null,
       },

@@ -21,7 +21,7 @@ export interface SessionFolder {
   readonly hooks: string
   /** How far its files in the project were written. */
   readonly project: string
-  /** What a task tracker said when it was last asked. */
+  /** What it last saw of its project's task tracker. */
   readonly tracker: string
 }
 
