@@ -53,7 +53,13 @@ function pattern(lines: readonly string[]): RegExp {
   return new RegExp(`^${escaped.join('\n').replaceAll(/^\.\*$/gm, '[\\s\\S]*')}$`)
 }
 
-describe.each(['README.md', 'docs/demo-agent.md', 'docs/notifications.md', 'docs/checkpoints.md'])('%s', page => {
+describe.each([
+  'README.md',
+  'docs/demo-agent.md',
+  'docs/notifications.md',
+  'docs/checkpoints.md',
+  'docs/project-files.md',
+])('%s', page => {
   const blocks = consoleBlocks(read(page))
   it.each(blocks.map((steps, i) => [i + 1, steps] as const))(
     'shows the truth in console block %i',

@@ -69,10 +69,10 @@ export class Pen {
     const folder = folderOf(session, this.#studio)
     if (folder === null) return { isWritten: false, isMadeAnew: false }
     try {
-      const isMadeAnew = this.#phase !== undefined && !fs.existsSync(folder.at('HEARTBEAT'))
+      const isMadeAnew = this.#phase !== undefined && !isFile(folder.at('HEARTBEAT'))
       if (isMadeAnew) this.#beginAnew()
       this.#writeIn(folder, session)
-      if (isBeatDue || session.phase.name !== this.#phase) this.#beatIn(folder, session)
+      if (isBeatDue || session.phase.name !== this.#phase) this.#beatAnyhow(folder, session)
       return { isWritten: true, isMadeAnew }
     } finally {
       folder.close()
@@ -110,6 +110,12 @@ export class Pen {
     if (state !== this.note.state) this.save({ state })
   }
 
+  #beatAnyhow(folder: Folder, session: Session): void {
+    if (this.#beatIn(folder, session) !== null) return
+    this.#heart.forget() // Something else was put in the place of its file.
+    this.#beatIn(folder, session)
+  }
+
   #beatIn(folder: Folder, session: Session): Pulse | null {
     this.#phase = session.phase.name
     return this.#heart.beat(folder, session, { mask: this.maskFor(session), event: this.#story?.events.at(-1) ?? null })
@@ -119,4 +125,8 @@ export class Pen {
 /** 0 when it has said nothing. */
 function trackerTime({ home }: Studio, id: string): Instant {
   return fs.statSync(sessionFolder(home, id).tracker, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function isFile(path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }
