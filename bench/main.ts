@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { checkpoint } from './figures/checkpoint.ts'
 import { death } from './figures/death.ts'
 import { idle } from './figures/idle.ts'
 import { latency } from './figures/latency.ts'
@@ -26,6 +27,7 @@ const FIGURES: Readonly<Record<string, (shop: Workshop) => Promise<Row[]>>> = {
   death,
   restart,
   output,
+  checkpoint,
   memory,
   idle,
   list,

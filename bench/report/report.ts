@@ -45,6 +45,9 @@ ${notMeasured.map(reason => `\nNot measured: ${reason}\n`).join('')}
   lines nobody kept. runit, s6 and the loop let it write into a file, pm2 and supervisord read a pipe.
 - **output**: numbered lines of 100 bytes, written in 64,000-byte chunks; MB/s as the writing program measures them.
   The record is compared with what was written, byte for byte.
+- **checkpoint**: of a repository that was made for it, packed as a clone is, with a quarter as many ignored files; from the call
+  until it is durable, in a process that is running. *The first* of a session makes its private index from the user's; the
+  others find it. \`git status\` is a process of its own in the same working tree. All have the same warm caches.
 - **memory**: smaps_rollup. Per session: private memory of its shim and an equal share of the whole tmux server. runit's
   runsv with its share of runsvdir is the smallest supervisor that was at hand.
 - **idle CPU**: schedstat of daemon, keeper, tmux server and all shims, with waited-for children. 200 agents sleep.

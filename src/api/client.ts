@@ -4,8 +4,26 @@ import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
 import { hasCode, wordsOf } from '../lib/trouble.ts'
 import { refusal } from './contract/problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './contract/requests.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from './contract/session-view.ts'
+import type {
+  AdoptRequest,
+  CleanRequest,
+  NotifyTestRequest,
+  RestoreRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+  TasksRequest,
+} from './contract/requests.ts'
+import type {
+  CheckpointView,
+  DaemonView,
+  MessageView,
+  OutlookView,
+  RestoredView,
+  SessionView,
+  TaskView,
+  TrialView,
+} from './contract/session-view.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -19,8 +37,18 @@ export interface Client {
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Takes up a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
+  /** What is found of it, and what resuming it would do. Changes nothing. */
+  outlook(id: string): Promise<OutlookView>
+  /** Goes on here with a session of which only its checkpoints are left. */
+  adopt(request: AdoptRequest): Promise<{ outlook: OutlookView; session: SessionView | null }>
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
+  /** Saves its working tree now; the newest checkpoint, and whether it is new. */
+  checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
+  /** Brings one back; where to, and what was saved of what was there before. */
+  restore(id: string, request: RestoreRequest): Promise<RestoredView>
+  /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
+  tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test on one channel or on all. */
   testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
@@ -32,6 +60,9 @@ const PATIENCE: Duration = 5_000
 const SHORT_PATIENCE: Duration = 2_000
 /** Starting a session waits for tmux, removing many for the disk. */
 const LONG_PATIENCE: Duration = 60_000
+
+/** A large repository whose files are not in memory. */
+const GIT_PATIENCE: Duration = 300_000
 
 export function connect(socket: string): Client {
   const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: SHORT_PATIENCE })
@@ -51,7 +82,12 @@ export function connect(socket: string): Client {
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
+    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`),
+    adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
+    checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
+    restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
+    tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
   }

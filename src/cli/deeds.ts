@@ -5,6 +5,7 @@ import type { CommandName } from './table/command.ts'
 export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   run: async () => (await import('./commands/run.ts')).run,
   send: async () => (await import('./commands/send.ts')).send,
+  tasks: async () => (await import('./commands/tasks.ts')).tasks,
   resume: async () => (await import('./commands/resume.ts')).resume,
   hold: async () => (await import('./commands/hold.ts')).hold,
   attach: async () => (await import('./commands/attach.ts')).attach,
@@ -18,6 +19,10 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   follow: async () => (await import('./commands/follow.ts')).follow,
   events: async () => (await import('./commands/events.ts')).events,
   messages: async () => (await import('./commands/messages.ts')).messages,
+  checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,
+  checkpoints: async () => (await import('./commands/checkpoints.ts')).checkpoints,
+  diff: async () => (await import('./commands/diff.ts')).diff,
+  restore: async () => (await import('./commands/restore.ts')).restore,
   daemon: async () => (await import('./commands/daemon.ts')).daemon,
   boot: async () => (await import('./commands/boot.ts')).boot,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,

@@ -1,5 +1,6 @@
 import { REACTIONS } from './reactions.ts'
 import type { Rules } from './rules.ts'
+import { wantCheckpoint } from './saving.ts'
 import type { Session } from './session.ts'
 import type { Signal } from './signals.ts'
 import { nothing, type Step } from './step.ts'
@@ -11,5 +12,5 @@ import { nothing, type Step } from './step.ts'
 export function decide(session: Session, signal: Signal, rules: Rules): Step {
   if ('attempt' in signal && signal.attempt !== session.attempt) return nothing(session)
   const react = REACTIONS[session.phase.name][signal.type] as (s: Session, g: Signal, r: Rules) => Step
-  return react(session, signal, rules)
+  return wantCheckpoint(react(session, signal, rules), session)
 }

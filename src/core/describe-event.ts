@@ -1,8 +1,10 @@
 import { formatDuration, iso } from '../lib/time.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import type { Event } from './events.ts'
 import { describeExit } from './judge-end.ts'
 import type { StopStep } from './session.ts'
 import { describeSpending } from './spending.ts'
+import type { Task } from './task.ts'
 
 /** An event as a sentence, for people who want the whole story. */
 export function describeEvent(event: Event): string {
@@ -45,6 +47,18 @@ export function describeEvent(event: Event): string {
       return `restarted ${event.restarts} times within ${formatDuration(event.within)}`
     case 'session.stopping':
       return `${event.reason}; ${STEPS[event.step]}`
+    case 'checkpoint.saved':
+      return describeCheckpoint(event.checkpoint)
+    case 'checkpoint.failed':
+      return `no checkpoint could be made: ${event.reason}`
+    case 'checkpoint.pushed':
+      return `checkpoint ${event.number} is on ${event.remote}`
+    case 'checkpoint.unpushed':
+      return `checkpoints do not reach ${event.remote}, which is tried again: ${event.reason}`
+    case 'session.noted':
+      return event.note
+    case 'task.changed':
+      return `task ${event.task.id} ${TASK_STATES[event.task.state]}: ${event.task.title}`
     case 'hook.ended':
       return `${event.hook} ${event.ok ? 'was run' : 'failed'}: ${event.reason}`
     case 'session.ended':
@@ -63,4 +77,12 @@ function launchedWith({ errand, resume }: Extract<Event, { type: 'attempt.launch
   if (errand === undefined) return ''
   if (errand === 'digest') return ' in a fresh thread, with a digest of what was done'
   return resume ? ' in its thread' : ''
+}
+
+const TASK_STATES: { readonly [S in Task['state']]: string } = { open: 'is open', doing: 'was begun', done: 'is done' }
+
+function describeCheckpoint({ number, trigger, change, leftOut }: Checkpoint): string {
+  const { files, added, removed } = change
+  const what = `${files} ${files === 1 ? 'file' : 'files'}, +${added} −${removed}`
+  return [`checkpoint ${number} (${trigger}): ${what}`, ...leftOut].join('; ')
 }

@@ -1,7 +1,9 @@
 import type { Duration, Instant } from '../lib/time.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import type { Failure, TroubleKind } from './failure.ts'
 import type { Exit, LastWord, Life, Outcome, RestCause, StopStep } from './session.ts'
 import type { Spending } from './spending.ts'
+import type { Task } from './task.ts'
 
 /** What became true. Stored for ever, in order, and shown to people. */
 export type Event = { readonly at: Instant } & (
@@ -42,6 +44,14 @@ export type Event = { readonly at: Instant } & (
       readonly reason: string
       readonly trouble?: TroubleKind | null
     }
+  | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
+  | { readonly type: 'checkpoint.failed'; readonly reason: string }
+  /** Told when it begins to work, or works again. */
+  | { readonly type: 'checkpoint.pushed'; readonly remote: string; readonly number: number }
+  | { readonly type: 'checkpoint.unpushed'; readonly remote: string; readonly reason: string }
+  /** Something that goes wrong beside the work, told once: a task tracker that does not answer. */
+  | { readonly type: 'session.noted'; readonly note: string }
+  | { readonly type: 'task.changed'; readonly task: Task }
   /** What was to be run at its end was run; `id` is the one it was given in its environment. */
   | {
       readonly type: 'hook.ended'

@@ -1,4 +1,5 @@
 import { oneLine } from '../lib/terminal-text.ts'
+import { planned, replanned } from './planning.ts'
 import type { Rules } from './rules.ts'
 import type { Activity, Session } from './session.ts'
 import type { News, SignalOf } from './signals.ts'
@@ -37,6 +38,10 @@ export function take(session: Session, { at, news }: SignalOf<'agent.told'>): St
       return step({ ...session, activity: { ...session.activity, retrying: news.failure } }, [
         { at, type: 'agent.retrying', failure: news.failure },
       ])
+    case 'planned':
+      return planned(session, news.tasks, at)
+    case 'replanned':
+      return replanned(session, news.tasks, at)
     case 'unknown':
       if (session.unknown.includes(news.what) || session.unknown.length >= MOST_UNKNOWN) return nothing(session)
       return step({ ...session, unknown: [...session.unknown, news.what] }, [

@@ -11,12 +11,21 @@ import {
   waitForHelp,
 } from './ending.ts'
 import { listen } from './hearing.ts'
+import {
+  noteTrouble,
+  rememberCheckpoint,
+  rememberFailedPush,
+  rememberFailure,
+  rememberNothing,
+  rememberPush,
+} from './keeping.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
 import type { Rules } from './rules.ts'
 import { type In, isIdle, type PhaseName, type Session } from './session.ts'
 import type { SignalOf, SignalType } from './signals.ts'
 import { nothing, type Step } from './step.ts'
+import { nameTasks } from './planning.ts'
 import { enforceDeadline, hold, holdInstead, insist, interruptNewborn, stop, stopInstead } from './stopping.ts'
 
 type Reaction<P extends PhaseName, T extends SignalType> = (session: In<P>, signal: SignalOf<T>, rules: Rules) => Step
@@ -30,6 +39,17 @@ const ignore = (session: Session): Step => nothing(session)
 function whileAlive<T extends SignalType>(react: Reaction<PhaseName, T>): Reaction<'blocked', T> {
   return (session, signal, rules) => (isIdle(session) ? nothing(session) : react(session, signal, rules))
 }
+
+/** What was saved and planned is remembered whatever the session is at. */
+const KEEPING = {
+  'checkpoint.saved': rememberCheckpoint,
+  'checkpoint.unneeded': rememberNothing,
+  'checkpoint.failed': rememberFailure,
+  'checkpoint.pushed': rememberPush,
+  'checkpoint.unpushed': rememberFailedPush,
+  'trouble.noted': noteTrouble,
+  'user.tasks': nameTasks,
+} as const
 
 export const REACTIONS: Reactions = {
   starting: {
@@ -51,6 +71,7 @@ export const REACTIONS: Reactions = {
     'user.stop': stop,
     'user.hold': hold,
     'clock.due': enforceDeadline,
+    ...KEEPING,
   },
   running: {
     'attempt.started': rememberLife,
@@ -71,6 +92,7 @@ export const REACTIONS: Reactions = {
     'user.stop': stop,
     'user.hold': hold,
     'clock.due': enforceDeadline,
+    ...KEEPING,
   },
   blocked: {
     'attempt.started': whileAlive(rememberLife),
@@ -91,6 +113,7 @@ export const REACTIONS: Reactions = {
     'user.stop': stop,
     'user.hold': hold,
     'clock.due': enforceDeadline,
+    ...KEEPING,
   },
   resting: {
     'attempt.started': ignore,
@@ -111,6 +134,7 @@ export const REACTIONS: Reactions = {
     'user.stop': stop,
     'user.hold': hold,
     'clock.due': relaunchOrEnd,
+    ...KEEPING,
   },
   stopping: {
     'attempt.started': interruptNewborn,
@@ -131,6 +155,7 @@ export const REACTIONS: Reactions = {
     'user.stop': stopInstead,
     'user.hold': holdInstead,
     'clock.due': insist,
+    ...KEEPING,
   },
   ended: {
     'attempt.started': ignore,
@@ -151,5 +176,6 @@ export const REACTIONS: Reactions = {
     'user.stop': ignore,
     'user.hold': ignore,
     'clock.due': ignore,
+    ...KEEPING,
   },
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_SAVING, NOTHING_SAVED, type Saved, type Saving } from './checkpoint.ts'
 import { create } from './create.ts'
 import type { Thread } from './conversation.ts'
 import type { TroubleKind } from './failure.ts'
@@ -19,7 +20,22 @@ interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark'
 /** Brings a stored session to what this version knows of one. What an older one could not say is filled in as it was then. */
 export function revive(written: Session | Version1): Session {
   const conversing = hasMessages(written) ? written : withMessages(written)
-  return isCurrent(conversing) ? conversing : supervised(conversing)
+  return kept(isCurrent(conversing) ? conversing : supervised(conversing))
+}
+
+/** Before there were checkpoints and tasks. */
+type Version3 = Omit<Session, 'spec' | 'saved'> & {
+  readonly spec: Omit<Spec, 'saving'> & { readonly saving?: Saving }
+  readonly saved?: Saved
+}
+
+function isKept(written: Version3): written is Session {
+  return written.spec.saving !== undefined && written.saved !== undefined
+}
+
+function kept(written: Version3): Session {
+  if (isKept(written)) return written
+  return { ...written, spec: { ...written.spec, saving: DEFAULT_SAVING }, saved: NOTHING_SAVED, tasks: [], notes: [] }
 }
 
 function hasMessages(written: Session | Version1): written is Session {

@@ -1,7 +1,9 @@
 import type { Duration, Instant } from '../lib/time.ts'
+import type { Saved, Saving } from './checkpoint.ts'
 import type { Errand, Message, Thread } from './conversation.ts'
 import type { Failure, TroubleKind } from './failure.ts'
 import type { Ledger, Limits } from './spending.ts'
+import type { Task } from './task.ts'
 
 /** Whether the program runs on a terminal of its own or writes straight into files. */
 export type Mode = 'headless' | 'tty'
@@ -58,12 +60,15 @@ export interface Spec {
   readonly patience: Patience
   /** Bytes that its processes may use together; null for no limit. */
   readonly memory: number | null
+  readonly saving: Saving
   /** Its owner is told when it was restarted more often than this within an hour. */
   readonly alertAfter: number
   /** The program to run whenever it has ended, as an absolute path, and its arguments. */
   readonly onExit?: readonly string[]
   /** The terminal it was asked for on, for a bell. */
   readonly tty?: string
+  /** Its project is to be left without files about it. */
+  readonly projectFiles?: false
   readonly createdAt: Instant
 }
 
@@ -200,6 +205,11 @@ export interface Session {
   readonly isTurnOver: boolean
   readonly activity: Activity
   readonly spending: Ledger
+  readonly saved: Saved
+  /** The pieces of its work, in the order they were named. */
+  readonly tasks: readonly Task[]
+  /** What went wrong beside the work and was told already. */
+  readonly notes: readonly string[]
   /** Kinds of output that its adapter did not know. */
   readonly unknown: readonly string[]
   readonly life: Life | null

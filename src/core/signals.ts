@@ -1,7 +1,9 @@
 import type { Instant } from '../lib/time.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import type { Failure } from './failure.ts'
 import type { Exit, LastWord, Life } from './session.ts'
 import type { Spending } from './spending.ts'
+import type { Change, Task } from './task.ts'
 
 /** What an agent tells of its work while it is at it. */
 export type News =
@@ -18,6 +20,10 @@ export type News =
   | { readonly type: 'spent'; readonly scope: 'step' | 'attempt' | 'thread'; readonly spending: Spending }
   /** The program met this and tries again by itself. */
   | { readonly type: 'retrying'; readonly failure: Failure }
+  /** Its plan as it is now, in whole: what is not in it any more is no longer meant. */
+  | { readonly type: 'planned'; readonly tasks: readonly Omit<Task, 'source'>[] }
+  /** A part of its plan has changed, and the rest has not; null is as it was. */
+  | { readonly type: 'replanned'; readonly tasks: readonly Change[] }
   /** Something in its output that its adapter does not know, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 
@@ -71,6 +77,17 @@ export type Signal = { readonly at: Instant } & (
   /** It is to stand still until it is resumed. */
   | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
+  | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
+  /** Nothing has changed since the last one. */
+  | { readonly type: 'checkpoint.unneeded' }
+  /** It was to be saved and could not be. `isFinal`: nor will it be by trying again. */
+  | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
+  | { readonly type: 'checkpoint.pushed'; readonly number: number }
+  | { readonly type: 'checkpoint.unpushed'; readonly reason: string }
+  /** Something beside the work went wrong, such as a task tracker that does not answer. */
+  | { readonly type: 'trouble.noted'; readonly note: string }
+  /** The pieces of its work that somebody names; the same id again changes that one. */
+  | { readonly type: 'user.tasks'; readonly tasks: readonly Omit<Task, 'source'>[] }
 )
 
 export type SignalType = Signal['type']
@@ -95,4 +112,11 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'user.stop',
   'user.hold',
   'clock.due',
+  'checkpoint.saved',
+  'checkpoint.unneeded',
+  'checkpoint.failed',
+  'checkpoint.pushed',
+  'checkpoint.unpushed',
+  'trouble.noted',
+  'user.tasks',
 ]

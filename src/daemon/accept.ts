@@ -4,6 +4,7 @@ import path from 'node:path'
 import { AGENT_KINDS, AGENT_PROGRAMS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
+import { DEFAULT_SAVING } from '../core/checkpoint.ts'
 import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.ts'
 import type { Mode, Session, Spec } from '../core/session.ts'
 import { NO_LIMITS } from '../core/spending.ts'
@@ -49,9 +50,11 @@ export function accept(
     restart: { ...DEFAULT_RESTART, ...request.restart },
     patience: { ...DEFAULT_PATIENCE, silence: agent.silence, ...request.patience },
     memory: request.memory ?? null,
+    saving: { ...DEFAULT_SAVING, ...request.saving },
     alertAfter: request.alertAfter ?? DEFAULT_ALERT,
     ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
+    ...(request.projectFiles === false && { projectFiles: false }),
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)

@@ -5,9 +5,12 @@ import { DEFAULT_RULES } from '../core/rules.ts'
 import { Engine } from '../engine/engine.ts'
 import type { World } from '../engine/world.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
 import { knownAgents } from '../world/agents/agents.ts'
+import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
+import { beadsTracker } from '../world/beads/beads.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
@@ -18,6 +21,7 @@ import { installPrograms } from '../world/tmux/install.ts'
 import { Panes } from '../world/tmux/panes.ts'
 import { findTmux } from '../world/tmux/tmux.ts'
 import { TmuxWork } from '../world/tmux/work.ts'
+import { Scribe } from './scribe/scribe.ts'
 
 export interface Composed {
   readonly engine: Engine
@@ -25,6 +29,8 @@ export interface Composed {
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
   readonly work: TmuxWork
+  readonly checkpoints: Checkpoints
+  readonly scribe: Scribe
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -36,19 +42,29 @@ export function compose(
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
+  const checkpoints = gitCheckpoints(home)
+  const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
+  const { say, onTrouble } = hooks
+  const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
   const engine = new Engine({
     store,
+    checkpoints,
     work,
     agents,
     clock: systemClock,
     rules: DEFAULT_RULES,
     notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
-    hooks: hooksFor(home, { environment: id => work.environment(id), document: session => viewOf(session, home) }),
-    say: hooks.say,
-    onTrouble: hooks.onTrouble,
-    onEvent: hooks.onEvent,
+    hooks: hooksFor(home, { environment, document: session => viewOf(session, home) }),
+    say,
+    onTrouble,
+    onEvent: (session, event) => {
+      hooks.onEvent(session, event)
+      scribe.note(session, event)
+    },
+    tracker: beadsTracker(home),
   })
-  return { engine, store, agents, panes, work }
+  engine.onChange(session => scribe.follow(session))
+  return { engine, store, agents, panes, work, checkpoints, scribe }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

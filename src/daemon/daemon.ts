@@ -56,13 +56,18 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes, work } = compose(home, { say, onTrouble: tryAgainLater, onEvent: tellEvent })
+  const { engine, store, agents, panes, work, checkpoints, scribe } = compose(home, {
+    say,
+    onTrouble: tryAgainLater,
+    onEvent: tellEvent,
+  })
   function tryAgainLater(id: string, cause: unknown): void {
     onTrouble(id, cause)
     setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
   }
   const stop = (code: number): void => {
-    void engine.shutDown().then(() => {
+    void engine.shutDown().then(async () => {
+      await scribe.close()
       server.close()
       store.close()
       lock.release()
@@ -74,7 +79,9 @@ async function host(home: Home): Promise<void> {
     home,
     store,
     engine,
+    scribe,
     agents,
+    checkpoints,
     admission: new Turnstile(),
     assertReady: () => panes.assertReady(),
     about: () => {
@@ -96,6 +103,7 @@ async function host(home: Home): Promise<void> {
   const safety = safeMode(home, process.env)
   await engine.start({ isHeld: safety.isOn })
   safety.over()
+  void scribe.start().catch(cause => onTrouble('.agent', cause))
   removeEmptyGroups(Date.now())
   setInterval(() => removeEmptyGroups(Date.now()), TIDY_EVERY)
   setInterval(() => {

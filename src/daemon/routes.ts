@@ -1,23 +1,43 @@
 import { loadChannels } from '../api/config/channels.ts'
-import type { DaemonView, MessageView, SessionView, TrialView } from '../api/contract/session-view.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import type {
+  DaemonView,
+  MessageView,
+  OutlookView,
+  SessionView,
+  TaskView,
+  TrialView,
+} from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import {
+  parseAdoptRequest,
   parseCleanRequest,
   parseNotifyTestRequest,
+  parseRestoreRequest,
   parseResumeRequest,
   parseRunRequest,
   parseSendRequest,
+  parseTasksRequest,
 } from '../api/contract/schemas.ts'
-import { isIdle, type Session } from '../core/session.ts'
+import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Legacy } from '../engine/legacy.ts'
 import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
+import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
+import { outlookOn } from './outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
+import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
+import { readTracked } from '../world/os/tracker-file.ts'
+import { tasksNamed } from './tasks-named.ts'
+import { bringBack, saveNow } from './keep.ts'
+import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
+import type { Scribe } from './scribe/scribe.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
 const START_PATIENCE = 2_000
@@ -26,8 +46,10 @@ export interface Host {
   readonly home: Home
   readonly store: Store
   readonly engine: Engine
+  readonly scribe: Pick<Scribe, 'remove'>
   readonly admission: Turnstile
   readonly agents: (kind: string) => Agent
+  readonly checkpoints: Checkpoints
   /** Refuses when no work can be started on this machine. */
   readonly assertReady: () => Promise<void>
   readonly about: () => DaemonView
@@ -45,17 +67,26 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   },
   'GET /v1/sessions': async host => host.store.all().map(session => viewOf(session, host.home)),
   'POST /v1/sessions': run,
+  'POST /v1/sessions/adopt': takeOver,
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
   'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
+  'POST /v1/sessions/:id/tasks': nameTasks,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
+  'GET /v1/sessions/:id/outlook': async (host, _, id) => outlookOn(sessionOf(host, id), host.engine),
+  'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
+  'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
 }
 
 async function run(host: Host, body: unknown): Promise<SessionView> {
-  const request = parseRunRequest(body)
+  return begin(host, parseRunRequest(body))
+}
+
+/** Accepts and starts a session; one that was begun elsewhere with what is left of it. */
+async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) => Legacy): Promise<SessionView> {
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
@@ -65,12 +96,29 @@ async function run(host: Host, body: unknown): Promise<SessionView> {
       sessions: host.store.all(),
       now: Date.now(),
     })
+    const legacy = legacyOf?.(spec)
     const isUp = untilStarted(host.engine, spec.id)
-    await host.engine.create(spec, { prompt, env: request.env }, thread)
+    await host.engine.create(
+      spec,
+      { prompt, env: request.env },
+      {
+        ...(thread !== undefined && { thread }),
+        ...(legacy !== undefined && { legacy }),
+      },
+    )
     return { id: spec.id, isUp }
   })
   await started.isUp
   return viewOf(sessionOf(host, started.id), host.home)
+}
+
+/** What is found is told, and then gone on with. */
+async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookView; session: SessionView | null }> {
+  const request = parseAdoptRequest(body)
+  const estate = await estateOf(request, host)
+  const { outlook } = estate
+  if (request.dryRun === true) return { outlook, session: null }
+  return { outlook, session: await begin(host, estate.request, spec => estate.legacy(spec)) }
 }
 
 /** A session's panes go by its name: they are closed before another can have it. */
@@ -126,6 +174,14 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
   return viewOf(sessionOf(host, id), host.home)
 }
 
+async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskView[]> {
+  const request = parseTasksRequest(body)
+  sessionOf(host, id)
+  const tracked = readTracked(host.home, id)
+  await host.engine.nameTasks(id, session => tasksNamed(request, session, tracked))
+  return taskViews(sessionOf(host, id), tracked)
+}
+
 async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {
   const { spec, phase } = sessionOf(host, id)
   if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
@@ -158,7 +214,7 @@ async function assertWakable(host: Host, id: string): Promise<void> {
 }
 
 async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {
-  const { ids } = parseCleanRequest(body)
+  const { ids, checkpoints = false } = parseCleanRequest(body)
   const removed: string[] = []
   for (const id of ids) {
     if (sessionOf(host, id).phase.name !== 'ended') {
@@ -168,7 +224,8 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
         `oneshot stop ${sessionOf(host, id).spec.name}`,
       )
     }
-    if (await host.engine.remove(id)) removed.push(id)
+    await host.scribe.remove(sessionOf(host, id))
+    if (await host.engine.remove(id, { checkpoints })) removed.push(id)
   }
   return { removed }
 }

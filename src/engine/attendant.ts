@@ -4,28 +4,35 @@ import type { Step } from '../core/step.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { invariant, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
-import type { Clock } from '../ports/clock.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { observe } from './observe.ts'
-import { perform } from './perform.ts'
+import { perform, type Scene } from './perform.ts'
 import type { Recorder } from './recorder.ts'
-import { type Archive, lastLook } from './thread.ts'
+import { lastLook } from './thread.ts'
 import type { World } from './world.ts'
 
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
 const LOOK_LATER = 1_000
 
+/** What attending to a session needs of the engine it is part of. */
+interface Crew {
+  readonly isDown: () => boolean
+  readonly look: (sessionId: string) => void
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+  readonly situation: (session: Session) => Promise<string>
+}
+
 /** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
 export class Attendant {
   readonly #world: World
   readonly #recorder: Recorder
-  readonly #engine: { readonly isDown: () => boolean; readonly look: (sessionId: string) => void }
+  readonly #engine: Crew
   /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
   readonly #looks = new Set<string>()
   /** Attempts whose panes were opened, and since when they are waited for. */
   readonly #awaited = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
-  constructor(world: World, recorder: Recorder, engine: { isDown: () => boolean; look: (sessionId: string) => void }) {
+  constructor(world: World, recorder: Recorder, engine: Crew) {
     this.#world = world
     this.#recorder = recorder
     this.#engine = engine
@@ -116,10 +123,13 @@ export class Attendant {
     return lastLook(session, this.worldOf(session), gone.at)
   }
 
-  /** What belongs to one session of the outside. */
-  worldOf(session: Session): Archive & { clock: Clock } {
-    const { work, clock } = this.#world
-    return { work, clock, agent: this.#agentOf(session), others: () => this.#threadsBeside(session.spec.id) }
+  worldOf(session: Session): Scene {
+    const { work, clock, tracker } = this.#world
+    const { id } = session.spec
+    const others = (): string[] => this.#threadsBeside(id)
+    const { saveBefore, situation } = this.#engine
+    const tracked = (): ReturnType<Scene['tracked']> => tracker.recall(id)
+    return { work, clock, agent: this.#agentOf(session), others, tracked, saveBefore, situation }
   }
 
   #threadsBeside(id: string): string[] {

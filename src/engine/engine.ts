@@ -1,6 +1,5 @@
-import { type Beginning, create } from '../core/create.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
-import type { Signal } from '../core/signals.ts'
+import type { Signal, SignalOf } from '../core/signals.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { Superseded } from '../ports/store.ts'
@@ -8,9 +7,11 @@ import { Alarm } from './alarm.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
+import { Keepers } from './keepers.ts'
+import { firstStep, type Inherited } from './legacy.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
-import { count } from './thread.ts'
+import { count, hasRecord } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
 
@@ -30,6 +31,8 @@ export class Engine {
   readonly #vigil: Vigil
   readonly #courier: Courier
   readonly #hooks: HookRunner
+  /** Who keep what is made, beside the work. */
+  readonly keepers: Keepers
   #isDown = false
 
   constructor(world: World) {
@@ -38,6 +41,8 @@ export class Engine {
     this.#attendant = new Attendant(world, this.#recorder, {
       isDown: () => this.#isDown,
       look: id => void this.look(id),
+      saveBefore: session => this.keepers.before(session),
+      situation: session => this.keepers.situation(session),
     })
     this.#alarm = new Alarm(world, (id, at) => this.#dispatch(id, { at, type: 'clock.due' }))
     this.#rounds = new Rounds(world, {
@@ -48,9 +53,11 @@ export class Engine {
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
+    this.keepers = new Keepers(world, (id, signal) => this.#dispatch(id, signal))
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
+      this.keepers.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -72,6 +79,7 @@ export class Engine {
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
     this.#alarm.set()
     this.#rounds.wakeSetBack()
+    this.keepers.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 
@@ -79,21 +87,20 @@ export class Engine {
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
-    thread?: Beginning['thread'],
+    inherited: Inherited = {},
   ): Promise<Session> {
     const { work, store } = this.#world
-    const first = create(spec, { hasPrompt: files.prompt !== null, ...(thread !== undefined && { thread }) })
     return this.#turnstile.pass(spec.id, async () => {
       try {
         const hasTranscript = this.#world.agents(spec.agent).read !== undefined
         await work.prepare(spec.id, { ...files, hasTranscript })
-        this.#recorder.record(first)
+        this.#recorder.record(await firstStep(spec, { hasPrompt: files.prompt !== null, ...inherited }, work))
       } catch (cause) {
         if (!(cause instanceof Superseded) && store.load(spec.id) === undefined) await work.remove(spec.id)
         throw cause
       }
       void this.look(spec.id)
-      return first.session
+      return store.load(spec.id) as Session
     })
   }
 
@@ -105,6 +112,17 @@ export class Engine {
   /** Has a session stand still until it is resumed; what lives of it is ended. */
   async hold(id: string): Promise<void> {
     await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' })
+  }
+
+  /** Names pieces of a session's work, or changes them; which they are is told in its turn. */
+  async nameTasks(id: string, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
+    const { store, clock } = this.#world
+    await this.#turnstile.pass(id, async () => {
+      this.#assertInCharge()
+      const session = store.load(id)
+      if (session === undefined) return
+      this.#recorder.decide(id, [{ at: clock.now(), type: 'user.tasks', tasks: name(session) }])
+    })
   }
 
   async #wish(id: string, wish: Signal): Promise<void> {
@@ -156,6 +174,13 @@ export class Engine {
     void this.look(id)
   }
 
+  /** Whether the agent's own record of its conversation is there; null where it keeps none that can be looked up. */
+  hasThread(session: Session): boolean | null {
+    const place = this.#attendant.worldOf(session)
+    if (place.agent.find === undefined) return session.thread.id === null ? false : null
+    return hasRecord(session, place)
+  }
+
   /** Looks what is new about a session, decides, records, performs; until nothing is new. */
   look(id: string): Promise<void> {
     const queued = this.#queued.get(id)
@@ -173,13 +198,16 @@ export class Engine {
     return looked
   }
 
-  /** Forgets an ended session with all its files. False when it is not ended. */
-  async remove(id: string): Promise<boolean> {
+  /** Forgets an ended session with all its files; its checkpoints only if asked to. False when it is not ended. */
+  async remove(id: string, { checkpoints = false } = {}): Promise<boolean> {
     const { store, work } = this.#world
+    await this.keepers.settle(id)
     return this.#turnstile.pass(id, async () => {
-      if (store.load(id)?.phase.name !== 'ended') return false
+      const session = store.load(id)
+      if (session?.phase.name !== 'ended') return false
       await this.#attendant.performPending(id)
       this.#hooks.attend(id)
+      if (checkpoints) await this.keepers.forget(session)
       store.remove(id)
       await work.remove(id)
       return true
@@ -214,7 +242,7 @@ export class Engine {
     this.#alarm.stop()
     this.#vigil.stop()
     this.#world.work.shutDown()
-    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop()])
+    await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop(), this.keepers.stop()])
   }
 
   /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */

@@ -1,11 +1,21 @@
 import type { Session } from '../core/session.ts'
+import type { Task } from '../core/task.ts'
 import type { Work } from '../ports/work.ts'
 
 /** How much of what was said last a fresh thread is told. */
 const LAST_WORDS = 6_000
+/** It is told its tasks in short. */
+const MOST_TASKS = 20
+const LONGEST_TITLE = 120
+
+/** What is told to a thread that knows nothing yet: what git shows of the work, and whether the project tracks its tasks. */
+export interface Hints {
+  readonly situation: string
+  readonly isTracked: boolean
+}
 
 /** What the current attempt is given to read. */
-export function errandText(session: Session, work: Work): string {
+export function errandText(session: Session, work: Work, hints: Hints): string {
   const { errand, spec } = session
   if (errand === null) return ''
   switch (errand.kind) {
@@ -14,7 +24,7 @@ export function errandText(session: Session, work: Work): string {
     case 'continue':
       return goOn(session.attempt, errand.why)
     case 'digest':
-      return digest(session, work, errand.why)
+      return digest(session, work, { why: errand.why, ...hints })
   }
 }
 
@@ -27,8 +37,8 @@ function goOn(attempt: number, why: string): string {
   ].join(' ')
 }
 
-function digest(session: Session, work: Work, why: string): string {
-  const { spec, attempt, messages } = session
+function digest(session: Session, work: Work, { why, situation, isTracked }: Hints & { why: string }): string {
+  const { spec, attempt, messages, tasks } = session
   const read = messages.filter(message => message.confirmedAt !== null)
   const [prompt, ...later] = read.map(message => textOf(work.message(spec.id, message.id)).trim())
   const lastWords = withoutNotes(work.lastWords(spec.id, LAST_WORDS))
@@ -36,9 +46,34 @@ function digest(session: Session, work: Work, why: string): string {
     `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be gone on with: ${why}.`,
     `The task:\n\n${prompt ?? ''}`,
     ...(later.length === 0 ? [] : [`What was asked for since then, in order:\n\n${later.join('\n\n')}`]),
+    ...(situation === '' ? [] : [situation]),
+    ...(tasks.length === 0 ? [] : [describeTasks(tasks)]),
+    ...(isTracked ? ['The project keeps its tasks in beads: `bd ready --json` lists what is open.'] : []),
     ...(lastWords === '' ? [] : [`The end of what was said and done so far:\n\n${lastWords}`]),
     'Look at what is already there (files, and git status, git log and git diff where there is a repository), do not do again what is done, and finish the task.',
   ].join('\n\n')
+}
+
+function describeTasks(tasks: readonly Task[]): string {
+  const open = tasks.filter(({ state }) => state !== 'done').map(task => `- ${nameOf(task)}`)
+  const done = tasks.filter(({ state }) => state === 'done').map(nameOf)
+  const lines = [
+    open.length === 0 ? 'Of the tasks that were planned none is open.' : 'Open tasks, as they were planned:',
+    ...shortened(open),
+    ...(done.length === 0 ? [] : [`Done already: ${shortened(done).join('; ')}`]),
+  ]
+  return lines.join('\n')
+}
+
+function nameOf({ title, state }: Task): string {
+  const name = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title
+  return state === 'doing' ? `${name} (begun)` : name
+}
+
+function shortened(names: readonly string[]): string[] {
+  return names.length <= MOST_TASKS
+    ? [...names]
+    : [...names.slice(0, MOST_TASKS), `… and ${names.length - MOST_TASKS} more`]
 }
 
 /** What the agent said and did; what we noted between its words is of no use to it. */

@@ -2,19 +2,31 @@ import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { chargedTo } from '../core/spending.ts'
+import type { Tracked } from '../core/tracked.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { LaunchOrder, Work } from '../ports/work.ts'
+import type { LaunchOrder } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { errandText } from './errand-text.ts'
 import { type Archive, findThread, tagOf } from './thread.ts'
+
+/** What belongs to one session of the outside. */
+export interface Scene extends Archive {
+  readonly clock: Clock
+  /** What it last saw of its project's task tracker; null where there is none. */
+  readonly tracked: () => Tracked | null
+  /** Saves what is there before it begins. */
+  readonly saveBefore: (session: Session) => Promise<Signal[]>
+  /** What git shows of its work so far. */
+  readonly situation: (session: Session) => Promise<string>
+}
 
 /**
  * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
  * Trouble while launching is a signal; any other trouble is thrown, and the effect stays pending.
  */
-export async function perform(effect: Effect, session: Session, world: Archive & { clock: Clock }): Promise<Signal[]> {
+export async function perform(effect: Effect, session: Session, world: Scene): Promise<Signal[]> {
   const { work, clock } = world
   switch (effect.type) {
     case 'launch':
@@ -44,11 +56,7 @@ function isInsisted({ phase }: Session): boolean {
   return phase.name === 'stopping' && phase.step === 'kill'
 }
 
-async function launch(
-  effect: Extract<Effect, { type: 'launch' }>,
-  session: Session,
-  world: Archive & { clock: Clock },
-): Promise<Signal[]> {
+async function launch(effect: Extract<Effect, { type: 'launch' }>, session: Session, world: Scene): Promise<Signal[]> {
   const { work, clock } = world
   const isStillMeant = session.attempt === effect.attempt && session.phase.name === 'starting'
   if (!isStillMeant) return []
@@ -57,12 +65,15 @@ async function launch(
     const question = `its folder ${cwd} is gone`
     return [{ at: clock.now(), type: 'launch.impossible', attempt: effect.attempt, question }]
   }
+  const learned = session.attempt === 1 ? await world.saveBefore(session) : []
   try {
-    await work.launch(launchOrder(session, world))
-    return []
+    const situation = session.errand?.kind === 'digest' ? await world.situation(session) : ''
+    await work.launch(launchOrder(session, world, situation))
+    return learned
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     return [
+      ...learned,
       {
         at: clock.now(),
         type: 'launch.failed',
@@ -74,10 +85,10 @@ async function launch(
   }
 }
 
-function launchOrder(session: Session, archive: Archive): LaunchOrder {
+function launchOrder(session: Session, world: Scene, situation: string): LaunchOrder {
   const { spec } = session
-  const { work, agent } = archive
-  const request = launchRequest(session, archive)
+  const { agent } = world
+  const request = launchRequest(session, world)
   const plan = agent.plan(request)
   return {
     ...attemptRef(session),
@@ -85,7 +96,7 @@ function launchOrder(session: Session, archive: Archive): LaunchOrder {
     cwd: spec.cwd,
     ...(spec.umask !== undefined && { umask: spec.umask }),
     env: plan.env,
-    stdin: plan.stdin === 'text' ? errandBytes(session, work) : undefined,
+    stdin: plan.stdin === 'text' ? errandBytes(session, world, situation) : undefined,
     thread: agent.takesPrompt ? `${agent.kind}-${request.resume ?? request.tag}` : null,
     memory: spec.memory,
     mergeStderr: agent.read === undefined,
@@ -122,10 +133,11 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
 }
 
 /** A prompt may hold any bytes, and is handed on as it came. */
-function errandBytes(session: Session, work: Work): Uint8Array {
+function errandBytes(session: Session, { work, tracked }: Scene, situation: string): Uint8Array {
   const { errand, spec } = session
   if (errand?.kind === 'message') return work.message(spec.id, errand.message)
-  return new TextEncoder().encode(errandText(session, work))
+  const hints = { situation, isTracked: errand?.kind === 'digest' && tracked() !== null }
+  return new TextEncoder().encode(errandText(session, work, hints))
 }
 
 export function showOf(agent: Agent): LaunchOrder['show'] {

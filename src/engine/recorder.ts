@@ -18,10 +18,10 @@ export interface ReadOutput {
 
 /** Turns signals into recorded decisions, and tells of each. */
 export class Recorder {
-  readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>
+  readonly #world: Pick<World, 'store' | 'work' | 'agents' | 'checkpoints' | 'rules' | 'onEvent'>
   readonly #listeners = new Set<(session: Session, tidings: Tidings) => void>()
 
-  constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'rules' | 'onEvent'>) {
+  constructor(world: Pick<World, 'store' | 'work' | 'agents' | 'checkpoints' | 'rules' | 'onEvent'>) {
     this.#world = world
   }
 
@@ -61,6 +61,13 @@ export class Recorder {
     }, decided)
   }
 
+  /** Where nothing can be saved, nothing is wanted. */
+  #keepable(session: Session): Session {
+    const { saved, spec } = session
+    if (saved.wanted === null || this.#world.checkpoints.isPlace(spec.cwd)) return session
+    return { ...session, saved: { ...saved, wanted: null } }
+  }
+
   /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
   record(decision: Step, words = ''): void {
     const { work, store, agents } = this.#world
@@ -70,7 +77,7 @@ export class Recorder {
     store.assertEpoch() // The transcript belongs to whoever is in charge.
     const transcript =
       text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
-    const told: Session = { ...session, bookmark: { ...session.bookmark, transcript } }
+    const told = this.#keepable({ ...session, bookmark: { ...session.bookmark, transcript } })
     const tidings = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
     store.record({ ...decision, session: told }, tidings)
     if (told.phase.name !== 'ended') work.caption(told.spec.name, captionOf(told))

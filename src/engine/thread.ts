@@ -77,6 +77,10 @@ export function count(session: Session, archive: Archive): { heard?: number } {
   return record === null ? {} : { heard: record.messages.length }
 }
 
+export function hasRecord(session: Session, archive: Archive): boolean {
+  return unlessTrouble(() => findThread(session, archive), null) !== null
+}
+
 function unlessTrouble<T>(look: () => T, otherwise: T, isBearable: (trouble: Trouble) => boolean = () => true): T {
   try {
     return look()

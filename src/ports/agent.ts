@@ -105,6 +105,8 @@ export interface Agent {
   readonly objection?: (request: LaunchRequest, user: { isRoot: boolean }) => Objection | null
   /** How to start it, or to resume a thread. */
   plan(request: LaunchRequest): LaunchPlan
+  /** How a person goes on with a thread without us, in its folder: the whole argv. Absent where that makes no sense. */
+  readonly byHand?: (program: string, thread: string) => readonly string[]
   /** What a line of output means, and how a person would read it. Absent when output is not interpreted. */
   readonly read?: (line: string, memory: Memory) => Reading
   /** Looks up the program's own record of a thread; null when there is none. Absent: it keeps none that we can read. */

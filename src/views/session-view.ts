@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import type { MessageView, SessionView } from '../api/contract/session-view.ts'
+import type { CheckpointView, MessageView, SessionView } from '../api/contract/session-view.ts'
+import type { Checkpoint } from '../core/checkpoint.ts'
 import { describeExit } from '../core/judge-end.ts'
 import type { Message } from '../core/conversation.ts'
 import { deadlineOf, type Exit, type Session } from '../core/session.ts'
@@ -44,6 +45,13 @@ export function viewOf(session: Session, home: Home): SessionView {
       confirmed: session.messages.filter(message => message.confirmedAt !== null).length,
     },
     spent: spentIn(session),
+    checkpoint: checkpointIn(session),
+    isSaving: session.saved.wanted !== null,
+    checkpointTrouble: session.saved.trouble ?? session.saved.pushTrouble,
+    tasks: {
+      open: session.tasks.filter(({ state }) => state !== 'done').length,
+      done: session.tasks.filter(({ state }) => state === 'done').length,
+    },
     createdAt: iso(spec.createdAt),
     startedAt: session.startedAt === null ? null : iso(session.startedAt),
     endedAt: phase.name === 'ended' ? iso(phase.at) : null,
@@ -63,6 +71,15 @@ export function messageView(message: Message): MessageView {
     deliveredAt: isoOrNull(deliveredAt),
     confirmedAt: isoOrNull(confirmedAt),
   }
+}
+
+function checkpointIn({ saved }: Session): SessionView['checkpoint'] {
+  return saved.last && { number: saved.last.number, at: iso(saved.last.at), trigger: saved.last.trigger }
+}
+
+export function checkpointView(checkpoint: Checkpoint): CheckpointView {
+  const { number, at, trigger, attempt, commit, head, change, leftOut } = checkpoint
+  return { number, at: iso(at), trigger, attempt, commit, head, ...change, leftOut }
 }
 
 function activityOf({ activity }: Session): string | null {

@@ -4,8 +4,13 @@ import type { Home } from '../world/os/home.ts'
 import { Changes } from './changes.ts'
 import { readSession } from './sessions.ts'
 
-/** The session's view now and after each change, until it has ended or is removed. Needs no supervisor. */
-export async function* watchSession(home: Home, id: string, signal: AbortSignal): AsyncGenerator<SessionView> {
+/** The session's view now and after each change, until it has ended, or this is so, or it is removed. Needs no supervisor. */
+export async function* watchSession(
+  home: Home,
+  id: string,
+  signal: AbortSignal,
+  isOver: (view: SessionView) => boolean = view => view.phase === 'ended',
+): AsyncGenerator<SessionView> {
   const changes = new Changes([sessionFolder(home, id).root])
   try {
     let shown = ''
@@ -15,7 +20,7 @@ export async function* watchSession(home: Home, id: string, signal: AbortSignal)
       const now = JSON.stringify(view)
       if (now !== shown) yield view
       shown = now
-      if (view.phase === 'ended') return
+      if (isOver(view)) return
       await changes.next(signal)
     }
   } finally {

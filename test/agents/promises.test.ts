@@ -23,7 +23,11 @@ describe.each(KINDS)('%s', kind => {
     expect(follow.code, follow.stdout + follow.stderr).toBe(0)
     const log = await house.ok('log', 'same')
     expect(follow.stdout.trim()).toBe(log)
-    expect(fs.readFileSync(house.path('.agent/session.log'), 'utf8').trim()).toBe(log)
+    const shown = await until('the project shows it', () => {
+      const text = fs.readFileSync(house.path('.agent/session.log'), 'utf8').trim()
+      return text === log ? text : undefined
+    })
+    expect(shown).toBe(log)
     expect(house.git('status', '--porcelain')).toBe('')
   })
 

@@ -146,6 +146,22 @@ const HOOKED: Story = {
   program: { run: () => [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { say: 'done: it\n' }] },
 }
 
+/** What it plans are issues of the project: each is closed when it is done, the last one with the work itself. */
+const PLANNED: Story = {
+  spec: { agent: 'talker' },
+  closes: ['bd-1', 'bd-2', 'bd-3'],
+  program: {
+    run: ({ start }) => [
+      { say: `thread: t-1\nplan: 1 ${start > 1 ? 'done' : 'doing'} bd-1; 2 open bd-2\n` },
+      { wait: 100 },
+      ...(start === 1 ? [{ say: 'plan: 1 done bd-1; 2 doing bd-2\n' }, { wait: 50 }, { exit: 1 }] : []),
+      { say: 'plan: 1 done bd-1; 2 done bd-2; 3 open bd-3\n' },
+      { wait: 100 },
+      { say: 'plan: 1 done bd-1; 2 done bd-2; 3 done bd-3\ndone: all of it\n' },
+    ],
+  },
+}
+
 /** Stories in which every effect there is happens at least once. */
 export const STORIES: Readonly<Record<string, Story>> = {
   'a happy run': HAPPY,
@@ -165,4 +181,5 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'a limit and an outage': LIMITED,
   'a conversation that grows too long': OVERFLOWING,
   'a hook at the end': HOOKED,
+  'a plan of issues': PLANNED,
 }

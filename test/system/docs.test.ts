@@ -53,7 +53,13 @@ function pattern(lines: readonly string[]): RegExp {
   return new RegExp(`^${escaped.join('\n').replaceAll(/^\.\*$/gm, '[\\s\\S]*')}$`)
 }
 
-describe.each(['README.md', 'docs/demo-agent.md', 'docs/notifications.md'])('%s', page => {
+describe.each([
+  'README.md',
+  'docs/demo-agent.md',
+  'docs/notifications.md',
+  'docs/checkpoints.md',
+  'docs/project-files.md',
+])('%s', page => {
   const blocks = consoleBlocks(read(page))
   it.each(blocks.map((steps, i) => [i + 1, steps] as const))(
     'shows the truth in console block %i',
@@ -92,7 +98,14 @@ it('the JSON contract page names exactly the fields that are printed', async () 
   const [prompt = {}] = await house.json<object[]>('messages', 'reader')
   expect(Object.keys(prompt).sort()).toEqual(documented('`oneshot messages', '`oneshot events').sort())
   const [first = {}] = await house.json<object[]>('events', 'reader')
-  expect(Object.keys(first).sort()).toEqual(documented('`oneshot events', '## Errors').sort())
+  expect(Object.keys(first).sort()).toEqual(documented('`oneshot events', '## Checkpoints').sort())
+  await run('git', ['init', '-q', '.'], { cwd: house.project })
+  await house.json('checkpoint', 'reader')
+  const [checkpoint = {}] = await house.json<object[]>('checkpoints', 'reader')
+  expect(Object.keys(checkpoint).sort()).toEqual(documented('## Checkpoints', '## Errors').sort())
+  await house.ok('tasks', 'reader', 'add', 'one')
+  const [task = {}] = await house.json<object[]>('tasks', 'reader')
+  expect(Object.keys(task).sort()).toEqual(documented('## Tasks', '## Boot').sort())
   userConfig(house, '[notify.ring]\ntype = "bell"\n')
   const [channel = {}] = await house.json<object[]>('notify')
   expect(Object.keys(channel).sort()).toEqual(documented('## Channels', '').sort())

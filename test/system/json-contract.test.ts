@@ -13,7 +13,7 @@ afterEach(() => house.close())
 
 const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
 const [sessionTable = '', daemonTable = '', messageTable = '', eventTable = ''] = page.split(
-  /`oneshot daemon status --json` prints|`oneshot messages NAME --json` prints|`oneshot events NAME --json` prints|^## Errors/m,
+  /`oneshot daemon status --json` prints|`oneshot messages NAME --json` prints|`oneshot events NAME --json` prints|^## Checkpoints|^## Errors/m,
 )
 
 /** Field, type and meaning of each row. */

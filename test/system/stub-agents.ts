@@ -30,6 +30,24 @@ export function stubAgents(script: string): Record<string, string> {
   return Object.fromEntries(Object.entries(LAST_WORDS).map(([kind, words]) => [kind, `${script}\n${ending(words)}`]))
 }
 
+/** A step of a plan, and whether it is done. */
+export type Step = readonly [words: string, isDone: boolean]
+
+/** A stand-in for codex that tells one plan after the other, each but the first once `go-N` is in this folder, and ends well. */
+export function planningCodex(folder: string, plans: readonly (readonly Step[])[]): string {
+  const told = plans.map((steps, n) => {
+    const items = steps.map(([text, completed]) => ({ text, completed }))
+    const event = { type: 'item.updated', item: { id: 'item_1', type: 'todo_list', items } }
+    return `${n === 0 ? '' : waitFor(`${folder}/go-${n}`)}\n${ending([event])}`
+  })
+  const begun = ending([{ type: 'thread.started', thread_id: 'thread-1' }, { type: 'turn.started' }])
+  return [begun, ...told, waitFor(`${folder}/end`), ending(LAST_WORDS['codex']?.slice(1) ?? [])].join('\n')
+}
+
+function waitFor(file: string): string {
+  return `until [ -e '${file}' ]; do sleep 0.02; done`
+}
+
 function ending(words: readonly object[]): string {
   return `cat <<'END'\n${words.map(word => JSON.stringify(word)).join('\n')}\nEND`
 }

@@ -4,6 +4,7 @@ import { splitWords } from '../../lib/split-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/agent-kinds.ts'
 import { type Key, showDuration } from './key.ts'
+import { SAVING_KEYS } from './saving-keys.ts'
 import { SUPERVISION_KEYS } from './supervision-keys.ts'
 
 const AGENT: Key<string | null> = {
@@ -38,13 +39,14 @@ const RESILIENT: Key<boolean> = {
   show: String,
 }
 
-const CHECKPOINT_INTERVAL: Key<Duration> = {
-  variable: 'ONESHOT_CHECKPOINT_INTERVAL',
-  fallback: 300_000,
-  summary: 'how often the working tree is to be saved while an agent works (checked and kept; nothing is saved yet)',
-  allowed: 'a duration of at least 1s, such as 90s or 5m; a bare number means seconds',
-  read: text => atLeastOneSecond(parseDuration(text)),
-  show: showDuration,
+const PROJECT_FILES: Key<boolean> = {
+  variable: 'ONESHOT_PROJECT_FILES',
+  fallback: true,
+  summary: 'false keeps the files about a session (.agent/) out of its project',
+  allowed: 'true or false',
+  choices: ['true', 'false'],
+  read: readBoolean,
+  show: String,
 }
 
 const NAME: Key<string | null> = {
@@ -101,7 +103,8 @@ export const KEYS = {
   agent: AGENT,
   autonomy: AUTONOMY,
   resilient: RESILIENT,
-  'checkpoint-interval': CHECKPOINT_INTERVAL,
+  ...SAVING_KEYS,
+  'project-files': PROJECT_FILES,
   name: NAME,
   'max-time': MAX_TIME,
   ...SUPERVISION_KEYS,
@@ -128,8 +131,4 @@ export function showValue(key: KeyName, value: unknown): string {
 function readBoolean(text: string): boolean | undefined {
   if (/^(true|yes|on|1)$/i.test(text)) return true
   return /^(false|no|off|0)$/i.test(text) ? false : undefined
-}
-
-function atLeastOneSecond(duration: Duration | undefined): Duration | undefined {
-  return duration === undefined || duration < 1000 ? undefined : duration
 }

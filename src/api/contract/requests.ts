@@ -35,6 +35,14 @@ export interface RunRequest {
   }
   /** Bytes that its processes may use together. Absent: no limit. */
   readonly memory?: number
+  /** How its work is saved. Absent, in whole or in part: the usual. */
+  readonly saving?: {
+    readonly mode?: 'ref' | 'branch' | 'off'
+    /** Milliseconds. */
+    readonly interval?: number
+    /** A git remote; null for none. */
+    readonly push?: string | null
+  }
   /** More restarts than this within an hour are told to the owner. */
   readonly alertAfter?: number
   /** How much the agent may do without asking. Absent: full. */
@@ -50,6 +58,8 @@ export interface RunRequest {
   readonly onExit?: readonly string[]
   /** The terminal it is asked for on, for a bell. */
   readonly tty?: string
+  /** False: no files about it in its project. Absent: there are. */
+  readonly projectFiles?: boolean
 }
 
 /** How a session is taken up again. */
@@ -65,9 +75,16 @@ export interface SendRequest {
   readonly text: string
 }
 
+/** Names pieces of a session's work, or says how they stand. */
+export type TasksRequest =
+  | { readonly action: 'add'; readonly titles: readonly string[] }
+  | { readonly action: 'open' | 'doing' | 'done'; readonly ids: readonly string[] }
+
 export interface CleanRequest {
   /** Ids of ended sessions to remove with all their files. */
   readonly ids: readonly string[]
+  /** Their checkpoints go from git as well. */
+  readonly checkpoints?: true
 }
 
 export interface NotifyTestRequest {
@@ -75,4 +92,27 @@ export interface NotifyTestRequest {
   readonly channel?: string
   /** The terminal it is asked for on, for a bell. */
   readonly tty?: string
+}
+
+/** Where a checkpoint is brought back to. */
+export interface RestoreRequest {
+  /** Its number. */
+  readonly checkpoint: number
+  /** Into the working tree itself, in the place of what is there, which is saved first. */
+  readonly here?: true
+  /** Else onto this new branch … */
+  readonly branch?: string
+  /** … and into a new worktree at this absolute path. */
+  readonly worktree?: string
+}
+
+/** Goes on here with a session of which only its checkpoints are left. */
+export interface AdoptRequest {
+  /** Whose, as they are named in the repository. */
+  readonly sessionId: string
+  readonly name: string
+  /** Only tell what would be done. */
+  readonly dryRun?: true
+  /** The rest was written down with them. */
+  readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread'>
 }

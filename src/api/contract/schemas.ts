@@ -1,18 +1,23 @@
 import * as z from 'zod/mini'
 import { LONGEST_DURATION } from '../../lib/time.ts'
 import { refusal } from './problems.ts'
-import type { CleanRequest, NotifyTestRequest, ResumeRequest, RunRequest, SendRequest } from './requests.ts'
+import type {
+  AdoptRequest,
+  CleanRequest,
+  NotifyTestRequest,
+  RestoreRequest,
+  ResumeRequest,
+  RunRequest,
+  SendRequest,
+  TasksRequest,
+} from './requests.ts'
 
 const word = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(0), z.lte(1_000_000))
 const duration = z.int().check(z.gte(0), z.lte(LONGEST_DURATION))
 
 /** What the daemon accepts, checked where it arrives. */
-const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
-  agent: word,
-  argv: z.array(z.string()),
-  prompt: z.exactOptional(z.base64()),
-  name: z.exactOptional(z.string()),
+const runFields = {
   cwd: word,
   env: z.record(z.string(), z.string()),
   umask: z.exactOptional(z.int().check(z.gte(0), z.lte(0o777))),
@@ -36,6 +41,13 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
     }),
   ),
   memory: z.exactOptional(z.int().check(z.positive())),
+  saving: z.exactOptional(
+    z.strictObject({
+      mode: z.exactOptional(z.enum(['ref', 'branch', 'off'])),
+      interval: z.exactOptional(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
+      push: z.exactOptional(z.nullable(word)),
+    }),
+  ),
   alertAfter: z.exactOptional(count),
   autonomy: z.exactOptional(z.enum(['full', 'edits', 'ask'])),
   model: z.exactOptional(word),
@@ -47,9 +59,25 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
       turns: z.exactOptional(z.int().check(z.positive())),
     }),
   ),
-  thread: z.exactOptional(word),
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
+  projectFiles: z.exactOptional(z.boolean()),
+}
+
+const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
+  ...runFields,
+  agent: word,
+  argv: z.array(z.string()),
+  prompt: z.exactOptional(z.base64()),
+  name: z.exactOptional(z.string()),
+  thread: z.exactOptional(word),
+})
+
+const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({
+  sessionId: word,
+  name: word,
+  dryRun: z.exactOptional(z.literal(true)),
+  run: z.strictObject(runFields),
 })
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
@@ -58,16 +86,34 @@ const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
 
-const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({ ids: z.array(z.string()) })
+const tasksRequest: z.ZodMiniType<TasksRequest> = z.union([
+  z.strictObject({ action: z.literal('add'), titles: z.array(z.string()).check(z.minLength(1)) }),
+  z.strictObject({ action: z.enum(['open', 'doing', 'done']), ids: z.array(z.string()).check(z.minLength(1)) }),
+])
+
+const cleanRequest: z.ZodMiniType<CleanRequest> = z.strictObject({
+  ids: z.array(z.string()),
+  checkpoints: z.exactOptional(z.literal(true)),
+})
 
 const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
   channel: z.exactOptional(word),
   tty: z.exactOptional(word),
 })
 
+const restoreRequest: z.ZodMiniType<RestoreRequest> = z.strictObject({
+  checkpoint: z.int().check(z.positive()),
+  here: z.exactOptional(z.literal(true)),
+  branch: z.exactOptional(word),
+  worktree: z.exactOptional(word),
+})
+
+export const parseAdoptRequest = (body: unknown): AdoptRequest => parse(adoptRequest, body)
+export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(restoreRequest, body)
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
+export const parseTasksRequest = (body: unknown): TasksRequest => parse(tasksRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => parse(notifyTestRequest, body)
 

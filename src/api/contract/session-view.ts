@@ -37,6 +37,14 @@ export interface SessionView {
     readonly outputTokens: number
     readonly costUsd: number | null
   }
+  /** The newest checkpoint of its work; null when there is none. */
+  readonly checkpoint: { readonly number: number; readonly at: string; readonly trigger: string } | null
+  /** Whether another one is being made, or will be. */
+  readonly isSaving: boolean
+  /** Why the last one could not be made, or does not reach its remote; null when all is well. */
+  readonly checkpointTrouble: string | null
+  /** The pieces of its work. */
+  readonly tasks: { readonly open: number; readonly done: number }
   readonly createdAt: string
   readonly startedAt: string | null
   readonly endedAt: string | null
@@ -45,6 +53,13 @@ export interface SessionView {
   readonly until: string | null
   /** When the time limit ends it. */
   readonly deadline: string | null
+}
+
+/** What was found of a session, and what resuming it would do. */
+export interface OutlookView {
+  /** One sentence each. */
+  readonly found: readonly string[]
+  readonly next: string
 }
 
 /** Something for the agent to read. */
@@ -57,6 +72,46 @@ export interface MessageView {
   readonly acceptedAt: string
   readonly deliveredAt: string | null
   readonly confirmedAt: string | null
+}
+
+/** The working tree of a session as it was at one moment. */
+export interface CheckpointView {
+  readonly number: number
+  readonly at: string
+  /** start, edit, interval, restart, error, stop, end, asked or restore. */
+  readonly trigger: string
+  readonly attempt: number
+  readonly commit: string
+  /** What HEAD was then; null in a repository without a commit. */
+  readonly head: string | null
+  /** Against the one before. */
+  readonly files: number
+  readonly added: number
+  readonly removed: number
+  /** What is not in it, and why. */
+  readonly leftOut: readonly string[]
+}
+
+/** What became of a checkpoint that was brought back. */
+export interface RestoredView {
+  readonly checkpoint: CheckpointView
+  /** Null when it is in the working tree itself. */
+  readonly branch: string | null
+  readonly worktree: string | null
+  /** What was in the working tree before; null when that was not touched. */
+  readonly before: CheckpointView | null
+  /** What could not be brought back: sentences. */
+  readonly missing: readonly string[]
+}
+
+/** A piece of a session's work. */
+export interface TaskView {
+  /** Of its source: a number, a few letters, or an issue's id. */
+  readonly id: string
+  readonly title: string
+  readonly state: 'open' | 'doing' | 'done'
+  /** Who named it: the agent in its own plan, a person (or the agent) by `oneshot tasks`, or the project's task tracker. */
+  readonly source: 'agent' | 'user' | 'beads'
 }
 
 /** Something that became true of a session. Kinds and details are added, never renamed or removed. */

@@ -25,7 +25,10 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
   if (sessions.length === 0) return answer([], 'removed')
   if (!(await mayRemove(line, surroundings, sessions))) return 1
   const client = await ensureDaemon(home)
-  const { removed } = await client.clean({ ids: sessions.map(session => session.id) })
+  const { removed } = await client.clean({
+    ids: sessions.map(session => session.id),
+    ...(line.has(OPTIONS.dropCheckpoints) && { checkpoints: true }),
+  })
   return answer(
     sessions.filter(session => removed.includes(session.id)).map(session => session.name),
     'removed',

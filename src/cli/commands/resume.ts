@@ -1,18 +1,20 @@
-import { refusal } from '../../api/contract/problems.ts'
-import type { SessionView } from '../../api/contract/session-view.ts'
+import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { transcriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
+import { isResumable } from '../../views/way-on.ts'
 import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Paint } from '../screen/paint.ts'
 import { checkFollow } from '../session/check-follow.ts'
-import { followSession } from '../session/follow-session.ts'
+import { showResumed } from '../resume/show-resumed.ts'
+import { keptElsewhere, resumeElsewhere } from '../resume/elsewhere.ts'
+import { outlookLines } from '../resume/outlook-lines.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
-import { isResumable } from '../session/way-on.ts'
+import { renewals } from '../resume/renewals.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -24,23 +26,34 @@ interface Resumed {
 }
 
 export async function resume(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
-  const { out, err, isQuiet } = screen
   checkFollow(line)
+  const kept = await keptElsewhere(line, surroundings)
+  if (kept !== null) return resumeElsewhere(kept, line, surroundings)
+  const { home, screen } = surroundings
   const isSupervised = (await findAnswering(home)) !== undefined
   const fits = (session: SessionView): boolean => isResumable(session) || (!isSupervised && isLive(session))
   const chosen = pickSession(surroundings, line.words[0], fits)
+  if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
   const after = transcriptLength(home, chosen.id)
+  const client = await ensureDaemon(home)
+  if (screen.err.isTerminal && !screen.isQuiet && isResumable(chosen))
+    for (const text of outlookLines(chosen, await client.outlook(chosen.id), screen.err.paint)) screen.err.say(text)
   const resumed = await takeUp(chosen, line, surroundings, isSupervised)
-  const { session } = resumed
-  if (line.has(OPTIONS.follow)) {
-    if (!isQuiet) err.say(`${happened(resumed, err.paint)}  (Ctrl-C leaves it running)`)
-    const log = { raw: false, colour: out.isColoured, after }
-    return await followSession(surroundings, session, { log, passStatus: true })
-  }
-  if (line.has(OPTIONS.json)) out.say(toJson(session))
-  else if (isQuiet || !out.isTerminal) out.say(session.name)
-  else out.say(happened(resumed, out.paint))
+  return showResumed(resumed.session, happened(resumed, screen.out.paint), line, surroundings, after)
+}
+
+/** With a supervisor it is looked up; without one that is not started only to look. */
+async function tellOnly(
+  chosen: SessionView,
+  line: Line,
+  { home, screen }: Surroundings,
+  isSupervised: boolean,
+): Promise<number> {
+  const outlook: OutlookView = isSupervised
+    ? await (await ensureDaemon(home)).outlook(chosen.id)
+    : { found: ['no supervisor at work'], next: 'a supervisor is started, and looks at every session' }
+  if (line.has(OPTIONS.json)) screen.out.say(toJson({ session: chosen, ...outlook }))
+  else for (const text of outlookLines(chosen, outlook, screen.out.paint)) screen.out.say(text)
   return 0
 }
 
@@ -51,23 +64,13 @@ async function takeUp(
   { home, env }: Surroundings,
   isSupervised: boolean,
 ): Promise<Resumed> {
-  const changes = renewed(line, env)
+  const changes = renewals(line, env)
   const client = await ensureDaemon(home)
   const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
   const isGoingOn = !isSupervised && isLive(found) && !isResumable(found)
   if (isGoingOn) return { session: found, supervision: true, work: false }
   const session = await client.resume(chosen.id, { env: changes })
   return { session, supervision: !isSupervised, work: true }
-}
-
-function renewed(line: Line, env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(line.values(OPTIONS.renew).map(([key, value]) => [key, value ?? ownValue(key, env)]))
-}
-
-function ownValue(key: string, env: NodeJS.ProcessEnv): string {
-  const value = env[key]
-  if (value !== undefined) return value
-  throw refusal('usage', `${key} is not set here`, `export ${key}, or give it as ${key}=VALUE`)
 }
 
 function happened({ session, supervision, work }: Resumed, paint: Paint): string {

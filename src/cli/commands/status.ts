@@ -1,6 +1,7 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { describeSpent } from '../../views/spent.ts'
+import { takesMessages, wayOn } from '../../views/way-on.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
@@ -9,7 +10,6 @@ import { relative } from '../screen/when.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
-import { takesMessages, wayOn } from '../session/way-on.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -37,6 +37,7 @@ function describe(session: SessionView, out: Outlet): string[] {
     ['attempt', `${session.attempt} (${session.restarts} ${session.restarts === 1 ? 'restart' : 'restarts'})`],
     ['doing', session.activity === null ? null : oneLine(session.activity)],
     ['messages', takesMessages(session) ? messagesOf(session) : null],
+    ['tasks', tasksOf(session)],
     ['spent', describeSpent(session)],
     ['exit', exitOf(session)],
     ['thread', session.thread === null ? null : oneLine(session.thread)],
@@ -45,6 +46,8 @@ function describe(session: SessionView, out: Outlet): string[] {
     ['ended', session.endedAt && when(session.endedAt)],
     ['last output', session.lastOutputAt && when(session.lastOutputAt)],
     ['goes on', session.until && when(session.until)],
+    ['saved', session.checkpoint && `checkpoint ${session.checkpoint.number}, ${when(session.checkpoint.at)}`],
+    ['not saved', session.checkpointTrouble === null ? null : oneLine(session.checkpointTrouble)],
     ['deadline', isLive(session) ? session.deadline && when(session.deadline) : null],
     ['id', session.id],
     ['to go on', wayOn(session)],
@@ -64,6 +67,10 @@ const AUTONOMY: { readonly [A in SessionView['autonomy']]: string } = {
 
 function messagesOf({ messages: { accepted, confirmed } }: SessionView): string {
   return `${confirmed} of ${accepted} read`
+}
+
+function tasksOf({ tasks: { open, done } }: SessionView): string | null {
+  return open + done === 0 ? null : `${done} of ${open + done} done`
 }
 
 function exitOf({ exitCode, signal }: SessionView): string | null {

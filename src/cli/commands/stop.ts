@@ -4,6 +4,7 @@ import { toJson } from '../screen/json.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import { stopSessions } from '../session/stop-sessions.ts'
+import { whenSaved } from '../session/when-saved.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -21,6 +22,10 @@ export async function stop(line: Line, surroundings: Surroundings): Promise<numb
   })
   const view = views[0] ?? session
   if (line.has(OPTIONS.json)) screen.out.say(toJson(view))
-  else if (!screen.isQuiet && code === 0) screen.out.say(stateLine(view, screen.out.paint))
+  else if (!screen.isQuiet && code === 0) {
+    screen.out.say(stateLine(view, screen.out.paint))
+    const saved = await whenSaved(surroundings.home, view)
+    if (saved !== null && screen.out.isTerminal) screen.out.say(`  ${saved}`)
+  }
   return code
 }

@@ -43,7 +43,7 @@ test('values of an option, after a space or an equals sign', () => {
   expect(values('run', '--agent', 'c')).toEqual(['claude', 'codex', 'command'])
   expect(values('run', '--agent=o')).toEqual(['--agent=opencode'])
   expect(values('--color', '')).toEqual(['auto', 'always', 'never'])
-  expect(values('config', 'get', 'ch')).toEqual(['checkpoint-interval'])
+  expect(values('config', 'get', 'ch')).toEqual(['checkpoints', 'checkpoint-interval', 'checkpoint-push'])
   expect(values('help', 'ex')).toEqual(['exit-codes'])
 })
 

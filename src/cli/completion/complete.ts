@@ -1,11 +1,12 @@
 import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
+import { isResumable, takesMessages } from '../../views/way-on.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
-import { isResumable, takesMessages } from '../session/way-on.ts'
 import { argumentAt } from '../line/check-words.ts'
 import { type Command, isFlag, type Option } from '../table/command.ts'
 import { COMMANDS, commandNamed } from '../table/commands.ts'
+import { TASK_ACTIONS } from '../table/converse.ts'
 import type { Completes, Kind } from '../table/kinds.ts'
 import { GLOBAL_OPTIONS } from '../table/options.ts'
 import { TOPICS } from '../help/topics.ts'
@@ -101,6 +102,7 @@ const SOURCES: {
   live: sessions => sessionOffers(sessions().filter(isLive)),
   ended: sessions => sessionOffers(sessions().filter(session => !isLive(session))),
   agents: sessions => sessionOffers(sessions().filter(takesMessages)),
+  'task-words': sessions => [...TASK_ACTIONS, ...sessionOffers(sessions())],
   resumable: sessions => sessionOffers(sessions().filter(isResumable)),
   files: () => [SHELL_LISTS.files],
   folders: () => [SHELL_LISTS.folders],

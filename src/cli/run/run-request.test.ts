@@ -42,6 +42,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
     maxTime: 18_000_000,
     restart: { limit: 10, window: 600_000, nextDelay: 2_000, maxDelay: 64_000 },
     patience: { limit: 86_400_000, absence: 259_200_000 },
+    saving: { mode: 'ref', interval: 300_000, push: null },
     alertAfter: 3,
   })
 })

@@ -36,6 +36,7 @@ export function runRequest(
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
     ...(onExit !== undefined && { onExit }),
+    ...(!config['project-files'].value && { projectFiles: false }),
     cwd,
     env: environment(line, surroundings.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
@@ -96,7 +97,7 @@ function modeOf(line: Line): RunRequest['mode'] {
 }
 
 /** PWD tells where the shell stands; some agents believe it more than their own directory. */
-function environment(line: Line, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
+export function environment(line: Line, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
   const handedOn = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !NOT_HANDED_ON.has(entry[0]),
   )

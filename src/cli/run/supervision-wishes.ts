@@ -5,7 +5,7 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
 
-type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'alertAfter'>
+type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'saving' | 'alertAfter'>
 
 /** How the session is to be seen through. */
 export function supervisionWishes(line: Line, config: Config): Wishes {
@@ -27,6 +27,11 @@ export function supervisionWishes(line: Line, config: Config): Wishes {
       absence: config['resume-within'].value,
     },
     ...(memory !== null && { memory }),
+    saving: {
+      mode: line.value(OPTIONS.checkpoints) ?? config.checkpoints.value,
+      interval: config['checkpoint-interval'].value,
+      push: line.value(OPTIONS.push) ?? config['checkpoint-push'].value,
+    },
     alertAfter: config['notify-restarts'].value,
   }
 }

@@ -1,8 +1,8 @@
 import type { MessageView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import type { Instant } from '../../lib/time.ts'
+import { waysToAnswer } from '../../views/way-on.ts'
 import { relative } from '../screen/when.ts'
-import { waysToAnswer } from '../session/way-on.ts'
 
 export interface Sent {
   readonly message: MessageView

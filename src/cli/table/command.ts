@@ -1,10 +1,11 @@
 import type { Kind } from './kinds.ts'
 
-export const GROUPS = ['Work', 'Look', 'Supervisor', 'Set-up'] as const
+export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 
 export type CommandName =
   | 'run'
   | 'send'
+  | 'tasks'
   | 'resume'
   | 'hold'
   | 'attach'
@@ -18,6 +19,10 @@ export type CommandName =
   | 'events'
   | 'messages'
   | 'follow'
+  | 'checkpoint'
+  | 'checkpoints'
+  | 'diff'
+  | 'restore'
   | 'daemon'
   | 'boot'
   | 'doctor'

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS } from './look.ts'
-import { HOLD, RESUME, SEND } from './converse.ts'
+import { CHECKPOINT, CHECKPOINTS, DIFF, RESTORE } from './keep.ts'
+import { HOLD, RESUME, SEND, TASKS } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
@@ -9,6 +10,7 @@ import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 export const COMMANDS: readonly Command[] = [
   RUN,
   SEND,
+  TASKS,
   RESUME,
   HOLD,
   ATTACH,
@@ -16,6 +18,10 @@ export const COMMANDS: readonly Command[] = [
   KILLALL,
   WAIT,
   CLEAN,
+  CHECKPOINT,
+  CHECKPOINTS,
+  DIFF,
+  RESTORE,
   LIST,
   STATUS,
   LOG,

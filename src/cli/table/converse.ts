@@ -26,6 +26,31 @@ With one argument, that is the text, for this directory’s most recent session.
   excessHint: 'quote the text: oneshot send fix-auth "now add tests"',
 }
 
+export const TASK_ACTIONS = ['add', 'done', 'doing', 'open'] as const
+
+export const TASKS: Command = {
+  name: 'tasks',
+  group: 'Work',
+  summary: 'show the pieces of a session’s work, name them, tick them off',
+  about: `An agent’s own plan is shown as it keeps it. What you add stays beside it, and is told to
+the agent should it have to begin a fresh conversation. Within a session it is that
+session’s list, so that an agent can keep it, too. Where the project uses beads, what is
+ready there is shown as well, and an issue is closed once a task is done that has its id
+or carries it in its title.`,
+  arguments: [
+    sessionArgument('task-words', 'else the one we are in, or this directory’s latest'),
+    { kind: { ...text('ACTION'), choices: TASK_ACTIONS }, summary: `${TASK_ACTIONS.join(', ')}; a list unless given` },
+    { kind: text('WORD'), summary: 'the title of what is added; else the ids it is about', isRepeated: true },
+  ],
+  options: [OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['tasks'], says: 'the list of this directory’s most recent session' },
+    { argv: ['tasks', 'fix-auth', 'add', 'write the tests'], says: 'one more; its id is printed' },
+    { argv: ['tasks', 'fix-auth', 'done', 'u1'], says: 'tick it off' },
+    { argv: ['tasks', 'done', 'bd-a1b2'], says: 'by an agent, in its own session; closes the issue, too' },
+  ],
+}
+
 export const RESUME: Command = {
   name: 'resume',
   group: 'Work',
@@ -33,12 +58,21 @@ export const RESUME: Command = {
   about: `The agent resumes its own conversation where it was broken off; messages it has not
 read come next. Its time and its budget are counted anew. It keeps the environment it
 was started with, apart from what --env changes. To give more to do to a session that
-is done, send it a message.`,
+is done, send it a message.
+
+What was found and what is done about it is told first; --dry-run tells no more than
+that. Where a conversation cannot be gone on with, a fresh one is told the task, what
+git shows, what was planned and what was said last.
+
+On another machine, in a clone of the repository that checkpoints were pushed to,
+--from REMOTE fetches them and goes on with the session there.`,
   arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
-  options: [OPTIONS.renew, OPTIONS.follow, OPTIONS.json],
+  options: [OPTIONS.renew, OPTIONS.from, OPTIONS.dryRun, OPTIONS.follow, OPTIONS.json],
   examples: [
     { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
     { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },
+    { argv: ['resume', 'fix-auth', '--dry-run'], says: 'what there is, and what would be done' },
+    { argv: ['resume', 'fix-auth', '--from', 'origin'], says: 'in a fresh clone, on another machine' },
     { argv: ['resume', 'fix-auth', '--env', 'ANTHROPIC_API_KEY'], says: 'with the key that is set here now' },
   ],
 }

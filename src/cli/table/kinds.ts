@@ -14,6 +14,7 @@ export type Completes =
   | 'config-keys'
   | 'topics'
   | 'channels'
+  | 'task-words'
 
 /** A sort of value on the command line: how it is read, named in help, and completed. */
 export interface Kind<T> {

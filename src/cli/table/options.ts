@@ -1,4 +1,5 @@
 import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
+import { SAVING_MODES } from '../../api/config/saving-keys.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { MECHANISMS } from '../../world/os/boot/mechanism.ts'
 import type { Option } from './command.ts'
@@ -47,7 +48,7 @@ export const OPTIONS = {
   promptFile: option('prompt-file', text('FILE', 'files'), 'read the prompt from a file, or from stdin with -'),
   tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
   headless: flag('headless', 'run without a terminal (usual for agents)'),
-  env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside all of yours'), isRepeated: true },
+  env: { ...option('env', ASSIGNMENT, 'set a variable for the work, beside yours'), isRepeated: true },
   renew: {
     ...option('env', RENEWAL, 'set a variable anew; a name alone takes its value here'),
     isRepeated: true,
@@ -58,6 +59,8 @@ export const OPTIONS = {
   silence: option('silence', LIMIT, 'without a sign of life for this long it is hung; none: never'),
   limitWait: option('limit-wait', WAIT, 'wait for a usage limit at most so long; off, none (24h)'),
   memory: option('memory', MEMORY, 'end it when its processes use more, such as 4G'),
+  checkpoints: option('checkpoints', choice('MODE', SAVING_MODES), 'where to save the work: ref, branch, off (ref)'),
+  push: option('push', word('REMOTE'), 'push the checkpoints to this git remote as well'),
   autonomy: option('autonomy', choice('LEVEL', AUTONOMY_LEVELS), 'what it may do unasked: anything, edit files, look'),
   model: option('model', word('MODEL'), 'the agent’s own name for a model'),
   effort: option('effort', word('LEVEL'), 'the agent’s own word for how hard it thinks'),
@@ -71,6 +74,13 @@ export const OPTIONS = {
 
   file: option('file', text('FILE', 'files'), 'read the text from a file, or from stdin with -'),
   full: option('full', ORDINAL, 'only message N, with its whole text'),
+
+  branch: option('branch', word('BRANCH'), 'the new branch; oneshot/NAME-N unless given'),
+  worktree: option('worktree', text('DIR', 'folders'), 'also check it out, in a new worktree'),
+  restoreHere: flag('here', 'into this working tree, after saving what is there'),
+  stat: flag('stat', 'only which files changed, and by how much'),
+  from: option('from', word('REMOTE'), 'fetch the session’s checkpoints from this git remote first'),
+  dropCheckpoints: flag('checkpoints', 'remove their checkpoints from git as well'),
 
   live: flag('live', 'only sessions that have not ended'),
   here: flag('here', 'only sessions of this directory'),

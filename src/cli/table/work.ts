@@ -23,6 +23,9 @@ of life (no output, no CPU in any of its processes, no open tool call) counts as
 command is started again only with --restart on-failure. The pauses are config keys
 (oneshot help config), and -c restart-window=1h sets one for this session.
 
+In a git repository the working tree is saved when it begins, after edits, every five
+minutes and when it ends, without touching your branch or index: oneshot checkpoints.
+
 What --on-exit names is run whenever the session has ended, however it has. All about
 it is in its environment (ONESHOT_OUTCOME and others) and, as JSON, on its stdin.
 
@@ -46,6 +49,8 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.silence,
     OPTIONS.limitWait,
     OPTIONS.memory,
+    OPTIONS.checkpoints,
+    OPTIONS.push,
     OPTIONS.maxTurns,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,
@@ -137,11 +142,12 @@ export const CLEAN: Command = {
   name: 'clean',
   group: 'Work',
   summary: 'remove ended sessions with all their files',
-  about: 'Sessions that have not ended are never touched.',
+  about: `Sessions that have not ended are never touched. What was saved of them stays in git
+unless --checkpoints is given.`,
   arguments: [
     { ...sessionArgument('ended'), isRepeated: true, summary: 'the sessions to remove; all ended ones unless given' },
   ],
-  options: [OPTIONS.olderThan, OPTIONS.dryRun, OPTIONS.yes, OPTIONS.json],
+  options: [OPTIONS.olderThan, OPTIONS.dropCheckpoints, OPTIONS.dryRun, OPTIONS.yes, OPTIONS.json],
   examples: [
     { argv: ['clean', '--older-than', '7d', '--dry-run'], says: 'see what would go' },
     { argv: ['clean', '--yes'], says: 'remove all ended sessions without a question' },

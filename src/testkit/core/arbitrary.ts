@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { type Checkpoint, DEFAULT_SAVING } from '../../core/checkpoint.ts'
 import type { FailureKind } from '../../core/failure.ts'
 import {
   dueOf,
@@ -53,7 +54,23 @@ const news: fc.Arbitrary<News> = fc.constantFrom<News>(
   { type: 'spent', scope: 'thread', spending: { input: 100, cached: 0, output: 10, usd: null, turns: 2 } },
   { type: 'retrying', failure: { kind: 'overloaded', text, resetAt: null, remedy: null } },
   { type: 'unknown', what: 'system/foo' },
+  { type: 'planned', tasks: [{ id: '1', title: 'first', state: 'doing' }] },
+  { type: 'planned', tasks: [{ id: '2', title: 'second', state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '1', title: null, state: 'done' }] },
+  { type: 'replanned', tasks: [{ id: '3', title: 'third', state: null }] },
+  { type: 'replanned', tasks: [{ id: '2', title: null, state: 'dropped' }] },
 )
+
+const CHECKPOINT: Checkpoint = {
+  number: 1,
+  commit: 'c0ffee',
+  at: NOW,
+  trigger: 'edit',
+  attempt: 1,
+  head: null,
+  change: { files: 1, added: 2, removed: 0 },
+  leftOut: [],
+}
 
 const LIFE: Life = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
 
@@ -86,6 +103,7 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
     absence: fc.constantFrom(null, 50_000),
   }),
   memory: fc.constant(null),
+  saving: fc.constantFrom({ ...DEFAULT_SAVING }, { ...DEFAULT_SAVING, push: 'origin' }),
   alertAfter: fc.constantFrom(0, 1, 3),
   createdAt: fc.constant(NOW),
 })
@@ -122,11 +140,23 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return one({})
     case 'user.message':
       return fc.constantFrom('k1', 'k2').map(key => ({ at, type, key, gist: 'and this' }))
+    case 'checkpoint.failed':
+      return fc.boolean().map(isFinal => ({ at, type, reason: 'no repository', isFinal }))
     case 'user.hold':
+    case 'checkpoint.unpushed':
       return fc.constant({ at, type, reason: 'held' })
+    case 'checkpoint.saved':
+      return fc.constant({ at, type, checkpoint: CHECKPOINT })
+    case 'checkpoint.pushed':
+      return fc.constant({ at, type, number: 1 })
+    case 'trouble.noted':
+      return fc.constant({ at, type, note: 'bd does not answer' })
+    case 'user.tasks':
+      return fc.constant({ at, type, tasks: [{ id: '1', title: 'first', state: 'done' }] })
     case 'user.resume':
     case 'user.stop':
     case 'clock.due':
+    case 'checkpoint.unneeded':
       return fc.constant({ at, type })
   }
 }
@@ -151,7 +181,7 @@ export const whims: fc.Arbitrary<Whim> = fc.record({
     { arbitrary: fc.constant('next' as const), weight: 20 },
     { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => !type.startsWith('user.'))), weight: 20 },
     { arbitrary: fc.constant<SignalType>('user.stop'), weight: 1 },
-    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume', 'user.hold'), weight: 3 },
+    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume', 'user.hold', 'user.tasks'), weight: 3 },
   ),
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
   offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
@@ -171,8 +201,14 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   }
   const { type, exit, word, thread, key, has } = whim
   if (type === 'user.message') return { at, type, key, gist: 'and this' }
-  if (type === 'user.hold') return { at, type, reason: 'held' }
-  if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due') return { at, type }
+  if (type === 'user.hold' || type === 'checkpoint.unpushed') return { at, type, reason: 'held' }
+  if (type === 'checkpoint.failed') return { at, type, reason: 'no repository', isFinal: has }
+  if (type === 'checkpoint.saved') return { at, type, checkpoint: CHECKPOINT }
+  if (type === 'checkpoint.pushed') return { at, type, number: 1 }
+  if (type === 'trouble.noted') return { at, type, note: 'bd does not answer' }
+  if (type === 'user.tasks') return { at, type, tasks: [{ id: key, title: 'first', state: has ? 'done' : 'open' }] }
+  if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due' || type === 'checkpoint.unneeded')
+    return { at, type }
   const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }
   const fields = {
     life: LIFE,

@@ -2,6 +2,7 @@ import type { Exit, Life } from '../../core/session.ts'
 import type { Instant } from '../../lib/time.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { AttemptRef, LaunchOrder } from '../../ports/work.ts'
+import type { MemoryRepository } from './memory-checkpoints.ts'
 import type { Records } from './scripted-agents.ts'
 import { type Program, ScriptedProcess } from './scripted-process.ts'
 import type { VirtualClock } from './virtual-clock.ts'
@@ -54,6 +55,8 @@ export class Machine {
   /** Opening a pane fails for this reason, while there is one. */
   paneTrouble: string | null = null
   boot = 'this boot'
+  /** The repository that all sessions here work in, if there is one. */
+  repository: MemoryRepository | null = null
   /** Folders that are gone. */
   readonly lostFolders = new Set<string>()
 
@@ -151,6 +154,9 @@ export class Machine {
       clock: this.clock,
       write: bytes => this.#written(order, attempt, bytes),
       litter: (name, hides) => attempt.litter.set(name, { hides }),
+      edit: tree => {
+        if (this.repository !== null) this.repository.tree = tree
+      },
       forget: thread => this.records.set(thread, (this.records.get(thread) ?? []).slice(0, -1)),
       record: thread => this.records.set(thread, [...(this.records.get(thread) ?? []), textOf(attempt.stdin)]),
       exited: exit => this.#exited(order, attempt, exit),

@@ -1,7 +1,10 @@
+import type { World } from '../../engine/world.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import type { Bulletin } from '../../core/bulletin.ts'
 import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
+import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 
 /** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
 export class Audience {
@@ -40,9 +43,15 @@ export function memoryHooks(audience: Audience): Hooks {
   }
 }
 
-/** For an engine whose notices are of no interest. */
-export function nobody(): { notifier: Notifier; hooks: Hooks; say: (sentence: string) => void } {
+/** For an engine whose notices, checkpoints and tasks are of no interest. */
+export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'say'> {
   const audience = new Audience()
   audience.channels = []
-  return { notifier: memoryNotifier(audience), hooks: memoryHooks(audience), say: () => undefined }
+  return {
+    notifier: memoryNotifier(audience),
+    hooks: memoryHooks(audience),
+    checkpoints: new MemoryCheckpoints({ repository: null }),
+    tracker: memoryTracker(new MemoryBeads()),
+    say: () => undefined,
+  }
 }

@@ -1,5 +1,6 @@
 import type { FailureKind } from '../../core/failure.ts'
 import type { LastWord } from '../../core/session.ts'
+import type { Issue } from '../../core/tracked.ts'
 import { invariant } from '../../lib/trouble.ts'
 import type { Agent, Observation } from '../../ports/agent.ts'
 
@@ -89,8 +90,12 @@ function meaning(line: string): Observation[] {
       return [{ type: 'finished', word: failure('thread-lost', rest) }]
     case 'offline':
       return [{ type: 'finished', word: failure('network', rest) }]
+    case 'plan':
+      return [{ type: 'planned', tasks: rest.split('; ').map(taskIn) }]
     case 'tool':
       return [{ type: 'tool-started', id: rest, tool: 'tool', gist: rest }]
+    case 'edited':
+      return [{ type: 'edited', path: rest }]
     case 'spent':
       return [
         { type: 'spent', scope: 'step', spending: { input: 0, cached: 0, output: 0, usd: Number(rest), turns: 1 } },
@@ -98,6 +103,12 @@ function meaning(line: string): Observation[] {
     default:
       return []
   }
+}
+
+/** As in `1 done write tests`. */
+function taskIn(text: string): Issue {
+  const [id = '', state, ...title] = text.split(' ')
+  return { id, title: title.join(' '), state: state as Issue['state'] }
 }
 
 function failure(kind: FailureKind, text: string, resetAt: number | null = null): LastWord {

@@ -14,6 +14,8 @@ export type Deed =
   | { readonly record: string }
   /** Takes the last of what it wrote down there back. */
   | { readonly forget: string }
+  /** Changes the files of the repository to this. */
+  | { readonly edit: string }
   /** Holds so many bytes of memory from now on. */
   | { readonly hold: number }
   /** Leaves a process behind; one that hides is not found by a sweep. */
@@ -35,6 +37,7 @@ export interface Surroundings {
   readonly litter: (name: string, hides: boolean) => void
   readonly record: (thread: string) => void
   readonly forget: (thread: string) => void
+  readonly edit: (tree: string) => void
   readonly exited: (exit: Exit) => void
 }
 
@@ -69,6 +72,7 @@ export class ScriptedProcess {
     if ('say' in deed) this.#around.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
     else if ('hold' in deed) this.memory = deed.hold
     else if ('record' in deed) this.#around.record(deed.record)
+    else if ('edit' in deed) this.#around.edit(deed.edit)
     else if ('forget' in deed) this.#around.forget(deed.forget)
     else this.#around.litter(deed.litter, deed.hides ?? false)
     this.go()

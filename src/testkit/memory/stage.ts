@@ -2,15 +2,20 @@ import { DEFAULT_RULES } from '../../core/rules.ts'
 import type { Event } from '../../core/events.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
+import { DEFAULT_SAVING } from '../../core/checkpoint.ts'
 import { Engine } from '../../engine/engine.ts'
+import type { Checkpoints } from '../../ports/checkpoints.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Tracker } from '../../ports/tracker.ts'
 import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
 import { Audience, memoryHooks, memoryNotifier } from './memory-notifier.ts'
 import { Disk } from './disk.ts'
+import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import { MemoryStore } from './memory-store.ts'
+import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
 import { MemoryWork } from './memory-work.ts'
 import { Crash, Power } from './power.ts'
 import { scriptedAgents } from './scripted-agents.ts'
@@ -39,6 +44,8 @@ const WORK_CALLS = [
   'heard',
 ] as const
 
+const TRACKER_CALLS = ['version', 'sync', 'ready', 'show', 'close', 'keep'] as const
+
 export interface Supervisor {
   readonly engine: Engine
   readonly store: Store
@@ -56,6 +63,8 @@ export class Stage {
   readonly disk = new Disk()
   readonly machine: Machine
   readonly audience = new Audience()
+  /** The project's task tracker, if it has one. */
+  readonly beads = new MemoryBeads()
   /** What the supervisors noted in their log. */
   readonly said: string[] = []
   /** What went wrong while performing, apart from failed power. */
@@ -78,9 +87,23 @@ export class Stage {
     const agents = scriptedAgents(this.machine.records)
     const notifier = line.feed<Notifier>(memoryNotifier(this.audience), ['deliver'])
     const hooks = line.feed<Hooks>(memoryHooks(this.audience), ['run'])
+    const tracker = line.feed<Tracker>(memoryTracker(this.beads), TRACKER_CALLS)
     const say = (sentence: string): void => void this.said.push(sentence)
     const rules = DEFAULT_RULES
-    const engine = new Engine({ store, work, clock, agents, notifier, hooks, rules, say, onTrouble })
+    const checkpoints = line.feed<Checkpoints>(new MemoryCheckpoints(this.machine), ['save', 'thin', 'push'])
+    const engine = new Engine({
+      store,
+      work,
+      clock,
+      agents,
+      notifier,
+      hooks,
+      checkpoints,
+      tracker,
+      rules,
+      say,
+      onTrouble,
+    })
     return { engine, store }
   }
 
@@ -137,6 +160,7 @@ export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
     patience: { silence: null, limit: null, absence: null },
     memory: null,
+    saving: DEFAULT_SAVING,
     alertAfter: 3,
     createdAt: Date.UTC(2026, 0, 1),
     ...wishes,

@@ -21,6 +21,8 @@ export interface Story {
   readonly hasGroups?: boolean
   /** How long it can do without a supervisor and still end the same; 30 s when absent. */
   readonly endures?: Duration
+  /** Issues of the project's task tracker that are closed when the story is over. */
+  readonly closes?: readonly string[]
 }
 
 /** All that is left when a story is over, and must be the same however often the supervisor died on the way. */
@@ -38,6 +40,8 @@ export interface Ending {
   readonly notices: readonly string[]
   readonly heard: readonly string[]
   readonly ran: readonly string[]
+  /** The issues, each as often as it was closed. */
+  readonly closed: readonly string[]
   readonly letters: readonly string[]
   readonly panes: readonly string[]
   readonly troubles: readonly unknown[]
@@ -76,9 +80,11 @@ export async function tell(
   return { ending: endingOf(stage, user.id), calls, crashes, tellings }
 }
 
-function stageFor({ spec, program, hasGroups }: Story): Stage {
+function stageFor({ spec, program, hasGroups, closes = [] }: Story): Stage {
   const stage = new Stage({ [spec.agent]: program })
   stage.machine.hasGroups = hasGroups ?? true
+  stage.beads.root = closes.length === 0 ? null : '/'
+  stage.beads.issues = closes.map(id => ({ id, title: id, state: 'open' }))
   return stage
 }
 
@@ -141,7 +147,8 @@ class User {
   /** Whether the story is over once the session has ended. */
   get isContent(): boolean {
     const keys = this.#stage.session(this.id)?.messages.map(message => message.key) ?? []
-    return this.#sends.every(({ text }) => keys.includes(text))
+    const isClosed = (issue: string): boolean => this.#stage.beads.state(issue) === 'done'
+    return this.#sends.every(({ text }) => keys.includes(text)) && (this.#story.closes ?? []).every(isClosed)
   }
 
   async #sendWhatIsDue(engine: Engine): Promise<void> {
@@ -193,6 +200,7 @@ function endingOf(stage: Stage, id: string): Ending {
     notices: stage.disk.notices.map(row => named(row.id)),
     heard: [...new Set(stage.audience.heard.map(line => named(line.replace(/^phone /, ''))))],
     ran: [...new Set(stage.audience.ran.map(named))],
+    closed: stage.beads.closed.map(line => line.split(' ')[0] ?? ''),
     letters: [...machine.letters],
     panes: [...machine.panes],
     troubles: stage.troubles,

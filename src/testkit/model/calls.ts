@@ -1,13 +1,21 @@
 import { quote } from '../../lib/quote.ts'
 import type { Call, Conversation, Tool } from './conversation.ts'
-import type { Deed } from './script.ts'
+import type { Deed, ToolCall } from './script.ts'
 
 /** The calls of the program's own tools that do this. */
 export function callsFor(deeds: readonly Deed[], tools: readonly Tool[], name: (n: number) => string): Call[] {
-  return deeds.map((deed, n) => ({
-    id: name(n),
-    ...(deed.kind === 'shell' ? shell(deed.command, tools) : write(deed, tools)),
-  }))
+  return deeds.map((deed, n) => ({ id: name(n), ...callFor(deed, tools) }))
+}
+
+function callFor(deed: Deed, tools: readonly Tool[]): Bare {
+  switch (deed.kind) {
+    case 'shell':
+      return shell(deed.command, tools)
+    case 'write':
+      return write(deed, tools)
+    case 'call':
+      return other(deed, tools)
+  }
 }
 
 /**
@@ -51,6 +59,11 @@ function write({ path, content }: { path: string; content: string }, tools: read
   if (tool === undefined) return shell(`printf %s ${quote(content)} > ${quote(path)}`, tools)
   const place = ['file_path', 'filePath', 'path'].find(property => property in tool.properties) ?? 'path'
   return { name: tool.name, type: tool.type, input: { [place]: path, content } }
+}
+
+/** claude 2.1.325 offers some tools only to models that search for them, and runs them all the same. */
+function other({ tool: name, input }: ToolCall, tools: readonly Tool[]): Bare {
+  return { name, type: find([name], tools)?.type ?? 'function', input }
 }
 
 function find(names: readonly string[], tools: readonly Tool[]): Tool | undefined {

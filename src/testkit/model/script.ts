@@ -24,6 +24,13 @@ export interface Spoken {
   /** A command, or several at once, for the program's shell tool. */
   readonly shell?: string | readonly string[]
   readonly write?: { readonly path: string; readonly content: string }
+  /** Any other tool of the program's own, or several at once, as it names and understands them. */
+  readonly call?: ToolCall | readonly ToolCall[]
+}
+
+export interface ToolCall {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
 }
 
 export interface Refusal {
@@ -83,19 +90,22 @@ export type Script = Positions | Task
 
 export const DONE: Answer = { say: 'Done.' }
 
-/** Commands and files of an answer, in the order of their calls. */
+/** Commands, files and other calls of an answer, in their order. */
 export function deedsOf(answer: Answer): Deed[] {
-  const { shell, write }: Spoken = 'shell' in answer || 'write' in answer ? answer : {}
+  const { shell, write, call }: Spoken = 'shell' in answer || 'write' in answer || 'call' in answer ? answer : {}
   const commands = shell === undefined ? [] : typeof shell === 'string' ? [shell] : shell
+  const calls = call === undefined ? [] : 'tool' in call ? [call] : call
   return [
     ...commands.map((command): Deed => ({ kind: 'shell', command })),
     ...(write === undefined ? [] : [{ kind: 'write' as const, ...write }]),
+    ...calls.map((each): Deed => ({ kind: 'call', ...each })),
   ]
 }
 
 export type Deed =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
+  | ({ readonly kind: 'call' } & ToolCall)
 
 /** Whether a conversation shows afterwards that this answer was given. */
 export function leavesTrace(answer: Answer): boolean {

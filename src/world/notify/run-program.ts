@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { killGroup } from '../os/kill-group.ts'
 
 /** More of a program's output is not kept; the end tells most. */
 const KEPT = 65_536
@@ -59,13 +60,4 @@ export function wordsOn({ code, signal, output }: ProgramEnd): string {
   const how = code === null ? `killed by ${signal}` : `exit code ${code}`
   const last = output.toString().trimEnd().split('\n').at(-1)?.trim() ?? ''
   return code === 0 || last === '' ? how : `${how}: ${last.slice(0, 300)}`
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // All of it has ended meanwhile.
-  }
 }

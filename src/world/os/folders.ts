@@ -19,6 +19,10 @@ export interface SessionFolder {
   readonly lock: string
   /** What its hooks wrote, one file each. */
   readonly hooks: string
+  /** How far its files in the project were written. */
+  readonly project: string
+  /** What it last saw of its project's task tracker. */
+  readonly tracker: string
 }
 
 /** The files of one attempt. */
@@ -61,6 +65,8 @@ export function sessionFolder(home: Home, id: string): SessionFolder {
     spare: at('spare'),
     lock: at('lock'),
     hooks: at('hooks'),
+    project: at('project.json'),
+    tracker: at('tracker.json'),
   }
 }
 

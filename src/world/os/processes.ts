@@ -34,6 +34,16 @@ export function lives(process: ProcessId): 'alive' | 'dead' | 'unknown' {
   }
 }
 
+/** Processor time of that very process and of those of its children that it has waited for, in ticks; null when it is not alive. */
+export function ticksOf(process: ProcessId): number | null {
+  try {
+    const row = parseStat(readStat(process.pid))
+    return row.birth === process.birth && row.state !== 'Z' && row.state !== 'X' ? row.ticks : null
+  } catch {
+    return null // It has ended, or there is no /proc.
+  }
+}
+
 /** The process that has this pid now. */
 export function identify(pid: number): ProcessId | undefined {
   try {
@@ -181,6 +191,8 @@ interface Stat {
   /** The foreground process group of its terminal; -1 without one. */
   readonly foreground: number
   readonly birth: string
+  /** Of itself and of the children it has waited for, in user and in system mode. */
+  readonly ticks: number
 }
 
 /** Field 2 is the program's name in parentheses and may contain anything, so fields are counted from the last `)`. */
@@ -194,6 +206,7 @@ function parseStat(stat: string): Stat {
     session: Number(session),
     foreground: Number(foreground),
     birth: fields[19] ?? '',
+    ticks: Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]),
   }
 }
 

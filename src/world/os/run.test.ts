@@ -1,4 +1,8 @@
+import fs from 'node:fs'
 import { expect, test } from 'vitest'
+import { tempFolder } from '../../testkit/agents/temp-folder.ts'
+import { until } from '../../testkit/real/until.ts'
+import { parentOf } from './processes.ts'
 import { run } from './run.ts'
 
 const sh = (script: string, timeout?: number): ReturnType<typeof run> =>
@@ -27,6 +31,30 @@ test('what it leaves running with its output open is not waited for', async () =
   const { code, stdout } = await sh('sleep 100 & echo $!')
   process.kill(Number(stdout), 'SIGKILL')
   expect(code).toBe(0)
+})
+
+test('one that is called off is killed with all that it has started', async () => {
+  const ending = new AbortController()
+  const file = `${tempFolder()}/pid`
+  const ended = run('sh', ['-c', 'sleep 100 & echo $! >"$1"; wait', 'sh', file], { signal: ending.signal })
+  await until('it has started something', () => fs.existsSync(file) && fs.readFileSync(file, 'utf8').endsWith('\n'))
+  ending.abort()
+  expect(await ended).toMatchObject({ code: null, signal: 'SIGKILL' })
+  const pid = Number(fs.readFileSync(file, 'utf8'))
+  await until('it is gone', () => parentOf(pid) === undefined)
+  expect(await run('sleep', ['100'], { signal: ending.signal })).toMatchObject({ code: null, signal: 'SIGKILL' })
+})
+
+test('one that does not stop writing is killed', async () => {
+  const { signal, stdout } = await run('yes', [], { most: 100_000 })
+  expect(signal).toBe('SIGKILL')
+  expect(stdout.length).toBeLessThanOrEqual(100_000)
+})
+
+test('all of its output arrives, however long we were kept from reading it', async () => {
+  const running = run('sh', ['-c', 'head -c 60000 /dev/zero'])
+  setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200))
+  expect((await running).stdout).toHaveLength(60_000)
 })
 
 test('one that cannot be started is an error', async () => {

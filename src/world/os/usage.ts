@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import type { Duration } from '../../lib/time.ts'
+import { type ProcessId, ticksOf } from './processes.ts'
 
 /** Linux counts processor time in ticks of 10 ms, whatever its own clock does, and memory in pages of 4 KB on x64 and arm64. */
 const TICK: Duration = 10
@@ -19,6 +20,25 @@ export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
   const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0)
   const shared = Math.max(0, ...rows.map(row => row.shared))
   return { cpu: sum(row => row.cpu), memory: sum(row => row.resident - row.shared) + shared }
+}
+
+/**
+ * Processor time used so far by everything in a control group, the dead included; without one by this process and those of its
+ * children that it has waited for. Null when it is not alive, or that cannot be told.
+ */
+export function processorTime(process: ProcessId, group: string | null): Duration | null {
+  const ticks = ticksOf(process)
+  return ticks === null ? null : (timeOfGroup(group) ?? ticks * TICK)
+}
+
+function timeOfGroup(group: string | null): Duration | null {
+  if (group === null) return null
+  try {
+    const used = /^usage_usec (\d+)$/m.exec(fs.readFileSync(`${group}/cpu.stat`, 'latin1'))?.[1]
+    return used === undefined ? null : Number(used) / 1_000
+  } catch {
+    return null // It was given back.
+  }
 }
 
 interface Row {

@@ -18,7 +18,8 @@ export function layDown(order: LaunchOrder, home: Home): void {
   const place = isReady ? attemptFolderAt(spare) : folder
   if (!isReady) makeFolder(folder)
   const put = isReady ? fs.writeFileSync : replaceFile
-  if (order.stdin !== undefined) replaceFile(place.stdin, order.stdin)
+  // Laid down again, it stays: a shim may have begun to read it this very moment, and what it read can be looked up.
+  if (order.stdin !== undefined && !hasText(place.stdin)) replaceFile(place.stdin, order.stdin)
   if (order.thread !== null) linkThread(place.thread, path.join(home.threads, fileName(order.thread)))
   const marker = attemptId(order.sessionId, order.attempt)
   const ours = { ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
@@ -35,6 +36,10 @@ export function makeSpare(home: Home, sessionId: string): void {
   makeFolder(draft)
   for (const file of [draft.launch, draft.started, draft.exit]) fs.writeFileSync(file, '', { mode: 0o600 })
   fs.renameSync(draft.root, spare)
+}
+
+function hasText(file: string): boolean {
+  return (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 function makeFolder({ root, stdout }: AttemptFolder): void {

@@ -8,7 +8,6 @@ import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSo
 import type { Home } from '../os/home.ts'
 import { OomWatch } from '../os/oom-watch.ts'
 import { bootId, lives } from '../os/processes.ts'
-import { showTranscript } from '../os/project-folder.ts'
 import { readClaim, readStarted } from '../os/spool.ts'
 import { Captions } from './captions.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
@@ -97,7 +96,6 @@ export class TmuxWork implements Work {
     }
     layDown(order, this.#home)
     const show = this.#shown(order, order.show)
-    if (order.show === 'transcript') showTranscript(order.cwd, order.name, show)
     if (order.mode === 'headless') {
       this.#makeSpareSoon(order.sessionId)
       if (await handOver(order, this.#home, this.#panes.shimProgram)) {

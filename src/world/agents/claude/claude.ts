@@ -17,6 +17,7 @@ export const claude: Agent = {
   program: 'claude',
   objection,
   plan,
+  byHand: (program, thread) => [program, '--resume', thread],
   read,
   find,
   explain,

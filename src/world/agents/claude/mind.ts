@@ -18,6 +18,8 @@ export type Mind = {
   readonly usd: number | null
   /** Files that open calls are about to write, as `<call> <path>`. */
   readonly writing: readonly string[]
+  /** Open calls that have to do with its plan. */
+  readonly planning: readonly string[]
   /** The background tasks that run, by id. */
   readonly tasks: readonly string[]
   /** How the last turn ended, as JSON. */
@@ -48,6 +50,7 @@ const BLANK: Mind = {
   toldOutput: 0,
   usd: null,
   writing: [],
+  planning: [],
   tasks: [],
   word: null,
   isHeld: false,

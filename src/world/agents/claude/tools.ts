@@ -3,6 +3,7 @@ import { wordsIn } from '../content.ts'
 import { type Json, json, jsons, list, text } from '../json.ts'
 import { called, gistOf, returned } from '../telling.ts'
 import { type Mind, nothing, type Seen, words } from './mind.ts'
+import { isCall, planIn, planningCall } from './planning.ts'
 
 /** Tools that write the one file they are given. */
 const WRITERS = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
@@ -15,8 +16,10 @@ export function callMade(block: Json, isMain: boolean, mind: Mind): Seen {
   const gist = withoutFolder(gistOf(input), mind.cwd)
   const path = text(input['file_path']) || text(input['notebook_path'])
   const isWriting = WRITERS.has(tool) && path !== ''
-  const kept = isWriting ? { ...mind, writing: [...mind.writing, `${id} ${path}`] } : mind
-  if (!isMain) return words(returned(`${tool} ${gist}`), kept)
+  const writing = isWriting ? { ...mind, writing: [...mind.writing, `${id} ${path}`] } : mind
+  if (!isMain) return words(returned(`${tool} ${gist}`), writing)
+  const planning = planningCall(id, tool, input)
+  const kept = planning === null ? writing : { ...writing, planning: [...writing.planning, planning] }
   return { observations: [{ type: 'tool-started', id, tool, gist }], text: called(tool, gist), mind: kept }
 }
 
@@ -26,8 +29,9 @@ export function callAnswered(block: Json, event: Json, isMain: boolean, mind: Mi
   const answer = readableAnswer(wordsIn(block['content']))
   const files = isError ? [] : [...filesOf(id, mind), ...filesIn(event['tool_use_result'])]
   const ended: Observation[] = isMain ? [{ type: 'tool-ended', id }] : []
+  const plans = mind.planning.filter(call => isCall(call, id)).flatMap(call => planIn(call, event['tool_use_result']))
   return {
-    observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path }))],
+    observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path })), ...plans],
     text: isMain || isError ? returned(answer, isError) : null,
     mind: answered(id, mind, isError && isHooked(id, event, answer)),
   }
@@ -41,8 +45,10 @@ export function serverAnswered(block: Json, mind: Mind): Seen {
 
 function answered(id: string, mind: Mind, isHooked: boolean): Mind {
   const writing = mind.writing.filter(entry => !entry.startsWith(`${id} `))
+  const planning = mind.planning.filter(call => !isCall(call, id))
   const hooked = isHooked ? [...mind.hooked, id] : mind.hooked
-  return writing.length === mind.writing.length && !isHooked ? mind : { ...mind, writing, hooked }
+  const isSame = writing.length === mind.writing.length && planning.length === mind.planning.length && !isHooked
+  return isSame ? mind : { ...mind, writing, planning, hooked }
 }
 
 function filesOf(id: string, { writing }: Mind): string[] {

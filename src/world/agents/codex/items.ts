@@ -3,6 +3,7 @@ import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { type Json, jsons, list, text } from '../json.ts'
 import { brief } from '../last-word.ts'
+import { planOf } from '../plan-of.ts'
 import { called, noted, returned, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { type Tool, toolIn } from './tools.ts'
@@ -20,7 +21,7 @@ export function readItem(stage: Stage, item: Json, memory: Memory): Reading {
     case 'error': // Mere warnings come like this, too: a turn that fails of one says so itself.
       return { observations: [], text: noted(text(item['message'])) }
     case 'todo_list':
-      return { observations: [], text: stage === 'item.completed' ? null : noted(planIn(item)) }
+      return { observations: [planIn(item)], text: stage === 'item.completed' ? null : noted(progressOf(item)) }
     case 'command_execution':
     case 'file_change':
     case 'mcp_tool_call':
@@ -72,7 +73,16 @@ function answering(observations: Observation[], words: string | null, memory: Me
   return { observations: [spent, ...observations], text: words, memory: { ...memory, answering: true } }
 }
 
-function planIn(item: Json): string {
+/** Which of its steps is under way codex 0.166 does not tell. */
+function planIn(item: Json): Observation {
+  const steps = jsons(item['items'])
+  return planOf(
+    steps.map(step => ({ ...step, status: step['completed'] === true ? 'completed' : 'pending' })),
+    'text',
+  )
+}
+
+function progressOf(item: Json): string {
   const steps = jsons(item['items'])
   const done = steps.filter(step => step['completed'] === true).length
   const next = steps.find(step => step['completed'] !== true)

@@ -17,6 +17,7 @@ export const gemini: Agent = {
   program: 'gemini',
   objection,
   plan,
+  byHand: (program, thread) => [program, '--resume', thread],
   read,
   find,
   explain,

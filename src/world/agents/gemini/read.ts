@@ -2,7 +2,8 @@ import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine, readable } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { callEnded, callStarted } from '../calls.ts'
-import { eventIn, json, type JsonEvent, text } from '../json.ts'
+import { eventIn, json, type JsonEvent, jsons, text } from '../json.ts'
+import { planOf } from '../plan-of.ts'
 import { failed, gistOf, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { finished } from './finished.ts'
@@ -54,15 +55,25 @@ function toolUsed({ tool_name: name, tool_id: id, parameters }: JsonEvent, memor
   const path = WRITING.has(tool) ? text(json(parameters)['file_path']) : ''
   const { answer: _before, ...others } = memory
   const started = callStarted({ id: text(id), tool, gist: gistOf(parameters), path }, { ...others, isAnswering: true })
-  return { ...started, observations: [...newAnswer(memory), ...started.observations] }
+  const observations = [...newAnswer(memory), ...started.observations]
+  if (tool !== 'write_todos') return { ...started, observations }
+  const plan = JSON.stringify(json(parameters)['todos'] ?? [])
+  return { ...started, observations, memory: { ...started.memory, [planningBy(text(id))]: plan } }
+}
+
+function planningBy(id: string): string {
+  return `planning ${id}`
 }
 
 const WRITING = new Set(['write_file', 'replace'])
 
 function toolReturned({ tool_id: id, status, output, error }: JsonEvent, memory: Memory): Reading {
-  const { isAnswering: _before, ...others } = memory
+  const { isAnswering: _before, [planningBy(text(id))]: plan, ...others } = memory
   const told = text(output) || text(json(error)['message'])
-  return callEnded(text(id), { output: told, isError: status !== 'success' }, others)
+  const isError = status !== 'success'
+  const ended = callEnded(text(id), { output: told, isError }, others)
+  if (typeof plan !== 'string' || isError) return ended
+  return { ...ended, observations: [...ended.observations, planOf(jsons(JSON.parse(plan)), 'description')] }
 }
 
 /** Counts the answers of the model, which the program does not: one ends where a tool has returned. */

@@ -17,6 +17,7 @@ export const opencode: Agent = {
   program: 'opencode',
   objection,
   plan,
+  byHand: (program, thread) => [program, 'run', '--session', thread, 'Go on.'],
   read,
   find,
   explain,

@@ -1,6 +1,7 @@
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { type Json, json, jsons, text } from '../json.ts'
+import { planOf } from '../plan-of.ts'
 import { called, gistOf, returned } from '../telling.ts'
 
 /** A tool is told of once, when it is over. */
@@ -16,6 +17,7 @@ export function readTool(part: Json, memory: Memory): Reading {
       { type: 'tool-started', id, tool, gist },
       { type: 'tool-ended', id },
       ...edits.map((path): Observation => ({ type: 'edited', path })),
+      ...(tool === 'todowrite' && !hasFailed ? [planOf(todosIn(state), 'content')] : []),
     ],
     text: `${called(tool, gist)}${returned(output, hasFailed) ?? ''}`,
     memory: isRefused(state) ? { ...memory, refused: oneLine(`${tool} ${gist}`).slice(0, 200) } : memory,
@@ -31,8 +33,12 @@ function isRefused(state: Json): boolean {
 function gistIn(state: Json): string {
   const paths = filesIn(state)
   if (paths.length > 0) return paths.join(' ')
-  const todos = jsons(json(state['input'])['todos']).map(todo => text(todo['content']))
+  const todos = todosIn(state).map(todo => text(todo['content']))
   return todos.length > 0 ? todos.join(', ') : gistOf(state['input'])
+}
+
+function todosIn(state: Json): readonly Json[] {
+  return jsons(json(state['input'])['todos'])
 }
 
 function resultOf(tool: string, state: Json): { output: string; hasFailed: boolean } {

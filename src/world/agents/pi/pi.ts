@@ -18,6 +18,7 @@ export function pi({ thin }: { thin: string }): Agent {
     program: 'pi',
     objection,
     plan: request => plan(request, thin),
+    byHand: (program, thread) => [program, '--session', thread],
     read,
     find,
     explain,

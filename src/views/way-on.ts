@@ -1,4 +1,4 @@
-import type { SessionView } from '../../api/contract/session-view.ts'
+import type { SessionView } from '../api/contract/session-view.ts'
 
 /** Whether it has an agent that reads. */
 export function takesMessages(session: SessionView): boolean {

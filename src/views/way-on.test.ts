@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { aSession, anEnded } from './fixture.ts'
+import type { SessionView } from '../api/contract/session-view.ts'
+import { aSession, anEnded } from '../cli/session/fixture.ts'
 import { isResumable, wayOn } from './way-on.ts'
 
 test.each<[string, SessionView, string | null]>([

@@ -1,0 +1,83 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Keeping, Kept } from '../../src/ports/checkpoints.ts'
+import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import { type Command, interleave, timeCommand } from '../measure/time-command.ts'
+import { type Aim, milliseconds, type Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+import { openLargeRepository } from './large-repository.ts'
+
+const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
+const SIZES = [10_000, 80_000] as const
+/** Files that are written before each checkpoint with changes: as many as an agent changes in a step. */
+const CHANGED = 5
+
+/** A checkpoint of a large working tree beside `git status` in the same one: the first, one of a few changes, one of none. */
+export async function checkpoint(shop: Workshop): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const size of shop.isQuick ? SIZES.slice(0, 1) : SIZES) rows.push(...(await ofSize(shop, size)))
+  return rows
+}
+
+async function ofSize(shop: Workshop, size: number): Promise<Row[]> {
+  const repository = openLargeRepository(shop.stage, size)
+  const saver = new Saver(shop.stage.root, repository, shop.stage.env)
+  await saver.save('warm')
+  const status: Command = { program: 'git', args: ['status'], env: shop.stage.env, cwd: repository }
+  const times = await interleave(shop.rounds(size > 10_000 ? 11 : 21, 3), {
+    status: () => timeCommand(status),
+    first: round => saver.time(`first${round}`, true),
+    changed: async round => {
+      await saver.save('warm')
+      change(repository, round)
+      return saver.time('warm', true)
+    },
+    same: async () => {
+      await saver.save('warm')
+      return saver.time('warm', false)
+    },
+  })
+  fs.rmSync(repository, { recursive: true })
+  const files = `${size.toLocaleString('en')} files`
+  const beside = { name: 'git status', theirs: milliseconds(times.status) }
+  return [
+    { figure: `checkpoint of ${files}, the first`, ours: milliseconds(times.first), beside },
+    { figure: `checkpoint of ${files}, ${CHANGED} changed`, ours: milliseconds(times.changed), beside, aim: TWICE },
+    { figure: `checkpoint of ${files}, none changed`, ours: milliseconds(times.same), beside, aim: TWICE },
+  ]
+}
+
+class Saver {
+  readonly #checkpoints: GitCheckpoints
+  readonly #repository: string
+
+  constructor(root: string, repository: string, env: NodeJS.ProcessEnv) {
+    this.#repository = repository
+    this.#checkpoints = new GitCheckpoints({
+      env,
+      folderOf: id => path.join(root, 'private', path.basename(repository), id),
+    })
+  }
+
+  save(sessionId: string): Promise<Kept> {
+    const keeping: Keeping = { cwd: this.#repository, sessionId, name: 'bench' }
+    const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: '{}', isVisible: false } as const
+    return this.#checkpoints.save(keeping, occasion, new AbortController().signal)
+  }
+
+  /** Milliseconds; what came of it must be what was expected. */
+  async time(sessionId: string, isChanged: boolean): Promise<number> {
+    const begun = performance.now()
+    const { isNew } = await this.save(sessionId)
+    const took = performance.now() - begun
+    if (isNew !== isChanged) throw new Error(`a checkpoint was ${isChanged ? 'not ' : ''}made`)
+    return took
+  }
+}
+
+function change(repository: string, round: number): void {
+  for (let n = 0; n < CHANGED - 1; n++) {
+    fs.appendFileSync(path.join(repository, 'src', `part${n}`, `module${round % 10}`, '7.ts'), `// ${round}\n`)
+  }
+  fs.writeFileSync(path.join(repository, `new-${round % 4}.ts`), `// ${round} ${Math.random()}\n`)
+}

@@ -1,0 +1,49 @@
+import { type Duration, parseDuration } from '../../lib/time.ts'
+import { type Key, showDuration } from './key.ts'
+
+export const SAVING_MODES = ['ref', 'branch', 'off'] as const
+
+const CHECKPOINTS: Key<(typeof SAVING_MODES)[number]> = {
+  variable: 'ONESHOT_CHECKPOINTS',
+  fallback: 'ref',
+  summary: 'where the working tree is saved: ref, out of sight in git; branch, also as commits on your branch; off',
+  allowed: `one of ${SAVING_MODES.join(', ')}`,
+  choices: SAVING_MODES,
+  read: text => SAVING_MODES.find(mode => mode === text),
+  show: String,
+}
+
+const CHECKPOINT_INTERVAL: Key<Duration> = {
+  variable: 'ONESHOT_CHECKPOINT_INTERVAL',
+  fallback: 300_000,
+  summary: 'how often the working tree is saved at least while an agent works, if it has changed',
+  allowed: 'a duration of at least 1s, such as 90s or 5m; a bare number means seconds',
+  read: text => atLeastOneSecond(parseDuration(text)),
+  show: showDuration,
+}
+
+const CHECKPOINT_PUSH: Key<string | null> = {
+  variable: 'ONESHOT_CHECKPOINT_PUSH',
+  fallback: null,
+  summary: 'the git remote that checkpoints are pushed to as well, such as origin; none unless set',
+  allowed: 'the name of a git remote, or none',
+  isPersonal: true,
+  read: text => (text === 'none' || text === '' ? null : isRemote(text) ? text : undefined),
+  show: value => value ?? 'none',
+}
+
+/** How work is saved. */
+export const SAVING_KEYS = {
+  checkpoints: CHECKPOINTS,
+  'checkpoint-interval': CHECKPOINT_INTERVAL,
+  'checkpoint-push': CHECKPOINT_PUSH,
+} as const
+
+/** A name or an address; never something that git would take for an option. */
+function isRemote(text: string): boolean {
+  return !text.startsWith('-') && !/[\0\n]/.test(text)
+}
+
+function atLeastOneSecond(duration: Duration | undefined): Duration | undefined {
+  return duration === undefined || duration < 1000 ? undefined : duration
+}

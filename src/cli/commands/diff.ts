@@ -1,0 +1,43 @@
+import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
+import { readChange, readCheckpoints, readDiff } from '../../views/checkpoints.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import type { Line } from '../line/line.ts'
+import { toJson } from '../screen/json.ts'
+import { pickSession } from '../session/pick-session.ts'
+import { isCheckpointWord, whichCheckpoint } from '../session/which-checkpoint.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function diff(line: Line, surroundings: Surroundings): Promise<number> {
+  const { home, screen } = surroundings
+  const { out, err } = screen
+  const { name, from, to } = read(line.words)
+  const session = pickSession(surroundings, name)
+  const wishes = [from, to]
+  const all = await readCheckpoints(home, session)
+  const now = wishes.includes('now') ? (await (await ensureDaemon(home)).checkpoint(session.id)).checkpoint : null
+  const [first, last] = wishes.map(word => (word === 'now' && now !== null ? now : whichCheckpoint(all, word, session)))
+  const between = { from: (first as CheckpointView).commit, to: (last as CheckpointView).commit }
+  if (line.has(OPTIONS.json)) {
+    const change = await readChange(home, session, between)
+    out.say(toJson({ from: first, to: last, ...change }))
+    return 0
+  }
+  const text = await readDiff(home, session, between, { stat: line.has(OPTIONS.stat), colour: out.isColoured })
+  if (text === '') err.say(same(session, first as CheckpointView, last as CheckpointView))
+  else await out.pour(Buffer.from(text))
+  return 0
+}
+
+/** A name is no checkpoint's word: whatever looks like one is. */
+function read(words: readonly string[]): { name: string | undefined; from: string; to: string } {
+  const [first, ...rest] = words
+  const isNamed = first !== undefined && !isCheckpointWord(first)
+  const [from = 'first', to = 'last'] = isNamed ? rest : words
+  return { name: isNamed ? first : undefined, from, to }
+}
+
+function same({ name }: SessionView, first: CheckpointView, last: CheckpointView): string {
+  if (first.number === last.number) return `${name} has changed nothing since checkpoint ${first.number}`
+  return `checkpoints ${first.number} and ${last.number} of ${name} hold the same files`
+}

@@ -1,0 +1,6 @@
+import type { CheckpointView } from '../../api/contract/session-view.ts'
+
+/** `3 files, +10 −2` */
+export function changeOf({ files, added, removed }: Pick<CheckpointView, 'files' | 'added' | 'removed'>): string {
+  return `${files} ${files === 1 ? 'file' : 'files'}, +${added} −${removed}`
+}

@@ -1,0 +1,68 @@
+import { sessionArgument } from './arguments.ts'
+import type { Argument, Command } from './command.ts'
+import { text } from './kinds.ts'
+import { OPTIONS } from './options.ts'
+
+function moment(placeholder: string, summary: string): Argument {
+  return { kind: text(placeholder), summary }
+}
+
+export const CHECKPOINT: Command = {
+  name: 'checkpoint',
+  group: 'Keep',
+  summary: 'save the working tree of a session now',
+  about: `The whole working tree is saved in git, untracked files included, ignored ones not,
+under refs/oneshot/NAME/ID. Your index, branch, stash and hooks are not touched. When
+nothing has changed since the last one, nothing is written.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['checkpoint', 'fix-auth'], says: 'before you try something' }],
+}
+
+export const CHECKPOINTS: Command = {
+  name: 'checkpoints',
+  group: 'Keep',
+  summary: 'list what was saved of a session’s work',
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  examples: [
+    { argv: ['checkpoints', 'fix-auth'], says: 'when, why, and how much had changed' },
+    { argv: ['checkpoints', '-n', '5'], says: 'the last five of this directory’s most recent session' },
+  ],
+}
+
+export const DIFF: Command = {
+  name: 'diff',
+  group: 'Keep',
+  summary: 'show what a session has changed',
+  about: `From its first checkpoint to its newest, unless two others are named: by number, first,
+last, or now, which saves the working tree before it is compared.`,
+  arguments: [
+    sessionArgument('sessions'),
+    moment('FROM', 'the one to compare with; first unless given'),
+    moment('TO', 'the one to compare; last unless given'),
+  ],
+  options: [OPTIONS.stat, OPTIONS.json],
+  examples: [
+    { argv: ['diff', 'fix-auth'], says: 'all that it changed' },
+    { argv: ['diff', 'fix-auth', '3', '7', '--stat'], says: 'what happened between two checkpoints' },
+    { argv: ['diff', 'fix-auth', 'last', 'now'], says: 'what changed since the last one' },
+  ],
+}
+
+export const RESTORE: Command = {
+  name: 'restore',
+  group: 'Keep',
+  summary: 'bring a checkpoint back: onto a new branch, into a new worktree, or here',
+  about: `NAME@7 is checkpoint 7 of a session, NAME its newest, 7 alone one of this directory’s
+most recent session. Without --here your working tree stays as it is. With it, what is
+there is saved first, then files are written and removed until all is as it was then;
+ignored files, your index and your branch stay.`,
+  arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME or N'), isRequired: true }],
+  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.yes, OPTIONS.json],
+  examples: [
+    { argv: ['restore', 'fix-auth@7'], says: 'onto the branch oneshot/fix-auth-7' },
+    { argv: ['restore', 'fix-auth@7', '--worktree', '../before'], says: 'to look at beside the present' },
+    { argv: ['restore', 'fix-auth@1', '--here'], says: 'undo all that the session did' },
+  ],
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { orderOf } from './order-of.ts'
+
+test('a name, an action and its words are told apart', () => {
+  expect(orderOf([])).toEqual({ name: undefined, request: undefined })
+  expect(orderOf(['fix-auth'])).toEqual({ name: 'fix-auth', request: undefined })
+  expect(orderOf(['done', 'u1', 'bd-a1b2'])).toEqual({
+    name: undefined,
+    request: { action: 'done', ids: ['u1', 'bd-a1b2'] },
+  })
+  expect(orderOf(['fix-auth', 'open', '3'])).toEqual({ name: 'fix-auth', request: { action: 'open', ids: ['3'] } })
+})
+
+test('a title need not be quoted', () => {
+  const request = { action: 'add', titles: ['write the tests'] }
+  expect(orderOf(['add', 'write the tests'])).toEqual({ name: undefined, request })
+  expect(orderOf(['fix-auth', 'add', 'write', 'the', 'tests'])).toEqual({ name: 'fix-auth', request })
+})
+
+test('what makes no sense is refused with a way on', () => {
+  expect(() => orderOf(['fix-auth', 'don', 'u1'])).toThrow('tasks fix-auth cannot "don"')
+  expect(() => orderOf(['done'])).toThrow('tasks done needs the id of a task')
+  expect(() => orderOf(['fix-auth', 'add', '  '])).toThrow('tasks add needs a title')
+})

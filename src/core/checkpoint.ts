@@ -1,0 +1,79 @@
+import type { Duration, Instant } from '../lib/time.ts'
+
+/** What leads to a checkpoint. */
+export const TRIGGERS = [
+  'start',
+  'edit',
+  'interval',
+  'restart',
+  'error',
+  'stop',
+  'end',
+  'asked',
+  /** What was there before something else was put in its place. */
+  'restore',
+] as const
+
+export type Trigger = (typeof TRIGGERS)[number]
+
+/** The whole working tree as it was at one moment, untracked files included, ignored ones not. */
+export interface Checkpoint {
+  /** Counted from 1 within its session; stays the same when others are thinned out. */
+  readonly number: number
+  /** The commit that holds it. */
+  readonly commit: string
+  readonly at: Instant
+  readonly trigger: Trigger
+  readonly attempt: number
+  /** What HEAD was then; null in a repository without a commit. */
+  readonly head: string | null
+  /** Against the checkpoint before; for the first one against HEAD. */
+  readonly change: Change
+  /** What is not in it, and why: one sentence each, a few at most. */
+  readonly leftOut: readonly string[]
+}
+
+export interface Change {
+  readonly files: number
+  readonly added: number
+  readonly removed: number
+}
+
+export const NO_CHANGE: Change = { files: 0, added: 0, removed: 0 }
+
+export function sumOf(one: Change, other: Change): Change {
+  return { files: one.files + other.files, added: one.added + other.added, removed: one.removed + other.removed }
+}
+
+/** How a session's work is saved. */
+export interface Saving {
+  /** `branch`: also as a visible commit on the branch that is checked out. */
+  readonly mode: 'ref' | 'branch' | 'off'
+  readonly interval: Duration
+  /** The remote that the checkpoints are pushed to as well. */
+  readonly push: string | null
+}
+
+/** What is known of a session's checkpoints without asking git. */
+export interface Saved {
+  /** The newest one. */
+  readonly last: Pick<Checkpoint, 'number' | 'commit' | 'at' | 'trigger'> | null
+  /** Why the last try came to nothing; null when it did not. */
+  readonly trouble: string | null
+  /** What is to be saved next, whoever supervises by then; null when nothing is. */
+  readonly wanted: { readonly trigger: Trigger; readonly at: Instant } | null
+  /** How far the remote has come; null where nothing is pushed, or never was. */
+  readonly pushed: { readonly number: number; readonly at: Instant } | null
+  readonly pushTrouble: string | null
+}
+
+export const NOTHING_SAVED: Saved = {
+  last: null,
+  trouble: null,
+  wanted: null,
+  pushed: null,
+  pushTrouble: null,
+}
+
+/** For sessions that were accepted before there were checkpoints, too. */
+export const DEFAULT_SAVING: Saving = { mode: 'ref', interval: 300_000, push: null }

@@ -1,0 +1,64 @@
+import type { Instant } from '../lib/time.ts'
+import type { Saved } from './checkpoint.ts'
+import type { Event } from './events.ts'
+import type { Session } from './session.ts'
+import type { SignalOf } from './signals.ts'
+import { nothing, type Step, step } from './step.ts'
+
+export function rememberCheckpoint(session: Session, { at, checkpoint }: SignalOf<'checkpoint.saved'>): Step {
+  const { number, commit, trigger } = checkpoint
+  const last = { number, commit, at: checkpoint.at, trigger }
+  return step(withSaved(session, { last, trouble: null, wanted: stillWanted(session, at) }), [
+    { at, type: 'checkpoint.saved', checkpoint },
+  ])
+}
+
+export function rememberNothing(session: Session, { at }: SignalOf<'checkpoint.unneeded'>): Step {
+  const { trouble, wanted } = session.saved
+  if (trouble === null && wanted === null) return nothing(session)
+  return step(withSaved(session, { trouble: null, wanted: stillWanted(session, at) }), [])
+}
+
+/** The same trouble is told once, however often it is met. */
+export function rememberFailure(session: Session, { at, reason, isFinal }: SignalOf<'checkpoint.failed'>): Step {
+  const { trouble, wanted } = session.saved
+  const isKnown = trouble === reason
+  if (isKnown && !(isFinal && wanted !== null)) return nothing(session)
+  const next = isFinal ? null : wanted
+  const events: Event[] = isKnown ? [] : [{ at, type: 'checkpoint.failed', reason }]
+  return step(withSaved(session, { trouble: reason, wanted: next }), events)
+}
+
+/** What was wanted after the moment that was saved is not in it. */
+function stillWanted({ saved }: Session, savedAt: Instant): Saved['wanted'] {
+  return saved.wanted !== null && saved.wanted.at > savedAt ? saved.wanted : null
+}
+
+/** Told when it begins to work, or works again. */
+export function rememberPush(session: Session, { at, number }: SignalOf<'checkpoint.pushed'>): Step {
+  const remote = session.spec.saving.push
+  if (remote === null) return nothing(session)
+  const { pushed, pushTrouble } = session.saved
+  const isNews = pushed === null || pushTrouble !== null
+  const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
+  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), events)
+}
+
+export function rememberFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Step {
+  const remote = session.spec.saving.push
+  if (remote === null || session.saved.pushTrouble === reason) return nothing(session)
+  return step(withSaved(session, { pushTrouble: reason }), [{ at, type: 'checkpoint.unpushed', remote, reason }])
+}
+
+/** More kinds of trouble than this say nothing new. */
+const MOST_NOTES = 20
+
+export function noteTrouble(session: Session, { at, note }: SignalOf<'trouble.noted'>): Step {
+  const { notes } = session
+  if (notes.includes(note) || notes.length >= MOST_NOTES) return nothing(session)
+  return step({ ...session, notes: [...notes, note] }, [{ at, type: 'session.noted', note }])
+}
+
+function withSaved(session: Session, news: Partial<Saved>): Session {
+  return { ...session, saved: { ...session.saved, ...news } }
+}

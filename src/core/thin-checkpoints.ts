@@ -1,0 +1,55 @@
+import type { Duration, Instant } from '../lib/time.ts'
+import type { Checkpoint, Trigger } from './checkpoint.ts'
+
+type Candidate = Pick<Checkpoint, 'number' | 'at' | 'trigger'>
+
+const MINUTE: Duration = 60_000
+const HOUR: Duration = 60 * MINUTE
+const DAY: Duration = 24 * HOUR
+
+/** Up to which age one is kept of each span of which length. Each length is a multiple of the one before. */
+const SPANS: readonly { readonly age: Duration; readonly length: Duration }[] = [
+  { age: DAY, length: 10 * MINUTE },
+  { age: 7 * DAY, length: HOUR },
+  { age: Number.POSITIVE_INFINITY, length: DAY },
+]
+const KEEP_ALL: Duration = HOUR
+
+/** Those that somebody may come back to by what they were made for. */
+const LANDMARKS: readonly Trigger[] = ['start', 'stop', 'end', 'error', 'asked', 'restore']
+const LANDMARK_AGE: Duration = 30 * DAY
+
+/** More than that nobody looks through, and git shows them slowly. */
+const MOST = 500
+
+/**
+ * The numbers of those that are still worth keeping, of all there are, oldest first: the first and the last; all of the last
+ * hour; and the last one of ever longer spans the further back they lie. What is thinned out early would not be kept later, either.
+ */
+export function thinCheckpoints(all: readonly Candidate[], now: Instant): ReadonlySet<number> {
+  const kept = all.filter((one, at) => isWorth(one, all[at + 1], now) || at === 0)
+  return new Set(atMost(MOST, kept).map(({ number }) => number))
+}
+
+function isWorth(one: Candidate, next: Candidate | undefined, now: Instant): boolean {
+  const age = now - one.at
+  if (next === undefined || age <= KEEP_ALL) return true
+  if (LANDMARKS.includes(one.trigger) && age <= LANDMARK_AGE) return true
+  const { length } = SPANS.find(span => age <= span.age) ?? { length: DAY }
+  return Math.floor(one.at / length) !== Math.floor(next.at / length)
+}
+
+/** Leaves out those whose absence makes the smallest gap, never the first or the last. */
+function atMost(limit: number, all: readonly Candidate[]): readonly Candidate[] {
+  const kept = [...all]
+  while (kept.length > limit) {
+    let least = 1
+    for (let at = 1; at < kept.length - 1; at++) if (gapAround(kept, at) < gapAround(kept, least)) least = at
+    kept.splice(least, 1)
+  }
+  return kept
+}
+
+function gapAround(all: readonly Candidate[], at: number): Duration {
+  return Math.abs((all[at + 1]?.at ?? 0) - (all[at - 1]?.at ?? 0))
+}

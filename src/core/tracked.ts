@@ -1,0 +1,77 @@
+import type { Instant } from '../lib/time.ts'
+import type { Task } from './task.ts'
+
+/** A piece of work as the project's own task tracker knows it. */
+export type Issue = Omit<Task, 'source'>
+
+/** What a session last saw of its project's task tracker, and what it has carried over to it. */
+export interface Tracked {
+  readonly kind: 'beads'
+  readonly version: string
+  readonly at: Instant
+  /** Of the list below, whatever its order: the same as long as nothing has changed. */
+  readonly hash: string
+  /** What can be worked on, and what somebody is at. */
+  readonly ready: readonly Issue[]
+  /** Issues that this session has finished, and that need nothing more: closed, or found to be. */
+  readonly settled: readonly string[]
+}
+
+/**
+ * The issues that a session's finished tasks stand for and that are still to be closed. A task stands for an issue by its
+ * id, or by a title that carries one: `bd-a1b2: write tests`. What a person has named by its id alone need not be among
+ * the ready ones.
+ */
+export function finishedIssues(
+  tasks: readonly Task[],
+  { ready, settled }: Pick<Tracked, 'ready' | 'settled'>,
+): string[] {
+  const known = ready.map(({ id }) => id)
+  const finished = tasks.filter(({ state }) => state === 'done').flatMap(task => issuesOf(task, known))
+  return [...new Set(finished)].filter(id => !settled.includes(id))
+}
+
+/** What remains settled: an issue whose task was opened again can be finished again. */
+export function stillSettled(tasks: readonly Task[], { ready, settled }: Pick<Tracked, 'ready' | 'settled'>): string[] {
+  const finished = finishedIssues(tasks, { ready: [...ready, ...settled.map(unseen)], settled: [] })
+  return settled.filter(id => finished.includes(id))
+}
+
+function unseen(id: string): Issue {
+  return { id, title: '', state: 'done' }
+}
+
+function issuesOf({ id, title, source }: Task, known: readonly string[]): string[] {
+  if (known.includes(id) || (source === 'user' && isIssueId(id))) return [id]
+  const carried = known.filter(issue => placeIn(title, issue) >= 0)
+  return carried.length <= 1 ? carried : headOf(title, carried)
+}
+
+/** Of several in one title, those that it begins with are the task; the others are only spoken of. */
+function headOf(title: string, carried: readonly string[]): string[] {
+  const inOrder = carried.toSorted((a, b) => placeIn(title, a) - placeIn(title, b))
+  const head: string[] = []
+  let end = 0
+  for (const issue of inOrder) {
+    const place = placeIn(title, issue)
+    if (!/^(?:[^\p{L}\p{N}]|and)*$/u.test(title.slice(end, place))) break
+    head.push(issue)
+    end = place + issue.length
+  }
+  return head
+}
+
+/** Where a title carries this id as a word of its own; -1 when it does not. `bd-a1b2.1` is another than `bd-a1b2`. */
+function placeIn(title: string, issue: string): number {
+  for (let place = title.indexOf(issue); place >= 0; place = title.indexOf(issue, place + 1)) {
+    const before = title[place - 1] ?? ' '
+    const after = title.slice(place + issue.length)
+    if (!/[\w.-]/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return place
+  }
+  return -1
+}
+
+/** Whether this could be an issue's id: a prefix, a hyphen and more, such as `bd-a1b2` or `my-app-17.3`. */
+export function isIssueId(word: string): boolean {
+  return /^[a-z][a-z0-9_]*(?:-[a-z0-9_]+)+(?:\.\d+)*$/i.test(word) && word.length <= 64
+}

@@ -1,0 +1,62 @@
+import type { RestoreRequest } from '../api/contract/requests.ts'
+import type { CheckpointView, RestoredView } from '../api/contract/session-view.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { Checkpoint } from '../core/checkpoint.ts'
+import { isIdle, type Session } from '../core/session.ts'
+import type { Engine } from '../engine/engine.ts'
+import { keepingOf } from '../engine/keeping-of.ts'
+import { reasonIn, Trouble } from '../lib/trouble.ts'
+import { type Checkpoints, Unkept } from '../ports/checkpoints.ts'
+import type { Store } from '../ports/store.ts'
+import { checkpointView } from '../views/session-view.ts'
+
+interface Host {
+  readonly engine: Engine
+  readonly store: Store
+  readonly checkpoints: Checkpoints
+}
+
+export async function saveNow(
+  { spec }: Session,
+  { engine }: Host,
+): Promise<{ checkpoint: CheckpointView; isNew: boolean }> {
+  const { checkpoint, isNew } = await orRefuse('cannot-save', engine.keepers.saveNow(spec.id))
+  return { checkpoint: checkpointView(checkpoint), isNew }
+}
+
+export async function bringBack(session: Session, request: RestoreRequest, host: Host): Promise<RestoredView> {
+  const { engine, checkpoints } = host
+  const all = await checkpoints.list(keepingOf(session.spec))
+  const checkpoint = checkpointIn(all, request.checkpoint, session)
+  if (request.here === true) assertStill(session, host)
+  const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
+  const worktree = request.worktree ?? null
+  const whither = request.here === true ? 'here' : { branch, worktree }
+  const { before, missing } = await orRefuse('cannot-restore', engine.keepers.restore(session, checkpoint, whither))
+  const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), missing }
+  return whither === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...whither }
+}
+
+function checkpointIn(all: readonly Checkpoint[], number: number, { spec }: Session): Checkpoint {
+  const found = all.find(checkpoint => checkpoint.number === number)
+  if (found !== undefined) return found
+  const why = all.length === 0 ? 'has no checkpoints' : `has no checkpoint ${number}`
+  throw refusal('no-checkpoint', `${spec.name} ${why}`, `oneshot checkpoints ${spec.name}`)
+}
+
+/** Nobody's files are taken from under their hands. */
+function assertStill({ spec }: Session, { store }: Host): void {
+  const atWork = store.live().find(other => other.spec.cwd === spec.cwd && !isIdle(other))
+  if (atWork === undefined) return
+  const { name } = atWork.spec
+  throw refusal('session-alive', `${name} is at work in ${spec.cwd}`, `oneshot hold ${name}, then try again`)
+}
+
+async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>): Promise<T> {
+  try {
+    return await deed
+  } catch (cause) {
+    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal(code, reasonIn(cause))
+    throw cause
+  }
+}

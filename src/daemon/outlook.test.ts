@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { create } from '../core/create.ts'
+import type { Session } from '../core/session.ts'
+import { specOf } from '../testkit/memory/stage.ts'
+import { outlookOn } from './outlook.ts'
+
+const { session } = create(specOf({ agent: 'talker' }), { hasPrompt: true })
+const read: Session = {
+  ...session,
+  messages: session.messages.map(message => ({ ...message, confirmedAt: 1 })),
+  thread: { ...session.thread, id: 't-1' },
+}
+const ended = (outcome: 'done' | 'stopped'): Session['phase'] => ({
+  name: 'ended',
+  at: 1,
+  outcome,
+  reason: '',
+  trouble: null,
+})
+const found = (hasThread: boolean | null) => ({ hasThread: () => hasThread })
+
+test.each([
+  ['goes on in its conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 goes on in that conversation'],
+  [
+    'asks once more for one that is lost',
+    { ...read, phase: ended('stopped') },
+    false,
+    /once more, and else begins a fresh one/,
+  ],
+  [
+    'begins with the prompt where nothing was read',
+    { ...session, phase: ended('stopped') },
+    false,
+    /begins with what it was asked/,
+  ],
+  ['has nothing to do when it is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
+  ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],
+  ['leaves alone what goes on by itself', read, true, /goes on by itself/],
+] as const)('resuming %s', (_, given, hasThread, next) => {
+  expect(outlookOn(given, found(hasThread), 10_000).next).toMatch(next)
+})
+
+test('what is found is told', () => {
+  const rich: Session = {
+    ...read,
+    saved: { ...read.saved, last: { number: 3, commit: 'c', at: 4_000, trigger: 'stop' } },
+    tasks: [
+      { id: '1', title: 'first', state: 'done', source: 'agent' },
+      { id: '2', title: 'second', state: 'open', source: 'agent' },
+    ],
+  }
+  expect(outlookOn(rich, found(false), 10_000).found).toEqual([
+    'its conversation t-1, whose record is gone',
+    'checkpoint 3 (stop), made 6 s ago',
+    '1 of 2 tasks open: second',
+  ])
+})

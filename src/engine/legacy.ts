@@ -1,0 +1,46 @@
+import { type Beginning, create, type Heritage } from '../core/create.ts'
+import type { Spec } from '../core/session.ts'
+import type { Step } from '../core/step.ts'
+import type { Task } from '../core/task.ts'
+import { oneLine } from '../lib/terminal-text.ts'
+import type { Work } from '../ports/work.ts'
+
+/** What is left of work that was begun elsewhere: its messages, the prompt first, and what was said last. */
+export interface Legacy {
+  readonly messages: readonly string[]
+  readonly lastWords: string
+  readonly tasks: readonly Task[]
+  readonly reason: string
+  /** Brings the working tree to where it was. Throws when something is in the way. */
+  readonly moveIn: () => Promise<void>
+}
+
+/** What a session begins with that was there before it: a conversation, or all that is left of a session elsewhere. */
+export type Inherited = Pick<Beginning, 'thread'> & { readonly legacy?: Legacy }
+
+/** A session's first step, once what it inherits is laid down. */
+export async function firstStep(
+  spec: Spec,
+  { hasPrompt, thread, legacy }: Inherited & { readonly hasPrompt: boolean },
+  work: Work,
+): Promise<Step> {
+  const heritage = legacy === undefined ? undefined : await layDown(legacy, spec.id, work)
+  return create(spec, {
+    hasPrompt,
+    ...(thread !== undefined && { thread }),
+    ...(heritage !== undefined && { heritage }),
+  })
+}
+
+/** Lays it down where a session's own would be, and moves in. The prompt is there already. */
+async function layDown(
+  { messages, lastWords, tasks, reason, moveIn }: Legacy,
+  id: string,
+  work: Work,
+): Promise<Heritage> {
+  for (const [index, text] of messages.entries()) if (index > 0) await work.keep(id, index + 1, Buffer.from(text))
+  await moveIn()
+  const transcript = lastWords === '' ? 0 : work.write(id, 0, `${lastWords.trimEnd()}\n`)
+  const gists = messages.map(text => oneLine(text).slice(0, 120))
+  return { messages: gists, tasks, reason, transcript }
+}

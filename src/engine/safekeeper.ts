@@ -1,0 +1,208 @@
+import { TRIGGERS, type Trigger } from '../core/checkpoint.ts'
+import type { Session } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import type { Duration, Instant } from '../lib/time.ts'
+import { reasonIn, Trouble } from '../lib/trouble.ts'
+import { Turnstile } from '../lib/turnstile.ts'
+import { type Kept, Unkept } from '../ports/checkpoints.ts'
+import { checkpointRecord } from './checkpoint-record.ts'
+import { EditWatch } from './edit-watch.ts'
+import { keepingOf } from './keeping-of.ts'
+import { withLimit } from './with-limit.ts'
+import type { World } from './world.ts'
+
+/** A first checkpoint of a large repository whose files are not in memory takes seconds. */
+const PATIENCE: Duration = 120_000
+/** Nobody's work waits longer than this to begin. */
+const START_PATIENCE: Duration = 10_000
+/** What did not work is tried again after this, while it is wanted. */
+const TRY_AGAIN: Duration = 60_000
+/** What could not be saved for so long is not tried again until there is another reason to. */
+const GIVE_UP_AFTER: Duration = 3_600_000
+/** The next attempt has begun by then. */
+const AFTER_RESTART: Duration = 250
+/** After so many checkpoints it is looked whether some are too many. */
+const THIN_EVERY = 25
+
+interface Job {
+  trigger: Trigger
+  readonly done: Promise<Kept>
+}
+
+/**
+ * Sees to it that the work is saved: now and then while an agent is at it, and wherever something came to an end. What is
+ * wanted stands in the session; what was saved is told to it. The work never waits for it, except to begin.
+ */
+export class Safekeeper {
+  readonly #world: World
+  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  /** Told whenever work is being saved: others have something to keep at the same moments. */
+  readonly #onMoment: (session: Session, trigger: Trigger) => void
+  readonly #watch: EditWatch
+  readonly #turnstile = new Turnstile()
+  /** Asked for and not begun: another wish for the same session changes nothing but the reason. */
+  readonly #queued = new Map<string, Job>()
+  /** What is being saved, and since when. */
+  readonly #began = new Map<string, Instant>()
+  readonly #later = new Map<string, () => void>()
+  readonly #ending = new AbortController()
+
+  constructor(
+    world: World,
+    report: (sessionId: string, signal: Signal) => Promise<void>,
+    onMoment: (session: Session, trigger: Trigger) => void,
+  ) {
+    this.#world = world
+    this.#report = report
+    this.#onMoment = onMoment
+    this.#watch = new EditWatch(world.clock, (id, trigger) => void this.#quietly(id, trigger))
+  }
+
+  /** Told of each session as it is now, as often as it changes. */
+  follow(session: Session): void {
+    if (this.#ending.signal.aborted || !this.#isKept(session)) return
+    this.#watch.follow(session)
+    const { id } = session.spec
+    const { wanted } = session.saved
+    const isUnderWay = this.#queued.has(id) || this.#later.has(id)
+    if (wanted === null || isUnderWay || wanted.at <= (this.#began.get(id) ?? Number.NEGATIVE_INFINITY)) return
+    // A restart is made first: git would take its time away.
+    if (wanted.trigger === 'restart') this.#after(AFTER_RESTART, id)
+    else void this.#quietly(id, wanted.trigger)
+  }
+
+  #after(pause: Duration, id: string): void {
+    if (this.#later.has(id)) return
+    const { clock, store } = this.#world
+    const cancel = clock.ring(clock.now() + pause, () => {
+      this.#later.delete(id)
+      const wanted = store.load(id)?.saved.wanted ?? null
+      if (wanted !== null) void this.#quietly(id, wanted.trigger)
+    })
+    this.#later.set(id, cancel)
+  }
+
+  /** What is there before an agent begins. */
+  async before(session: Session): Promise<Signal[]> {
+    if (!this.#isKept(session)) return []
+    const at = this.#world.clock.now()
+    const { id } = session.spec
+    try {
+      const kept = await this.#turnstile.pass(id, () => this.#save(session, 'start', START_PATIENCE))
+      return [tell(kept, at, session)]
+    } catch (cause) {
+      return [failureOf(cause, at, session)]
+    }
+  }
+
+  /** Now, because somebody asks. Throws when it cannot be done. */
+  now(id: string, trigger: Trigger): Promise<Kept> {
+    const queued = this.#queued.get(id)
+    if (queued !== undefined) {
+      if (TRIGGERS.indexOf(trigger) > TRIGGERS.indexOf(queued.trigger)) queued.trigger = trigger
+      return queued.done
+    }
+    const job: { trigger: Trigger; done?: Promise<Kept> } = { trigger }
+    const done = this.#saveAndTell(id, job)
+    this.#queued.set(id, Object.assign(job, { done }))
+    return done
+  }
+
+  /** Does something with what is kept, while nothing is being saved. */
+  alone<T>(id: string, deed: () => Promise<T>): Promise<T> {
+    return this.#turnstile.pass(id, deed)
+  }
+
+  /** Saves what is still wanted, because the session is about to be removed. */
+  async settle(id: string): Promise<void> {
+    const wanted = this.#world.store.load(id)?.saved.wanted ?? null
+    if (wanted !== null) await this.#quietly(id, wanted.trigger)
+  }
+
+  /** Removes all that was kept of a session. */
+  forget({ spec }: Session): Promise<void> {
+    const { checkpoints } = this.#world
+    return this.#turnstile.pass(spec.id, async () => {
+      if (checkpoints.isPlace(spec.cwd)) await checkpoints.forget(keepingOf(spec))
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#watch.stop()
+    for (const cancel of this.#later.values()) cancel()
+    await this.#turnstile.idle()
+  }
+
+  #isKept({ spec }: Session): boolean {
+    return spec.saving.mode !== 'off' && this.#world.checkpoints.isPlace(spec.cwd)
+  }
+
+  /** Nobody waits for it: what goes wrong is told to the session, and tried again while it is wanted. */
+  async #quietly(id: string, trigger: Trigger): Promise<void> {
+    try {
+      await this.now(id, trigger)
+    } catch (cause) {
+      if (this.#ending.signal.aborted) return
+      if (!(cause instanceof Trouble) && !(cause instanceof Unkept)) this.#world.onTrouble(id, cause)
+      this.#after(TRY_AGAIN, id)
+    }
+  }
+
+  /** It is told when the next may begin already: whoever hears of it may be waiting for that one. */
+  async #saveAndTell(id: string, job: Pick<Job, 'trigger'>): Promise<Kept> {
+    const told = await this.#turnstile.pass(id, async () => {
+      this.#queued.delete(id)
+      const session = this.#world.store.load(id)
+      if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
+      const at = this.#world.clock.now()
+      this.#began.set(id, at)
+      this.#onMoment(session, job.trigger)
+      return this.#save(session, job.trigger, PATIENCE).then(
+        kept => ({ kept, signal: tell(kept, at, session) }),
+        cause => ({ cause, signal: failureOf(cause, at, session) }),
+      )
+    })
+    if (this.#ending.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
+    await this.#report(id, told.signal).finally(() => this.#began.delete(id))
+    if ('cause' in told) throw told.cause
+    return told.kept
+  }
+
+  async #save(session: Session, trigger: Trigger, limit: Duration): Promise<Kept> {
+    const { checkpoints, clock, store, work } = this.#world
+    store.assertEpoch()
+    const began = clock.awake()
+    const { spec, attempt } = session
+    const occasion = {
+      trigger,
+      attempt,
+      at: clock.now(),
+      record: checkpointRecord(session, work),
+      isVisible: spec.saving.mode === 'branch' && trigger !== 'start',
+    }
+    const save = (signal: AbortSignal): Promise<Kept> => checkpoints.save(keepingOf(spec), occasion, signal)
+    const given = { clock, limit, doing: 'making a checkpoint', ending: this.#ending.signal }
+    const kept = await withLimit(save, given)
+    this.#watch.saved(spec.id, clock.awake() - began)
+    if (kept.isNew && kept.checkpoint.number % THIN_EVERY === 0) await this.#thin(session)
+    return kept
+  }
+
+  async #thin({ spec }: Session): Promise<void> {
+    const { checkpoints, clock, onTrouble } = this.#world
+    await checkpoints.thin(keepingOf(spec), clock.now()).catch(cause => onTrouble(spec.id, cause))
+  }
+}
+
+/** One that was made by a supervisor that did not live to tell of it is news, too. */
+function tell({ checkpoint }: Kept, at: Instant, { saved }: Session): Signal {
+  const isNews = saved.last === null || saved.last.number < checkpoint.number
+  return isNews ? { at, type: 'checkpoint.saved', checkpoint } : { at, type: 'checkpoint.unneeded' }
+}
+
+function failureOf(cause: unknown, at: Instant, { saved }: Session): Signal {
+  const isHopeless = cause instanceof Unkept || (cause instanceof Trouble && !cause.mayHelpToRetry)
+  const isTooOld = saved.wanted !== null && at - saved.wanted.at > GIVE_UP_AFTER
+  return { at, type: 'checkpoint.failed', reason: reasonIn(cause), isFinal: isHopeless || isTooOld }
+}

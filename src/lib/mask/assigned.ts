@@ -1,0 +1,90 @@
+import { matchesOf, type Part } from './part.ts'
+
+const PASSWORD = 'pass(?:word|wd|phrase|code)|[_-]pass|[_-]pwd|secret'
+const KEY = '(?:api|access|account|auth|encryption|master|private|secret|shared|signing)[_-]?key'
+/** A name, its closing quotes, what sets the value off from it, and the quote before that. */
+const NAME = new RegExp(
+  String.raw`(?:(${PASSWORD})|${KEY}|token|credentials?|_auth)\\{0,3}["'\]]{0,2}([ \t]{0,4}(?:=>?|:=?)[ \t]{0,4}|[ \t]+)(\\{0,3}["'\x60])?`,
+  'gi',
+)
+/** What stands for a value that is somewhere else is no secret. */
+const ELSEWHERE = /[$<{([*]|process\.|os\.|env\./y
+const IN_QUOTES = /[^"'`\\ \t\r\n]{1,2000}/y
+const PLAIN = /[\w+/=.~@#%^&*!:-]{1,2000}/y
+const SHORTEST = 8
+/** How far back an option begins. */
+const OPTION_LENGTH = 60
+
+/** The words that one of these names is made of, as people write them. */
+export const NAME_ANCHORS: readonly string[] = ['pass', 'pwd', 'secret', 'token', 'credential', 'key', '_auth'].flatMap(
+  word => [word, word.toUpperCase(), `${word.charAt(0).toUpperCase()}${word.slice(1)}`],
+)
+
+/**
+ * Finds values that only their names give away: `password=…`, `"api_key": "…"`, `--token …`. One in quotes, or one that is set
+ * as in a shell, is believed sooner than a bare word that may as well be a variable in somebody's code: the fewer signs there
+ * are, the more random it has to look.
+ */
+export function assignedIn(line: string): Part[] {
+  return matchesOf(NAME, line, match => {
+    const from = match.index + match[0].length
+    const kind = match[3] === undefined ? PLAIN : IN_QUOTES
+    const to = endOf(kind, line, from)
+    if (!isHere(line, from, to) || !isBelieved(line.slice(from, to), signsOf(match))) return null
+    let end = to
+    for (let more = endOf(kind, line, end); more > end; more = endOf(kind, line, end)) end = more
+    NAME.lastIndex = end
+    return [from, end]
+  })
+}
+
+function endOf(kind: RegExp, line: string, from: number): number {
+  kind.lastIndex = from
+  return kind.test(line) ? kind.lastIndex : from
+}
+
+/** A value itself, rather than a variable or a call that has it. */
+function isHere(line: string, from: number, to: number): boolean {
+  ELSEWHERE.lastIndex = from
+  return to - from >= SHORTEST && !ELSEWHERE.test(line) && !/[([]/.test(line.charAt(to))
+}
+
+interface Signs {
+  readonly isPassword: boolean
+  readonly isQuoted: boolean
+  /** Set off by a sign, rather than being the word after an option. */
+  readonly isSet: boolean
+  readonly isOption: boolean
+  /** Nothing stands between it and its name but that sign. */
+  readonly isTight: boolean
+  /** Its name is that of a variable of a shell. */
+  readonly isVariable: boolean
+}
+
+function signsOf({ 0: whole, 1: password, 2: between = '', 3: quote, index, input }: RegExpExecArray): Signs {
+  return {
+    isPassword: password !== undefined,
+    isQuoted: quote !== undefined,
+    isSet: /[=:]/.test(between),
+    isOption: /(?:^|\s)--?[a-z-]*$/.test(input.slice(Math.max(0, index - OPTION_LENGTH), index)),
+    isTight: !/[ \t]/.test(between),
+    isVariable: between === '=' && whole === whole.toUpperCase(),
+  }
+}
+
+function isBelieved(value: string, signs: Signs): boolean {
+  const hasDigit = /\d/.test(value)
+  const isMixed = hasDigit && /[A-Za-z]/.test(value)
+  if (!signs.isSet) return signs.isOption && isMixed
+  if (signs.isQuoted) return signs.isPassword || hasDigit
+  if (signs.isVariable) return true
+  if (signs.isPassword || signs.isTight) return isMixed
+  return value.length >= 12 && ((isMixed && /\d.*\d/.test(value)) || isScattered(value))
+}
+
+/** Small and capital letters and digits follow each other as they do by chance, and not as in a name made of words. */
+function isScattered(value: string): boolean {
+  const kinds = value.replace(/[a-z]/g, 'a').replace(/[A-Z]/g, 'A').replace(/\d/g, '0')
+  const changes = kinds.split('').filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length
+  return changes > value.length * 0.45
+}

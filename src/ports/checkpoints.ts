@@ -1,0 +1,96 @@
+import type { Change, Checkpoint, Trigger } from '../core/checkpoint.ts'
+import type { Instant } from '../lib/time.ts'
+
+/** Whose checkpoints: those of a session, in the repository that its folder belongs to. */
+export interface Keeping {
+  readonly cwd: string
+  readonly sessionId: string
+  /** Of the session. Together with the id it names the ref: `refs/oneshot/NAME/ID`. */
+  readonly name: string
+}
+
+/** What is written down with a checkpoint. */
+export interface Occasion {
+  readonly trigger: Trigger
+  readonly attempt: number
+  readonly at: Instant
+  /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
+  readonly record: string
+  /** Also as a visible commit on the branch that is checked out. */
+  readonly isVisible: boolean
+}
+
+/** A session that has kept something in a repository, maybe from another machine. */
+export interface Found {
+  readonly name: string
+  readonly sessionId: string
+  readonly last: Checkpoint
+}
+
+type Env = Readonly<Record<string, string>>
+
+/** The newest checkpoint, and whether it was made just now. */
+export interface Kept {
+  readonly checkpoint: Checkpoint
+  readonly isNew: boolean
+}
+
+/** There is nothing here that could be saved: no repository, no git, or one that refuses. It says so in a sentence. */
+export class Unkept extends Error {
+  override readonly name = 'Unkept'
+}
+
+/**
+ * Saves working trees in git without touching anything that is the user's: index, HEAD, branches, stash, reflog, hooks and
+ * files stay as they are. One chain of git processes at a time per repository, whoever asks.
+ */
+export interface Checkpoints {
+  /** Whether there is a repository around this folder. Asked often: it costs a few looks at the disk, and starts nothing. */
+  isPlace(cwd: string): boolean
+  /**
+   * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
+   * since then. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
+   * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
+   */
+  save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept>
+  /** All there are, oldest first; empty where there are none. */
+  list(keeping: Keeping): Promise<Checkpoint[]>
+  /** What was written down with one. */
+  record(keeping: Keeping, commit: string): Promise<string>
+  /** Thins out what is no longer worth keeping; answers how many went. */
+  thin(keeping: Keeping, now: Instant): Promise<number>
+  /** Brings them to a remote, whatever is there by that name. Never asks anybody for a password. */
+  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<void>
+  /**
+   * Brings from a remote what sessions of this name, or all of them, have kept there. What is here already stays, unless the
+   * remote has come further with it.
+   */
+  fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void>
+  /** The sessions of which something is kept in the repository of this folder, by their last checkpoint, the newest first. */
+  find(cwd: string, name?: string): Promise<Found[]>
+  /** What is different between two of them, as git shows it. */
+  diff(keeping: Keeping, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
+  /** In numbers. */
+  change(keeping: Keeping, from: string, to: string): Promise<Change>
+  /**
+   * Puts one onto a new branch, which begins at what HEAD was then, and that into a new worktree when a path is given. Answers
+   * what could not be brought back, one sentence each.
+   */
+  restoreBeside(
+    keeping: Keeping,
+    checkpoint: Checkpoint,
+    to: { branch: string; worktree: string | null },
+  ): Promise<readonly string[]>
+  /**
+   * Puts one into the working tree, in the place of what the given checkpoint, which must be of this moment, has saved. HEAD,
+   * branch, index and ignored files stay. Throws `Trouble`, with nothing done, when a file was changed since or an ignored one
+   * is in the way. Answers what could not be brought back.
+   */
+  restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]>
+  /** Goes over to a new branch at this commit. Only in a working tree without changes of its own. */
+  switchTo(cwd: string, branch: string, commit: string): Promise<void>
+  /** The subjects of the commits that HEAD has and this one has not, newest first, at most so many. */
+  commits(cwd: string, since: string, limit: number): Promise<string[]>
+  /** Forgets all that was kept of a session; the repository's own history stays. */
+  forget(keeping: Keeping): Promise<void>
+}

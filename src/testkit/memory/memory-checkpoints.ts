@@ -1,0 +1,117 @@
+import type { Checkpoint } from '../../core/checkpoint.ts'
+import { invariant, Trouble } from '../../lib/trouble.ts'
+import type { Checkpoints, Found, Keeping, Occasion } from '../../ports/checkpoints.ts'
+
+interface Kept {
+  readonly checkpoint: Checkpoint
+  readonly tree: string
+  readonly record: string
+}
+
+/** A repository whose working tree is one text. It outlives every supervisor. */
+export class MemoryRepository {
+  tree = ''
+  readonly kept = new Map<string, Kept[]>()
+  /** How far each remote has come, by session. */
+  readonly pushed = new Map<string, number>()
+  /** Saving or pushing fails for this reason, while there is one. */
+  trouble: string | null = null
+  pushTrouble: string | null = null
+
+  of(sessionId: string): readonly Kept[] {
+    return this.kept.get(sessionId) ?? []
+  }
+}
+
+/** Checkpoints of a machine in memory. */
+export class MemoryCheckpoints implements Checkpoints {
+  readonly #machine: { readonly repository: MemoryRepository | null }
+
+  constructor(machine: { readonly repository: MemoryRepository | null }) {
+    this.#machine = machine
+  }
+
+  isPlace(): boolean {
+    return this.#machine.repository !== null
+  }
+
+  async save({ sessionId }: Keeping, { trigger, attempt, at, record }: Occasion): ReturnType<Checkpoints['save']> {
+    const repository = this.#repository
+    if (repository.trouble !== null) throw new Trouble('making a checkpoint', repository.trouble)
+    const before = repository.of(sessionId)
+    const { tree } = repository
+    const last = before.at(-1)
+    if (last?.tree === tree) return { checkpoint: last.checkpoint, isNew: false }
+    const number = before.length + 1
+    const change = { files: 1, added: 1, removed: 0 }
+    const checkpoint = { number, commit: `c${number}`, at, trigger, attempt, head: 'head', change, leftOut: [] }
+    repository.kept.set(sessionId, [...before, { checkpoint, tree, record }])
+    return { checkpoint, isNew: true }
+  }
+
+  async list({ sessionId }: Keeping): Promise<Checkpoint[]> {
+    return this.#repository.of(sessionId).map(({ checkpoint }) => checkpoint)
+  }
+
+  async record(keeping: Keeping, commit: string): Promise<string> {
+    return this.#find(keeping, commit).record
+  }
+
+  async thin(): Promise<number> {
+    return 0
+  }
+
+  async push({ sessionId }: Keeping): Promise<void> {
+    const { pushTrouble, pushed } = this.#repository
+    if (pushTrouble !== null) throw new Trouble('pushing', pushTrouble)
+    pushed.set(sessionId, this.#repository.of(sessionId).length)
+  }
+
+  async diff(keeping: Keeping, from: string, to: string): Promise<string> {
+    return `-${this.#find(keeping, from).tree}\n+${this.#find(keeping, to).tree}\n`
+  }
+
+  async change(): Promise<Checkpoint['change']> {
+    return { files: 1, added: 1, removed: 0 }
+  }
+
+  async restoreBeside(): Promise<readonly string[]> {
+    throw new Error('there is no second place in this repository')
+  }
+
+  async restoreHere(keeping: Keeping, { commit }: Checkpoint): Promise<readonly string[]> {
+    this.#repository.tree = this.#find(keeping, commit).tree
+    return []
+  }
+
+  async find(): Promise<Found[]> {
+    return []
+  }
+
+  async fetch(): Promise<void> {
+    throw new Error('there is no remote')
+  }
+
+  async switchTo(): Promise<void> {
+    throw new Error('there is only one branch')
+  }
+
+  async commits(): Promise<string[]> {
+    return []
+  }
+
+  async forget({ sessionId }: Keeping): Promise<void> {
+    this.#repository.kept.delete(sessionId)
+  }
+
+  get #repository(): MemoryRepository {
+    invariant(this.#machine.repository !== null, 'a machine without a repository was asked to keep something')
+    return this.#machine.repository
+  }
+
+  #find({ sessionId }: Keeping, commit: string): Kept {
+    const kept = this.#repository.of(sessionId).find(({ checkpoint }) => checkpoint.commit === commit)
+    invariant(kept !== undefined, `there is no checkpoint ${commit}`)
+    return kept
+  }
+}

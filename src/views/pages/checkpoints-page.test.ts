@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { aCheckpoint, aMaterial, aSession } from '../../testkit/views/material.ts'
+import { checkpointsPage } from './checkpoints-page.ts'
+
+test('checkpoints are a table, newest first, with the commands for the last ones', () => {
+  const checkpoints = [aCheckpoint(3, { trigger: 'start' }), aCheckpoint(7, { leftOut: ['big.bin | 80 MB'] })]
+  expect(
+    checkpointsPage(aMaterial(aSession(), { checkpoints, checkpointCount: 2 })),
+  ).toBe(`# Checkpoints of claude-fix-auth
+
+2 checkpoints, the newest first. Old ones are thinned out in time.
+
+\`\`\`sh
+oneshot checkpoints claude-fix-auth
+oneshot diff claude-fix-auth 3 7
+oneshot restore claude-fix-auth@7
+\`\`\`
+
+| no | time | trigger | files | lines | commit | left out |
+|---:|---|---|---:|---:|---|---|
+| 7 | 2026-11-15T10:07:00.000Z | edit | 2 | +10 −3 | 7c0ffee012 | big.bin \\| 80 MB |
+| 3 | 2026-11-15T10:03:00.000Z | start | 2 | +10 −3 | 3c0ffee012 |  |
+`)
+})
+
+test('of many the last are shown, and how many there are', () => {
+  const checkpoints = Array.from({ length: 200 }, (_, i) => aCheckpoint(i + 801))
+  const page = checkpointsPage(aMaterial(aSession(), { checkpoints, checkpointCount: 1_000 }))
+  expect(page).toContain('1000 checkpoints, the newest first; the last 200 are shown.')
+  expect(page.match(/^\| \d+ /gm)).toHaveLength(200)
+})
+
+test('without any it says why', () => {
+  const failed = aSession({ saved: { ...aSession().saved, trouble: 'there is no repository here' } })
+  const off = aSession({}, { saving: { mode: 'off', interval: 1, push: null } })
+  expect(checkpointsPage(aMaterial(aSession()))).toBe('# Checkpoints of claude-fix-auth\n\nNone so far.\n')
+  expect(checkpointsPage(aMaterial(failed))).toContain(
+    'None so far.\n\nThe last try came to nothing: there is no repository here\n',
+  )
+  expect(checkpointsPage(aMaterial(off))).toContain('None: they are switched off for this session.\n')
+})

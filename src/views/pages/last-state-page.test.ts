@@ -1,0 +1,88 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Task } from '../../core/task.ts'
+import { at } from '../../testkit/views/material.ts'
+import { hashOf, lastStatePage } from './last-state-page.ts'
+import { readTracker, type Tracker } from './tracker.ts'
+
+const TASKS: readonly Task[] = [
+  { id: '1', title: 'find the bug', state: 'done', source: 'agent' },
+  { id: '2', title: 'fix | it', state: 'open', source: 'user' },
+]
+const TRACKER: Tracker = {
+  kind: 'beads',
+  version: '1.3.0',
+  at: at(9),
+  hash: 'abc',
+  ready: [{ id: 'bd-1', title: 'deploy', state: 'open' }],
+}
+
+test('tasks and what the tracker says are told with the hash of both', () => {
+  const state = { name: 'claude-fix-auth', tasks: TASKS, tracker: TRACKER }
+  expect(lastStatePage(state, at(3))).toBe(`# Tasks of claude-fix-auth
+
+- state: sha256 ${hashOf(state)}
+- changed: 2026-11-15T10:00:03.000Z
+- tasks: 1 open of 2
+
+| task | state | title | named by |
+|---|---|---|---|
+| 1 | done | find the bug | agent |
+| 2 | open | fix \\| it | user |
+
+## beads 1.3.0
+
+As of 2026-11-15T10:00:09.000Z, its state was abc.
+
+| ready | state | title |
+|---|---|---|
+| bd-1 | open | deploy |
+
+\`\`\`sh
+oneshot tasks claude-fix-auth
+\`\`\`
+`)
+})
+
+test('the hash is of what is to be done, and of nothing else', () => {
+  const state = { name: 'a', tasks: TASKS, tracker: TRACKER }
+  expect(hashOf({ ...state, name: 'b', tracker: { ...TRACKER, at: at(99) } })).toBe(hashOf(state))
+  const others = [
+    { ...state, tasks: TASKS.slice(1) },
+    { ...state, tasks: TASKS.map(task => ({ ...task, state: 'done' as const })) },
+    { ...state, tracker: null },
+    { ...state, tracker: { ...TRACKER, hash: 'abd' } },
+  ]
+  expect(new Set([state, ...others].map(hashOf)).size).toBe(5)
+  expect(hashOf(state)).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('a tracker is believed only as far as it makes sense, and cut to size', () => {
+  expect(readTracker(JSON.stringify(TRACKER))).toEqual(TRACKER)
+  const odd = {
+    ...TRACKER,
+    kind: 'be\nads',
+    ready: [
+      null,
+      { id: 1 },
+      { id: 'a', title: 'x'.repeat(5_000), state: 'open' },
+      ...Array.from({ length: 500 }, () => TRACKER.ready[0]),
+    ],
+  }
+  const read = readTracker(JSON.stringify(odd))
+  expect(read?.kind).toBe('be ads')
+  expect(read?.ready).toHaveLength(198)
+  expect(read?.ready[0]?.title).toHaveLength(300)
+  for (const text of [
+    '',
+    '{',
+    'null',
+    '7',
+    '[]',
+    '{}',
+    JSON.stringify({ ...TRACKER, at: '9' }),
+    JSON.stringify({ ...TRACKER, at: 1e300 }),
+  ])
+    expect(readTracker(text)).toBeNull()
+  fc.assert(fc.property(fc.json(), text => void readTracker(text)))
+})

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { aMaterial, aSession, at } from '../../testkit/views/material.ts'
+import { recoveryPage } from './recovery-page.ts'
+
+const SURROUNDINGS = {
+  program: ['/usr/bin/node', '/opt/one shot/main.cjs'],
+  home: null,
+  files: '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa',
+  byHand: ['/usr/bin/claude', '--resume', '5f2c'],
+}
+
+test('whoever has only this file can look, go on, and do without us', () => {
+  const session = aSession(
+    {
+      phase: { name: 'ended', at: at(77), outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' },
+      saved: {
+        last: { number: 7, commit: 'c0ffee', at: at(41), trigger: 'edit' },
+        trouble: null,
+        wanted: null,
+        pushed: { number: 6, at: at(40) },
+        pushTrouble: null,
+      },
+    },
+    { saving: { mode: 'ref', interval: 1, push: 'origin' }, cwd: "/home/dev/it's" },
+  )
+  expect(recoveryPage(aMaterial(session), SURROUNDINGS)).toBe(`# How to go on with claude-fix-auth
+
+When this was written, 2026-11-15T11:00:00.000Z, it was: ■ stopped; stopped by you.
+
+If the shell does not find \`oneshot\`:
+
+\`\`\`sh
+oneshot() { '/usr/bin/node' '/opt/one shot/main.cjs' "$@"; }
+\`\`\`
+
+## How it is now
+
+\`\`\`sh
+oneshot status claude-fix-auth
+oneshot log claude-fix-auth
+\`\`\`
+
+Should the name mean another session by now: the id of this one is k3v9x2m4qa, and can be typed in its place.
+
+## If it does not run any more
+
+This brings back whatever is missing, the supervisor, the work or both, and says which:
+
+\`\`\`sh
+oneshot resume claude-fix-auth
+\`\`\`
+
+## Without oneshot
+
+Only when nothing of it runs: two at work in one conversation harm each other.
+
+\`\`\`sh
+cd '/home/dev/it'\\''s'
+/usr/bin/claude --resume 5f2c
+\`\`\`
+
+## What it was given and what it said, with nothing hidden
+
+For its user alone: prompt, messages, transcript, attempts/1/stdout and launch, in
+
+\`\`\`sh
+cd '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa'
+\`\`\`
+
+## Its files, from git
+
+The last checkpoint is number 7, of 2026-11-15T10:00:41.000Z. To see all, and to have one in a folder beside this one:
+
+\`\`\`sh
+cd '/home/dev/it'\\''s'
+git log --oneline refs/oneshot/claude-fix-auth/k3v9x2m4qa
+git worktree add --detach '../claude-fix-auth-7' c0ffee
+\`\`\`
+
+In the place of what is here now, which is lost by it:
+
+\`\`\`sh
+git restore --source=c0ffee --worktree -- .
+\`\`\`
+
+## If this machine is lost
+
+Its checkpoints are pushed to origin. Number 6 arrived there 2026-11-15T10:00:40.000Z. In a fresh clone:
+
+\`\`\`sh
+git fetch origin 'refs/oneshot/*:refs/oneshot/*'
+oneshot resume claude-fix-auth
+\`\`\`
+`)
+})
+
+test('a command is started again by its own line, in its own folder, wherever the state folder is', () => {
+  const session = aSession(
+    { phase: { name: 'running', since: at(1) } },
+    {
+      agent: 'command',
+      name: 'command-test',
+      task: 'test',
+      proof: 'exit-code',
+      mode: 'tty',
+      cwd: '/tmp/a\n```\nb',
+      argv: ['/bin/sh', '-c', 'echo "$HOME"'],
+      saving: { mode: 'off', interval: 1, push: null },
+    },
+  )
+  const page = recoveryPage(aMaterial(session), { ...SURROUNDINGS, home: '/srv/my state', byHand: null })
+  expect(page).toContain("In every shell, first:\n\n```sh\nexport ONESHOT_HOME='/srv/my state'\n```\n")
+  expect(page).toContain('```sh\noneshot attach command-test\n```\n')
+  expect(page).toContain(
+    "````sh\ncd '/tmp/a\n```\nb'\noneshot run --name test --tty -- /bin/sh -c 'echo \"$HOME\"'\n````\n",
+  )
+  expect(page).toContain('For its user alone: attempts/1/stdout and launch, in\n')
+  expect(page).toContain('its checkpoints are not pushed anywhere.\n')
+  for (const other of ['oneshot resume', 'Without oneshot', 'git ']) expect(page).not.toContain(other)
+})
+
+test('what is done is not resumed, but given more to do', () => {
+  const phase = { name: 'ended', at: at(77), outcome: 'done', reason: 'exit code 0', trouble: null } as const
+  const page = recoveryPage(aMaterial(aSession({ phase })), SURROUNDINGS)
+  expect(page).toContain('oneshot send claude-fix-auth "and then this"')
+  expect(page).not.toContain('oneshot resume')
+  expect(page).not.toContain('oneshot attach')
+})

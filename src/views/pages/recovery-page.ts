@@ -1,0 +1,169 @@
+import { commandLine, quote } from '../../lib/quote.ts'
+import { iso } from '../../lib/time.ts'
+import { stateLabel } from '../state.ts'
+import { takesMessages } from '../way-on.ts'
+import { inLine, type Material } from './material.ts'
+
+/** What the page has to know beside the session itself. */
+export interface Surroundings {
+  /** How this program was started, as it can be started again. */
+  readonly program: readonly string[]
+  /** The state folder, when it is not where it usually is. */
+  readonly home: string | null
+  /** The session's own folder in there. */
+  readonly files: string
+  /** How a person goes on with its conversation without us; null where there is none. */
+  readonly byHand: readonly string[] | null
+}
+
+/** RECOVERY.md: what to type, for somebody who has nothing but this file. Each block can be pasted as it is. */
+export function recoveryPage(material: Material, surroundings: Surroundings): string {
+  return [
+    ...heading(material),
+    ...first(surroundings),
+    ...look(material),
+    ...goOn(material),
+    ...byHand(material, surroundings),
+    ...files(material, surroundings),
+    ...checkpoints(material),
+    ...elsewhere(material),
+  ].join('\n')
+}
+
+function heading({ view, now }: Material): string[] {
+  const { name, pid, reason } = view
+  const state = [stateLabel(view), reason === null ? null : inLine(reason), pid === null ? null : `pid ${pid} runs`]
+  return [
+    `# How to go on with ${name}`,
+    '',
+    `When this was written, ${iso(now)}, it was: ${state.filter(part => part !== null).join('; ')}.`,
+    '',
+  ]
+}
+
+function first({ home, program }: Surroundings): string[] {
+  const place = home === null ? [] : ['In every shell, first:', '', ...block(`export ONESHOT_HOME=${quote(home)}`)]
+  const call = block(`oneshot() { ${program.map(quote).join(' ')} "$@"; }`)
+  return [...place, 'If the shell does not find `oneshot`:', '', ...call]
+}
+
+function look({ view }: Material): string[] {
+  const { name, id, phase } = view
+  const watching = ['While it runs you can watch it, and leave with Ctrl-b d:', '', ...block(`oneshot attach ${name}`)]
+  return [
+    '## How it is now',
+    '',
+    ...block(`oneshot status ${name}`, `oneshot log ${name}`),
+    ...(phase === 'ended' ? [] : watching),
+    `Should the name mean another session by now: the id of this one is ${id}, and can be typed in its place.`,
+    '',
+  ]
+}
+
+function goOn({ session, view }: Material): string[] {
+  const { name, task, outcome } = view
+  if (!takesMessages(view)) {
+    const { cwd, mode, argv } = session.spec
+    const again = `oneshot run --name ${task} --${mode} -- ${commandLine(argv)}`
+    return [
+      '## If it does not run any more',
+      '',
+      'A command is not started twice by itself. To start it again:',
+      '',
+      ...block(`cd ${quote(cwd)}`, again),
+    ]
+  }
+  if (outcome === 'done') {
+    return [
+      '## It is done',
+      '',
+      'To give it more to do in the same conversation:',
+      '',
+      ...block(`oneshot send ${name} "and then this"`),
+    ]
+  }
+  return [
+    '## If it does not run any more',
+    '',
+    'This brings back whatever is missing, the supervisor, the work or both, and says which:',
+    '',
+    ...block(`oneshot resume ${name}`),
+  ]
+}
+
+function byHand({ session, view }: Material, { byHand }: Surroundings): string[] {
+  if (byHand === null) return []
+  return [
+    '## Without oneshot',
+    '',
+    `Only when nothing of it runs${view.pid === null ? '' : ` (pid ${view.pid} did)`}: two at work in one conversation harm each other.`,
+    '',
+    ...block(`cd ${quote(session.spec.cwd)}`, commandLine(byHand)),
+  ]
+}
+
+function files({ session }: Material, { files }: Surroundings): string[] {
+  const attempt = `attempts/${session.attempt}/stdout and launch`
+  const own = session.spec.proof === 'end-event' ? `prompt, messages, transcript, ${attempt}` : attempt
+  return [
+    '## What it was given and what it said, with nothing hidden',
+    '',
+    `For its user alone: ${own}, in`,
+    '',
+    ...block(`cd ${quote(files)}`),
+  ]
+}
+
+function checkpoints({ session }: Material): string[] {
+  const { spec, saved } = session
+  if (spec.saving.mode === 'off') return []
+  const ref = `refs/oneshot/${spec.name}/${spec.id}`
+  if (saved.last === null)
+    return ['## Its files, from git', '', `No checkpoint was made so far. They will be in ${ref}.`, '']
+  const { number, at, commit } = saved.last
+  return [
+    '## Its files, from git',
+    '',
+    `The last checkpoint is number ${number}, of ${iso(at)}. To see all, and to have one in a folder beside this one:`,
+    '',
+    ...block(
+      `cd ${quote(spec.cwd)}`,
+      `git log --oneline ${ref}`,
+      `git worktree add --detach ${quote(`../${spec.name}-${number}`)} ${commit}`,
+    ),
+    'In the place of what is here now, which is lost by it:',
+    '',
+    ...block(`git restore --source=${commit} --worktree -- .`),
+  ]
+}
+
+function elsewhere({ session }: Material): string[] {
+  const { spec, saved } = session
+  const { push } = spec.saving
+  if (push === null) {
+    return [
+      '## If this machine is lost',
+      '',
+      'Then this session is lost with it: its checkpoints are not pushed anywhere.',
+      '',
+    ]
+  }
+  const { pushed } = saved
+  const until =
+    pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
+  return [
+    '## If this machine is lost',
+    '',
+    `Its checkpoints are pushed to ${inLine(push)}. ${until} In a fresh clone:`,
+    '',
+    ...block(`git fetch ${commandLine([push])} 'refs/oneshot/*:refs/oneshot/*'`, `oneshot resume ${spec.name}`),
+  ]
+}
+
+/** A fence that nothing in it can close. */
+function block(...lines: string[]): string[] {
+  const text = lines.join('\n')
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return [`${fence}sh`, text, fence, '']
+}

@@ -1,0 +1,19 @@
+import fs from 'node:fs'
+import { chainOf } from './chain.ts'
+import { nestedPlace, type Place } from './place.ts'
+
+/** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
+export async function forget(place: Place): Promise<void> {
+  const nested = new Set((await chainOf(place)).flatMap(({ telling }) => telling.nested.map(({ path }) => path)))
+  for (const path of nested) {
+    const inside = await nestedPlace(place, path).catch(() => null) // It is gone, and its refs with it.
+    if (inside !== null) await removeRefs(inside)
+  }
+  await removeRefs(place)
+  fs.rmSync(place.folder, { recursive: true, force: true })
+}
+
+async function removeRefs({ git, ref }: Place): Promise<void> {
+  const refs = (await git.run(['for-each-ref', '--format=delete %(refname)', ref, `${ref}+*`])).toString()
+  if (refs !== '') await git.run(['update-ref', '--stdin'], { input: refs })
+}

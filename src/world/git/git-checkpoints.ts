@@ -1,0 +1,194 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Change, Checkpoint } from '../../core/checkpoint.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
+import { invariant, Trouble } from '../../lib/trouble.ts'
+import { Turnstile } from '../../lib/turnstile.ts'
+import {
+  type Checkpoints,
+  type Found,
+  type Keeping,
+  type Kept,
+  type Occasion,
+  Unkept,
+} from '../../ports/checkpoints.ts'
+import { sessionFolder } from '../os/folders.ts'
+import type { Home } from '../os/home.ts'
+import { chainOf } from './chain.ts'
+import { changeBetween, diff } from './diff.ts'
+import { forget } from './forget.ts'
+import { Git } from './git.ts'
+import { checkpointOf } from './link.ts'
+import { findMeans, type Means } from './means.ts'
+import { atTop, Memory } from './memory.ts'
+import { outerPlace, type Place, rememberTop } from './place.ts'
+import { findKept, linkOf, readRecordOf } from './read.ts'
+import { fetch, push } from './remote.ts'
+import { topAt } from './repository.ts'
+import { type Destination, restoreBeside } from './restore/beside.ts'
+import { restoreHere } from './restore/here.ts'
+import { save } from './save/save.ts'
+import { thin } from './thin.ts'
+
+type Env = Readonly<Record<string, string>>
+
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  /** Where the private index of a session lies. */
+  readonly folderOf: (sessionId: string) => string
+  /** Bytes; larger files are left out. */
+  readonly largest?: number
+  /** How long one chain of git processes may take. */
+  readonly limit?: Duration
+}
+
+/** Larger ones are data, which nobody writes in a session; git keeps every version of them whole. */
+const LARGEST = 50 * 1024 * 1024
+/** A first look at a large repository on a slow disk takes minutes. */
+const LIMIT: Duration = 10 * 60_000
+
+/** Those of the sessions of this home. */
+export function gitCheckpoints(home: Home): GitCheckpoints {
+  return new GitCheckpoints({ env: process.env, folderOf: id => path.join(sessionFolder(home, id).root, 'git') })
+}
+
+/** Checkpoints by git, as others in the same repository would make them by hand, if they were careful. */
+export class GitCheckpoints implements Checkpoints {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #folderOf: (sessionId: string) => string
+  readonly #largest: number
+  readonly #limit: Duration
+  readonly #memory = new Memory()
+  readonly #turnstile = new Turnstile()
+  #means: Means | undefined
+
+  constructor({ env, folderOf, largest = LARGEST, limit = LIMIT }: Surroundings) {
+    this.#env = env
+    this.#folderOf = folderOf
+    this.#largest = largest
+    this.#limit = limit
+  }
+
+  isPlace(cwd: string): boolean {
+    return fs.existsSync(cwd) && topAt(cwd) !== null
+  }
+
+  save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept> {
+    const wish = { occasion, largest: this.#largest, number: 1 }
+    return this.#alone(`saving the work of ${keeping.name}`, keeping, ending, async place => {
+      rememberTop(place)
+      const { made, last } = await save(place, wish)
+      const newest = made ?? last
+      invariant(newest !== null, 'a first checkpoint is always made')
+      return { checkpoint: checkpointOf(newest), isNew: made !== null }
+    })
+  }
+
+  list(keeping: Keeping): Promise<Checkpoint[]> {
+    return this.#beside(keeping, async place => (await chainOf(place)).map(checkpointOf))
+  }
+
+  record(keeping: Keeping, commit: string): Promise<string> {
+    return this.#beside(keeping, place => readRecordOf(place, commit))
+  }
+
+  thin(keeping: Keeping, now: Instant): Promise<number> {
+    return this.#alone(`thinning the checkpoints of ${keeping.name}`, keeping, null, place => thin(place, now))
+  }
+
+  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<void> {
+    return this.#beside(keeping, place => push(place, remote, env), ending)
+  }
+
+  async fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void> {
+    await this.#at(cwd, git => fetch(git, { remote, name, env }), ending)
+  }
+
+  async find(cwd: string, name?: string): Promise<Found[]> {
+    return this.#at(cwd, git => findKept(git, name))
+  }
+
+  diff(keeping: Keeping, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string> {
+    return this.#beside(keeping, place => diff(place, { from, to }, options))
+  }
+
+  change(keeping: Keeping, from: string, to: string): Promise<Change> {
+    return this.#beside(keeping, place => changeBetween(place, { from, to }))
+  }
+
+  restoreBeside(keeping: Keeping, checkpoint: Checkpoint, to: Destination): Promise<readonly string[]> {
+    return this.#alone(`restoring ${keeping.name}`, keeping, null, async place =>
+      restoreBeside(place, await linkOf(place, checkpoint), to),
+    )
+  }
+
+  restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]> {
+    return this.#alone(`restoring ${keeping.name}`, keeping, null, async place =>
+      restoreHere(place, await linkOf(place, checkpoint), await linkOf(place, over), this.#largest),
+    )
+  }
+
+  switchTo(cwd: string, branch: string, commit: string): Promise<void> {
+    return this.#at(cwd, async git => void (await git.line(['switch', '--quiet', '--no-track', '-c', branch, commit])))
+  }
+
+  commits(cwd: string, since: string, limit: number): Promise<string[]> {
+    return this.#at(cwd, async git => {
+      const said = await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`])
+      return said
+        .toString()
+        .split('\n')
+        .filter(line => line !== '')
+    })
+  }
+
+  forget(keeping: Keeping): Promise<void> {
+    return this.#alone(`forgetting the checkpoints of ${keeping.name}`, keeping, null, forget)
+  }
+
+  /** One chain at a time per repository; its time runs from its turn. */
+  async #alone<T>(
+    doing: string,
+    keeping: Keeping,
+    ending: AbortSignal | null,
+    work: (place: Place) => Promise<T>,
+  ): Promise<T> {
+    return translating(doing, async () => {
+      const { repository } = await this.#place(keeping, ending)
+      return this.#turnstile.pass(repository.commonDir, async () => work(await this.#place(keeping, ending)))
+    })
+  }
+
+  /** Reads only, or waits for a network: nobody else waits for it. */
+  async #beside<T>(keeping: Keeping, work: (place: Place) => Promise<T>, ending?: AbortSignal): Promise<T> {
+    return translating(`reading the checkpoints of ${keeping.name}`, async () =>
+      work(await this.#place(keeping, ending ?? null)),
+    )
+  }
+
+  async #at<T>(cwd: string, work: (git: Git) => Promise<T>, ending?: AbortSignal): Promise<T> {
+    return translating(`reading the checkpoints in ${cwd}`, async () => {
+      const git = await this.#git(cwd, ending ?? null)
+      return work(atTop(git, await this.#memory.repository(git)))
+    })
+  }
+
+  async #place(keeping: Keeping, ending: AbortSignal | null): Promise<Place> {
+    const git = await this.#git(keeping.cwd, ending)
+    return outerPlace(keeping, git, this.#memory, this.#folderOf(keeping.sessionId))
+  }
+
+  async #git(cwd: string, ending: AbortSignal | null): Promise<Git> {
+    this.#means ??= await findMeans(this.#env)
+    const signals = [AbortSignal.timeout(this.#limit), ...(ending === null ? [] : [ending])]
+    return new Git(this.#means, cwd, AbortSignal.any(signals))
+  }
+}
+
+async function translating<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw cause instanceof Unkept || cause instanceof Trouble ? cause : new Trouble(doing, cause)
+  }
+}

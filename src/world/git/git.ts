@@ -1,0 +1,70 @@
+import { runForBytes } from '../os/run.ts'
+import { GitFailed } from './git-failed.ts'
+import type { Means } from './means.ts'
+
+export interface Call {
+  readonly input?: string | Uint8Array
+  /** The index to work on instead of the user's. */
+  readonly index?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly code: number | null
+  readonly stdout: Buffer
+  readonly stderr: string
+}
+
+/** For commands that would only read the user's index for attributes: that takes long, and it may be broken. */
+export const NO_INDEX = '/nonexistent/index'
+
+/** Runs git in one folder, for as long as nobody calls it off. */
+export class Git {
+  readonly means: Means
+  readonly cwd: string
+  readonly signal: AbortSignal
+
+  constructor(means: Means, cwd: string, signal: AbortSignal) {
+    this.means = means
+    this.cwd = cwd
+    this.signal = signal
+  }
+
+  at(cwd: string, env: Readonly<Record<string, string>> = {}): Git {
+    return new Git({ ...this.means, env: { ...this.means.env, ...env } }, cwd, this.signal)
+  }
+
+  /** What it says. Throws `GitFailed` unless it ends well. */
+  async run(args: readonly string[], call: Call = {}): Promise<Buffer> {
+    return (await this.expect(args, call)).stdout
+  }
+
+  /** The same, with what it says aside. */
+  async expect(args: readonly string[], call: Call = {}): Promise<Answer> {
+    const answer = await this.ask(args, call)
+    if (answer.code === 0) return answer
+    throw new GitFailed(args[0] ?? '', answer)
+  }
+
+  /** The same, as one line of text. */
+  async line(args: readonly string[], call: Call = {}): Promise<string> {
+    return (await this.run(args, call)).toString().replace(/\n$/, '')
+  }
+
+  /** For those who take no for an answer. */
+  async ask(args: readonly string[], call: Call = {}): Promise<Answer> {
+    const { means, cwd, signal } = this
+    if (signal.aborted) throw calledOff(signal)
+    const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }
+    const env = { ...means.env, ...index, ...call.env }
+    const input = call.input === undefined ? {} : { input: call.input }
+    const answer = await runForBytes(means.program, [...means.options, ...args], { cwd, env, signal, ...input })
+    if (signal.aborted) throw calledOff(signal)
+    return answer
+  }
+}
+
+function calledOff(signal: AbortSignal): Error {
+  const isLate = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+  return new Error(isLate ? 'git did not come to an end in time' : 'it was called off')
+}

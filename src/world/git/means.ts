@@ -1,0 +1,66 @@
+import { Unkept } from '../../ports/checkpoints.ts'
+import { run } from '../os/run.ts'
+import { which } from '../os/which.ts'
+
+/** Which git there is, and how it is run: as if nobody had configured it to do more than to keep things. */
+export interface Means {
+  readonly program: string
+  /** Stand before every command. */
+  readonly options: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** `core.fsync` came with 2.36. Before that nothing but objects could be made durable. */
+const KNOWS_FSYNC = [2, 36] as const
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  // The user's programs and services are for what the user does.
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+  'log.showSignature': 'false',
+  'commit.gpgSign': 'false',
+  // One private index in one file, in which every entry is looked at.
+  'core.splitIndex': 'false',
+  'core.ignoreStat': 'false',
+  'index.sparse': 'false',
+  'index.skipHash': 'true',
+  // A warning about line ends can be an error.
+  'core.safecrlf': 'false',
+  'i18n.commitEncoding': 'UTF-8',
+  'i18n.logOutputEncoding': 'UTF-8',
+}
+
+const ENV: Readonly<Record<string, string>> = {
+  LC_ALL: 'C',
+  LANGUAGE: '',
+  // What somebody replaced for looking at is not what is kept.
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_LITERAL_PATHSPECS: '1',
+  // Whoever only looks at the user's index must not write it.
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  // Nobody is there to be asked: the empty word keeps git from looking further.
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '',
+  GCM_INTERACTIVE: 'never',
+}
+
+export async function findMeans(env: NodeJS.ProcessEnv): Promise<Means> {
+  const program = which('git', env, '/')
+  if (program === undefined) throw new Unkept('git is not installed, or not on PATH')
+  const { stdout } = await run(program, ['version'], { env, timeout: 10_000 })
+  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number)
+  const knowsFsync = major > KNOWS_FSYNC[0] || (major === KNOWS_FSYNC[0] && minor >= KNOWS_FSYNC[1])
+  const durable = knowsFsync ? 'core.fsync=committed,reference' : 'core.fsyncObjectFiles=true'
+  const settings = [...Object.entries(SETTINGS).map(pair => pair.join('=')), durable]
+  const options = ['--no-pager', ...settings.flatMap(setting => ['-c', setting])]
+  return { program, options, env: { ...withoutGit(env), ...ENV } }
+}
+
+/** Whatever was set for another git process: another repository, another index, another identity. */
+export function withoutGit(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'))
+  return Object.fromEntries(entries) as Record<string, string>
+}

@@ -1,0 +1,88 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { below, type RawPath, rawPath, shown } from '../../lib/raw-path.ts'
+import { slug } from '../../lib/slug.ts'
+import type { Keeping } from '../../ports/checkpoints.ts'
+import { replaceFile } from '../os/files.ts'
+import type { Git } from './git.ts'
+import { lstat } from './lstat.ts'
+import { atTop, type Memory } from './memory.ts'
+import type { Repository } from './repository.ts'
+
+/** One repository of which checkpoints are kept: that of a session's folder, or one that lies in its working tree. */
+export interface Place {
+  readonly sessionId: string
+  /** Runs at the top of its working tree. */
+  readonly git: Git
+  readonly repository: Repository
+  readonly ref: string
+  /** Of its private index and what belongs to that. */
+  readonly folder: string
+  /** From the outermost working tree; empty for that one itself. */
+  readonly path: RawPath
+  readonly memory: Memory
+}
+
+/** Whose objects and refs lie in all repositories that keep something: `refs/oneshot/NAME/ID`. */
+export const REFS = 'refs/oneshot'
+
+export async function outerPlace(keeping: Keeping, git: Git, memory: Memory, folder: string): Promise<Place> {
+  const { sessionId, name } = keeping
+  const repository = await memory.repository(git.at(whatIsLeft(keeping.cwd, folder)))
+  const ref = `${REFS}/${name}/${sessionId}`
+  return { sessionId, git: atTop(git, repository), repository, ref, folder, path: '', memory }
+}
+
+/** The session's folder or, when somebody has removed that, the top of the working tree that it lay in. */
+function whatIsLeft(cwd: string, folder: string): string {
+  if (fs.existsSync(cwd)) return cwd
+  const top = readOr(path.join(folder, 'top'), cwd)
+  return cwd.startsWith(`${top}/`) && fs.existsSync(top) ? top : cwd
+}
+
+/** Notes down where the working tree is, for the day on which the session's folder is not there. */
+export function rememberTop({ repository, folder }: Place): void {
+  const file = path.join(folder, 'top')
+  if (readOr(file, '') === repository.top) return
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  replaceFile(file, repository.top)
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch {
+    return otherwise
+  }
+}
+
+/**
+ * The repository that lies at this path of another one's working tree; null when there is none. Its ref has a name of its own,
+ * because a worktree that lies in another one shares the refs with it.
+ */
+export async function nestedPlace(outer: Place, relative: RawPath): Promise<Place | null> {
+  const folder = below(outer.repository.top, relative).toString()
+  // A name that is no text cannot be given to a program as its folder.
+  if (rawPath(Buffer.from(folder)) !== rawPath(below(outer.repository.top, relative))) return null
+  if (lstat(path.join(folder, '.git')) === undefined) return null
+  const git = outer.git.at(folder, { GIT_CEILING_DIRECTORIES: path.dirname(folder) })
+  const repository = await outer.memory.repository(git)
+  if (repository.top !== folder) return null
+  const whole = outer.path === '' ? relative : `${outer.path}/${relative}`
+  const inside = path.join(outer.path === '' ? outer.folder : path.dirname(outer.folder), suffixOf(whole))
+  return { ...outer, git, repository, ref: nestedRef(outer, whole), folder: inside, path: whole }
+}
+
+export function nestedRef(outer: Place, whole: RawPath): string {
+  return `${outer.ref.split('+')[0]}${suffixOf(whole)}`
+}
+
+function suffixOf(whole: RawPath): string {
+  const hash = crypto.createHash('sha256').update(whole, 'latin1').digest('hex').slice(0, 8)
+  return `+${slug(shown(whole), 'nested')}-${hash}`
+}
+
+export function isNestedRef(ref: string): boolean {
+  return ref.includes('+')
+}

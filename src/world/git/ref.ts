@@ -1,0 +1,36 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { lstat } from './lstat.ts'
+import type { Place } from './place.ts'
+import { syncAll } from './sync-all.ts'
+
+/** git holds the lock of a ref for about a millisecond. One that is older was left by a git that was killed. */
+const STALE = 2_000
+const LOOK_AGAIN = 50
+
+/**
+ * Points the ref of a place to a commit, or to nothing, if it still points to what we think. It has reached the disk when this
+ * returns.
+ */
+export async function moveRef(place: Place, to: string | null, from: string | null): Promise<void> {
+  const { git, ref, repository } = place
+  const { commit: none } = repository.nothing
+  await healLock(place)
+  const change = to === null ? ['-d', ref, from ?? ''] : [ref, to, from ?? none]
+  await git.run(['-c', 'core.logAllRefUpdates=false', 'update-ref', ...change])
+  // git 2.39 flushes the file of a ref, and not the folders that name it. Where refs are kept otherwise there are none.
+  const folders = ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at)))
+  await syncAll(from === null ? folders : folders.slice(-1))
+}
+
+/** Removes the lock that a killed git has left on our ref. Nobody else makes one there, and we make one at a time. */
+async function healLock({ repository, ref, git }: Place): Promise<void> {
+  const lock = path.join(repository.commonDir, `${ref}.lock`)
+  for (let waited = 0; ; waited += LOOK_AGAIN) {
+    const stat = lstat(lock)
+    if (stat === undefined) return
+    if (waited >= STALE || Date.now() - stat.mtimeMs > STALE) return fs.rmSync(lock, { force: true })
+    await pause(LOOK_AGAIN, undefined, { signal: git.signal })
+  }
+}

@@ -1,0 +1,63 @@
+import { Trouble } from '../../lib/trouble.ts'
+import type { Git } from './git.ts'
+import { GitFailed } from './git-failed.ts'
+import { withoutGit } from './means.ts'
+import { type Place, REFS } from './place.ts'
+
+/** How somebody reaches a remote may be told to git by its environment; nothing else of that concerns us. */
+const REACHING = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
+
+/** git's words for what will be the same the next time. */
+const HOPELESS =
+  /strange pathname|does not appear to be a git repository|Permission denied|Authentication failed|could not read (Username|Password)|not found|terminal prompts disabled|access rights/i
+
+/** Brings the ref to a remote, and those of worktrees that lie in this one. What is there by the same names is replaced. */
+export async function push({ git, ref }: Place, remote: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const how = ['--quiet', '--no-verify', '--no-signed', '--no-follow-tags', '--recurse-submodules=no']
+  await speak(git, `pushing to ${named(remote)}`, env, ['push', ...how, '--', remote, `+${ref}*:${ref}*`])
+}
+
+/** Brings the refs of a name, or of all, from a remote. Those that are here and are not behind stay as they are. */
+export async function fetch(
+  git: Git,
+  given: { remote: string; name: string | null; env: Readonly<Record<string, string>> },
+): Promise<void> {
+  const { remote, name, env } = given
+  const refs = name === null ? `${REFS}/*` : `${REFS}/${name}/*`
+  // Configured by the user, git would remove refs that the remote does not have, and touch others that it does have.
+  const how = [
+    '--no-progress',
+    '--no-tags',
+    '--no-prune',
+    '--refmap=',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+  ]
+  await speak(git, `fetching from ${named(remote)}`, env, ['fetch', ...how, '--', remote, `${refs}:${refs}`])
+}
+
+async function speak(git: Git, doing: string, env: Readonly<Record<string, string>>, words: string[]): Promise<void> {
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => REACHING.test(name)))
+  const reaching = { ...withoutGit(env), ...own, ...(await withoutAsking(git, env)) }
+  const speaking = git.at(git.cwd, { ...reaching, LC_ALL: 'C' })
+  const answer = await speaking.ask(words)
+  if (answer.code === 0 || isOnlyBehind(answer.stderr)) return
+  throw new Trouble(doing, new GitFailed(words[0] ?? '', answer), { mayHelpToRetry: !HOPELESS.test(answer.stderr) })
+}
+
+/** ssh asks at the terminal unless it is told not to; a command that the user has chosen is left as it is. */
+async function withoutAsking(git: Git, env: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  if (env['GIT_SSH_COMMAND'] !== undefined || env['GIT_SSH'] !== undefined) return {}
+  const { code } = await git.ask(['config', 'core.sshCommand'])
+  return code === 0 ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
+}
+
+/** The remote has older ones than we have: that is why they were not taken. */
+function isOnlyBehind(stderr: string): boolean {
+  return stderr.includes('[rejected]') && !/^(fatal|error):/m.test(stderr)
+}
+
+/** A remote may be an address with a password in it. */
+function named(remote: string): string {
+  return remote.includes('://') || remote.includes('@') ? 'the remote' : remote
+}

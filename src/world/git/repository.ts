@@ -1,0 +1,63 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { Unkept } from '../../ports/checkpoints.ts'
+import type { Git } from './git.ts'
+import { GitFailed } from './git-failed.ts'
+
+/** A repository with a working tree. All paths are absolute and without symbolic links. */
+export interface Repository {
+  /** The working tree. */
+  readonly top: string
+  /** Of this working tree: its HEAD and its index. */
+  readonly gitDir: string
+  /** Of all of its working trees: objects and refs. */
+  readonly commonDir: string
+  /** What stands for nothing in it, by the length of its hashes. */
+  readonly nothing: { readonly commit: string; readonly tree: string }
+}
+
+/** The tree without an entry, which git knows without having it. */
+const NO_TREE = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+} as const
+
+/** The repository whose working tree this folder belongs to. Throws `Unkept` where there is none that could be used. */
+export async function findRepository(git: Git): Promise<Repository> {
+  const cwd = realFolder(git.cwd)
+  const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
+  if (facts.code !== 0) throw new Unkept(reasonOf(facts))
+  const [isBare, isInside, format] = facts.stdout.toString().split('\n')
+  if (isInside !== 'true')
+    throw new Unkept(isBare === 'true' ? 'it is a bare repository' : 'it is not in a working tree')
+  // Asked one by one, because a path may contain the line end that would part two answers.
+  const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
+  const gitDir = fs.realpathSync(await git.line(['rev-parse', '--absolute-git-dir']))
+  const commonDir = fs.realpathSync(path.resolve(cwd, await git.line(['rev-parse', '--git-common-dir'])))
+  const hash = format === 'sha256' ? 'sha256' : 'sha1'
+  return { top, gitDir, commonDir, nothing: { tree: NO_TREE[hash], commit: '0'.repeat(NO_TREE[hash].length) } }
+}
+
+function realFolder(cwd: string): string {
+  try {
+    return fs.realpathSync(cwd)
+  } catch {
+    throw new Unkept(`the folder ${cwd} is not there`)
+  }
+}
+
+function reasonOf(facts: { code: number | null; stderr: string }): string {
+  if (facts.stderr.includes('not a git repository')) return 'it is not in a git repository'
+  return new GitFailed('rev-parse', facts).message
+}
+
+/** The nearest folder from here upwards that git would take for the top of a working tree, and what tells it from another. */
+export function topAt(cwd: string): { top: string; mark: string } | null {
+  let folder = realFolder(cwd)
+  for (;;) {
+    const stat = fs.lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false })
+    if (stat !== undefined) return { top: folder, mark: `${stat.dev}:${stat.ino}` }
+    if (folder === path.dirname(folder)) return null
+    folder = path.dirname(folder)
+  }
+}

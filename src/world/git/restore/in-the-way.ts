@@ -1,0 +1,41 @@
+import fs from 'node:fs'
+import { below, foldersOf, type RawPath, rawPath, splitRaw } from '../../../lib/raw-path.ts'
+import { NO_INDEX } from '../git.ts'
+import { lstat } from '../lstat.ts'
+import type { Place } from '../place.ts'
+
+/**
+ * Files that lie where others are to come to lie, and are in none of the two trees: ignored ones, or too large ones. git has
+ * overwritten them without a word since 2.34.
+ */
+export async function findInTheWay({ git, repository }: Place, from: string, to: string): Promise<RawPath[]> {
+  const command = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to]
+  const words = splitRaw(await git.run(command, { index: NO_INDEX }))
+  const added: RawPath[] = []
+  const removed = new Set<RawPath>()
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const path = words[at + 1] as RawPath
+    if (words[at] === 'A') added.push(path)
+    if (words[at] === 'D') removed.add(path)
+  }
+  return [...new Set(added.flatMap(path => inTheWayOf(repository.top, path, removed)))]
+}
+
+function inTheWayOf(top: string, path: RawPath, removed: ReadonlySet<RawPath>): RawPath[] {
+  for (const folder of foldersOf(path)) {
+    const stat = lstat(below(top, folder))
+    if (stat === undefined) return []
+    if (!stat.isDirectory()) return removed.has(folder) ? [] : [folder]
+  }
+  const stat = lstat(below(top, path))
+  if (stat === undefined) return []
+  return stat.isDirectory() ? strangersIn(top, path, removed) : [path]
+}
+
+function strangersIn(top: string, folder: RawPath, removed: ReadonlySet<RawPath>): RawPath[] {
+  const entries = fs.readdirSync(below(top, folder), { encoding: 'buffer' }).map(name => `${folder}/${rawPath(name)}`)
+  return entries.flatMap(path => {
+    if (lstat(below(top, path))?.isDirectory()) return strangersIn(top, path, removed)
+    return removed.has(path) ? [] : [path]
+  })
+}

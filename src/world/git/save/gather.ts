@@ -1,0 +1,67 @@
+import fs from 'node:fs'
+import { type Change, NO_CHANGE, sumOf } from '../../../core/checkpoint.ts'
+import { below, type RawPath } from '../../../lib/raw-path.ts'
+import { lstat } from '../lstat.ts'
+import type { Nested } from '../message.ts'
+import type { Place } from '../place.ts'
+import { glance } from './glance.ts'
+import { findIgnored } from './ignored.ts'
+import { type Look, look } from './look.ts'
+import { saveNested } from './nested.ts'
+import type { PrivateIndex } from './private-index.ts'
+import { sift } from './sift.ts'
+import { MANY, updateIndex } from './update-index.ts'
+import type { Save, Wish } from './wish.ts'
+
+/** What was found in a working tree, and is in the private index by now. */
+export interface Gathered {
+  readonly seen: Look
+  /** Whether the index was changed for it. */
+  readonly isChanged: boolean
+  /** Whether there was so much that git has flushed it all at once. */
+  readonly isFlushed: boolean
+  readonly leftOut: readonly string[]
+  /** What was in the repositories that lie in it, and what was changed there. */
+  readonly nested: readonly Nested[]
+  readonly changeInside: Change
+  readonly gitlinks: readonly RawPath[]
+}
+
+/** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
+export async function gather(place: Place, index: PrivateIndex, wish: Wish, save: Save): Promise<Gathered> {
+  const { git, repository } = place
+  const { top } = repository
+  const abandoned = index.gitlinks.filter(path => isAbandoned(below(top, path)))
+  if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
+  const seen = (await glance(place, index)) ?? (await look(git, index.file))
+  const inside = await saveNested(place, candidates(index, seen, abandoned), nested => save(nested, wish))
+  const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
+  const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })
+  const ignored = new Set(await findIgnored(place, index, seen))
+  const add = sifted.add.filter(path => !ignored.has(path))
+  const remove = [...sifted.remove, ...ignored]
+  const refused = await updateIndex(git, index.file, { add, remove })
+  const gone = new Set([...abandoned, ...remove])
+  const linked = [...index.gitlinks, ...add.filter(path => repositories.has(path))]
+  return {
+    seen,
+    isChanged: abandoned.length + add.length + remove.length > 0,
+    isFlushed: add.length > MANY,
+    leftOut: [...sifted.leftOut, ...refused, ...seen.warnings, ...inside.flatMap(({ leftOut }) => leftOut)],
+    nested: inside.flatMap(({ states }) => states),
+    changeInside: inside.map(({ change }) => change).reduce(sumOf, NO_CHANGE),
+    gitlinks: [...new Set(linked)].filter(path => !gone.has(path)),
+  }
+}
+
+/** Where other repositories may lie. */
+function candidates(index: PrivateIndex, seen: Look, abandoned: readonly RawPath[]): RawPath[] {
+  const found = seen.differences.filter(({ isRepository }) => isRepository).map(({ path }) => path)
+  return [...new Set([...index.gitlinks, ...found])].filter(path => !abandoned.includes(path)).sort()
+}
+
+/** Files where the index has another repository are not looked at by git. They are files, once there is no repository. */
+function isAbandoned(folder: Buffer): boolean {
+  if (!lstat(folder)?.isDirectory() || lstat(Buffer.concat([folder, Buffer.from('/.git')])) !== undefined) return false
+  return fs.readdirSync(folder).length > 0
+}

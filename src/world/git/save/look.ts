@@ -1,0 +1,72 @@
+import { type RawPath, rawPath } from '../../../lib/raw-path.ts'
+import type { Git } from '../git.ts'
+
+/** What git tells of one path: how the index differs from HEAD, and the working tree from the index. */
+export interface Difference {
+  readonly path: RawPath
+  /** Of git's letters: D for what HEAD has and the index does not, A for the other way round, a dot for neither. */
+  readonly staged: string
+  /** ? for what the index does not know, D for what is gone, a dot for what is the same. */
+  readonly working: string
+  readonly isUnmerged: boolean
+  /** Another repository, or what the index takes for one. */
+  readonly isRepository: boolean
+}
+
+export interface Look {
+  readonly head: string | null
+  readonly differences: readonly Difference[]
+  /** What git could not look into, each as a sentence of its own. */
+  readonly warnings: readonly string[]
+}
+
+const STATUS = [
+  'status',
+  '--porcelain=v2',
+  '-z',
+  '--untracked-files=all',
+  '--no-renames',
+  '--branch',
+  '--no-ahead-behind',
+  // Whether there is work in it, git would find out by a status that writes that repository's index.
+  '--ignore-submodules=dirty',
+] as const
+
+/** Compares the working tree with the private index, which knows the files better afterwards. */
+export async function look(git: Git, index: string): Promise<Look> {
+  const { stdout, stderr } = await git.expect(STATUS, { index, env: { GIT_OPTIONAL_LOCKS: '1' } })
+  const lines = rawPath(stdout).split('\0').slice(0, -1)
+  const oid = lines.find(line => line.startsWith('# branch.oid '))?.slice('# branch.oid '.length) ?? '(initial)'
+  return {
+    head: oid === '(initial)' ? null : oid,
+    differences: lines.filter(line => !line.startsWith('#')).map(readLine),
+    warnings: warningsIn(stderr),
+  }
+}
+
+export function warningsIn(stderr: string): string[] {
+  return stderr.split('\n').flatMap(line => /^warning: (could not open directory .*)$/.exec(line)?.[1] ?? [])
+}
+
+export function untracked(path: RawPath): Difference {
+  const isRepository = path.endsWith('/')
+  return { path: isRepository ? path.slice(0, -1) : path, staged: '.', working: '?', isUnmerged: false, isRepository }
+}
+
+/** How many words stand before the path. */
+const WORDS: Readonly<Record<string, number>> = { '1': 8, u: 10, '?': 1 }
+
+function readLine(line: string): Difference {
+  const kind = line.charAt(0)
+  let at = 0
+  for (let word = WORDS[kind] ?? 0; word > 0; word--) at = line.indexOf(' ', at) + 1
+  const path = line.slice(at)
+  if (kind === '?') return untracked(path)
+  return {
+    path,
+    staged: line.charAt(2),
+    working: line.charAt(3),
+    isUnmerged: kind === 'u',
+    isRepository: line.charAt(5) === 'S',
+  }
+}

@@ -1,0 +1,52 @@
+import { type Change, NO_CHANGE } from '../../../core/checkpoint.ts'
+import { type RawPath, shown } from '../../../lib/raw-path.ts'
+import { wordsOf } from '../../../lib/trouble.ts'
+import type { Nested } from '../message.ts'
+import { nestedPlace, type Place } from '../place.ts'
+import type { Outcome } from './wish.ts'
+
+/** What was saved of a repository that lies in the working tree of another. */
+export interface NestedWork {
+  /** From the working tree that it lies in. */
+  readonly path: RawPath
+  readonly head: string | null
+  /** Its own state, and those of what lies in it; empty when nothing of it can be saved. */
+  readonly states: readonly Nested[]
+  readonly change: Change
+  readonly leftOut: readonly string[]
+}
+
+/** Saves each of these folders that is a repository, in itself, as a part of the same checkpoint. */
+export async function saveNested(
+  outer: Place,
+  paths: readonly RawPath[],
+  save: (place: Place) => Promise<Outcome>,
+): Promise<NestedWork[]> {
+  const found: NestedWork[] = []
+  for (const path of paths) {
+    try {
+      const place = await nestedPlace(outer, path)
+      if (place !== null) found.push(tell(place, path, await save(place)))
+    } catch (cause) {
+      if (outer.git.signal.aborted) throw cause
+      found.push(unsaved(path, cause))
+    }
+  }
+  return found
+}
+
+function tell(place: Place, path: RawPath, { made, last, head, nested }: Outcome): NestedWork {
+  const state = (made ?? last)?.telling.number ?? head
+  return {
+    path,
+    head,
+    states: state === null ? nested : [{ path: place.path, state }, ...nested],
+    change: made?.telling.change ?? NO_CHANGE,
+    leftOut: (made?.telling.leftOut ?? []).map(sentence => `in ${shown(path)}: ${sentence}`),
+  }
+}
+
+function unsaved(path: RawPath, cause: unknown): NestedWork {
+  const sentence = `${shown(path)} is a repository that cannot be saved: ${wordsOf(cause)}`
+  return { path, head: null, states: [], change: NO_CHANGE, leftOut: [sentence] }
+}

@@ -1,0 +1,95 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import type { RawPath } from '../../../lib/raw-path.ts'
+import { replaceFile } from '../../os/files.ts'
+import { bootId } from '../../os/processes.ts'
+import type { Place } from '../place.ts'
+import { linkOrCopy } from './copy-index.ts'
+import { seedIndex } from './seed-index.ts'
+import { sparseMark } from './sparse-mark.ts'
+
+/** What was found out about an index, kept beside it. */
+export interface IndexNotes {
+  /** The tree that it stands for. */
+  readonly tree: string
+  /** Where it has the commit of another repository instead of files. */
+  readonly gitlinks: readonly RawPath[]
+  /** Which rules for ignoring files it was last held against. */
+  readonly rules: string
+  /** Whether HEAD may have files that it has not. */
+  readonly hasGaps: boolean
+}
+
+interface Kept extends IndexNotes {
+  readonly file: string
+  /** An index is not made durable. One of another boot may have lost its content with the power. */
+  readonly boot: string
+  readonly sparse: string
+}
+
+/** An index of our own for the length of one chain, under a name that no git process of an earlier chain knows. */
+export class PrivateIndex {
+  readonly file: string
+  /** Of the last chain; null when it was made anew from the user's. */
+  readonly notes: IndexNotes | null
+  readonly gitlinks: readonly RawPath[]
+  readonly #folder: string
+  readonly #sparse: string
+
+  private constructor(place: Place, file: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
+    this.file = file
+    this.notes = notes
+    this.gitlinks = gitlinks
+    this.#folder = place.folder
+    this.#sparse = sparseMark(place.repository)
+  }
+
+  /** That of the last chain, or a new one. */
+  static async open(place: Place): Promise<PrivateIndex> {
+    const kept = readKept(place)
+    fs.mkdirSync(place.folder, { recursive: true, mode: 0o700 })
+    tidy(place.folder, kept?.file)
+    const file = path.join(place.folder, `index-${crypto.randomBytes(4).toString('hex')}`)
+    if (kept !== null && linkOrCopy(path.join(place.folder, kept.file), file)) {
+      return new PrivateIndex(place, file, kept, kept.gitlinks)
+    }
+    return new PrivateIndex(place, file, null, await seedIndex(place, file))
+  }
+
+  /** Makes it the one that the next chain begins with. */
+  keep(notes: IndexNotes): void {
+    const file = path.basename(this.file)
+    const kept: Kept = { ...notes, file, boot: bootId, sparse: this.#sparse }
+    replaceFile(notesFile(this.#folder), JSON.stringify(kept))
+    tidy(this.#folder, file)
+  }
+
+  discard(): void {
+    fs.rmSync(this.file, { force: true })
+  }
+}
+
+/** The next chain begins anew. */
+export function dropIndex(place: Place): void {
+  fs.rmSync(notesFile(place.folder), { force: true })
+}
+
+function readKept(place: Place): Kept | null {
+  try {
+    const kept = JSON.parse(fs.readFileSync(notesFile(place.folder), 'utf8')) as Kept
+    return kept.boot === bootId && kept.sparse === sparseMark(place.repository) ? kept : null
+  } catch {
+    return null // There is none yet, or it was cut short: another one is made.
+  }
+}
+
+function tidy(folder: string, kept: string | undefined): void {
+  for (const name of fs.readdirSync(folder)) {
+    if (name.startsWith('index-') && name !== kept) fs.rmSync(path.join(folder, name), { force: true })
+  }
+}
+
+function notesFile(folder: string): string {
+  return path.join(folder, 'index.json')
+}

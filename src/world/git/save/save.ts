@@ -1,0 +1,106 @@
+import { sumOf } from '../../../core/checkpoint.ts'
+import { tipOf } from '../chain.ts'
+import { GitFailed } from '../git-failed.ts'
+import type { Link } from '../link.ts'
+import type { Telling } from '../message.ts'
+import type { Place } from '../place.ts'
+import { briefly } from './briefly.ts'
+import { commitLink } from './commit-link.ts'
+import { type Delta, deltaOf } from './delta.ts'
+import { type Gathered, gather } from './gather.ts'
+import { rulesMark } from './ignored.ts'
+import { indexTree } from './index-tree.ts'
+import type { Difference } from './look.ts'
+import { syncObjects } from './objects.ts'
+import { dropIndex, PrivateIndex } from './private-index.ts'
+import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
+import { commitVisibly } from './visible.ts'
+import type { Outcome, Wish } from './wish.ts'
+
+/**
+ * Saves the working tree of one place, and first of those that are nested in it. When git finds that the private index does not
+ * fit, because objects or the whole repository were replaced, it is made
+ * anew.
+ */
+export async function save(place: Place, wish: Wish): Promise<Outcome> {
+  try {
+    return await trySave(place, wish)
+  } catch (cause) {
+    if (!(cause instanceof GitFailed)) throw cause
+    dropIndex(place)
+    await retreatToSound(place)
+    return trySave(place, wish)
+  }
+}
+
+async function trySave(place: Place, wish: Wish): Promise<Outcome> {
+  if (await retreatWhenBroken(place)) dropIndex(place)
+  const bustle = bustleIn(place)
+  const last = await tipOf(place)
+  const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
+  const index = await PrivateIndex.open(place)
+  try {
+    const gathered = await gather(place, index, { ...wish, number }, save)
+    const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number }, bustle })
+    return { made, last, head: made?.telling.head ?? gathered.seen.head, nested: gathered.nested }
+  } catch (cause) {
+    index.discard()
+    throw cause
+  }
+}
+
+interface Findings {
+  readonly last: Link | null
+  readonly gathered: Gathered
+  readonly wish: Wish
+  readonly bustle: string
+}
+
+async function makeLink(place: Place, index: PrivateIndex, findings: Findings): Promise<Link | null> {
+  const { last, gathered, wish, bustle } = findings
+  const { seen, gitlinks } = gathered
+  const tree = await indexTree(place, index, gathered)
+  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head), hasGaps: seen.differences.some(isGap) }
+  if (isNothingNew(place, tree, findings)) {
+    index.keep(notes)
+    return null
+  }
+  const delta = await deltaOf(place, last?.tree ?? (await headTree(place, seen.head)), tree)
+  const makeDurable = (): Promise<void> => syncObjects(place, delta.objects, gathered.isFlushed)
+  const isVisible = wish.occasion.isVisible && place.path === ''
+  const visible = isVisible ? await makeDurable().then(() => commitVisibly(place, tree, seen, wish)) : null
+  const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
+  const record = place.path === '' ? wish.occasion.record : ''
+  const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, makeDurable, bustle })
+  index.keep(notes)
+  return link
+}
+
+const isGap = ({ staged, working }: Difference): boolean => staged === 'D' || working === 'D'
+
+function isNothingNew(place: Place, tree: string, { last, gathered }: Findings): boolean {
+  const { seen, nested } = gathered
+  // A nested repository that nobody has touched has nothing to save: its HEAD is noted down.
+  if (last === null) return place.path !== '' && seen.differences.length === 0 && nested.every(isUntouched)
+  const isSameInside = JSON.stringify(nested) === JSON.stringify(last.telling.nested)
+  return tree === last.tree && seen.head === last.telling.head && isSameInside
+}
+
+const isUntouched = ({ state }: { state: number | string }): boolean => typeof state === 'string'
+
+async function headTree({ git, repository }: Place, head: string | null): Promise<string> {
+  return head === null ? repository.nothing.tree : git.line(['rev-parse', `${head}^{tree}`])
+}
+
+function tell(
+  place: Place,
+  { gathered, wish }: Findings,
+  { head, delta, note }: { head: string | null; delta: Delta; note?: string | undefined },
+): Telling {
+  const { trigger, attempt, at } = wish.occasion
+  const leftOut = briefly([...(note === undefined ? [] : [note]), ...gathered.leftOut])
+  const change = sumOf(delta.change, gathered.changeInside)
+  const { nested } = gathered
+  const { sessionId, path } = place
+  return { number: wish.number, sessionId, path, at, trigger, attempt, head, change, leftOut, nested }
+}

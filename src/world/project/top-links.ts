@@ -1,0 +1,45 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { FILES } from './agent-folder.ts'
+import type { Folder } from './open-folder.ts'
+
+/** Has the links at the top of a project's folder lead to the files of the session of that name; null takes them away. */
+export function leadTo(agent: Folder, name: string | null, sessions: string): void {
+  for (const file of FILES) {
+    const target = targetOf(agent, file)
+    if (target === undefined || (target !== null && !isOurs(target, file, sessions))) continue
+    const wanted = name === null ? null : `${name}/${file}`
+    if (wanted === target) continue
+    if (wanted === null) fs.rmSync(agent.at(file), { force: true })
+    else relink(agent, file, wanted)
+  }
+}
+
+/** Takes away links of earlier versions that led into the state folder, when they belong to that session or lead nowhere. */
+export function removeOldLinks(agent: Folder, { sessions, id }: { sessions: string; id: string }): void {
+  for (const file of fs.readdirSync(agent.at('.')).filter(name => name.endsWith('.log'))) {
+    const target = targetOf(agent, file)
+    if (!target?.startsWith(`${sessions}/`)) continue
+    if (target.startsWith(`${sessions}/${id}/`) || !fs.existsSync(target)) fs.rmSync(agent.at(file), { force: true })
+  }
+}
+
+/** Null when there is nothing, undefined when there is something that is no link. */
+function targetOf(agent: Folder, file: string): string | null | undefined {
+  const found = fs.lstatSync(agent.at(file), { throwIfNoEntry: false })
+  if (found === undefined) return null
+  return found.isSymbolicLink() ? fs.readlinkSync(agent.at(file)) : undefined
+}
+
+/** A link of the user's own stays: ours lead to a session's file, or did so into the state folder in earlier versions. */
+function isOurs(target: string, file: string, sessions: string): boolean {
+  const isNear = /^[a-z0-9-]+$/.test(path.dirname(target)) && path.basename(target) === file
+  return isNear || target.startsWith(`${sessions}/`)
+}
+
+function relink(agent: Folder, file: string, target: string): void {
+  const draft = agent.at(`.${file}.tmp`)
+  fs.rmSync(draft, { force: true, recursive: true })
+  fs.symlinkSync(target, draft)
+  fs.renameSync(draft, agent.at(file))
+}

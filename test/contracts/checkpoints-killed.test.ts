@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Checkpoint } from '../../src/core/checkpoint.ts'
+import { bundled } from '../../src/testkit/real/companion.ts'
+import { processesOf } from '../../src/testkit/real/process-list.ts'
+import { until } from '../../src/testkit/real/until.ts'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import type { Line } from './saver.ts'
+
+const KILLS = Number(process.env['KILLS'] ?? 20)
+
+let program: string
+beforeAll(async () => {
+  program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'saver.ts'))
+})
+afterAll(() => fs.rmSync(program))
+
+class Saver {
+  readonly child: ChildProcess
+  readonly said: string[] = []
+
+  constructor(bench: GitBench, repo: string, sessionId: string) {
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...bench.env }
+    this.child = spawn(process.execPath, [program, repo, bench.state, sessionId], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let text = ''
+    this.child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      this.said.splice(0, this.said.length, ...text.split('\n').slice(0, -1))
+    })
+    this.child.stderr?.on('data', (chunk: Buffer) => this.said.push(`trouble ${chunk.toString()}`))
+  }
+
+  async gone(): Promise<void> {
+    await until('it is gone', () => this.child.exitCode !== null || this.child.signalCode !== null)
+  }
+}
+
+function begin(bench: GitBench): string {
+  const repo = bench.repository('repo')
+  for (let n = 0; n < 300; n++) put(repo, `many/${n}.txt`, `${n}\n`)
+  put(repo, 'a.txt', 'a')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  return repo
+}
+
+/** All that was said to be saved is there, whole and in order; nothing of ours is in the user's way. */
+async function expectSound(
+  bench: GitBench,
+  repo: string,
+  said: readonly string[],
+  list: readonly Checkpoint[],
+): Promise<void> {
+  expect(said.filter(line => line.startsWith('trouble'))).toEqual([])
+  const known = list.map(({ number, commit }): Line => `${number} ${commit}`)
+  expect(known.filter(line => said.includes(line))).toEqual(said)
+  expect(list.map(({ number }) => number)).toEqual(list.map((_, at) => at + 1))
+  bench.expectSound(repo)
+}
+
+const WAYS: Readonly<Record<string, (saver: Saver, root: string) => void>> = {
+  'the saver alone, whose git goes on': saver => saver.child.kill('SIGKILL'),
+  'the saver and its git': (saver, root) => {
+    saver.child.kill('SIGKILL')
+    for (const pid of gitsIn(root)) kill(pid)
+  },
+  'its git, and then the saver': (saver, root) => {
+    for (const pid of gitsIn(root)) kill(pid)
+    saver.child.kill('SIGKILL')
+  },
+}
+
+test.each(Object.entries(WAYS))('killed at any moment, %s: the old or the new checkpoint is there', async (_, end) => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const keeping = bench.keeping(repo)
+  const said: string[] = []
+  for (let round = 0; round < KILLS; round++) {
+    const saver = new Saver(bench, repo, keeping.sessionId)
+    await until('it has begun', () => saver.said.length > 0)
+    await nextMoment([
+      repo,
+      `${repo}/.git`,
+      `${repo}/.git/refs/oneshot/demo-work`,
+      path.join(bench.state, keeping.sessionId),
+    ])
+    end(saver, bench.root)
+    await saver.gone()
+    said.push(...saver.said.filter(line => !line.startsWith('trouble')))
+    const checkpoints = bench.checkpoints()
+    await expectSound(bench, repo, said, await checkpoints.list(keeping))
+    put(repo, 'a.txt', `after ${round}`)
+    const visibly = occasion({ isVisible: true })
+    const begun = Date.now()
+    const next = await saved(checkpoints.save(keeping, visibly, NEVER))
+    expect(Date.now() - begun, 'at once, or after a lock has become old').toBeLessThan(10_000)
+    said.push(
+      ...(await checkpoints.list(keeping)).slice(said.length).map(({ number, commit }) => `${number} ${commit}`),
+    )
+    expect(next.number).toBe(said.length)
+    expect(fs.existsSync(path.join(repo, '.git/index.lock')), 'the user can go on').toBe(false)
+  }
+})
+
+test('a lock that a killed git has left on our ref is taken away once it is old', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const lock = path.join(repo, `.git/refs/oneshot/demo-work/${keeping.sessionId}.lock`)
+  fs.writeFileSync(lock, '')
+  put(repo, 'a.txt', 'b')
+  const begun = Date.now()
+  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 2 })
+  expect(Date.now() - begun, 'somebody may hold it rightly').toBeGreaterThan(1_500)
+  fs.writeFileSync(lock, '')
+  fs.utimesSync(lock, 0, 0)
+  put(repo, 'a.txt', 'c')
+  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 3 })
+  expect(fs.existsSync(lock)).toBe(false)
+})
+
+test('a private index that was cut short is made anew', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const folder = path.join(bench.state, keeping.sessionId)
+  const [index = ''] = fs.readdirSync(folder).filter(name => name.startsWith('index-'))
+  for (const length of [0, 100, 5_000]) {
+    fs.truncateSync(path.join(folder, fs.readdirSync(folder).find(name => name.startsWith('index-')) ?? index), length)
+    put(repo, 'a.txt', `${length}`)
+    expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ change: { files: 1 } })
+  }
+  fs.writeFileSync(path.join(folder, 'index.json'), '{"file":')
+  put(repo, 'a.txt', 'last')
+  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 5, change: { files: 1 } })
+})
+
+test('objects that a collector of garbage took away while they were saved are saved again', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  put(repo, 'new.txt', 'new')
+  put(repo, '.git/gc.pid', '1 elsewhere')
+  const broken = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const blob = bench.git(repo, 'rev-parse', `${broken.commit}:new.txt`).trim()
+  fs.rmSync(path.join(repo, '.git/objects', blob.slice(0, 2), blob.slice(2)))
+  fs.rmSync(path.join(repo, '.git/gc.pid'))
+  const again = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'show', `${again.commit}:new.txt`)).toBe('new')
+  expect((await checkpoints.list(keeping)).map(({ commit }) => commit)).toEqual([first.commit, again.commit])
+  bench.git(repo, 'fsck', '--strict', '--connectivity-only', again.commit)
+})
+
+/** Right at one of the next changes that a chain makes to one of these folders. */
+function nextMoment(folders: readonly string[]): Promise<void> {
+  return new Promise(resolve => {
+    let left = Math.ceil(Math.random() * 40)
+    const watchers = folders.map(folder =>
+      fs.watch(folder, () => {
+        if (--left > 0) return
+        for (const watcher of watchers) watcher.close()
+        resolve()
+      }),
+    )
+  })
+}
+
+function gitsIn(root: string): number[] {
+  return processesOf(root)
+    .filter(({ command }) => /(^|\/)git /.test(command))
+    .map(({ pid }) => pid)
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It went by itself.
+  }
+}

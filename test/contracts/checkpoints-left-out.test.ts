@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Checkpoint } from '../../src/core/checkpoint.ts'
+import { bundled } from '../../src/testkit/real/companion.ts'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import type { Made } from './save-once.ts'
+
+const filesOf = (bench: GitBench, repo: string, { commit }: Checkpoint): string[] =>
+  bench.git(repo, 'ls-tree', '-r', '--name-only', commit).trim().split('\n')
+
+function begin(bench: GitBench): string {
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a\n')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  return repo
+}
+
+test('a file that is too large is left out with a note, and stays as it was saved while it was not', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const checkpoints = bench.checkpoints({ largest: 2048 })
+  const keeping = bench.keeping(repo)
+  put(repo, 'grows.txt', 'small')
+  put(repo, 'huge.bin', Buffer.alloc(5000))
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(first.leftOut).toEqual(['huge.bin has 4.9 KB, which is more than 2 KB'])
+  expect(filesOf(bench, repo, first)).toEqual(['a.txt', 'grows.txt'])
+  put(repo, 'grows.txt', 'x'.repeat(3000))
+  put(repo, 'a.txt', 'b\n')
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(second.leftOut).toHaveLength(2)
+  expect(bench.git(repo, 'show', `${second.commit}:grows.txt`)).toBe('small')
+  expect(await checkpoints.save(keeping, occasion(), NEVER), 'nothing that could be saved has changed').toMatchObject({
+    isNew: false,
+  })
+  put(repo, 'a.txt', 'c\n')
+  const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([])
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\n')
+  expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
+})
+
+test('many notes are told briefly', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  for (let n = 0; n < 9; n++) put(repo, `big${n}`, 'x'.repeat(100))
+  const { leftOut } = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
+  expect(leftOut).toEqual([...[0, 1, 2, 3].map(n => `big${n} has 100 B, which is more than 50 B`), 'and 5 more'])
+})
+
+test('a filter that fails spoils only the files that need it', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  bench.git(repo, 'config', 'filter.strict.clean', 'false')
+  bench.git(repo, 'config', 'filter.strict.required', 'true')
+  put(repo, '.gitattributes', '*.dat filter=strict\n')
+  for (let n = 0; n < 60; n++) put(repo, `data/${n}.dat`, `${n}`)
+  put(repo, '-z\n.txt', 'z')
+  put(repo, 'zz.txt', 'zz')
+  const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  expect(made.leftOut).toEqual([expect.stringMatching(/^data\/0\.dat and 59 more cannot be read by git: .*filter/)])
+  expect(filesOf(bench, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
+})
+
+test('what may not be read is left out, files and whole folders', async ({ skip }) => {
+  if (process.getuid?.() !== 0) skip('only root can become somebody else')
+  const bench = openGitBench()
+  const repo = begin(bench)
+  for (const name of ['closed.txt', 'closed/b.txt', 'open/c.txt']) put(repo, name, name)
+  spawnSync('chown', ['-R', '12345:12345', bench.root])
+  for (const name of ['closed.txt', 'closed']) fs.chmodSync(path.join(repo, name), 0)
+  const program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
+  const args = [program, repo, bench.state]
+  const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: bench.env, encoding: 'utf8' } as const
+  const { stdout, stderr } = spawnSync(process.execPath, args, somebody)
+  fs.rmSync(program)
+  expect(stderr).toBe('')
+  const { checkpoint: made } = JSON.parse(stdout) as Made
+  expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
+  const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
+  expect(tree).toBe('a.txt\nopen/c.txt\n')
+})
+
+test('what is neither a file nor a link is left out', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  fs.rmSync(path.join(repo, 'a.txt'))
+  await Promise.all([listenAt(path.join(repo, 'a.txt')), listenAt(path.join(repo, 'socket'))])
+  put(repo, 'b.txt', 'b')
+  const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  expect(filesOf(bench, repo, made)).toContain('b.txt')
+  expect(made.leftOut.filter(sentence => !sentence.startsWith('a.txt'))).toEqual([])
+})
+
+/** Makes a socket, which is no file. */
+function listenAt(file: string): Promise<void> {
+  const server = net.createServer()
+  onTestFinished(() => void server.close())
+  return new Promise(resolve => server.listen(file, resolve))
+}
+
+test('an unmerged file that cannot be saved does not keep the others from it', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  bench.git(repo, 'checkout', '--quiet', '-b', 'other')
+  put(repo, 'a.txt', 'theirs')
+  bench.git(repo, 'commit', '--quiet', '--all', '--message', 'theirs')
+  bench.git(repo, 'checkout', '--quiet', 'main')
+  put(repo, 'a.txt', 'ours')
+  bench.git(repo, 'commit', '--quiet', '--all', '--message', 'ours')
+  expect(() => bench.git(repo, 'merge', 'other')).toThrow()
+  put(repo, 'a.txt', 'x'.repeat(100))
+  put(repo, 'b.txt', 'b')
+  const made = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
+  expect(made.leftOut).toEqual(['a.txt has 100 B, which is more than 50 B'])
+  expect(filesOf(bench, repo, made)).toEqual(['b.txt'])
+})

@@ -1,0 +1,270 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import { roundTrip } from './round-trip.ts'
+
+/** Makes a working tree, and answers its top. */
+type Builder = (bench: GitBench) => string
+
+const commit = (bench: GitBench, repo: string): void => {
+  bench.git(repo, 'add', '--all')
+  bench.git(repo, 'commit', '--quiet', '--message', 'more')
+}
+
+/** With a commit of three files, of which one was changed since. */
+const usual = (bench: GitBench, ...options: readonly string[]): string => {
+  const repo = bench.repository('repo', ...options)
+  put(repo, 'a.txt', 'a\n')
+  put(repo, 'b/c.txt', 'c\n')
+  put(repo, 'b/d/e.txt', 'e\n')
+  commit(bench, repo)
+  put(repo, 'a.txt', 'changed\n')
+  return repo
+}
+
+const PLACES: Readonly<Record<string, Builder>> = {
+  'a plain repository': usual,
+  'a repository without a commit': bench => {
+    const repo = bench.repository('repo')
+    put(repo, 'a/b.txt', 'b')
+    return repo
+  },
+  'an index without a commit': bench => {
+    const repo = bench.repository('repo')
+    put(repo, 'a/b.txt', 'b')
+    bench.git(repo, 'add', '.')
+    put(repo, 'a/b.txt', 'c')
+    return repo
+  },
+  'a repository without a file': bench => bench.repository('repo'),
+  'a detached HEAD': bench => {
+    const repo = usual(bench)
+    bench.git(repo, 'checkout', '--quiet', '--detach')
+    return repo
+  },
+  'hashes of 64 digits': bench => usual(bench, '--object-format=sha256'),
+  'names of all sorts': bench => {
+    const repo = usual(bench)
+    const names = [
+      '-x',
+      '--help',
+      'a b',
+      'new\nline',
+      '"quoted"',
+      "it's",
+      'back\\slash',
+      '*',
+      ':(glob)**',
+      'grün',
+      '💾',
+      '?',
+    ]
+    for (const name of [...names, '\t', 'x/\u2028/y', '.hidden', '#', '$HOME', 'a\x7f', 'con', '~'])
+      put(repo, name, name)
+    for (const bytes of [[0xff], [0xc3, 0x28], [0x80, 0x0a, 0x22]]) {
+      fs.writeFileSync(Buffer.concat([Buffer.from(`${repo}/`), Buffer.from(bytes)]), 'no text')
+    }
+    return repo
+  },
+  'programs and links': bench => {
+    const repo = usual(bench)
+    put(repo, 'run.sh', '#!/bin/sh\n', 0o755)
+    commit(bench, repo)
+    fs.chmodSync(path.join(repo, 'run.sh'), 0o644)
+    put(repo, 'b/c.txt', 'c\n', 0o755)
+    for (const [name, target] of [
+      ['dangling', 'nowhere'],
+      ['folder', 'b'],
+      ['outside', '/etc'],
+      ['loop', 'loop'],
+    ]) {
+      fs.symlinkSync(target as string, path.join(repo, name as string))
+    }
+    return repo
+  },
+  'files where folders were, and the other way round': bench => {
+    const repo = usual(bench)
+    put(repo, 'f/g/h.txt', 'h')
+    put(repo, 'i', 'i')
+    put(repo, 'j/k', 'k')
+    fs.symlinkSync('b', path.join(repo, 'l'))
+    commit(bench, repo)
+    for (const name of ['f', 'i', 'j', 'l']) fs.rmSync(path.join(repo, name), { recursive: true })
+    put(repo, 'f', 'a file now')
+    put(repo, 'i/m/n', 'n')
+    fs.symlinkSync('b', path.join(repo, 'j'))
+    put(repo, 'l/o', 'o')
+    return repo
+  },
+  'renamed and removed files': bench => {
+    const repo = usual(bench)
+    fs.renameSync(path.join(repo, 'b'), path.join(repo, 'z'))
+    bench.git(repo, 'rm', '--quiet', '--cached', 'a.txt')
+    return repo
+  },
+  'a merge with conflicts': bench => {
+    const repo = usual(bench)
+    put(repo, 'gone.txt', 'to be removed there')
+    commit(bench, repo)
+    bench.git(repo, 'checkout', '--quiet', '-b', 'other', 'HEAD~1')
+    put(repo, 'a.txt', 'theirs\n')
+    commit(bench, repo)
+    bench.git(repo, 'checkout', '--quiet', 'main')
+    put(repo, 'a.txt', 'ours\n')
+    fs.rmSync(path.join(repo, 'b/c.txt'))
+    commit(bench, repo)
+    expect(() => bench.git(repo, 'merge', 'other')).toThrow()
+    return repo
+  },
+  'files that are only intended to be added': bench => {
+    const repo = usual(bench)
+    put(repo, 'soon.txt', 'soon')
+    put(repo, 'gone.txt', 'gone')
+    bench.git(repo, 'add', '--intent-to-add', 'soon.txt', 'gone.txt')
+    fs.rmSync(path.join(repo, 'gone.txt'))
+    return repo
+  },
+  'files that git was told not to look at': bench => {
+    const repo = usual(bench)
+    bench.git(repo, 'update-index', '--assume-unchanged', 'a.txt')
+    bench.git(repo, 'update-index', '--skip-worktree', 'b/c.txt')
+    put(repo, 'a.txt', 'hidden change')
+    put(repo, 'b/c.txt', 'another one')
+    return repo
+  },
+  'an index in two files': bench => {
+    const repo = usual(bench)
+    bench.git(repo, 'config', 'core.splitIndex', 'true')
+    bench.git(repo, 'update-index', '--split-index')
+    put(repo, 'new.txt', 'new')
+    bench.git(repo, 'add', 'new.txt')
+    return repo
+  },
+  'an untracked cache': bench => {
+    const repo = usual(bench)
+    bench.git(repo, 'config', 'core.untrackedCache', 'true')
+    bench.git(repo, 'status')
+    put(repo, 'b/new.txt', 'new')
+    return repo
+  },
+  'an index that cannot be read': bench => {
+    const repo = usual(bench)
+    put(repo, '.git/index', 'rubbish')
+    return repo
+  },
+  'an index that somebody holds': bench => {
+    const repo = usual(bench)
+    put(repo, '.git/index.lock', '')
+    return repo
+  },
+  'configuration that would get in the way': bench => {
+    const repo = usual(bench)
+    for (const [key, value] of Object.entries(AWKWARD)) bench.git(repo, 'config', key, value)
+    return repo
+  },
+}
+
+const AWKWARD = {
+  'core.safecrlf': 'true',
+  'core.quotePath': 'true',
+  'core.fsmonitor': '/nowhere/fsmonitor',
+  'core.logAllRefUpdates': 'always',
+  'core.ignoreStat': 'true',
+  'commit.gpgSign': 'true',
+  'gpg.program': '/nowhere/gpg',
+  'log.showSignature': 'true',
+  'i18n.commitEncoding': 'ISO-8859-1',
+  'i18n.logOutputEncoding': 'ISO-8859-1',
+  'status.showUntrackedFiles': 'no',
+  'status.relativePaths': 'true',
+  'status.renames': 'copies',
+  'status.showStash': 'true',
+  'diff.external': '/nowhere/diff',
+  'diff.noprefix': 'true',
+  'diff.renames': 'copies',
+  'color.ui': 'always',
+  'core.pager': '/nowhere/pager',
+  'format.pretty': 'oneline',
+}
+
+test.each(Object.entries(PLACES))('%s: what was saved comes back, here and beside', async (_, build) => {
+  const bench = openGitBench()
+  await roundTrip(bench, build(bench))
+})
+
+test('from a folder below it, the whole working tree is saved', async () => {
+  const bench = openGitBench()
+  const repo = usual(bench)
+  await roundTrip(bench, repo, path.join(repo, 'b', 'd'))
+})
+
+test('a worktree has checkpoints of its own, in the repository that it shares', async () => {
+  const bench = openGitBench()
+  const repo = usual(bench)
+  const linked = path.join(bench.root, 'linked')
+  bench.git(repo, 'worktree', 'add', '--quiet', linked)
+  put(linked, 'only-there.txt', 'x')
+  const checkpoints = bench.checkpoints()
+  const [here, there] = [bench.keeping(repo), bench.keeping(linked)]
+  const one = await saved(checkpoints.save(here, occasion(), NEVER))
+  const other = await saved(checkpoints.save(there, occasion(), NEVER))
+  expect(bench.git(repo, 'ls-tree', '--name-only', one.commit)).toBe('a.txt\nb\n')
+  expect(bench.git(repo, 'ls-tree', '--name-only', other.commit)).toBe('a.txt\nb\nonly-there.txt\n')
+  expect((await checkpoints.find(repo)).map(({ sessionId }) => sessionId).sort()).toEqual(
+    [here.sessionId, there.sessionId].sort(),
+  )
+})
+
+test('of a sparse checkout nothing is taken for removed, also when the choice changes', async () => {
+  const bench = openGitBench()
+  const repo = usual(bench)
+  put(repo, 'f/g.txt', 'g')
+  commit(bench, repo)
+  const all = bench.git(repo, 'ls-files')
+  bench.git(repo, 'sparse-checkout', 'set', '--cone', '--sparse-index', 'b')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  put(repo, 'b/c.txt', 'changed')
+  const one = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'ls-tree', '-r', '--name-only', one.commit)).toBe(all)
+  bench.git(repo, 'sparse-checkout', 'set', '--cone', 'f')
+  put(repo, 'f/g.txt', 'changed, too')
+  const other = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'ls-tree', '-r', '--name-only', other.commit)).toBe(all)
+  expect(bench.git(repo, 'show', `${other.commit}:f/g.txt`)).toBe('changed, too')
+  bench.git(repo, 'sparse-checkout', 'disable')
+  fs.rmSync(path.join(repo, 'f/g.txt'))
+  const last = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'ls-tree', '-r', '--name-only', last.commit)).toBe(all.replace('f/g.txt\n', ''))
+})
+
+test('what is ignored is not saved, unless somebody has added it by force', async () => {
+  const bench = openGitBench()
+  const repo = usual(bench)
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const filesAfter = async (): Promise<string> =>
+    bench.git(repo, 'ls-tree', '-r', '--name-only', (await saved(checkpoints.save(keeping, occasion(), NEVER))).commit)
+  put(repo, 'lib/x.js', 'x')
+  expect(await filesAfter()).toContain('lib/x.js')
+  put(repo, '.gitignore', 'lib/\nforced.txt\n')
+  expect(await filesAfter(), 'saved before it was ignored').not.toContain('lib/x.js')
+  put(repo, 'forced.txt', 'f')
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+  bench.git(repo, 'add', '--force', 'forced.txt')
+  bench.git(repo, 'commit', '--quiet', '--message', 'forced', 'forced.txt')
+  expect(await filesAfter()).toContain('forced.txt')
+  fs.rmSync(path.join(repo, 'forced.txt'))
+  expect(await filesAfter()).not.toContain('forced.txt')
+  put(repo, 'a.txt', 'and something else')
+  expect(await filesAfter()).not.toContain('forced.txt')
+  put(repo, 'forced.txt', 'made again')
+  expect(await filesAfter(), 'HEAD still has it').toContain('forced.txt')
+  bench.git(repo, 'rm', '--quiet', '--cached', 'forced.txt')
+  bench.git(repo, 'commit', '--quiet', '--message', 'not any more')
+  expect(await filesAfter()).not.toContain('forced.txt')
+  put(repo, '.git/info/exclude', 'private.txt\n')
+  put(repo, 'private.txt', 'p')
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+})

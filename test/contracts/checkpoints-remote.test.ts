@@ -1,0 +1,143 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { until } from '../../src/testkit/real/until.ts'
+import { expect, test } from 'vitest'
+import { Trouble } from '../../src/lib/trouble.ts'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+
+function begin(bench: GitBench): { repo: string; remote: string } {
+  const remote = bench.repository('remote.git', '--bare')
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a\n')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  bench.git(repo, 'remote', 'add', 'origin', remote)
+  return { repo, remote }
+}
+
+const env = (bench: GitBench): Record<string, string> => bench.env as Record<string, string>
+
+test('what is pushed is found in a fresh clone, with commits that were never pushed, and comes back there', async () => {
+  const bench = openGitBench()
+  const { repo, remote } = begin(bench)
+  bench.git(repo, 'push', '--quiet', 'origin', 'main')
+  put(repo, '.git/hooks/pre-push', '#!/bin/sh\nexit 1\n', 0o755)
+  put(repo, 'a.txt', 'committed, never pushed\n')
+  bench.git(repo, 'commit', '--quiet', '--all', '--message', 'second')
+  put(repo, 'new.txt', 'uncommitted\n')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const made = await saved(checkpoints.save(keeping, occasion({ record: '{"prompt":"p"}' }), NEVER))
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  const refs = bench.git(repo, 'for-each-ref', '--format=%(refname)')
+  expect(refs, 'nothing else has come of it').toBe(
+    `refs/heads/main\nrefs/oneshot/demo-work/${keeping.sessionId}\nrefs/remotes/origin/main\n`,
+  )
+
+  const clone = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', remote, clone)
+  expect(await checkpoints.find(clone)).toEqual([])
+  bench.git(clone, 'config', 'fetch.prune', 'true')
+  await checkpoints.fetch(clone, 'origin', 'demo-work', env(bench), NEVER)
+  expect(fs.existsSync(path.join(clone, '.git/FETCH_HEAD'))).toBe(false)
+  expect(await checkpoints.find(clone)).toEqual([{ name: 'demo-work', sessionId: keeping.sessionId, last: made }])
+  expect(await checkpoints.find(clone, 'other-name')).toEqual([])
+  const there = { ...keeping, cwd: clone }
+  expect(await checkpoints.record(there, made.commit)).toBe('{"prompt":"p"}')
+  const beside = path.join(bench.root, 'beside')
+  await checkpoints.restoreBeside(there, made, { branch: 'back', worktree: beside })
+  expect(fs.readFileSync(path.join(beside, 'a.txt'), 'utf8')).toBe('committed, never pushed\n')
+  expect(bench.git(beside, 'log', '--format=%s')).toBe('oneshot: checkpoint 1 (edit)\nsecond\nfirst\n')
+
+  put(clone, 'a.txt', 'further\n')
+  const further = await saved(checkpoints.save(there, occasion(), NEVER))
+  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  expect((await checkpoints.find(clone))[0]?.last, 'what is further here stays').toEqual(further)
+  await checkpoints.push(there, 'origin', env(bench), NEVER)
+  await checkpoints.fetch(repo, 'origin', null, env(bench), NEVER)
+  expect((await checkpoints.find(repo))[0]?.last).toEqual(further)
+})
+
+test('a chain that was thinned replaces the longer one on the remote', async () => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  for (let n = 0; n < 25; n++) {
+    put(repo, 'a.txt', `${n}\n`)
+    await saved(checkpoints.save(keeping, occasion({ at: n * 1000 }), NEVER))
+  }
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  expect(await checkpoints.thin(keeping, 10 * 86_400_000)).toBeGreaterThan(20)
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  const [local, remote] = [repo, path.join(bench.root, 'remote.git')].map(folder =>
+    bench.git(folder, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot'),
+  )
+  expect(remote).toBe(local)
+})
+
+const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp: boolean }>> = {
+  'a remote that is not there': { remote: 'nowhere', says: /^pushing to nowhere: .*nowhere.*/, mayHelp: false },
+  'a remote that looks like an option': { remote: '--mirror', says: /--mirror/, mayHelp: false },
+  'an address that refuses, without its password': {
+    remote: 'https://me:secret-word@127.0.0.1:1/x.git',
+    says: /^pushing to the remote: (?!.*secret-word).*127\.0\.0\.1/,
+    mayHelp: true,
+  },
+}
+
+test.each(Object.entries(TROUBLES))('%s', async (_, { remote, says, mayHelp }) => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const trouble = await checkpoints.push(keeping, remote, env(bench), NEVER).catch((cause: unknown) => cause)
+  expect(trouble).toBeInstanceOf(Trouble)
+  expect(trouble).toMatchObject({ message: expect.stringMatching(says), mayHelpToRetry: mayHelp })
+})
+
+test('ssh is told not to ask, unless the user has chosen how it is called', async () => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const bin = path.join(bench.root, 'bin')
+  put(bin, 'ssh', `#!/bin/sh\necho "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
+  put(bin, 'own', `#!/bin/sh\necho own "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
+  const reach = { ...env(bench), PATH: `${bin}:${bench.env['PATH']}` }
+  const remote = 'git@host.invalid:x.git'
+  await expect(checkpoints.push(keeping, remote, reach, NEVER)).rejects.toThrow(Trouble)
+  await expect(
+    checkpoints.push(keeping, remote, { ...reach, GIT_SSH_COMMAND: `${bin}/own -4` }, NEVER),
+  ).rejects.toThrow()
+  bench.git(repo, 'config', 'core.sshCommand', `${bin}/own -6`)
+  await expect(checkpoints.push(keeping, remote, reach, NEVER)).rejects.toThrow()
+  const calls = fs.readFileSync(path.join(bench.root, 'ssh-args'), 'utf8').trim().split('\n')
+  const ways = new Set(calls.map(call => call.split(' ').slice(0, 2).join(' '))) // git may try one before it uses it.
+  expect([...ways]).toEqual(['-o BatchMode=yes', 'own -4', 'own -6'])
+})
+
+test('a push that nobody waits for any more ends with everything that it has started', async () => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const script = path.join(bench.root, 'hang')
+  put(bench.root, 'hang', `#!/bin/sh\necho $$ > ${bench.root}/pid\nexec sleep 1000\n`, 0o755)
+  const ending = new AbortController()
+  fs.watch(bench.root, (_, name) => {
+    if (name === 'pid') ending.abort()
+  }).unref()
+  const pushing = checkpoints.push(
+    keeping,
+    'ssh://host.invalid/x',
+    { ...env(bench), GIT_SSH_COMMAND: script },
+    ending.signal,
+  )
+  await expect(pushing).rejects.toThrow('it was called off')
+  const pid = Number(fs.readFileSync(path.join(bench.root, 'pid'), 'utf8'))
+  await until('what it started is gone', () => !fs.existsSync(`/proc/${pid}`))
+})

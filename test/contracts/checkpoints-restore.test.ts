@@ -1,0 +1,225 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { Checkpoint } from '../../src/core/checkpoint.ts'
+import type { Keeping } from '../../src/ports/checkpoints.ts'
+import type { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import { treeIn, userState } from './working-tree.ts'
+
+interface Story {
+  readonly bench: GitBench
+  readonly repo: string
+  readonly checkpoints: GitCheckpoints
+  readonly keeping: Keeping
+  /** With `a.txt`, `data` and `d/e.txt`. */
+  readonly first: Checkpoint
+  /** Without `data` and `d`, and with `.gitignore` that ignores both. */
+  readonly over: Checkpoint
+}
+
+async function begin(): Promise<Story> {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  put(repo, 'a.txt', 'a\n')
+  put(repo, 'data', 'data\n')
+  put(repo, 'd/e.txt', 'e\n')
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  for (const name of ['data', 'd']) fs.rmSync(path.join(repo, name), { recursive: true })
+  put(repo, 'a.txt', 'b\n')
+  put(repo, '.gitignore', 'data\nd\n')
+  return { bench, repo, checkpoints, keeping, first, over: await saved(checkpoints.save(keeping, occasion(), NEVER)) }
+}
+
+const LOSSES: Readonly<Record<string, { put: (repo: string) => void; says: string }>> = {
+  'an ignored file in the way': { put: repo => put(repo, 'data', 'precious'), says: 'data would be lost' },
+  'ignored files in a folder in the way': {
+    put: repo => {
+      put(repo, 'data/one', 'precious')
+      put(repo, 'data/two/three', 'precious')
+    },
+    says: 'data/one and 1 more would be lost',
+  },
+  'an ignored file where a folder was': {
+    put: repo => put(repo, 'd', 'precious'),
+    says: 'd would be lost',
+  },
+  'a file that was changed since': { put: repo => put(repo, 'a.txt', 'changed'), says: 'files were changed meanwhile' },
+  'a new file': { put: repo => put(repo, 'new.txt', 'new'), says: 'files were changed meanwhile' },
+}
+
+test.each(Object.entries(LOSSES))('%s: nothing is restored, and nothing is touched', async (_, loss) => {
+  const { repo, checkpoints, keeping, first, over } = await begin()
+  loss.put(repo)
+  const before = [treeIn(repo), userState(repo)]
+  await expect(checkpoints.restoreHere(keeping, first, over)).rejects.toThrow(loss.says)
+  expect([treeIn(repo), userState(repo)]).toEqual(before)
+})
+
+test('what is ignored and in nobody’s way stays', async () => {
+  const { repo, checkpoints, keeping, first, over } = await begin()
+  put(repo, 'd/own.txt', 'mine')
+  expect(await checkpoints.restoreHere(keeping, first, over)).toEqual([])
+  expect([...treeIn(repo)]).toEqual([
+    ['a.txt', 'file a\n'],
+    ['d/e.txt', 'file e\n'],
+    ['d/own.txt', 'file mine'],
+    ['data', 'file data\n'],
+  ])
+  const third = await saved(checkpoints.save(keeping, occasion({ trigger: 'restore' }), NEVER))
+  expect(third.number, 'what was restored is the next checkpoint').toBe(3)
+  expect(third.change.files).toBeGreaterThan(0)
+})
+
+test('a branch or a folder that exists is refused, and nothing is left of the try', async () => {
+  const { bench, repo, checkpoints, keeping, first } = await begin()
+  await checkpoints.restoreBeside(keeping, first, { branch: 'taken', worktree: null })
+  const refs = bench.git(repo, 'for-each-ref')
+  const folder = path.join(bench.root, 'full')
+  put(folder, 'file', '')
+  for (const [branch, worktree, says] of [
+    ['taken', null, 'the branch taken exists already'],
+    ['free', folder, 'exists already'],
+    ['free', '/proc/nowhere', 'nowhere'],
+    ['no name..', null, 'that is no name for a branch'],
+    ['-x', null, 'that is no name for a branch'],
+  ] as const) {
+    await expect(checkpoints.restoreBeside(keeping, first, { branch, worktree })).rejects.toThrow(says)
+  }
+  expect(bench.git(repo, 'for-each-ref')).toBe(refs)
+  expect(bench.git(repo, 'show', 'taken:data')).toBe('data\n')
+})
+
+test('no hook of the repository is ever run by us', async () => {
+  const { bench, repo, checkpoints, keeping, first, over } = await begin()
+  const samples = fs.readdirSync(path.join(repo, '.git/hooks')).map(name => name.replace('.sample', ''))
+  const more = [
+    'reference-transaction',
+    'post-checkout',
+    'post-commit',
+    'post-index-change',
+    'post-rewrite',
+    'pre-auto-gc',
+  ]
+  for (const hook of new Set([...samples, ...more])) {
+    put(repo, `.git/hooks/${hook}`, `#!/bin/sh\necho ${hook} >> ${bench.root}/ran\n`, 0o755)
+  }
+  const remote = bench.repository('remote.git', '--bare')
+  const env = bench.env as Record<string, string>
+  put(repo, 'a.txt', 'c\n')
+  bench.git(repo, '-c', 'core.hooksPath=/dev/null', 'add', 'a.txt')
+  put(repo, 'a.txt', 'd\n')
+  const third = await saved(checkpoints.save(keeping, occasion({ isVisible: true }), NEVER))
+  await checkpoints.list(keeping)
+  await checkpoints.diff(keeping, first.commit, over.commit, { stat: false, colour: true })
+  await checkpoints.push(keeping, remote, env, NEVER)
+  await checkpoints.fetch(repo, remote, null, env, NEVER)
+  await checkpoints.restoreBeside(keeping, first, { branch: 'b', worktree: path.join(bench.root, 'beside') })
+  await checkpoints.restoreHere(keeping, first, third)
+  for (let n = 0; n < 30; n++) {
+    put(repo, 'a.txt', `${n}\n`)
+    await checkpoints.save(keeping, occasion({ at: n }), NEVER)
+  }
+  expect(await checkpoints.thin(keeping, 100 * 86_400_000)).toBeGreaterThan(0)
+  await checkpoints.forget(keeping)
+  expect(fs.existsSync(path.join(bench.root, 'ran'))).toBe(false)
+})
+
+test('thinned checkpoints keep their numbers, words and contents, also those in nested repositories', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const nested = bench.repository('repo/nested')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const trees = new Map<number, Map<string, string>>()
+  for (let n = 1; n <= 40; n++) {
+    put(n % 3 === 0 ? repo : nested, 'a.txt', `${n}\n`)
+    if (n === 20) bench.git(repo, 'commit', '--quiet', '--allow-empty', '--message', 'between')
+    const at = n * 4 * 60_000
+    const trigger = n === 8 ? ('error' as const) : ('edit' as const)
+    const { number } = await saved(checkpoints.save(keeping, occasion({ at, trigger, record: `{"n":${n}}` }), NEVER))
+    trees.set(number, treeIn(repo))
+  }
+  const before = await checkpoints.list(keeping)
+  const gone = await checkpoints.thin(keeping, 2 * 86_400_000)
+  const after = await checkpoints.list(keeping)
+  expect(after).toHaveLength(40 - gone)
+  expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining([1, 8, 40]))
+  const withoutCommit = (one: Checkpoint): object => ({ ...one, commit: '' })
+  const kept = new Set(after.map(({ number }) => number))
+  expect(after.map(withoutCommit)).toEqual(before.filter(({ number }) => kept.has(number)).map(withoutCommit))
+  bench.git(repo, 'gc', '--quiet', '--prune=now')
+  bench.git(nested, 'gc', '--quiet', '--prune=now')
+  for (const checkpoint of after) {
+    expect(await checkpoints.record(keeping, checkpoint.commit)).toBe(`{"n":${checkpoint.number}}`)
+    const worktree = path.join(bench.root, `w${checkpoint.number}`)
+    expect(await checkpoints.restoreBeside(keeping, checkpoint, { branch: `b${checkpoint.number}`, worktree })).toEqual(
+      [],
+    )
+    expect(treeIn(worktree)).toEqual(trees.get(checkpoint.number))
+  }
+  expect(await checkpoints.thin(keeping, 2 * 86_400_000), 'a few more are not worth it').toBe(0)
+  const last = after.at(-1) as Checkpoint
+  expect(last.head).toBe(bench.git(repo, 'rev-parse', 'HEAD').trim())
+  bench.git(repo, 'merge-base', '--is-ancestor', 'HEAD', last.commit)
+  expect(await checkpoints.save(keeping, occasion(), NEVER), 'nothing has changed by it').toMatchObject({
+    isNew: false,
+  })
+})
+
+test('one chain at a time works in a repository, whoever asks', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const linked = path.join(bench.root, 'linked')
+  put(repo, 'a.txt', 'a')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  bench.git(repo, 'worktree', 'add', '--quiet', linked)
+  const bin = path.join(bench.root, 'bin')
+  const git = bench.git(bench.root, '--exec-path').trim()
+  // Each git that works on an index says on whose; two of one chain may do so side by side, two of different ones may not.
+  const busy = path.join(bench.root, 'busy')
+  fs.mkdirSync(busy)
+  const script = [
+    '#!/bin/sh',
+    '[ -n "$GIT_INDEX_FILE" ] || exec "$GIT" "$@"',
+    'whose=$(dirname "$GIT_INDEX_FILE" | tr / _)',
+    'for other in "$BUSY"/*; do',
+    '  case $other in *"/$whose."*|"$BUSY/*") ;; *) echo "$other beside $whose" >>"$BUSY.two" ;; esac',
+    'done',
+    ': >"$BUSY/$whose.$$"',
+    '"$GIT" "$@"; code=$?',
+    'rm "$BUSY/$whose.$$"',
+    'exit $code',
+  ].join('\n')
+  put(bin, 'git', script.replaceAll('$GIT"', `${git}/git"`).replaceAll('$BUSY', busy), 0o755)
+  const checkpoints = bench.checkpoints({ env: { ...bench.env, PATH: `${bin}:${bench.env['PATH']}` } })
+  const keepings = [repo, repo, linked].map(cwd => bench.keeping(cwd))
+  for (const keeping of keepings) await checkpoints.save(keeping, occasion(), NEVER)
+  put(repo, 'b.txt', 'b')
+  put(linked, 'c.txt', 'c')
+  const made = await Promise.all(keepings.map(keeping => checkpoints.save(keeping, occasion(), NEVER)))
+  expect(made.map(({ checkpoint }) => checkpoint.number)).toEqual([2, 2, 2])
+  expect(fs.existsSync(`${busy}.two`) ? fs.readFileSync(`${busy}.two`, 'utf8') : '').toBe('')
+})
+
+test('a chain ends when it is called off, or has taken too long, and the next one works', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a')
+  bench.git(repo, 'config', 'filter.slow.clean', `echo $$ > ${bench.root}/pid; exec sleep 1000`)
+  put(repo, '.gitattributes', '*.slow filter=slow\n')
+  put(repo, 'x.slow', 'x')
+  const keeping = bench.keeping(repo)
+  const ending = new AbortController()
+  const watcher = fs.watch(bench.root, (_, name) => {
+    if (name === 'pid') ending.abort()
+  })
+  await expect(bench.checkpoints().save(keeping, occasion(), ending.signal)).rejects.toThrow('it was called off')
+  watcher.close()
+  await expect(bench.checkpoints({ limit: 500 }).save(keeping, occasion(), NEVER)).rejects.toThrow('in time')
+  fs.rmSync(path.join(repo, 'x.slow'))
+  expect(await bench.checkpoints().save(keeping, occasion(), NEVER)).toMatchObject({ checkpoint: { number: 1 } })
+})

@@ -1,0 +1,167 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Place } from '../../src/ports/tracker.ts'
+import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
+import { tempFolder } from '../../src/testkit/agents/temp-folder.ts'
+import { MemoryBeads, memoryTracker } from '../../src/testkit/memory/memory-tracker.ts'
+import { until } from '../../src/testkit/real/until.ts'
+import { beadsTracker } from '../../src/world/beads/beads.ts'
+import { homeAt } from '../../src/world/os/home.ts'
+import { parentOf } from '../../src/world/os/processes.ts'
+import { promisesOfTracker, type TrackerBench } from './tracker-contract.ts'
+
+const never = new AbortController().signal
+
+promisesOfTracker('the stand-in', () => {
+  const beads = new MemoryBeads()
+  beads.root = '/project'
+  const { closed } = beads
+  return {
+    tracker: memoryTracker(beads),
+    place: { cwd: '/project', env: {} },
+    create: title => {
+      const id = `bd-${beads.issues.length + 1}`
+      beads.issues.push({ id, title, state: 'open' })
+      return id
+    },
+    set: (id, state) => beads.set(id, state),
+    state: id => beads.state(id),
+    closed: () => closed,
+    close: () => undefined,
+  }
+})
+
+for (const manners of ['old', 'noop', 'new', 'new bare', 'latest', 'latest errors-on-stderr'])
+  promisesOfTracker(`beads, ${manners}`, () => openBench(fs.mkdtempSync(path.join(os.tmpdir(), 'os-bd-')), manners))
+
+function openBench(folder: string, manners: string): TrackerBench & { project: BeadsProject; home: string } {
+  const cwd = path.join(folder, 'project')
+  const project = new BeadsProject(cwd)
+  const home = path.join(folder, 'home')
+  for (const id of ['s1', 's2']) fs.mkdirSync(path.join(home, 'sessions', id), { recursive: true })
+  const states = { open: 'open', in_progress: 'doing', closed: 'done' } as const
+  return {
+    home,
+    project,
+    tracker: beadsTracker(homeAt(home)),
+    place: { cwd, env: { PATH: `${beadsBin(folder)}:/usr/bin:/bin`, BD_STANDIN: manners } },
+    create: title => project.create(title),
+    set: (id, state) => project.set(id, state),
+    state: id => states[project.status(id) as keyof typeof states],
+    closed: () => project.lines('closed'),
+    close: () => fs.rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+describe('bd', () => {
+  const open = (manners: string) => openBench(tempFolder(), manners)
+
+  test('is asked once what it can do, and again when another is installed in its place', async () => {
+    const { tracker, place, project } = open('new')
+    for (let n = 0; n < 3; n++) await tracker.sync(place, never)
+    const asked = () => project.calls().filter(words => words.includes('--help') || words[0] === 'version')
+    expect(asked()).toEqual([['version'], ['sync', '--help'], ['dolt', 'push', '--help']])
+    const program = path.join(place.env['PATH']?.split(':')[0] ?? '', 'bd')
+    fs.utimesSync(program, 1, 1)
+    await tracker.version(place, never)
+    expect(asked()).toHaveLength(6)
+  })
+
+  test('up to 0.49 writes its issues out, and has its hands off the user’s branch', async () => {
+    const { tracker, place, project } = open('old')
+    project.create('write tests')
+    await tracker.sync(place, never)
+    expect(project.lines('issues.jsonl')).toEqual([expect.stringContaining('write tests')])
+    expect(project.lines('git-touched')).toEqual([])
+  })
+
+  test('from 0.51 on saves by itself, and is had to push where it has a remote', async () => {
+    for (const [manners, calls] of [
+      ['noop', []],
+      ['new', [['dolt', 'push']]],
+      ['latest', [['dolt', 'push']]],
+    ] as const) {
+      const { tracker, place, project } = open(manners)
+      project.create('write tests')
+      project.put('remote')
+      await tracker.sync(place, never)
+      expect(project.calls().filter(words => words[0] !== 'version' && !words.includes('--help'))).toEqual(calls)
+      if (calls.length > 0) expect(project.lines('remote')).toEqual([expect.stringContaining('write tests')])
+    }
+  })
+
+  test.each([
+    ['failing', 'exit code 1: database is locked'],
+    ['failing bare', 'exit code 1: database is locked'],
+    ['failing errors-on-stderr', 'exit code 1: '],
+    ['garbage', 'its answer is not JSON'],
+    ['flooding', 'it was killed by SIGKILL'],
+    ['killed', 'it was killed by SIGKILL'],
+  ])('that is %s is trouble, told in a sentence', async (manners, words) => {
+    const { tracker, place } = open(`new ${manners}`)
+    await expect(tracker.ready(place, never)).rejects.toThrow(words)
+  })
+
+  test('that hangs is ended with all of it when its time is over', async () => {
+    const { tracker, place, project } = open('new hanging')
+    const ending = new AbortController()
+    const asked = tracker.ready(place, ending.signal)
+    await until('it hangs', () => project.lines('waiting').length > 0)
+    ending.abort()
+    await expect(asked).rejects.toThrow('it took too long')
+    await until('it is gone', () => parentOf(Number(project.lines('waiting')[0])) === undefined)
+  })
+
+  test('that is not on the session’s own PATH is missing, whatever ours is', async () => {
+    const { tracker, place } = open('new')
+    const elsewhere: Place = { ...place, env: { PATH: '/nowhere' } }
+    await expect(tracker.version(elsewhere, never)).rejects.toThrow('it is not on the PATH of the session')
+    expect(tracker.find(elsewhere)).toBe(place.cwd)
+  })
+
+  test('is given no words that are not an id, and issues without one are left out', async () => {
+    const { tracker, place, project } = open('new')
+    project.put(
+      'stand-in.json',
+      JSON.stringify([
+        { id: '--force', title: 'x', status: 'open' },
+        { id: 'bd-1', title: '\u001b[31mred\u001b[0m\nalert', status: 'open' },
+        { title: 'no id', status: 'open' },
+      ]),
+    )
+    expect(await tracker.ready(place, never)).toEqual([{ id: 'bd-1', title: 'red alert', state: 'open' }])
+  })
+
+  test('belongs to the folder it lies in and those below, up to the top of their repository', () => {
+    const { tracker, place } = open('new')
+    const at = (...names: string[]) => ({ ...place, cwd: path.join(place.cwd, ...names) })
+    fs.mkdirSync(at('a', 'b').cwd, { recursive: true })
+    expect(tracker.find(at('a', 'b'))).toBeNull()
+    fs.mkdirSync(at('.git').cwd)
+    expect(tracker.find(at('a', 'b'))).toBe(place.cwd)
+    fs.mkdirSync(at('a', '.git').cwd)
+    expect(tracker.find(at('a', 'b'))).toBeNull()
+    expect(tracker.find({ ...place, cwd: '/nowhere/at/all' })).toBeNull()
+  })
+
+  test('is remembered in a file for its user’s eyes alone, whose hash tells when something has changed', () => {
+    const { tracker, home } = open('new')
+    const issues = [
+      { id: 'bd-1', title: 'one', state: 'open' as const },
+      { id: 'bd-2', title: 'two', state: 'doing' as const },
+    ]
+    const hash = (ready: typeof issues): string => {
+      tracker.keep('s1', { version: '1.0.5', at: 1, ready, settled: [] })
+      return tracker.recall('s1')?.hash ?? ''
+    }
+    expect(hash(issues.toReversed())).toBe(hash(issues))
+    expect(hash(issues.slice(1))).not.toBe(hash(issues))
+    const file = path.join(home, 'sessions', 's1', 'tracker.json')
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['tracker.json'])
+    fs.writeFileSync(file, '{"kind":"bea')
+    expect(tracker.recall('s1')).toBeNull()
+  })
+})

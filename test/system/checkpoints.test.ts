@@ -1,0 +1,224 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CheckpointView, RestoredView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, kill, processesOf, until } from './house.ts'
+
+let house: House
+beforeEach(async () => {
+  house = new House()
+  await git('init', '-q', '-b', 'main', '.')
+  fs.writeFileSync(house.path('README'), 'a project\n')
+  await git('add', '.')
+  await git('-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'first')
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
+  return stdout.trim()
+}
+
+function checkpoints(name: string): Promise<CheckpointView[]> {
+  return house.json<CheckpointView[]>('checkpoints', name)
+}
+
+/** All that an ended session wants saved is. */
+function saved(name: string): Promise<unknown> {
+  return until('all is saved', async () => ((await house.status(name)).isSaving ? undefined : true))
+}
+
+const REFUSED = {
+  'needs-yes': { exit: 2, code: 'needs-yes', says: 'become what they were at checkpoint 1', hint: 'add --yes' },
+  'session-alive': { exit: 6, code: 'session-alive', says: 'is at work in', hint: 'oneshot hold' },
+  'no-checkpoint': { exit: 3, code: 'no-checkpoint', says: 'has no checkpoint 9', hint: 'oneshot checkpoints' },
+} as const
+
+const lines = (count: number): string => Array.from({ length: count }, (_, i) => `step ${i + 1}\n`).join('')
+
+describe('the work of a session', () => {
+  it('is saved when it begins and when it has ended, and the repository is left alone', async () => {
+    fs.writeFileSync(house.path('draft'), 'mine\n')
+    const before = await git('status', '--porcelain')
+    const index = fs.readFileSync(house.path('.git/index'))
+    await house.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
+    await house.ended('poem')
+    await saved('poem')
+    const all = await checkpoints('poem')
+    expect(all.map(({ number, trigger, files }) => ({ number, trigger, files }))).toEqual([
+      { number: 1, trigger: 'start', files: 1 },
+      { number: 2, trigger: 'end', files: 1 },
+    ])
+    expect(fs.readFileSync(house.path('.git/index'))).toEqual(index)
+    expect(await git('status', '--porcelain')).toBe(`${before}\n?? notes.txt`)
+    expect(await git('stash', 'list')).toBe('')
+    expect(await git('reflog')).toContain('commit (initial): first')
+    const { checkpoint } = await house.status('poem')
+    expect(checkpoint).toMatchObject({ number: 2, trigger: 'end' })
+    expect(await house.ok('diff', 'poem', '--stat')).toContain('notes.txt | 3 +++')
+    expect(await house.json('diff', 'poem')).toMatchObject({ files: 1, added: 3, removed: 0 })
+    expect(await house.ok('events', 'poem')).toContain('checkpoint 2 (end): 1 file, +3 −0')
+  })
+
+  it('can be saved at any time, and nothing is written when nothing has changed', async () => {
+    await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+    fs.writeFileSync(house.path('a'), 'a\n')
+    const made = await house.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
+    expect(made).toMatchObject({ isNew: true, checkpoint: { trigger: 'asked', files: 1 } })
+    const again = await house.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
+    expect(again).toEqual({ isNew: false, checkpoint: made.checkpoint })
+    expect(await house.ok('checkpoint', 'idle')).toBe(String(made.checkpoint.number))
+  })
+
+  it('comes back onto a branch, into a worktree, and into its place', async () => {
+    await house.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
+    await house.ended('poem')
+    await saved('poem')
+    const onto = await house.json<RestoredView>('restore', 'poem@2')
+    expect(onto).toMatchObject({ branch: 'oneshot/demo-poem-2', worktree: null, before: null, missing: [] })
+    expect(await git('show', 'oneshot/demo-poem-2:notes.txt')).toBe(lines(3).trim())
+    expect(await git('log', '--format=%s', 'oneshot/demo-poem-2')).toBe('oneshot: checkpoint 2 (end)\nfirst')
+    const beside = path.join(house.root, 'beside me')
+    await house.ok('restore', 'poem@1', '--worktree', beside, '--branch', 'before')
+    expect(fs.readdirSync(beside).sort()).toEqual(['.git', 'README'])
+    fs.writeFileSync(house.path('later'), 'later\n')
+    await expectRefusal(house, ['restore', 'poem@1', '--here'], REFUSED['needs-yes'])
+    const here = await house.json<RestoredView>('restore', 'poem@1', '--here', '--yes')
+    expect(here).toMatchObject({ branch: null, before: { number: 3, trigger: 'restore' } })
+    expect(fs.readdirSync(house.project).filter(name => !name.startsWith('.'))).toEqual(['README'])
+    await house.ok('restore', 'poem@3', '--here', '--yes')
+    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(3))
+    expect(fs.readFileSync(house.path('later'), 'utf8')).toBe('later\n')
+    expect(await git('branch', '--show-current')).toBe('main')
+  })
+
+  it('is not taken from under the hands of one that is at work', async () => {
+    await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+    await expectRefusal(house, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
+    await expectRefusal(house, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
+    await expectRefusal(house, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
+  })
+
+  it('is saved on the branch as well where that is wanted, and not at all where it is not', async () => {
+    await house.ok(
+      'run',
+      '--checkpoints',
+      'branch',
+      '--agent',
+      'demo',
+      '--name',
+      'seen',
+      'steps=2 delay=20ms write=seen.txt',
+    )
+    await house.ended('demo-seen')
+    await saved('demo-seen')
+    expect(await git('log', '-1', '--format=%s')).toMatch(/^WIP: checkpoint \d{4}$/)
+    expect(await git('status', '--porcelain')).toBe('')
+    await house.ok(
+      'run',
+      '--checkpoints',
+      'off',
+      '--agent',
+      'demo',
+      '--name',
+      'unseen',
+      'steps=2 delay=20ms write=unseen.txt',
+    )
+    await house.ended('demo-unseen')
+    expect(await checkpoints('demo-unseen')).toEqual([])
+  })
+
+  it('stays in git when its session is cleaned away, unless that is not wanted either', async () => {
+    for (const name of ['one', 'two']) {
+      await house.run('--agent', 'demo', '--name', name, 'steps=1 delay=1ms')
+      await house.ended(name)
+    }
+    await house.ok('clean', 'one')
+    await house.ok('clean', 'two', '--checkpoints')
+    expect(await git('for-each-ref', '--format=%(refname)', 'refs/oneshot')).toMatch(/^refs\/oneshot\/demo-one\/\w+$/)
+  })
+})
+
+describe('whatever is killed at whatever moment of a long piece of work', () => {
+  it.each([2, 5, 9, 14, 18])('after step %i, resuming it ends with the same files', async step => {
+    const prompt = 'steps=40 delay=60ms write=notes.txt'
+    const session = await house.run('--agent', 'demo', '--name', 'long', prompt)
+    const written = (): number => fs.readFileSync(house.path('notes.txt'), 'utf8').split('\n').length - 1
+    await until(`step ${step} is done`, () =>
+      fs.existsSync(house.path('notes.txt')) && written() >= step ? true : undefined,
+    )
+    const { pid } = await house.status('long')
+    if (pid !== null && step % 2 === 0) kill(pid)
+    for (const row of processesOf(house.root)) kill(row.pid)
+    await until('nothing lives', () => (processesOf(house.root).length === 0 ? true : undefined))
+    await house.ok('resume', 'long')
+    const end = await house.ended('long')
+    expect(end).toMatchObject({ outcome: 'done', id: session.id, thread: session.thread ?? end.thread })
+    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(40))
+    await saved('long')
+    const last = (await checkpoints('long')).at(-1) as CheckpointView
+    expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(40).trim())
+    expect((await run('git', ['fsck', '--no-dangling'], { cwd: house.project })).code).toBe(0)
+  })
+
+  it('it tells what it found before it goes on, and with --dry-run no more', async () => {
+    await house.run('--agent', 'demo', '--name', 'half', 'steps=500 delay=50ms write=notes.txt')
+    await until('it writes', () => (fs.existsSync(house.path('notes.txt')) ? true : undefined))
+    await house.ok('stop', 'half')
+    await saved('half')
+    const outlook = await house.json<{ found: string[]; next: string }>('resume', 'half', '--dry-run')
+    expect(outlook.found.join('\n')).toMatch(/its conversation [\w-]+\ncheckpoint \d+ \(stop\), made .* ago/)
+    expect(outlook.next).toBe('attempt 2 goes on in that conversation')
+    expect(await house.status('half')).toMatchObject({ phase: 'ended', attempt: 1 })
+    expect(await house.ok('resume', 'half', '--dry-run')).toContain('next   attempt 2 goes on in that conversation')
+  })
+})
+
+describe('when the machine is lost', () => {
+  it('the work goes on in a fresh clone, from what was pushed', async () => {
+    const remote = path.join(house.root, 'remote.git')
+    await git('init', '-q', '--bare', '-b', 'main', remote)
+    await git('remote', 'add', 'origin', remote)
+    await git('push', '-q', 'origin', 'main')
+    await house.ok(
+      'run',
+      '--push',
+      'origin',
+      '--agent',
+      'demo',
+      '--name',
+      'far',
+      'steps=500 delay=50ms write=notes.txt',
+    )
+    await until('it writes', () => (fs.existsSync(house.path('notes.txt')) ? true : undefined))
+    await house.ok('stop', 'far')
+    await until('it is pushed', async () =>
+      (await house.ok('events', 'far')).includes('is on origin') &&
+      (await git('ls-remote', 'origin', 'refs/oneshot/*')).split('\t')[0] ===
+        (await git('for-each-ref', '--format=%(objectname)', 'refs/oneshot'))
+        ? true
+        : undefined,
+    )
+    const notes = fs.readFileSync(house.path('notes.txt'), 'utf8')
+    await house.ok('daemon', 'stop')
+    fs.rmSync(house.home.root, { recursive: true })
+    fs.rmSync(house.project, { recursive: true })
+    await run('git', ['clone', '-q', remote, house.project], { cwd: house.root, env: house.env })
+
+    const answer = await house.ok('resume', 'far', '--from', 'origin', '--dry-run')
+    expect(answer).toMatch(/found +checkpoint \d+ \(stop\) of .*, when it was stopped: /)
+    expect(answer).toContain('a fresh conversation begins, which is told what was done')
+    expect(fs.existsSync(house.path('notes.txt'))).toBe(false)
+    expect(await house.ok('resume', 'far', '--from', 'origin')).toBe('demo-far')
+    await until('it has read what was done', async () =>
+      (await house.ok('log', 'far')).includes('I will work on') ? true : undefined,
+    )
+    expect(fs.readFileSync(house.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
+    const log = await house.ok('log', 'far')
+    expect(log).toContain('You take over work that was begun in another conversation')
+    expect(await house.list()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,22 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { type House, until } from './house.ts'
+
+export const FILES = ['CHECKPOINTS.md', 'HEARTBEAT', 'LAST_STATE.md', 'RECOVERY.md', 'STATUS.md', 'session.log']
+
+/** A file about a session, or about the newest one; empty while it is not there. */
+export function shown(project: string, file: string): string {
+  const full = path.join(project, '.agent', file)
+  return fs.existsSync(full) ? fs.readFileSync(full, 'utf8') : ''
+}
+
+/** Waits until a file says this, and answers all it says. */
+export async function says(place: House | string, file: string, words: string | RegExp): Promise<string> {
+  const project = typeof place === 'string' ? place : place.project
+  const isSaid = (text: string): boolean => (typeof words === 'string' ? text.includes(words) : words.test(text))
+  try {
+    return await until('', () => (isSaid(shown(project, file)) ? shown(project, file) : undefined))
+  } catch {
+    throw new Error(`${file} never came to say ${words}; it says: ${shown(project, file)}`)
+  }
+}

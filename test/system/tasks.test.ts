@@ -1,0 +1,119 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { EventView, TaskView } from '../../src/api/contract/session-view.ts'
+import { binFolder } from './bin-folder.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, isAlive, until } from './house.ts'
+import { planningCodex, type Step } from './stub-agents.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const tasksOf = (...words: string[]): Promise<TaskView[]> => house.json<TaskView[]>('tasks', ...words)
+
+async function killSupervisor(): Promise<void> {
+  const { pid, epoch } = await house.daemon()
+  process.kill(pid, 'SIGKILL')
+  await until('it is gone', () => (isAlive(pid) ? undefined : true))
+  await until('another has come', async () => {
+    const { code, stdout } = await house.oneshot('daemon', 'status', '--json')
+    return code === 0 && (JSON.parse(stdout) as { epoch: number }).epoch > epoch ? true : undefined
+  })
+}
+
+it('tasks are named, ticked off and opened again, and told as a table', async () => {
+  await house.run('--agent', 'demo', '--name', 'auth', 'steps=1000')
+  expect(await house.ok('tasks', 'auth', 'add', 'write the tests')).toBe('u1')
+  expect(await house.ok('tasks', 'add', 'tidy', 'up')).toBe('u2')
+  expect(await house.ok('tasks', 'done', 'u1')).toBe('u1')
+  expect(await tasksOf()).toEqual([
+    { id: 'u2', title: 'tidy up', state: 'open', source: 'user' },
+    { id: 'u1', title: 'write the tests', state: 'done', source: 'user' },
+  ])
+  await house.ok('tasks', 'auth', 'open', 'u1')
+  await house.ok('tasks', 'auth', 'doing', 'u2')
+  const rows = (await house.ok('tasks')).split('\n').map(line => line.split(/ {2,}/))
+  expect(rows).toEqual([
+    ['STATE', 'ID', 'SOURCE', 'TITLE'],
+    ['◔ doing', 'u2', 'user', 'tidy up'],
+    ['◌ open', 'u1', 'user', 'write the tests'],
+  ])
+  expect(await house.ok('tasks', '-q')).toBe('u2\nu1')
+  const events = await house.json<EventView[]>('events', 'auth')
+  expect(events.filter(({ type }) => type === 'task.changed').map(({ text }) => text)).toEqual([
+    'task u1 is open: write the tests',
+    'task u2 is open: tidy up',
+    'task u1 is done: write the tests',
+    'task u1 is open: write the tests',
+    'task u2 was begun: tidy up',
+  ])
+})
+
+it('what cannot be meant is refused, and changes nothing', async () => {
+  await house.run('--name', 'job', '--headless', '--', 'sleep', '1000')
+  expect((await house.oneshot('tasks')).stderr).toBe(
+    'command-job has no tasks; oneshot tasks command-job add "…" names one\n',
+  )
+  await house.ok('tasks', 'add', 'one')
+  const none = { exit: 3, code: 'no-task', says: 'command-job has no task' } as const
+  await expectRefusal(house, ['tasks', 'done', 'u11'], { ...none, hint: 'did you mean u1?' })
+  await expectRefusal(house, ['tasks', 'done', 'bd-a1b2'], { ...none, hint: 'oneshot tasks command-job' })
+  const unclear = { exit: 2, code: 'usage', says: 'cannot "don"', hint: 'did you mean done?' } as const
+  await expectRefusal(house, ['tasks', 'job', 'don', 'u1'], unclear)
+  expect(await tasksOf()).toEqual([{ id: 'u1', title: 'one', state: 'open', source: 'user' }])
+})
+
+it('reading needs no supervisor, and writing brings one back', async () => {
+  await house.run('--name', 'job', '--headless', '--', 'true')
+  await house.ended('job')
+  await house.ok('tasks', 'job', 'add', 'look at it')
+  await house.ok('daemon', 'stop')
+  expect(await tasksOf('job')).toHaveLength(1)
+  expect((await house.oneshot('daemon', 'status')).code).toBe(3)
+  await house.ok('tasks', 'job', 'done', 'u1')
+  expect(await tasksOf('job')).toMatchObject([{ id: 'u1', state: 'done' }])
+})
+
+it('within a session its own list is meant, wherever it is asked for', async () => {
+  house.env['PATH'] = `${binFolder(house)}:${process.env['PATH']}`
+  const script = 'cd / && oneshot tasks add from within && oneshot tasks done u1 && oneshot tasks --json > "$0"'
+  await house.run('--name', 'inner', '--headless', '--', 'sh', '-c', script, house.path('list'))
+  await house.run('--name', 'newer', '--headless', '--', 'sleep', '1000')
+  await house.ended('inner')
+  const told = JSON.parse(fs.readFileSync(house.path('list'), 'utf8')) as TaskView[]
+  expect(told).toEqual([{ id: 'u1', title: 'from within', state: 'done', source: 'user' }])
+  expect(await tasksOf('inner')).toEqual(told)
+  expect(await tasksOf('newer')).toEqual([])
+})
+
+it('an agent’s plan is the list, what people name stays beside it, and all of it survives kill -9', async () => {
+  const first: Step[] = [
+    ['look', false],
+    ['fix it', false],
+  ]
+  const second: Step[] = [
+    ['look', true],
+    ['fix it', false],
+    ['ship it', false],
+  ]
+  const codex = planningCodex(house.project, [first, second])
+  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${process.env['PATH']}`
+  await house.run('--agent', 'codex', '--name', 'planner', 'do it')
+  await until('it has planned', async () => ((await tasksOf('planner')).length === 2 ? true : undefined))
+  await house.ok('tasks', 'planner', 'add', 'mine')
+  await killSupervisor()
+  const titles = async (): Promise<string[]> =>
+    (await tasksOf('planner')).map(({ title, state, source }) => `${title}: ${state}, ${source}`)
+  expect(await titles()).toEqual(['look: open, agent', 'fix it: open, agent', 'mine: open, user'])
+  for (const name of ['go-1', 'end']) fs.writeFileSync(house.path(name), '')
+  expect(await house.ended('planner')).toMatchObject({ outcome: 'done', attempt: 1 })
+  expect((await titles()).toSorted()).toEqual([
+    'fix it: open, agent',
+    'look: done, agent',
+    'mine: open, user',
+    'ship it: open, agent',
+  ])
+})
