@@ -13,6 +13,8 @@ import { openOwn } from './own-file.ts'
 const LOG = 'session.log'
 /** Large enough that few sessions ever have a second file, and small enough to be opened in an editor. */
 const LARGEST = 16 * 1_048_576
+/** Bytes at the end of the log by which it is known again. */
+const TAIL = 64
 
 /** How far the log has been written. Kept where whoever works in the project cannot reach it. */
 export interface LogNote {
@@ -25,12 +27,14 @@ export interface LogNote {
   readonly at: LogPlace
   readonly isIn: KeyState
   readonly length: number
+  /** Its last bytes, by which it is known again. */
+  readonly tail: string
   readonly isMidLine: boolean
 }
 
 export function newLog(told: Told): LogNote {
   const at = beginning(told)
-  return { archives: 0, start: at, startsIn: 'outside', at, isIn: 'outside', length: 0, isMidLine: false }
+  return { archives: 0, start: at, startsIn: 'outside', at, isIn: 'outside', length: 0, tail: '', isMidLine: false }
 }
 
 /** What a log is written from and with. */
@@ -61,7 +65,8 @@ export async function copyPiece(folder: Folder, known: LogNote, work: LogWork): 
     const isIn = work.mask.hideIn(bytes, isHeading ? 'outside' : note.isIn)
     await writeAll(fd, bytes, note.length)
     const isMidLine = bytes.length === 0 ? note.isMidLine : bytes.at(-1) !== 0x0a
-    const written = { ...note, at: piece.next, isIn, length: note.length + bytes.length, isMidLine }
+    const tail = tailOf(note.tail, bytes)
+    const written = { ...note, at: piece.next, isIn, length: note.length + bytes.length, tail, isMidLine }
     work.save(written)
     return written.length < LARGEST || isMidLine ? written : await putAway(folder, fd, written, work)
   } finally {
@@ -72,7 +77,7 @@ export async function copyPiece(folder: Folder, known: LogNote, work: LogWork): 
 /** The present file becomes an archive, and another one is begun. */
 async function putAway(folder: Folder, fd: number, note: LogNote, { ending, save }: LogWork): Promise<LogNote> {
   await archive(folder, { fd, number: note.archives + 1, ending })
-  const next = { ...note, archives: note.archives + 1, start: note.at, startsIn: note.isIn, length: 0 }
+  const next = { ...note, archives: note.archives + 1, start: note.at, startsIn: note.isIn, length: 0, tail: '' }
   save(next)
   await rename(draftIn(folder, LOG, ''), folder.at(LOG))
   return next
@@ -81,9 +86,8 @@ async function putAway(folder: Folder, fd: number, note: LogNote, { ending, save
 /** Opens the log at the length that was noted. One that was removed, cut short or replaced is written again. */
 function openLog(folder: Folder, note: LogNote, told: Told): { fd: number; note: LogNote } {
   const fd = openOwn(folder, LOG)
-  const size = fd === null ? -1 : fs.fstatSync(fd).size
-  if (fd !== null && size >= note.length) {
-    if (size > note.length) fs.ftruncateSync(fd, note.length)
+  if (fd !== null && isThat(fd, note)) {
+    if (fs.fstatSync(fd).size > note.length) fs.ftruncateSync(fd, note.length)
     return { fd, note }
   }
   if (fd !== null) fs.closeSync(fd)
@@ -94,8 +98,18 @@ function openLog(folder: Folder, note: LogNote, told: Told): { fd: number; note:
   const { start, startsIn } = note
   return {
     fd: again,
-    note: isWhole ? { ...note, at: start, isIn: startsIn, length: 0, isMidLine: false } : newLog(told),
+    note: isWhole ? { ...note, at: start, isIn: startsIn, length: 0, tail: '', isMidLine: false } : newLog(told),
   }
+}
+
+/** Whether it is at least as long as noted and ends there as it did; something else may have been put behind what was cut off. */
+function isThat(fd: number, { length, tail }: LogNote): boolean {
+  const end = Buffer.alloc(tail.length)
+  return fs.readSync(fd, end, 0, end.length, length - end.length) === end.length && end.toString('latin1') === tail
+}
+
+function tailOf(before: string, bytes: Buffer): string {
+  return (before + bytes.subarray(-TAIL).toString('latin1')).slice(-TAIL)
 }
 
 /** As a person would have read it. Most text is that already. */
