@@ -28,6 +28,7 @@ export class Pen {
   readonly #id: string
   readonly #heart: Heart
   readonly #pages = new Map<string, string>()
+  readonly #secrets = new Set<string>()
   #story: Story | undefined
   #note: Note | undefined
   #mask: { readonly attempt: number; readonly mask: Mask } | undefined
@@ -56,10 +57,11 @@ export class Pen {
     this.#story?.add(event)
   }
 
-  /** An environment changes only between attempts. */
+  /** An environment changes only between attempts; what was secret in one stays so. */
   maskFor({ attempt }: Session): Mask {
     if (this.#mask?.attempt !== attempt) {
-      this.#mask = { attempt, mask: new Mask(secretsIn(this.#studio.environment(this.#id))) }
+      for (const secret of secretsIn(this.#studio.environment(this.#id))) this.#secrets.add(secret)
+      this.#mask = { attempt, mask: new Mask([...this.#secrets]) }
     }
     return this.#mask.mask
   }

@@ -7,6 +7,7 @@ import type { Home } from '../../world/os/home.ts'
 import { openSessionFolder, type Owner } from '../../world/project/agent-folder.ts'
 import type { Folder } from '../../world/project/open-folder.ts'
 import type { Told } from '../../world/project/next-piece.ts'
+import { readNote } from './note.ts'
 
 /** What all who write in projects share. */
 export interface Studio {
@@ -25,9 +26,15 @@ export function ownerOf({ spec }: Session): Owner {
   return { project: spec.cwd, name: spec.name, id: spec.id }
 }
 
-/** Opens a session's folder in its project. Of several sessions with one name the one has it that was accepted or woken last. */
-export function folderOf(session: Session, { store }: Pick<Studio, 'store'>): Folder | null {
-  return openSessionFolder(ownerOf(session), id => (store.load(id)?.clockSince ?? 0) <= session.clockSince)
+/**
+ * Opens a session's folder in its project. Of several sessions with one name the one has it that was accepted or woken last.
+ * A folder that no longer says whose it is belongs to whoever has written there before.
+ */
+export function folderOf(session: Session, { store, home }: Pick<Studio, 'store' | 'home'>): Folder | null {
+  const { id } = session.spec
+  return openSessionFolder(ownerOf(session), owner =>
+    owner === null ? readNote(home, id) !== undefined : (store.load(owner)?.clockSince ?? 0) <= session.clockSince,
+  )
 }
 
 /** What there is to be read of a session's log. */

@@ -96,8 +96,8 @@ function lastWords(session: Session, studio: Studio): string | null {
 const LAST_BYTES = 2_048
 
 function trackerOf({ spec }: Session, home: Home): Tracker | null {
-  const text = readPart(sessionFolder(home, spec.id).tracker, 0, LARGEST_TRACKER).toString()
-  return text === '' ? null : readTracker(text)
+  const { tracker } = sessionFolder(home, spec.id)
+  return fs.existsSync(tracker) ? readTracker(readPart(tracker, 0, LARGEST_TRACKER).toString()) : null
 }
 
 const LARGEST_TRACKER = 1_048_576

@@ -88,8 +88,14 @@ git restore --source=c0ffee --worktree -- .
 Its checkpoints are pushed to origin. Number 6 arrived there 2026-11-15T10:00:40.000Z. In a fresh clone:
 
 \`\`\`sh
+oneshot resume claude-fix-auth --from origin
+\`\`\`
+
+Or without oneshot:
+
+\`\`\`sh
 git fetch origin 'refs/oneshot/*:refs/oneshot/*'
-oneshot resume claude-fix-auth
+git switch -c claude-fix-auth refs/oneshot/claude-fix-auth/k3v9x2m4qa
 \`\`\`
 `)
 })

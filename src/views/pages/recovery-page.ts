@@ -151,12 +151,16 @@ function elsewhere({ session }: Material): string[] {
   const { pushed } = saved
   const until =
     pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
+  const ref = `refs/oneshot/${spec.name}/${spec.id}`
   return [
     '## If this machine is lost',
     '',
     `Its checkpoints are pushed to ${inLine(push)}. ${until} In a fresh clone:`,
     '',
-    ...block(`git fetch ${commandLine([push])} 'refs/oneshot/*:refs/oneshot/*'`, `oneshot resume ${spec.name}`),
+    ...block(`oneshot resume ${spec.name} --from ${commandLine([push])}`),
+    'Or without oneshot:',
+    '',
+    ...block(`git fetch ${commandLine([push])} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${ref}`),
   ]
 }
 

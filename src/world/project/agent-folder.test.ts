@@ -37,8 +37,8 @@ const read = (...names: string[]): string => fs.readFileSync(inAgent(...names), 
 const never = (): boolean => false
 
 /** Writes a file into the session's folder; false when there is no folder for it. */
-function put(who: Owner, file: string, text: string, mayReplace = never): boolean {
-  const folder = openSessionFolder(who, mayReplace)
+function put(who: Owner, file: string, text: string, mayTake: (id: string | null) => boolean = never): boolean {
+  const folder = openSessionFolder(who, mayTake)
   if (folder === null) return false
   try {
     replaceIn(folder, file, text)
@@ -108,9 +108,29 @@ test('what is not ours is left alone: a file or link in the place of a folder, a
   expect(put(owner(), 'STATUS.md', 'x')).toBe(false)
   fs.mkdirSync(inAgent('pi-test'))
   fs.writeFileSync(inAgent('pi-test', 'STATUS.md'), 'mine')
-  expect(put(owner('pi-test'), 'STATUS.md', 'x', () => true)).toBe(false)
+  expect(put(owner('pi-test'), 'STATUS.md', 'x')).toBe(false)
   expect(read('pi-test', 'STATUS.md')).toBe('mine')
   expect(fs.readdirSync(elsewhere)).toEqual([])
+})
+
+test('a folder that no longer says whose it is is taken by whoever may, and what is in git is written to only if it is git’s own', () => {
+  repository()
+  put(owner(), 'STATUS.md', 'one')
+  fs.rmSync(inAgent('claude-fix', '.session'))
+  expect(put(owner(), 'STATUS.md', 'two')).toBe(false)
+  expect(put(owner(), 'STATUS.md', 'two', id => id === null)).toBe(true)
+  fs.rmSync(inAgent(), { recursive: true })
+  const victim = path.join(root, '.bashrc')
+  fs.writeFileSync(victim, 'precious')
+  fs.rmSync(path.join(project, '.git/info/exclude'))
+  fs.symlinkSync(victim, path.join(project, '.git/info/exclude'))
+  expect(() => put(owner(), 'STATUS.md', 'three')).toThrow('ELOOP')
+  fs.rmSync(path.join(project, '.git'), { recursive: true })
+  fs.mkdirSync(path.join(root, 'trap', 'info'), { recursive: true })
+  fs.symlinkSync(victim, path.join(root, 'trap', 'info', 'exclude'))
+  fs.writeFileSync(path.join(project, '.git'), `gitdir: ${path.join(root, 'trap')}\n`)
+  expect(put(owner(), 'STATUS.md', 'four')).toBe(true)
+  expect(fs.readFileSync(victim, 'utf8')).toBe('precious')
 })
 
 test('a link that was put in the place of a file, or of its draft, is replaced and not followed', () => {

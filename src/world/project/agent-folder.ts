@@ -34,16 +34,16 @@ export function openAgentFolder(project: string): Folder | null {
 }
 
 /**
- * Opens the folder of a session, and makes it first where there is none. One that another session of the same name left is
- * taken over, if that one may be replaced. Null when something is in its place that is not ours, or not to be replaced.
+ * Opens the folder of a session, and makes it first where there is none. One that another session of the same name left, or
+ * that does not say whose it is, is taken over if it may be. Null when something is in its place that is to be left alone.
  */
-export function openSessionFolder(owner: Owner, mayReplace: (id: string) => boolean): Folder | null {
+export function openSessionFolder(owner: Owner, mayTake: (id: string | null) => boolean): Folder | null {
   const agent = openAgentFolder(owner.project) ?? makeAgentFolder(owner.project)
   if (agent === null) return null
   try {
     const folder = openFolder(agent.at(owner.name))
     if (folder === null) return isThere(agent.at(owner.name)) ? null : makeSessionFolder(agent, owner)
-    return settle(folder, owner, mayReplace)
+    return settle(folder, owner, mayTake)
   } finally {
     agent.close()
   }
@@ -74,11 +74,11 @@ function makeSessionFolder(agent: Folder, owner: Owner): Folder | null {
   return folder === null ? null : settle(folder, owner, () => false)
 }
 
-function settle(folder: Folder, { id, project }: Owner, mayReplace: (id: string) => boolean): Folder | null {
+function settle(folder: Folder, { id, project }: Owner, mayTake: (id: string | null) => boolean): Folder | null {
   const owner = ownerOf(folder)
   if (owner === id) return folder
-  const isFree = owner === null ? FILES.every(file => !isThere(folder.at(file))) : mayReplace(owner)
-  if (!isFree) {
+  const isFree = owner === null && FILES.every(file => !isThere(folder.at(file)))
+  if (!isFree && !mayTake(owner)) {
     folder.close()
     return null
   }
@@ -150,12 +150,15 @@ export function removeIfEmpty(folder: string): void {
   }
 }
 
-/** Drafts, archives and all. */
-const OURS = new RegExp(`^\\.?(?:${FILES.join('|').replaceAll('.', '\\.')}|session)(?:\\.\\d+)?(?:\\.gz)?(?:\\.tmp)?$`)
-
 function empty(folder: Folder): void {
-  const names = fs.readdirSync(folder.at('.')).filter(name => OURS.test(name))
+  const names = fs.readdirSync(folder.at('.')).filter(isOurs)
   for (const name of names) fs.rmSync(folder.at(name), { force: true, recursive: true })
+}
+
+/** Files, drafts of them, and archives. */
+function isOurs(name: string): boolean {
+  const files = [...FILES, MARKER, 'session.log.gz']
+  return files.some(file => name === file || name === `.${file}.tmp`) || /^session\.log\.\d+\.gz$/.test(name)
 }
 
 function ownerOf(folder: Folder): string | null {
