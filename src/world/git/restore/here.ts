@@ -61,7 +61,8 @@ async function prepare({ place, from, to }: Step, doing: string, largest: number
   const index = await PrivateIndex.open(place)
   try {
     const occasion = { trigger: 'restore', attempt: 0, at: 0, record: '', isVisible: false } as const
-    const gathered = await gather(place, index, { occasion, largest, number: 0 }, onlyHead)
+    const wish = { occasion, largest, number: 0 }
+    const gathered = await gather(place, index, { wish, last: { tree: from }, save: onlyHead })
     if ((await indexTree(place, index, gathered)) !== from) throw new Trouble(doing, 'files were changed meanwhile')
     const [first, ...more] = await findInTheWay(place, from, to)
     if (first === undefined) return index
