@@ -2,6 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/trouble.ts'
+import { until } from '../../src/testkit/real/until.ts'
+import { identify, lives } from '../../src/world/os/processes.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 
 function begin(bench: GitBench): { repo: string; remote: string } {
@@ -118,6 +120,11 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   expect([...ways]).toEqual(['-o BatchMode=yes', 'own -4', 'own -6'])
 })
 
+function isGone(pid: number): boolean {
+  const found = identify(pid)
+  return found === undefined || lives(found) === 'dead'
+}
+
 test('a push that nobody waits for any more ends with everything that it has started', async () => {
   const bench = openGitBench()
   const { repo } = begin(bench)
@@ -138,5 +145,5 @@ test('a push that nobody waits for any more ends with everything that it has sta
   )
   await expect(pushing).rejects.toThrow('it was called off')
   const pid = Number(fs.readFileSync(path.join(bench.root, 'pid'), 'utf8'))
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  await until('it is gone', () => isGone(pid))
 })

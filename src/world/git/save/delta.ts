@@ -18,8 +18,16 @@ export const DIFF_TREES = [
   '-c',
   `core.bigFileThreshold=${LARGEST_TEXT}`,
   'diff-tree',
-  ...['-r', '-t', '-z', '--raw', '--numstat', '--abbrev=64'],
-  ...['--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none'],
+  '-r',
+  '-t',
+  '-z',
+  '--raw',
+  '--numstat',
+  '--abbrev=64',
+  '--no-renames',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--ignore-submodules=none',
 ] as const
 
 export async function deltaOf({ git }: Place, from: string, to: string): Promise<Delta> {
