@@ -20,8 +20,8 @@ interface Step {
 }
 
 /**
- * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are looked at
- * before anything is done to one of them. Answers what could not be brought back.
+ * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are
+ * looked at before anything is done to one of them. Answers what could not be brought back.
  */
 export async function restoreHere(place: Place, target: Link, over: Link, largest: number): Promise<string[]> {
   const doing = `restoring checkpoint ${target.telling.number}`

@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import { rememberTip } from '../chain.ts'
 import { GitFailed } from '../git-failed.ts'
 import { OURS } from '../identity.ts'
@@ -22,8 +24,8 @@ export interface Draft {
 }
 
 /**
- * Makes the commit and lets the ref lead to it, if that still leads to the one before. All that it is made of is durable by then;
- * its own name is made so before that of the ref.
+ * Makes the commit and lets the ref lead to it, if that still leads to the one before. All that it is made of is durable by
+ * then; its own name is made so before that of the ref.
  */
 export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   const { tree, telling, last, objects } = draft
@@ -42,14 +44,16 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
 }
 
 /** The parents are the checkpoint before and HEAD, so that whoever has the ref has the commits of that time as well. */
-async function commitAndMove({ git, ref, repository }: Place, draft: Draft): Promise<string> {
+async function commitAndMove({ git, ref, repository, folder }: Place, draft: Draft): Promise<string> {
   const { tree, telling, record, last } = draft
   const parents = [last?.commit, telling.head].flatMap(parent => (parent ? ['-p', parent] : []))
   const seconds = `@${Math.floor(telling.at / 1000)} +0000`
-  const answer = await git.script(SCRIPT, [ref, last?.commit ?? repository.nothing.commit, tree, ...parents], {
-    input: writeMessage(telling, record),
-    env: { ...OURS, GIT_AUTHOR_DATE: seconds, GIT_COMMITTER_DATE: seconds },
-  })
+  // In a file: were it handed over and we killed meanwhile, what has arrived of it would pass for the whole.
+  const message = path.join(folder, 'message')
+  fs.writeFileSync(message, writeMessage(telling, record), { mode: 0o600 })
+  const words = [ref, last?.commit ?? repository.nothing.commit, '-F', message, tree, ...parents]
+  const env = { ...OURS, GIT_AUTHOR_DATE: seconds, GIT_COMMITTER_DATE: seconds }
+  const answer = await git.script(SCRIPT, words, { env })
   if (answer.code !== 0) throw new GitFailed('commit-tree', answer)
   return answer.stdout.toString().trim()
 }

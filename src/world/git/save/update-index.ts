@@ -17,7 +17,10 @@ export interface Update {
   readonly remove: readonly RawPath[]
 }
 
-/** Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read. One that vanishes meanwhile goes. */
+/**
+ * Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read.
+ * One that vanishes meanwhile goes.
+ */
 export async function updateIndex(git: Git, index: string, update: Update): Promise<string[]> {
   let { add } = update
   const remove = await removeFirst(git, index, update.remove)
