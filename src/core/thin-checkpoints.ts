@@ -24,7 +24,8 @@ const MOST = 500
 
 /**
  * The numbers of those that are still worth keeping, of all there are, oldest first: the first and the last; all of the last
- * hour; and the last one of ever longer spans the further back they lie. What is thinned out early would not be kept later, either.
+ * hour; and the last one of ever longer spans the further back they lie. What is thinned out early would not be kept later,
+ * either.
  */
 export function thinCheckpoints(all: readonly Candidate[], now: Instant): ReadonlySet<number> {
   const kept = all.filter((one, at) => isWorth(one, all[at + 1], now) || at === 0)

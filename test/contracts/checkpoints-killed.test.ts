@@ -10,7 +10,7 @@ import { until } from '../../src/testkit/real/until.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 import type { Line } from './saver.ts'
 
-const KILLS = Number(process.env['KILLS'] ?? 20)
+const KILLS = Number(process.env['KILLS'] ?? 12)
 
 let program: string
 beforeAll(async () => {

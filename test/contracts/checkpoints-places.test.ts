@@ -158,6 +158,18 @@ const PLACES: Readonly<Record<string, Builder>> = {
     put(repo, '.git/index.lock', '')
     return repo
   },
+  'a clone that has left most objects elsewhere': bench => {
+    const source = usual(bench)
+    put(source, 'big/one.txt', 'one')
+    commit(bench, source)
+    put(source, 'big/one.txt', 'two')
+    commit(bench, source)
+    bench.git(source, 'config', 'uploadpack.allowFilter', 'true')
+    const clone = path.join(bench.root, 'clone')
+    bench.git(bench.root, 'clone', '--quiet', '--filter=blob:none', `file://${source}`, clone)
+    put(clone, 'a.txt', 'changed there')
+    return clone
+  },
   'configuration that would get in the way': bench => {
     const repo = usual(bench)
     for (const [key, value] of Object.entries(AWKWARD)) bench.git(repo, 'config', key, value)

@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { until } from '../../src/testkit/real/until.ts'
 import { expect, test } from 'vitest'
 import { Trouble } from '../../src/lib/trouble.ts'
+import { until } from '../../src/testkit/real/until.ts'
+import { identify, lives } from '../../src/world/os/processes.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 
 function begin(bench: GitBench): { repo: string; remote: string } {
@@ -119,6 +120,11 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   expect([...ways]).toEqual(['-o BatchMode=yes', 'own -4', 'own -6'])
 })
 
+function isGone(pid: number): boolean {
+  const found = identify(pid)
+  return found === undefined || lives(found) === 'dead'
+}
+
 test('a push that nobody waits for any more ends with everything that it has started', async () => {
   const bench = openGitBench()
   const { repo } = begin(bench)
@@ -139,5 +145,5 @@ test('a push that nobody waits for any more ends with everything that it has sta
   )
   await expect(pushing).rejects.toThrow('it was called off')
   const pid = Number(fs.readFileSync(path.join(bench.root, 'pid'), 'utf8'))
-  await until('what it started is gone', () => !fs.existsSync(`/proc/${pid}`))
+  await until('it is gone', () => isGone(pid))
 })

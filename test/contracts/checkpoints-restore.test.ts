@@ -127,47 +127,50 @@ test('no hook of the repository is ever run by us', async () => {
   expect(fs.existsSync(path.join(bench.root, 'ran'))).toBe(false)
 })
 
-test('thinned checkpoints keep their numbers, words and contents, also those in nested repositories', async () => {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
-  const nested = bench.repository('repo/nested')
-  const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
-  const trees = new Map<number, Map<string, string>>()
-  for (let n = 1; n <= 40; n++) {
-    put(n % 3 === 0 ? repo : nested, 'a.txt', `${n}\n`)
-    if (n === 20) bench.git(repo, 'commit', '--quiet', '--allow-empty', '--message', 'between')
-    const at = n * 4 * 60_000
-    const trigger = n === 8 ? ('error' as const) : ('edit' as const)
-    const { number } = await saved(checkpoints.save(keeping, occasion({ at, trigger, record: `{"n":${n}}` }), NEVER))
-    trees.set(number, treeIn(repo))
-  }
-  const before = await checkpoints.list(keeping)
-  const gone = await checkpoints.thin(keeping, 2 * 86_400_000)
-  const after = await checkpoints.list(keeping)
-  expect(after).toHaveLength(40 - gone)
-  expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining([1, 8, 40]))
-  const withoutCommit = (one: Checkpoint): object => ({ ...one, commit: '' })
-  const kept = new Set(after.map(({ number }) => number))
-  expect(after.map(withoutCommit)).toEqual(before.filter(({ number }) => kept.has(number)).map(withoutCommit))
-  bench.git(repo, 'gc', '--quiet', '--prune=now')
-  bench.git(nested, 'gc', '--quiet', '--prune=now')
-  for (const checkpoint of after) {
-    expect(await checkpoints.record(keeping, checkpoint.commit)).toBe(`{"n":${checkpoint.number}}`)
-    const worktree = path.join(bench.root, `w${checkpoint.number}`)
-    expect(await checkpoints.restoreBeside(keeping, checkpoint, { branch: `b${checkpoint.number}`, worktree })).toEqual(
-      [],
-    )
-    expect(treeIn(worktree)).toEqual(trees.get(checkpoint.number))
-  }
-  expect(await checkpoints.thin(keeping, 2 * 86_400_000), 'a few more are not worth it').toBe(0)
-  const last = after.at(-1) as Checkpoint
-  expect(last.head).toBe(bench.git(repo, 'rev-parse', 'HEAD').trim())
-  bench.git(repo, 'merge-base', '--is-ancestor', 'HEAD', last.commit)
-  expect(await checkpoints.save(keeping, occasion(), NEVER), 'nothing has changed by it').toMatchObject({
-    isNew: false,
-  })
-})
+test.each(['sha1', 'sha256'])(
+  'thinned checkpoints, also nested ones, keep their numbers, words and contents: %s',
+  async hash => {
+    const bench = openGitBench()
+    const repo = bench.repository('repo', `--object-format=${hash}`)
+    const nested = bench.repository('repo/nested')
+    const checkpoints = bench.checkpoints()
+    const keeping = bench.keeping(repo)
+    const trees = new Map<number, Map<string, string>>()
+    for (let n = 1; n <= 40; n++) {
+      put(n % 3 === 0 ? repo : nested, 'a.txt', `${n}\n`)
+      if (n === 20) bench.git(repo, 'commit', '--quiet', '--allow-empty', '--message', 'between')
+      const at = n * 4 * 60_000
+      const trigger = n === 8 ? ('error' as const) : ('edit' as const)
+      const { number } = await saved(checkpoints.save(keeping, occasion({ at, trigger, record: `{"n":${n}}` }), NEVER))
+      trees.set(number, treeIn(repo))
+    }
+    const before = await checkpoints.list(keeping)
+    const gone = await checkpoints.thin(keeping, 2 * 86_400_000)
+    const after = await checkpoints.list(keeping)
+    expect(after).toHaveLength(40 - gone)
+    expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining([1, 8, 40]))
+    const withoutCommit = (one: Checkpoint): object => ({ ...one, commit: '' })
+    const kept = new Set(after.map(({ number }) => number))
+    expect(after.map(withoutCommit)).toEqual(before.filter(({ number }) => kept.has(number)).map(withoutCommit))
+    bench.git(repo, 'gc', '--quiet', '--prune=now')
+    bench.git(nested, 'gc', '--quiet', '--prune=now')
+    for (const checkpoint of after) {
+      expect(await checkpoints.record(keeping, checkpoint.commit)).toBe(`{"n":${checkpoint.number}}`)
+      const worktree = path.join(bench.root, `w${checkpoint.number}`)
+      expect(
+        await checkpoints.restoreBeside(keeping, checkpoint, { branch: `b${checkpoint.number}`, worktree }),
+      ).toEqual([])
+      expect(treeIn(worktree)).toEqual(trees.get(checkpoint.number))
+    }
+    expect(await checkpoints.thin(keeping, 2 * 86_400_000), 'a few more are not worth it').toBe(0)
+    const last = after.at(-1) as Checkpoint
+    expect(last.head).toBe(bench.git(repo, 'rev-parse', 'HEAD').trim())
+    bench.git(repo, 'merge-base', '--is-ancestor', 'HEAD', last.commit)
+    expect(await checkpoints.save(keeping, occasion(), NEVER), 'nothing has changed by it').toMatchObject({
+      isNew: false,
+    })
+  },
+)
 
 test('one chain at a time works in a repository, whoever asks', async () => {
   const bench = openGitBench()

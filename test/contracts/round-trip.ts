@@ -5,8 +5,8 @@ import { type GitBench, NEVER, occasion, put, saved } from './git-bench.ts'
 import { treeIn, userState } from './working-tree.ts'
 
 /**
- * Saves a working tree, makes another of it, and restores the first: in its place, and beside it. Both must be what was saved, and
- * nothing that is the user's may have changed by it.
+ * Saves a working tree, makes another of it, and restores the first: in its place, and beside it. Both must be what was saved,
+ * and nothing that is the user's may have changed by it.
  */
 export async function roundTrip(bench: GitBench, top: string, cwd = top): Promise<void> {
   const keeping = bench.keeping(cwd)

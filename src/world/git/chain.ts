@@ -12,8 +12,13 @@ export async function tipOf(place: Place): Promise<Link | null> {
   const format = '--format=%(objectname)%00%(tree)%00%(contents)'
   const said = await place.git.run(['for-each-ref', format, place.ref])
   const tip = readLink(said.toString())
-  if (tip !== null) tips.set(file, tip)
+  if (tip !== null) rememberTip(place, tip)
   return tip
+}
+
+/** Of one that we have just made. */
+export function rememberTip(place: Place, tip: Link): void {
+  place.memory.tips.set(refFile(place), tip)
 }
 
 /** All of them, oldest first. */

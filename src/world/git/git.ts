@@ -1,3 +1,4 @@
+import { commandLine } from '../../lib/quote.ts'
 import { runForBytes } from '../os/run.ts'
 import { GitFailed } from './git-failed.ts'
 import type { Means } from './means.ts'
@@ -52,13 +53,26 @@ export class Git {
   }
 
   /** For those who take no for an answer. */
-  async ask(args: readonly string[], call: Call = {}): Promise<Answer> {
+  ask(args: readonly string[], call: Call = {}): Promise<Answer> {
+    return this.#start(this.means.program, [...this.means.options, ...args], call)
+  }
+
+  /**
+   * Lets a shell run several commands, each by `git COMMAND`: to start a process takes the shell a tenth of the time that it
+   * takes us. Only words of our own may be in the script; all others are its arguments.
+   */
+  script(text: string, args: readonly string[], call: Call = {}): Promise<Answer> {
+    const git = `git() { ${commandLine([this.means.program, ...this.means.options])} "$@"; }\n`
+    return this.#start('/bin/sh', ['-c', git + text, 'sh', ...args], call)
+  }
+
+  async #start(program: string, args: readonly string[], call: Call): Promise<Answer> {
     const { means, cwd, signal } = this
     if (signal.aborted) throw calledOff(signal)
     const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }
     const env = { ...means.env, ...index, ...call.env }
     const input = call.input === undefined ? {} : { input: call.input }
-    const answer = await runForBytes(means.program, [...means.options, ...args], { cwd, env, signal, ...input })
+    const answer = await runForBytes(program, args, { cwd, env, signal, ...input })
     if (signal.aborted) throw calledOff(signal)
     return answer
   }

@@ -44,6 +44,7 @@ const ENV: Readonly<Record<string, string>> = {
   // Nobody is there to be asked: the empty word keeps git from looking further.
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: '',
+  SSH_ASKPASS_REQUIRE: 'never',
   GCM_INTERACTIVE: 'never',
 }
 

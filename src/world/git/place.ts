@@ -38,7 +38,7 @@ export async function outerPlace(keeping: Keeping, git: Git, memory: Memory, fol
 function whatIsLeft(cwd: string, folder: string): string {
   if (fs.existsSync(cwd)) return cwd
   const top = readOr(path.join(folder, 'top'), cwd)
-  return cwd.startsWith(`${top}/`) && fs.existsSync(top) ? top : cwd
+  return fs.existsSync(top) ? top : cwd
 }
 
 /** Notes down where the working tree is, for the day on which the session's folder is not there. */

@@ -15,17 +15,23 @@ const LOOK_AGAIN = 50
  */
 export async function moveRef(place: Place, to: string | null, from: string | null): Promise<void> {
   const { git, ref, repository } = place
-  const { commit: none } = repository.nothing
   await healLock(place)
-  const change = to === null ? ['-d', ref, from ?? ''] : [ref, to, from ?? none]
-  await git.run(['-c', 'core.logAllRefUpdates=false', 'update-ref', ...change])
-  // git 2.39 flushes the file of a ref, and not the folders that name it. Where refs are kept otherwise there are none.
+  const change = to === null ? ['-d', ref, from ?? ''] : [ref, to, from ?? repository.nothing.commit]
+  await git.run([...UPDATE_REF, ...change])
+  await syncRef(place, from === null)
+}
+
+/** Without a reflog: refs of ours are a chain already. */
+export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref'] as const
+
+/** git 2.39 flushes the file of a ref, and not the folders that name it. Where refs are kept otherwise there are none. */
+export async function syncRef({ ref, repository }: Place, isNew: boolean): Promise<void> {
   const folders = ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at)))
-  await syncAll(from === null ? folders : folders.slice(-1))
+  await syncAll(isNew ? folders : folders.slice(-1))
 }
 
 /** Removes the lock that a killed git has left on our ref. Nobody else makes one there, and we make one at a time. */
-async function healLock({ repository, ref, git }: Place): Promise<void> {
+export async function healLock({ repository, ref, git }: Place): Promise<void> {
   const lock = path.join(repository.commonDir, `${ref}.lock`)
   for (let waited = 0; ; waited += LOOK_AGAIN) {
     const stat = lstat(lock)

@@ -8,8 +8,18 @@ import { type Place, REFS } from './place.ts'
 const REACHING = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
 
 /** git's words for what will be the same the next time. */
-const HOPELESS =
-  /strange pathname|does not appear to be a git repository|Permission denied|Authentication failed|could not read (Username|Password)|not found|terminal prompts disabled|access rights/i
+const HOPELESS = new RegExp(
+  [
+    'strange pathname',
+    'does not appear to be a git repository',
+    'not found',
+    'permission denied',
+    'access rights',
+    'authentication failed',
+    'could not read (username|password)',
+  ].join('|'),
+  'i',
+)
 
 /** Brings the ref to a remote, and those of worktrees that lie in this one. What is there by the same names is replaced. */
 export async function push({ git, ref }: Place, remote: string, env: Readonly<Record<string, string>>): Promise<void> {

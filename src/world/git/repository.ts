@@ -12,6 +12,8 @@ export interface Repository {
   readonly gitDir: string
   /** Of all of its working trees: objects and refs. */
   readonly commonDir: string
+  /** Whether it has left objects with the remote that it was cloned from. */
+  readonly isPartial: boolean
   /** What stands for nothing in it, by the length of its hashes. */
   readonly nothing: { readonly commit: string; readonly tree: string }
 }
@@ -34,8 +36,16 @@ export async function findRepository(git: Git): Promise<Repository> {
   const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
   const gitDir = fs.realpathSync(await git.line(['rev-parse', '--absolute-git-dir']))
   const commonDir = fs.realpathSync(path.resolve(cwd, await git.line(['rev-parse', '--git-common-dir'])))
+  const promised = await git.ask(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
+  const isPartial = promised.code === 0
   const hash = format === 'sha256' ? 'sha256' : 'sha1'
-  return { top, gitDir, commonDir, nothing: { tree: NO_TREE[hash], commit: '0'.repeat(NO_TREE[hash].length) } }
+  return {
+    top,
+    gitDir,
+    commonDir,
+    isPartial,
+    nothing: { tree: NO_TREE[hash], commit: '0'.repeat(NO_TREE[hash].length) },
+  }
 }
 
 function realFolder(cwd: string): string {

@@ -20,8 +20,8 @@ interface Step {
 }
 
 /**
- * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are looked at
- * before anything is done to one of them. Answers what could not be brought back.
+ * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are
+ * looked at before anything is done to one of them. Answers what could not be brought back.
  */
 export async function restoreHere(place: Place, target: Link, over: Link, largest: number): Promise<string[]> {
   const doing = `restoring checkpoint ${target.telling.number}`
@@ -61,7 +61,8 @@ async function prepare({ place, from, to }: Step, doing: string, largest: number
   const index = await PrivateIndex.open(place)
   try {
     const occasion = { trigger: 'restore', attempt: 0, at: 0, record: '', isVisible: false } as const
-    const gathered = await gather(place, index, { occasion, largest, number: 0 }, onlyHead)
+    const wish = { occasion, largest, number: 0 }
+    const gathered = await gather(place, index, { wish, last: { tree: from }, save: onlyHead })
     if ((await indexTree(place, index, gathered)) !== from) throw new Trouble(doing, 'files were changed meanwhile')
     const [first, ...more] = await findInTheWay(place, from, to)
     if (first === undefined) return index

@@ -1,4 +1,4 @@
-import { type Change, NO_CHANGE } from '../../../core/checkpoint.ts'
+import type { Change } from '../../../core/checkpoint.ts'
 import { type RawPath, rawPath } from '../../../lib/raw-path.ts'
 import { NO_INDEX } from '../git.ts'
 import type { Place } from '../place.ts'
@@ -13,13 +13,28 @@ export interface Delta {
 /** Above this size lines are not counted: a text of this length is nobody's work of a few minutes. */
 const LARGEST_TEXT = '10m'
 
-const DIFF = ['diff-tree', '-r', '-t', '-z', '--raw', '--numstat', '--abbrev=64', '--no-renames'] as const
+/** Compares two trees that are named after it. */
+export const DIFF_TREES = [
+  '-c',
+  `core.bigFileThreshold=${LARGEST_TEXT}`,
+  'diff-tree',
+  '-r',
+  '-t',
+  '-z',
+  '--raw',
+  '--numstat',
+  '--abbrev=64',
+  '--no-renames',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--ignore-submodules=none',
+] as const
 
 export async function deltaOf({ git }: Place, from: string, to: string): Promise<Delta> {
-  if (from === to) return { change: NO_CHANGE, objects: [to] }
-  const plain = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=none']
-  const words = ['-c', `core.bigFileThreshold=${LARGEST_TEXT}`, ...DIFF, ...plain, from, to]
-  const said = await git.run(words, { index: NO_INDEX })
+  return readDelta(to, await git.run([...DIFF_TREES, from, to], { index: NO_INDEX }))
+}
+
+export function readDelta(to: string, said: Buffer): Delta {
   return { objects: [to, ...objectsIn(said)], change: changeIn(said) }
 }
 

@@ -2,20 +2,22 @@ import fs from 'node:fs'
 import { type Change, NO_CHANGE, sumOf } from '../../../core/checkpoint.ts'
 import { below, type RawPath } from '../../../lib/raw-path.ts'
 import { lstat } from '../lstat.ts'
+import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
-import { glance } from './glance.ts'
 import { findIgnored } from './ignored.ts'
 import { type Look, look } from './look.ts'
 import { saveNested } from './nested.ts'
 import type { PrivateIndex } from './private-index.ts'
 import { sift } from './sift.ts'
-import { MANY, updateIndex } from './update-index.ts'
+import { MANY, updateAndCompare, updateIndex, type Written } from './update-index.ts'
 import type { Save, Wish } from './wish.ts'
 
 /** What was found in a working tree, and is in the private index by now. */
 export interface Gathered {
   readonly seen: Look
+  /** Its tree and what is different in it, where both were found on the way. */
+  readonly written: Written | null
   /** Whether the index was changed for it. */
   readonly isChanged: boolean
   /** Whether there was so much that git has flushed it all at once. */
@@ -28,23 +30,30 @@ export interface Gathered {
 }
 
 /** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
-export async function gather(place: Place, index: PrivateIndex, wish: Wish, save: Save): Promise<Gathered> {
+export async function gather(
+  place: Place,
+  index: PrivateIndex,
+  { wish, last, save }: { wish: Wish; last: Pick<Link, 'tree'> | null; save: Save },
+): Promise<Gathered> {
   const { git, repository } = place
   const { top } = repository
   const abandoned = index.gitlinks.filter(path => isAbandoned(below(top, path)))
   if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
-  const seen = (await glance(place, index)) ?? (await look(git, index.file))
+  const seen = await look(git, index.file)
   const inside = await saveNested(place, candidates(index, seen, abandoned), nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
   const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })
   const ignored = new Set(await findIgnored(place, index, seen))
   const add = sifted.add.filter(path => !ignored.has(path))
   const remove = [...sifted.remove, ...ignored]
-  const refused = await updateIndex(git, index.file, { add, remove })
+  const update = { add, remove }
+  const written = await updateAndCompare(git, index.file, update, treeBefore(place, last, seen))
+  const refused = written === null ? await updateIndex(git, index.file, update) : []
   const gone = new Set([...abandoned, ...remove])
   const linked = [...index.gitlinks, ...add.filter(path => repositories.has(path))]
   return {
     seen,
+    written,
     isChanged: abandoned.length + add.length + remove.length > 0,
     isFlushed: add.length > MANY,
     leftOut: [...sifted.leftOut, ...refused, ...seen.warnings, ...inside.flatMap(({ leftOut }) => leftOut)],
@@ -52,6 +61,11 @@ export async function gather(place: Place, index: PrivateIndex, wish: Wish, save
     changeInside: inside.map(({ change }) => change).reduce(sumOf, NO_CHANGE),
     gitlinks: [...new Set(linked)].filter(path => !gone.has(path)),
   }
+}
+
+/** What there was before: the last checkpoint or, for the first one, HEAD. */
+export function treeBefore({ repository }: Place, last: Pick<Link, 'tree'> | null, { head }: Look): string {
+  return last?.tree ?? (head === null ? repository.nothing.tree : `${head}^{tree}`)
 }
 
 /** Where other repositories may lie. */

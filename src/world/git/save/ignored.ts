@@ -31,6 +31,6 @@ export function rulesMark({ repository, git }: Place, head: string | null): stri
   return [head, stampOf(path.join(repository.commonDir, 'info', 'exclude')), stampOf(everywhere)].join(' ')
 }
 
-export function isRule({ path, working }: { path: RawPath; working: string }): boolean {
+function isRule({ path, working }: { path: RawPath; working: string }): boolean {
   return working !== '.' && (path === '.gitignore' || path.endsWith('/.gitignore'))
 }

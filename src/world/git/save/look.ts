@@ -44,11 +44,11 @@ export async function look(git: Git, index: string): Promise<Look> {
   }
 }
 
-export function warningsIn(stderr: string): string[] {
+function warningsIn(stderr: string): string[] {
   return stderr.split('\n').flatMap(line => /^warning: (could not open directory .*)$/.exec(line)?.[1] ?? [])
 }
 
-export function untracked(path: RawPath): Difference {
+function untracked(path: RawPath): Difference {
   const isRepository = path.endsWith('/')
   return { path: isRepository ? path.slice(0, -1) : path, staged: '.', working: '?', isUnmerged: false, isRepository }
 }

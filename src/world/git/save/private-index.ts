@@ -17,8 +17,6 @@ export interface IndexNotes {
   readonly gitlinks: readonly RawPath[]
   /** Which rules for ignoring files it was last held against. */
   readonly rules: string
-  /** Whether HEAD may have files that it has not. */
-  readonly hasGaps: boolean
 }
 
 interface Kept extends IndexNotes {

@@ -7,10 +7,9 @@ import type { Place } from '../place.ts'
 import { briefly } from './briefly.ts'
 import { commitLink } from './commit-link.ts'
 import { type Delta, deltaOf } from './delta.ts'
-import { type Gathered, gather } from './gather.ts'
+import { type Gathered, gather, treeBefore } from './gather.ts'
 import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
-import type { Difference } from './look.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
 import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
@@ -40,7 +39,7 @@ async function trySave(place: Place, wish: Wish): Promise<Outcome> {
   const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
   const index = await PrivateIndex.open(place)
   try {
-    const gathered = await gather(place, index, { ...wish, number }, save)
+    const gathered = await gather(place, index, { wish: { ...wish, number }, last, save })
     const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number }, bustle })
     return { made, last, head: made?.telling.head ?? gathered.seen.head, nested: gathered.nested }
   } catch (cause) {
@@ -60,23 +59,21 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const { last, gathered, wish, bustle } = findings
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
-  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head), hasGaps: seen.differences.some(isGap) }
+  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head) }
   if (isNothingNew(place, tree, findings)) {
     index.keep(notes)
     return null
   }
-  const delta = await deltaOf(place, last?.tree ?? (await headTree(place, seen.head)), tree)
-  const makeDurable = (): Promise<void> => syncObjects(place, delta.objects, gathered.isFlushed)
+  const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, last, seen), tree))
+  await syncObjects(place, delta.objects, gathered.isFlushed)
   const isVisible = wish.occasion.isVisible && place.path === ''
-  const visible = isVisible ? await makeDurable().then(() => commitVisibly(place, tree, seen, wish)) : null
+  const visible = isVisible ? await commitVisibly(place, tree, seen, wish) : null
   const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
   const record = place.path === '' ? wish.occasion.record : ''
-  const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, makeDurable, bustle })
+  const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, bustle })
   index.keep(notes)
   return link
 }
-
-const isGap = ({ staged, working }: Difference): boolean => staged === 'D' || working === 'D'
 
 function isNothingNew(place: Place, tree: string, { last, gathered }: Findings): boolean {
   const { seen, nested } = gathered
@@ -87,10 +84,6 @@ function isNothingNew(place: Place, tree: string, { last, gathered }: Findings):
 }
 
 const isUntouched = ({ state }: { state: number | string }): boolean => typeof state === 'string'
-
-async function headTree({ git, repository }: Place, head: string | null): Promise<string> {
-  return head === null ? repository.nothing.tree : git.line(['rev-parse', `${head}^{tree}`])
-}
 
 function tell(
   place: Place,

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { replaceFile } from '../../os/files.ts'
 import { chainOf } from '../chain.ts'
 import type { Link } from '../link.ts'
+import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 import { moveRef } from '../ref.ts'
 import { missingObjects } from './objects.ts'
@@ -12,6 +13,7 @@ import { stampOf } from './sparse-mark.ts'
 /** Milliseconds; the garbage of a large repository takes longer, but is seldom all collected at once. */
 const PATIENCE = 60_000
 const LOOK_AGAIN = 100
+const LONGEST = 12 * 3_600_000
 
 /** A checkpoint that was made while somebody else was at work in the repository. */
 interface Suspect {
@@ -33,20 +35,20 @@ export function isQuietSince(place: Place, bustle: string): boolean {
 }
 
 /**
- * Looks whether what was saved is still there. `git gc --prune=now` knows of no object that was made after it had begun, and may
- * take it away even after a ref has come to lead to it; so it is looked at once more when that is over. A ref that leads nowhere
- * would make the user's git stumble: it goes back to the checkpoint before. Answers whether it had to.
+ * Looks whether what was saved is still there. `git gc --prune=now` knows of no object that was made after it had begun, and
+ * may take it away even after a ref has come to lead to it; so it is looked at once more when that is over. A ref that leads
+ * nowhere would make the user's git stumble: it goes back to the checkpoint before. Answers whether it had to.
  */
 export async function retreatWhenBroken(place: Place, suspect = readSuspect(place)): Promise<boolean> {
-  if (suspect === null) return false
-  const isBroken = (await missingObjects(place, suspect.objects)).length > 0
-  if (isBroken) {
+  if (suspect === null || place.repository.isPartial) return false
+  const isGone = (await missingObjects(place, suspect.objects)).length > 0
+  if (isGone) {
     const { stdout } = await place.git.ask(['rev-parse', '--verify', '--quiet', place.ref])
     if (stdout.toString().trim() === suspect.commit) await moveRef(place, suspect.before, suspect.commit)
   }
-  if (!isBroken && isCollecting(place)) replaceFile(suspectFile(place), JSON.stringify(suspect))
+  if (!isGone && isCollecting(place)) replaceFile(suspectFile(place), JSON.stringify(suspect))
   else fs.rmSync(suspectFile(place), { force: true })
-  return isBroken
+  return isGone
 }
 
 /**
@@ -58,22 +60,28 @@ export async function retreatToSound(place: Place): Promise<void> {
   for (let waited = 0; waited < PATIENCE && isCollecting(place); waited += LOOK_AGAIN) {
     await pause(LOOK_AGAIN, undefined, { signal })
   }
+  if (place.repository.isPartial) return
   const chain = await chainOf(place).catch(() => []) // Then the failure is told by whoever asks next.
   const tip = chain.at(-1)
   for (const [at, link] of [...chain.entries()].reverse()) {
-    if (await isSound(place, link)) return link === tip ? undefined : moveRef(place, link.commit, tip?.commit ?? null)
-    if (at === 0) return moveRef(place, null, link.commit)
+    if (!(await isBroken(place, link))) {
+      return link === tip ? undefined : moveRef(place, link.commit, tip?.commit ?? null)
+    }
+    if (at === 0) return moveRef(place, null, tip?.commit ?? null)
   }
 }
 
-async function isSound({ git }: Place, { commit, telling }: Link): Promise<boolean> {
+/** Only git's word that something is missing counts: a git that is killed or finds no memory says nothing about it. */
+async function isBroken({ git }: Place, { commit, telling }: Link): Promise<boolean> {
   const known = telling.head === null ? [] : ['--not', telling.head]
-  return (await git.ask(['rev-list', '--objects', '--quiet', '-n', '1', commit, ...known])).code === 0
+  const answer = await git.ask(['rev-list', '--objects', '--quiet', '-n', '1', commit, ...known])
+  return answer.code === 128 && /^fatal: (missing \w+ object|bad (tree )?object|unable to read)/m.test(answer.stderr)
 }
 
-/** git notes for as long as it does. */
+/** git notes for as long as it does; what is older than this, git itself takes for left behind. */
 function isCollecting({ repository }: Place): boolean {
-  return fs.existsSync(path.join(repository.commonDir, 'gc.pid'))
+  const stat = lstat(path.join(repository.commonDir, 'gc.pid'))
+  return stat !== undefined && Date.now() - stat.mtimeMs < LONGEST
 }
 
 function readSuspect(place: Place): Suspect | null {

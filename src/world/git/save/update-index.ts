@@ -1,6 +1,7 @@
 import { joinRaw, type RawPath, shown, splitRaw } from '../../../lib/raw-path.ts'
-import type { Git } from '../git.ts'
+import { type Git, NO_INDEX } from '../git.ts'
 import { GitFailed } from '../git-failed.ts'
+import { type Delta, DIFF_TREES, readDelta } from './delta.ts'
 import { LATER } from './objects.ts'
 
 /** As many files may be unusable, each for a reason of its own, before all of it is given up. */
@@ -10,17 +11,19 @@ const COMMAND_LINE = 32_768
 /** From so many files on, all are made durable by one flush at the end instead of by one for each. */
 export const MANY = 500
 
+/** What is to be taken into the private index, and what out of it. */
+export interface Update {
+  readonly add: readonly RawPath[]
+  readonly remove: readonly RawPath[]
+}
+
 /**
- * Takes files into the private index, and others out of it. One that git cannot take stays as it was, and is told of: a filter
- * that fails, a file that shrinks while it is read. One that vanishes meanwhile goes.
+ * Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read.
+ * One that vanishes meanwhile goes.
  */
-export async function updateIndex(
-  git: Git,
-  index: string,
-  wish: { readonly add: readonly RawPath[]; readonly remove: readonly RawPath[] },
-): Promise<string[]> {
-  let { add } = wish
-  const remove = await removeFirst(git, index, wish.remove)
+export async function updateIndex(git: Git, index: string, update: Update): Promise<string[]> {
+  let { add } = update
+  const remove = await removeFirst(git, index, update.remove)
   const refused: string[] = []
   while (add.length + remove.length > 0) {
     const input = joinRaw(add)
@@ -42,6 +45,36 @@ export async function updateIndex(
 
 const UPDATE = ['-z', '--add', '--remove', '--replace'] as const
 
+/**
+ * Does it together with what follows, writing the tree and comparing it with another one. Null when that needs more care: there
+ * is nothing to do, or much, or something went wrong.
+ */
+export async function updateAndCompare(git: Git, index: string, update: Update, from: string): Promise<Written | null> {
+  const { add, remove } = update
+  const isMuch = add.length > MANY || !isPlain(remove)
+  if (isMuch || add.length + remove.length === 0) return null
+  const answer = await git.script(SCRIPT, [from, ...command(remove, add.length)], { index, input: joinRaw(add) })
+  if (answer.code !== 0) return null
+  const end = answer.stdout.indexOf('\n')
+  const tree = answer.stdout.subarray(0, end).toString()
+  return { tree, delta: readDelta(tree, answer.stdout.subarray(end + 1)) }
+}
+
+export interface Written {
+  readonly tree: string
+  readonly delta: Delta
+}
+
+const SCRIPT = `
+from=$1
+shift
+git "$@" || exit
+tree=$(git ${LATER.join(' ')} write-tree) || exit
+echo "$tree"
+GIT_INDEX_FILE=${NO_INDEX}
+git ${DIFF_TREES.join(' ')} "$from" "$tree"
+`
+
 /** git 2.39: a path behind a symbolic link can only be removed by force, and --stdin is one mode for all that it brings. */
 function command(remove: readonly RawPath[], count: number): string[] {
   const flush = count > MANY ? ['-c', 'core.fsyncMethod=batch'] : LATER
@@ -51,10 +84,13 @@ function command(remove: readonly RawPath[], count: number): string[] {
 
 /** Removes what does not fit onto a command line, or is no text; answers what does. */
 async function removeFirst(git: Git, index: string, remove: readonly RawPath[]): Promise<readonly RawPath[]> {
-  const isPlain = remove.every(path => /^[\x01-\x7f]*$/.test(path))
-  if (isPlain && remove.join('').length < COMMAND_LINE) return remove
+  if (isPlain(remove)) return remove
   await git.run(['update-index', '-z', '--force-remove', '--stdin'], { index, input: joinRaw(remove) })
   return []
+}
+
+function isPlain(paths: readonly RawPath[]): boolean {
+  return paths.every(path => /^[\x01-\x7f]*$/.test(path)) && paths.join('').length < COMMAND_LINE
 }
 
 /** How many of them it has come past, as it tells itself. */

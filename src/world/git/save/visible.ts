@@ -25,8 +25,8 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
 }
 
 /**
- * Commits a tree on the branch that is checked out, as `git commit --all` would, and brings the user's index up to it. It is left
- * alone when it is not the moment for it.
+ * Commits a tree on the branch that is checked out, as `git commit --all` would, and brings the user's index up to it. Both
+ * are left alone when it is not the moment for it.
  */
 export async function commitVisibly(place: Place, tree: string, seen: Look, wish: Wish): Promise<Visible> {
   healIndexLock(place)
