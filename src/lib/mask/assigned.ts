@@ -9,8 +9,9 @@ const NAME = new RegExp(
 )
 /** What stands for a value that is somewhere else is no secret. */
 const ELSEWHERE = /[$<{([*]|process\.|os\.|env\./y
-const IN_QUOTES = /[^"'`\\ \t\r\n]{1,2000}/y
-const PLAIN = /[\w+/=.~@#%^&*!:-]{1,2000}/y
+/** By its beginning a value is judged; all of it is hidden. */
+const IN_QUOTES = /[^"'`\\ \t\r\n]{1,200}/y
+const PLAIN = /[\w+/=.~@#%^&*!:-]{1,200}/y
 const SHORTEST = 8
 /** How far back an option begins. */
 const OPTION_LENGTH = 60

@@ -122,6 +122,12 @@ test('a value that looks random is hidden even where its name alone would not be
   expect(mask.hide('x-api-key: aBcQeFgXiJ9LmNoPqRsTuVwX')).toBe(`x-api-key: ${stars(24)}`)
 })
 
+test('a value is hidden to its end, however long it is', () => {
+  const value = 'a1'.repeat(5_000)
+  for (const form of ['token=%', '"api_key": "%"', 'password: %', 'Bearer %'])
+    expect(mask.hide(form.replace('%', value))).toBe(form.replace('%', stars(10_000)))
+})
+
 const BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
 
 test('a private key is hidden over its lines, whatever a program writes in front of them, and what follows is not', () => {

@@ -26,8 +26,8 @@ export interface Piece {
   readonly next: LogPlace
 }
 
-/** One is read, cleaned and written in a few milliseconds. */
-const LARGEST = 262_144
+/** One is read, cleaned and written in a few milliseconds, whatever is in it. */
+const LARGEST = 131_072
 /** A line longer than this is not waited for. */
 const LONGEST_LINE = 65_536
 
