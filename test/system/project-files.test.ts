@@ -101,6 +101,25 @@ it('a large log is put away compressed, and nothing of it is missing', async () 
   expect(all === Array.from({ length: 2_000_000 }, (_, i) => `${i + 1} so it goes\n`).join('')).toBe(true)
 })
 
+it('a log of which its writer is killed again and again has no line twice, and none is missing', async () => {
+  const script = 'n=0; while [ ! -e go ]; do n=$((n+1)); echo "line $n of it"; sleep 0.002; done'
+  const session = await house.run('--headless', '--name', 'count', '--', 'sh', '-c', script)
+  for (let kill = 1; kill <= 3; kill++) {
+    const { length } = await says(house, 'session.log', /line/)
+    await until('the log has grown', () => (shown(house.project, 'session.log').length > length ? true : undefined))
+    const pid = await until('a supervisor is there', async () => {
+      const { code, stdout } = await house.oneshot('daemon', 'status', '--json')
+      return code === 0 ? (JSON.parse(stdout).pid as number) : undefined
+    })
+    process.kill(pid, 'SIGKILL')
+  }
+  fs.writeFileSync(house.path('go'), '')
+  await house.ended('count')
+  await says(house, 'STATUS.md', '# ✔ done')
+  await house.oneshot('daemon', 'stop') // Whatever it has to write is written.
+  expect(shown(house.project, 'session.log')).toBe(house.output(session).toString())
+})
+
 it('what RECOVERY.md says is what helps: look, resume, and do so from any shell', async () => {
   await house.run('--agent', 'demo', '--name', 'rescue', 'work write=done.txt steps=4 delay=10ms hang=3')
   await until('it has taken two steps', () =>
