@@ -12,11 +12,14 @@ const ROOMS = {
   'world/notify': ['lib', 'core', 'ports', 'world/os'],
   'world/project': ['lib', 'core', 'ports', 'world/os'],
   'world/beads': ['lib', 'core', 'ports', 'world/os'],
+  'world/tasks': ['lib', 'core', 'ports', 'world/os', 'world/beads'],
+  'world/checks': ['lib', 'core', 'ports', 'world/os'],
   api: ['lib', 'core'],
   views: ['lib', 'core', 'ports', 'api', 'world/os', 'world/store', 'world/git'],
   daemon: ['lib', 'core', 'ports', 'engine', 'world', 'api', 'views'],
   demo: ['lib', 'api', 'views', 'world/os'],
-  cli: ['lib', 'api', 'views', 'world/os'],
+  cli: ['lib', 'api', 'views', 'world/os', 'world/checks'],
+  loop: ['lib', 'core', 'ports', 'api', 'views', 'world'],
 }
 
 const walls = Object.entries(ROOMS).map(([room, neighbours]) => ({
