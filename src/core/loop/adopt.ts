@@ -1,0 +1,68 @@
+import type { Instant } from '../../lib/time.ts'
+import { marked, newTask, withNotes, withTask } from './change.ts'
+import type { ItemList } from './item.ts'
+import { isAtWork, type Loop, type LoopTask } from './loop.ts'
+
+/** Takes over the list as it is while no agent is at work: what is ticked or unticked in it, a person wanted so. */
+export function adopt(loop: Loop, list: ItemList, at: Instant): Loop {
+  const known = new Map(loop.tasks.map(task => [task.item.key, task]))
+  const isMarked = (key: string): boolean => loop.toMark.some(mark => mark.key === key)
+  let number = loop.tasks.reduce((most, task) => Math.max(most, task.number), 0)
+  const listed = list.items.map(item => {
+    const before = known.get(item.key) ?? newTask(item, ++number)
+    const task = { ...before, item }
+    return loop.marking === 'here' && !isMarked(item.key) ? byHand(task, at) : ticked(task, at)
+  })
+  const keys = new Set(list.items.map(({ key }) => key))
+  const gone = loop.tasks.filter(({ item }) => !keys.has(item.key)).map(dropped)
+  return withNotes({ ...loop, tasks: [...listed, ...gone] }, list.objections)
+}
+
+function byHand(task: LoopTask, at: Instant): LoopTask {
+  const { item, stand, tries } = task
+  if (!item.isDone && stand.name === 'done')
+    return { ...task, stand: { name: 'open' }, pardoned: tries.length, place: null }
+  return ticked(task, at)
+}
+
+function ticked(task: LoopTask, at: Instant): LoopTask {
+  const { item, stand, tries } = task
+  if (!item.isDone || stand.name === 'done' || isAtWork(task)) return task
+  return { ...task, stand: { name: 'done', at, how: tries.length === 0 ? 'ticked before' : 'ticked by hand' } }
+}
+
+function dropped(task: LoopTask): LoopTask {
+  return task.stand.name === 'done' || isAtWork(task) ? task : { ...task, stand: { name: 'dropped' } }
+}
+
+/**
+ * Looks at the list as a worker has left it in the user's checkout. What it has ticked beside its own task proves nothing: that is unticked.
+ * With work to show it is remembered as a claim.
+ */
+export function review(loop: Loop, list: ItemList, worker: LoopTask, hasShownWork: boolean): Loop {
+  let after = addNew(loop, list)
+  for (const item of list.items) {
+    const task = after.tasks.find(one => one.item.key === item.key)
+    if (task === undefined || item.key === worker.item.key || item.isDone === (task.stand.name === 'done')) continue
+    const reason = item.isDone
+      ? `ticked by the agent of task ${worker.item.label}, which proves nothing`
+      : 'it was done already'
+    const claimedBy = item.isDone && hasShownWork ? worker.item.label : task.claimedBy
+    after = withTask(after, item.key, one => ({ ...one, claimedBy }))
+    after = marked(after, item.key, !item.isDone, reason)
+  }
+  return after
+}
+
+/** What a worker has added to the list is to be done as well. */
+function addNew(loop: Loop, list: ItemList): Loop {
+  const known = new Set(loop.tasks.map(({ item }) => item.key))
+  const fresh = list.items.filter(({ key }) => !known.has(key))
+  const most = loop.tasks.reduce((highest, task) => Math.max(highest, task.number), 0)
+  const added = fresh.map((item, at) => newTask({ ...item, isDone: false }, most + 1 + at))
+  const items = new Map(list.items.map(item => [item.key, item]))
+  const tasks = [...loop.tasks, ...added].map(task => ({ ...task, item: items.get(task.item.key) ?? task.item }))
+  const order = new Map(list.items.map(({ key }, at) => [key, at]))
+  const placeOf = ({ item }: LoopTask): number => order.get(item.key) ?? list.items.length
+  return { ...loop, tasks: tasks.toSorted((one, other) => placeOf(one) - placeOf(other)) }
+}

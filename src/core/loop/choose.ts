@@ -1,0 +1,42 @@
+import type { Instant } from '../../lib/time.ts'
+import { isAtWork, type Loop, type LoopTask } from './loop.ts'
+
+/** Why nothing is begun although something is open, as a sentence; the task that is to be begun; or nothing for now. */
+export type Choice =
+  | { readonly kind: 'begin'; readonly task: LoopTask }
+  /** Something goes on, or will. */
+  | { readonly kind: 'wait'; readonly until: Instant | null }
+  /** Nothing more can be done. */
+  | { readonly kind: 'over' }
+
+/** What is wanted of a loop: all of its list, or one task of it. */
+export function wantedOf({ tasks, spec }: Loop): readonly LoopTask[] {
+  const listed = tasks.filter(({ stand }) => stand.name !== 'dropped')
+  return spec.only === null ? listed : listed.filter(({ item }) => item.label === spec.only)
+}
+
+/** Decides which task is next. They are taken in the order of the list, each when all that it waits for is done. */
+export function choose(loop: Loop, at: Instant): Choice {
+  const { spec, width, lastStartAt, halt } = loop
+  const atWork = loop.tasks.filter(isAtWork)
+  const busy = atWork.filter(({ stand }) => stand.name !== 'merging').length
+  const next = wantedOf(loop).find(task => task.stand.name === 'open' && isReady(loop, task))
+  if (next === undefined || halt !== null || isSpent(loop)) {
+    return atWork.length > 0 ? { kind: 'wait', until: null } : { kind: 'over' }
+  }
+  if (busy >= width) return { kind: 'wait', until: null }
+  const earliest = lastStartAt === null || busy === 0 ? at : lastStartAt + spec.stagger
+  return at < earliest ? { kind: 'wait', until: earliest } : { kind: 'begin', task: next }
+}
+
+/** In a list that is worked on here, one after the other, an item that is not there any more is waited for by nobody. */
+export function isReady({ tasks }: Loop, { item }: LoopTask): boolean {
+  return tasks.every(
+    ({ item: other, stand }) => !item.after.includes(other.key) || ['done', 'dropped'].includes(stand.name),
+  )
+}
+
+/** All iterations that were allowed are used up. */
+export function isSpent({ spec, iterations, waived }: Loop): boolean {
+  return spec.maxIterations !== null && iterations - waived >= spec.maxIterations
+}

@@ -1,0 +1,95 @@
+import type { Instant } from '../../lib/time.ts'
+import { adopt } from './adopt.ts'
+import { newTry, withNotes, withTask } from './change.ts'
+import { choose } from './choose.ts'
+import { conclude } from './conclude.ts'
+import { onJudged } from './judging.ts'
+import type { Ending, Loop, LoopTask } from './loop.ts'
+import { onClashed, onCleared, onMerged } from './merging.ts'
+import { onPlanSeen, onUnplanned } from './planning.ts'
+import type { LoopSignal, LoopSignalOf, LoopSignalType } from './signals.ts'
+import { onBegun, onDeedFailed, onEnded, onPlace, onRest } from './tending.ts'
+import { widened } from './width.ts'
+
+type Answers = { readonly [T in LoopSignalType]: (loop: Loop, signal: LoopSignalOf<T>) => Loop }
+
+const ANSWERS: Answers = {
+  'loop.begun': begin,
+  'loop.unplanned': onUnplanned,
+  'loop.impossible': (loop, { at, reason }) => end(loop, at, { kind: 'unfinished', reason }),
+  'user.resume': resume,
+  'clock.due': loop => loop,
+  'place.ready': onPlace,
+  'deed.failed': onDeedFailed,
+  'worker.begun': onBegun,
+  'worker.rests': onRest,
+  'worker.ended': onEnded,
+  'task.judged': onJudged,
+  'task.merged': onMerged,
+  'task.clashed': onClashed,
+  'task.cleared': onCleared,
+  'plan.seen': onPlanSeen,
+  'list.marked': (loop, { marks }) => ({
+    ...loop,
+    toMark: loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone)),
+  }),
+  'loop.landed': (loop, { at }) => end({ ...loop, landedAt: at }, at, conclude(loop)),
+  'loop.unlanded': (loop, { at, reason }) =>
+    end(loop, at, { kind: 'unfinished', reason: `${conclude(loop).reason}, but not landed: ${reason}` }),
+}
+
+/** What follows from what was seen: the loop as it is then. What is to be done about it is told by `deedsOf`. */
+export function decide(loop: Loop, signal: LoopSignal): Loop {
+  const isOver = loop.stage.name === 'ended' && !AFTER_THE_END.has(signal.type)
+  if (isOver) return loop
+  const answer = ANSWERS[signal.type] as (loop: Loop, signal: LoopSignal) => Loop
+  return advance(answer(loop, signal), signal.at)
+}
+
+const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set(['user.resume', 'list.marked', 'task.cleared', 'loop.begun'])
+
+/** A list may have been changed by hand while nobody was there. An ended loop is only brought up to date. */
+function begin(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
+  const { branch, tip, marking, notes } = ground
+  const known = { ...loop, branch, tip: loop.tip ?? tip, marking }
+  const adopted = withNotes(adopt(known, list, at), notes)
+  return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
+}
+
+/** Begins what can be begun, and ends the loop when nothing can. */
+function advance(loop: Loop, at: Instant): Loop {
+  if (loop.stage.name !== 'working') return loop
+  const wide = widened(loop, at)
+  const choice = choose(wide, at)
+  if (choice.kind === 'begin') return advance(start(wide, choice.task, at), at)
+  if (choice.kind === 'wait') return wide
+  const ending = conclude(wide)
+  const isToLand = ending.kind === 'done' && wide.spec.land && wide.branch !== null
+  return isToLand ? { ...wide, stage: { name: 'landing' } } : end(wide, at, ending)
+}
+
+function start(loop: Loop, { item, stand }: LoopTask, at: Instant): Loop {
+  const iteration = loop.iterations + 1
+  const begun = withTask(loop, item.key, task => ({
+    ...task,
+    stand: stand.name === 'open' ? { name: 'opening', role: 'task' } : stand,
+    tries: [...task.tries, newTry(iteration, 'task', at)],
+  }))
+  return { ...begun, iterations: iteration, lastStartAt: at }
+}
+
+function end(loop: Loop, at: Instant, ending: Ending): Loop {
+  return { ...loop, stage: { name: 'ended', at, ending } }
+}
+
+/** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
+function resume(loop: Loop, { at }: LoopSignalOf<'user.resume'>): Loop {
+  const tasks = loop.tasks.map(task => {
+    if (task.stand.name !== 'blocked') return task
+    const isClash = task.stand.flaw.kind === 'clash'
+    const stand = isClash ? ({ name: 'merging', role: 'task' } as const) : ({ name: 'open' } as const)
+    return { ...task, stand, pardoned: task.tries.length, resolution: null }
+  })
+  const stage = loop.stage.name === 'ended' ? ({ name: 'working' } as const) : loop.stage
+  return { ...loop, tasks, stage, halt: null, waived: loop.iterations, lastStartAt: null, widthSince: at }
+}

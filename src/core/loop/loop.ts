@@ -1,0 +1,163 @@
+import type { Instant } from '../../lib/time.ts'
+import type { Spending } from '../spending.ts'
+import type { Evidence, Snapshot } from './evidence.ts'
+import type { Item, Mark } from './item.ts'
+import type { LoopSpec } from './spec.ts'
+
+/** Why an iteration did not bring its task to an end. */
+export type FlawKind =
+  /** The agent ended well and nothing was changed. */
+  | 'idle'
+  /** The check fails. */
+  | 'broken'
+  /** The agent says that it failed, or died too often, or was over its limits. */
+  | 'failed'
+  /** It does not go together with what others did. */
+  | 'clash'
+
+export interface Flaw {
+  readonly kind: FlawKind
+  /** What a person needs to know of it. */
+  readonly reason: string
+  /** What the check or the agent said. */
+  readonly detail: string
+}
+
+/** One iteration: a fresh agent that worked on a task. */
+export interface Try {
+  readonly iteration: number
+  readonly role: Role
+  /** The session it is, by name; null until there is one. */
+  readonly session: string | null
+  readonly since: Instant
+  readonly until: Instant | null
+  readonly spent: Spending
+  readonly flaw: Flaw | null
+  /** In a few words, once it is judged. */
+  readonly verdict: string | null
+}
+
+/** `task` works on it, `resolve` brings it together with what others did meanwhile, `plan` makes the list. */
+export type Role = 'task' | 'resolve' | 'plan'
+
+/** Where work happens: in the user's checkout, or on a bench of its own. */
+export interface Place {
+  readonly cwd: string
+  readonly branch: string | null
+  /** Before any work on this task. */
+  readonly since: Snapshot
+}
+
+/** How a task stands. */
+export type Stand =
+  | { readonly name: 'open' }
+  /** Its place is made ready; `role` is who will work there. */
+  | { readonly name: 'opening'; readonly role: Role }
+  | { readonly name: 'working'; readonly role: Role; readonly rest: string | null }
+  | { readonly name: 'judging'; readonly role: Role; readonly said: string; readonly flaw: Flaw | null }
+  /** It is proven by itself, and waits for its turn to be merged. */
+  | { readonly name: 'merging'; readonly role: Role }
+  | { readonly name: 'done'; readonly at: Instant; readonly how: string }
+  | { readonly name: 'blocked'; readonly at: Instant; readonly flaw: Flaw }
+  /** It is no longer in the list. */
+  | { readonly name: 'dropped' }
+
+export type StandName = Stand['name']
+
+export interface LoopTask {
+  readonly item: Item
+  readonly stand: Stand
+  readonly tries: readonly Try[]
+  /** Where the work on it is, from its first iteration on. */
+  readonly place: Place | null
+  /** Where it is brought together with the others', while it is. */
+  readonly resolution: Place | null
+  readonly evidence: Evidence | null
+  /** What is different on both sides, when it could not be merged. */
+  readonly clash: readonly string[]
+  /** Another task's agent has ticked it, with work to show: which one. */
+  readonly claimedBy: string | null
+  /** Counted from 1 in the order they were first seen: names its worktree and branch. */
+  readonly number: number
+  /** Its first tries count no more: a person has asked to go on. */
+  readonly pardoned: number
+  /** Its worktree is removed, or was found to be needed still. */
+  readonly isCleared: boolean
+}
+
+export type Stage =
+  /** The list, the repository and the check are looked at. */
+  | { readonly name: 'beginning' }
+  | { readonly name: 'planning'; readonly tries: number }
+  | { readonly name: 'working' }
+  | { readonly name: 'landing' }
+  | { readonly name: 'ended'; readonly at: Instant; readonly ending: Ending }
+
+/** `planned`: a plan is all there was to do. `unfinished`: `reason` says why, and a person decides. */
+export interface Ending {
+  readonly kind: 'done' | 'planned' | 'unfinished'
+  readonly reason: string
+}
+
+/** All that is known of a loop. */
+export interface Loop {
+  readonly spec: LoopSpec
+  readonly stage: Stage
+  readonly tasks: readonly LoopTask[]
+  /** Of planning. */
+  readonly plan: readonly Try[]
+  readonly iterations: number
+  /** Of these, before a person last asked to go on. */
+  readonly waived: number
+  /** How many may be at work at a time for now. */
+  readonly width: number
+  readonly widthSince: Instant
+  readonly limitedAt: Instant | null
+  readonly lastStartAt: Instant | null
+  /** What the integration branch was last proven at; null where work happens in the user's checkout. */
+  readonly tip: string | null
+  readonly branch: string | null
+  /** Where boxes are ticked: here at once, on the integration branch with each merge, or here once all has landed. */
+  readonly marking: 'here' | 'merge' | 'landing'
+  readonly toMark: readonly Mark[]
+  /** Why no other task is begun; null while all is well. */
+  readonly halt: string | null
+  /** It was merged into what the user had checked out. */
+  readonly landedAt: Instant | null
+  /** What is wrong beside the tasks, one sentence each. */
+  readonly notes: readonly string[]
+  readonly createdAt: Instant
+}
+
+/** An iteration is under way. */
+export function isAtWork({ stand }: LoopTask): boolean {
+  return ['opening', 'working', 'judging', 'merging'].includes(stand.name)
+}
+
+/** Nothing more will happen to it by itself. */
+export function isSettled({ stand }: LoopTask): boolean {
+  return ['done', 'blocked', 'dropped'].includes(stand.name)
+}
+
+export function createLoop(spec: LoopSpec, at: Instant): Loop {
+  return {
+    spec,
+    stage: { name: 'beginning' },
+    tasks: [],
+    plan: [],
+    iterations: 0,
+    waived: 0,
+    width: spec.parallel ?? 1,
+    widthSince: at,
+    limitedAt: null,
+    lastStartAt: null,
+    tip: null,
+    branch: null,
+    marking: 'here',
+    toMark: [],
+    halt: null,
+    landedAt: null,
+    notes: [],
+    createdAt: at,
+  }
+}

@@ -1,0 +1,42 @@
+import { marked, newTry, taskOf, withNotes, withTask } from './change.ts'
+import type { Loop } from './loop.ts'
+import type { LoopSignalOf } from './signals.ts'
+
+export function onMerged(loop: Loop, { at, task: key, tip }: LoopSignalOf<'task.merged'>): Loop {
+  const task = taskOf(loop, key)
+  if (task?.stand.name !== 'merging') return loop
+  const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
+  const done = withTask({ ...loop, tip }, key, one => ({ ...one, clash: [], stand: { name: 'done', at, how } }))
+  return loop.marking === 'merge' ? done : marked(done, key, true, how)
+}
+
+/** An agent is given both sides, once. Whatever comes of it is proven like everything else. */
+export function onClashed(loop: Loop, { at, task: key, files, reason, detail }: LoopSignalOf<'task.clashed'>): Loop {
+  const task = taskOf(loop, key)
+  if (task?.stand.name !== 'merging') return loop
+  if (task.stand.role === 'resolve') {
+    const flaw = {
+      kind: 'clash',
+      reason: `${reason}; it is on ${task.place?.branch} and ${task.resolution?.branch}`,
+      detail,
+    } as const
+    return withTask(loop, key, one => ({ ...one, clash: files, stand: { name: 'blocked', at, flaw } }))
+  }
+  const iteration = loop.iterations + 1
+  const flaw = { kind: 'clash', reason, detail } as const
+  const resolving = withTask(loop, key, one => ({
+    ...one,
+    clash: files,
+    stand: { name: 'opening', role: 'resolve' },
+    tries: [
+      ...one.tries.map((last, n) => (n === one.tries.length - 1 ? { ...last, flaw } : last)),
+      newTry(iteration, 'resolve', at),
+    ],
+  }))
+  return { ...resolving, iterations: iteration }
+}
+
+export function onCleared(loop: Loop, { task: key, note }: LoopSignalOf<'task.cleared'>): Loop {
+  const cleared = withTask(loop, key, one => ({ ...one, isCleared: true }))
+  return note === null ? cleared : withNotes(cleared, [note])
+}

@@ -1,0 +1,88 @@
+import type { Instant } from '../../lib/time.ts'
+import type { Spending } from '../spending.ts'
+import type { TroubleKind } from '../failure.ts'
+import type { Evidence } from './evidence.ts'
+import type { ItemList, Mark } from './item.ts'
+import type { Loop, Place } from './loop.ts'
+
+/** What became of a check. */
+export interface Checked {
+  readonly ok: boolean
+  readonly how: string
+  readonly tail: string
+}
+
+/** How a worker's session ended. */
+export interface WorkerEnd {
+  readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up'
+  readonly reason: string
+  readonly trouble: TroubleKind | null
+  /** The agent's last words. */
+  readonly said: string
+  readonly spent: Spending
+}
+
+/** What the work is built upon. */
+export interface Ground {
+  /** The integration branch and where it stands; null where work happens in the user's checkout. */
+  readonly branch: string | null
+  readonly tip: string | null
+  readonly marking: Loop['marking']
+  /** What the user should know, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** What a loop is told. `task` is a key, or null for planning; `iteration` tells a late one from the one that is meant. */
+export type LoopSignal = { readonly at: Instant } /** A program for it has begun, for the first time or again. */ & (
+  | { readonly type: 'loop.begun'; readonly list: ItemList; readonly ground: Ground }
+  /** There is no list yet, and there is one to be planned. */
+  | { readonly type: 'loop.unplanned' }
+  | { readonly type: 'loop.impossible'; readonly reason: string }
+  /** A person asks to go on after it had ended. */
+  | { readonly type: 'user.resume' }
+  | { readonly type: 'clock.due' }
+  | { readonly type: 'place.ready'; readonly task: string; readonly place: Place; readonly clash: readonly string[] }
+  | { readonly type: 'deed.failed'; readonly task: string | null; readonly iteration: number; readonly reason: string }
+  | {
+      readonly type: 'worker.begun'
+      readonly task: string | null
+      readonly iteration: number
+      readonly session: string
+    }
+  /** It stands still, or works again: null. */
+  | {
+      readonly type: 'worker.rests'
+      readonly task: string | null
+      readonly iteration: number
+      readonly rest: { readonly reason: string; readonly isLimit: boolean } | null
+    }
+  | { readonly type: 'worker.ended'; readonly task: string | null; readonly iteration: number; readonly end: WorkerEnd }
+  | {
+      readonly type: 'task.judged'
+      readonly task: string
+      readonly iteration: number
+      readonly evidence: Evidence
+      /** Null where nothing was run. */
+      readonly check: Checked | null
+      /** The list as the worker has left it. */
+      readonly list: ItemList
+      /** Files with a conflict that nobody has resolved. */
+      readonly unresolved: readonly string[]
+    }
+  | { readonly type: 'task.merged'; readonly task: string; readonly tip: string }
+  | {
+      readonly type: 'task.clashed'
+      readonly task: string
+      readonly files: readonly string[]
+      readonly reason: string
+      readonly detail: string
+    }
+  | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
+  | { readonly type: 'plan.seen'; readonly list: ItemList; readonly ground: Ground }
+  | { readonly type: 'list.marked'; readonly marks: readonly Mark[] }
+  | { readonly type: 'loop.landed'; readonly commit: string }
+  | { readonly type: 'loop.unlanded'; readonly reason: string }
+)
+
+export type LoopSignalType = LoopSignal['type']
+export type LoopSignalOf<T extends LoopSignalType> = Extract<LoopSignal, { type: T }>

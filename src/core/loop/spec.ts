@@ -1,0 +1,42 @@
+import type { Duration } from '../../lib/time.ts'
+
+/** What was asked of a loop. It never changes. */
+export interface LoopSpec {
+  /** The list of tasks, relative to where the loop was asked for; null for the project's task tracker. */
+  readonly list: string | null
+  /** Who works on them: as for `run`. */
+  readonly worker: Worker
+  /** What a project must pass for a task to be done: a line for a shell, and why it is this one. Null: nothing is run. */
+  readonly check: { readonly line: string; readonly why: string } | null
+  readonly checkLimit: Duration
+  /** A line for a shell that makes a fresh worktree ready to work in. */
+  readonly setup: string | null
+  /** How many tasks are worked on at a time, each in a worktree of its own; null: one after the other, right here. */
+  readonly parallel: number | null
+  /** Between two starts. */
+  readonly stagger: Duration
+  /** Iterations in all; null for no limit. */
+  readonly maxIterations: number | null
+  /** The same failure this often in a row blocks a task. */
+  readonly retries: number
+  /** Only the task with this label. */
+  readonly only: string | null
+  /** Bring it all into the user's branch at the end. */
+  readonly land: boolean
+  /** Plan first what is to be done for an idea, which is the session's prompt. */
+  readonly plan: Planning
+}
+
+/** `none`: the list is there. `only`: no more than the plan is wanted. `first`: a person looks at it before it is gone on. */
+export type Planning = 'none' | 'only' | 'first' | 'on'
+
+export interface Worker {
+  readonly agent: string
+  readonly argv: readonly string[]
+  readonly model: string | null
+  readonly effort: string | null
+  readonly autonomy: 'full' | 'edits' | 'ask'
+  /** For each iteration; null for no limit. */
+  readonly maxTime: Duration | null
+  readonly limits: { readonly usd: number | null; readonly tokens: number | null; readonly turns: number | null }
+}
