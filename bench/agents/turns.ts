@@ -100,7 +100,7 @@ function planOf(
   { stage, cwd, env }: { stage: Stage; cwd: string; env: Record<string, string> },
 ): LaunchPlan {
   const thin = path.join(path.dirname(stage.main), 'thin-pi.cjs')
-  const agents = knownAgents({ demoArgv: [], demoThreads: '', thin })
+  const agents = knownAgents({ demoArgv: [], loopArgv: [], demoThreads: '', thin })
   return agents(kind).plan({
     argv: [program(kind)],
     mode: 'headless',

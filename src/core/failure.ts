@@ -6,7 +6,8 @@ import type { Instant } from '../lib/time.ts'
  * be reached. `login`: the program is not allowed in. `context`: the conversation has grown too long. `thread-lost`: the
  * conversation cannot be resumed. `denied`: a tool was refused, so that the work cannot have been done. `empty`: it ended
  * without a word. `budget`: a limit of its own was reached. `setup`: it refuses to work like this at all, and would again.
- * `other`: it said that it failed, and nothing we know.
+ * `unfinished`: it has done what it could, and something is left to do. `review`: somebody has to look at what it has made
+ * before it goes on. `other`: it said that it failed, and nothing we know.
  */
 export type FailureKind =
   | 'rate-limit'
@@ -19,6 +20,8 @@ export type FailureKind =
   | 'empty'
   | 'budget'
   | 'setup'
+  | 'unfinished'
+  | 'review'
   | 'other'
 
 /**

@@ -78,6 +78,10 @@ function judgeFailure({ kind: trouble, text, resetAt, remedy }: Failure): EndVer
       }
     case 'setup':
       return { kind: 'failed', reason: withRemedy(`the agent cannot work like this: ${text}`, remedy), trouble }
+    case 'unfinished':
+      return { kind: 'failed', reason: text, trouble }
+    case 'review':
+      return { kind: 'blocked', reason: text, trouble, remedy }
     case 'other':
       return { kind: 'failed', reason: withRemedy(`the agent ended its turn with a failure: ${text}`, remedy), trouble }
   }

@@ -67,6 +67,8 @@ export interface Spec {
   readonly onExit?: readonly string[]
   /** The terminal it was asked for on, for a bell. */
   readonly tty?: string
+  /** The session that has started it, which it does not outlive; `key` is that one's own name for it. */
+  readonly parent?: { readonly id: string; readonly key: string }
   /** Its project is to be left without files about it. */
   readonly projectFiles?: false
   readonly createdAt: Instant

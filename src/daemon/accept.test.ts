@@ -18,7 +18,12 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
-const agents = knownAgents({ demoArgv: ['/usr/bin/env', 'demo'], thin: '/thin.cjs', demoThreads: '/threads' })
+const agents = knownAgents({
+  demoArgv: ['/usr/bin/env', 'demo'],
+  loopArgv: ['/usr/bin/env', 'loop'],
+  thin: '/thin.cjs',
+  demoThreads: '/threads',
+})
 
 function request(wishes: Partial<RunRequest> = {}): RunRequest {
   return {

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { AGENT_KINDS, AGENT_PROGRAMS } from '../api/contract/agent-kinds.ts'
+import { AGENT_KINDS, AGENT_PROGRAMS, LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { DEFAULT_SAVING } from '../core/checkpoint.ts'
@@ -55,6 +55,7 @@ export function accept(
     ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
     ...(request.projectFiles === false && { projectFiles: false }),
+    ...(request.parent !== undefined && { parent: request.parent }),
     createdAt: known.now,
   }
   assertWilling(spec, request, agent)
@@ -123,7 +124,7 @@ export function assertThreadFree(wanted: { agent: string; thread: string }, sess
 }
 
 function agentOf(request: RunRequest, agents: (kind: string) => Agent): Agent {
-  if (AGENT_KINDS.includes(request.agent)) return agents(request.agent)
+  if ([...AGENT_KINDS, ...LOOP_KINDS].includes(request.agent)) return agents(request.agent)
   const meant = nearest(request.agent, AGENT_KINDS)
   throw refusal(
     'agent-unknown',

@@ -76,6 +76,7 @@ async function userChannels(): Promise<Listing[]> {
 export function agentsFor(home: Home): (kind: string) => Agent {
   return knownAgents({
     demoArgv: [...selfArgv(), '__demo-agent'],
+    loopArgv: [...selfArgv(), '__loop'],
     demoThreads: path.join(home.root, 'demo'),
     thin: asset('thin-pi.cjs'),
   })

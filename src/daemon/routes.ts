@@ -36,6 +36,7 @@ import { readTracked } from '../world/os/tracker-file.ts'
 import { tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
 import { estateOf } from './estate.ts'
+import { childOf } from './child-of.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
 
@@ -90,6 +91,8 @@ async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) =>
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
+    const twin = request.parent && childOf(request.parent, host.store.all())
+    if (twin !== undefined) return { id: twin.spec.id, isUp: Promise.resolve() }
     await settleEnded(host)
     const { spec, prompt, thread } = accept(request, {
       agents: host.agents,

@@ -9,6 +9,7 @@ import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
 import { Keepers } from './keepers.ts'
 import { firstStep, type Inherited } from './legacy.ts'
+import { Offspring } from './offspring.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
 import { count, hasRecord } from './thread.ts'
@@ -33,6 +34,7 @@ export class Engine {
   readonly #hooks: HookRunner
   /** Who keep what is made, beside the work. */
   readonly keepers: Keepers
+  readonly #offspring: Offspring
   #isDown = false
 
   constructor(world: World) {
@@ -54,10 +56,12 @@ export class Engine {
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
     this.keepers = new Keepers(world, (id, signal) => this.#dispatch(id, signal))
+    this.#offspring = new Offspring(world.store, id => void this.stop(id).catch(cause => world.onTrouble(id, cause)))
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
       this.keepers.follow(session)
+      this.#offspring.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -80,6 +84,7 @@ export class Engine {
     this.#alarm.set()
     this.#rounds.wakeSetBack()
     this.keepers.start()
+    this.#offspring.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 

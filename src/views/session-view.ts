@@ -31,6 +31,7 @@ export function viewOf(session: Session, home: Home): SessionView {
     trouble: 'trouble' in phase ? phase.trouble : null,
     title: spec.title,
     cwd: spec.cwd,
+    parent: spec.parent?.id ?? null,
     attempt: session.attempt,
     restarts: session.restartCount,
     pid: seen?.pid ?? null,

@@ -57,3 +57,6 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [
 
 /** Every kind `--agent` accepts. */
 export const AGENT_KINDS: readonly string[] = [...AGENT_PROGRAMS.map(agent => agent.kind), 'demo', 'command']
+
+/** Our own programs that have others work: they are not asked for by `--agent`. */
+export const LOOP_KINDS: readonly string[] = ['ralph', 'build']

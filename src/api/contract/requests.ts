@@ -60,6 +60,11 @@ export interface RunRequest {
   readonly tty?: string
   /** False: no files about it in its project. Absent: there are. */
   readonly projectFiles?: boolean
+  /**
+   * The session it is started by, which it does not outlive. `key` is the starter's own name for it: the same one again is not a
+   * second session.
+   */
+  readonly parent?: { readonly id: string; readonly key: string }
 }
 
 /** How a session is taken up again. */
@@ -114,5 +119,5 @@ export interface AdoptRequest {
   /** Only tell what would be done. */
   readonly dryRun?: true
   /** The rest was written down with them. */
-  readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread'>
+  readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread' | 'parent'>
 }

@@ -71,6 +71,7 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   prompt: z.exactOptional(z.base64()),
   name: z.exactOptional(z.string()),
   thread: z.exactOptional(word),
+  parent: z.exactOptional(z.strictObject({ id: word, key: word })),
 })
 
 const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({

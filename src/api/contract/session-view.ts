@@ -15,6 +15,8 @@ export interface SessionView {
   /** The prompt's first line, or the command. */
   readonly title: string
   readonly cwd: string
+  /** The id of the session it was started by, such as a Ralph loop; null for one that a person has started. */
+  readonly parent: string | null
   readonly attempt: number
   readonly restarts: number
   /** The agent's process, null when none lives. */

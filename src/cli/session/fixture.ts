@@ -15,6 +15,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     reason: null,
     title: 'fix the login',
     cwd: '/home/dev/project',
+    parent: null,
     attempt: 1,
     restarts: 0,
     pid: 4242,

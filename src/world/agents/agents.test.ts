@@ -3,7 +3,12 @@ import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { orderOf } from '../../testkit/agents/fixtures.ts'
 import { knownAgents } from './agents.ts'
 
-const agents = knownAgents({ demoArgv: ['node', 'demo'], demoThreads: '/threads', thin: '/thin.cjs' })
+const agents = knownAgents({
+  demoArgv: ['node', 'demo'],
+  loopArgv: ['node', 'loop'],
+  demoThreads: '/threads',
+  thin: '/thin.cjs',
+})
 
 test('every agent that may be asked for is known by its kind, and no other', () => {
   expect(AGENT_KINDS.map(kind => agents(kind).kind)).toEqual(AGENT_KINDS)

@@ -7,11 +7,13 @@ import { demo } from './demo/demo.ts'
 import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode/opencode.ts'
 import { pi } from './pi/pi.ts'
+import { ralph } from './ralph/ralph.ts'
 
 /** Every agent we know, by kind. */
 export function knownAgents(options: {
   demoArgv: readonly string[]
   demoThreads: string
+  loopArgv: readonly string[]
   /** The file that makes pi write less. */
   thin: string
 }): (kind: string) => Agent {
@@ -23,6 +25,8 @@ export function knownAgents(options: {
     opencode,
     pi({ thin: options.thin }),
     gemini,
+    ralph('ralph', options.loopArgv),
+    ralph('build', options.loopArgv),
   ]
   const byKind = new Map(agents.map(agent => [agent.kind, agent]))
   return kind => {
