@@ -18,6 +18,7 @@ const PARTS = {
   './daemon/daemon.ts': 'daemon',
   './daemon/direct.ts': 'direct',
   './demo/demo.ts': 'demo',
+  './loop/program.ts': 'loop',
   './world/agents/demo/program.ts': 'demo-agent',
 }
 const separate = {

@@ -1,4 +1,4 @@
-/** The one program: a command line, and under names of its own the supervisor and the demo agent. */
+/** The one program: a command line, and under names of its own the supervisor, the demo agent and the loops. */
 async function main([first, ...rest]: readonly string[]): Promise<void> {
   if (first === '__daemon') {
     const { daemon } = await import('./daemon/daemon.ts')
@@ -7,6 +7,10 @@ async function main([first, ...rest]: readonly string[]): Promise<void> {
   if (first === '__demo-agent') {
     const { demoAgent } = await import('./world/agents/demo/program.ts')
     return demoAgent(rest)
+  }
+  if (first === '__loop') {
+    const { loopProgram } = await import('./loop/program.ts')
+    return loopProgram(rest)
   }
   const { cli } = await import('./cli/cli.ts')
   return cli(process.argv.slice(2), {

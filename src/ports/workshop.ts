@@ -50,8 +50,8 @@ export interface Workshop {
   merge(bench: Bench, branch: string, message: string): Promise<Merged>
   /** Begins a merge and leaves the conflict in the files, for somebody to resolve; one that is begun already stays. */
   clash(bench: Bench, branch: string): Promise<readonly string[]>
-  /** Commits these paths of a worktree of ours and nothing else; nothing is done where they are unchanged. */
-  commit(bench: Bench, paths: readonly string[], message: string): Promise<void>
+  /** Commits these paths, as seen from its top, of a worktree of ours and nothing else, where they are changed. Answers where the branch stands. */
+  commit(bench: Bench, paths: readonly string[], message: string): Promise<string>
   /** Removes a worktree and its branch, if all of it is in `into` or in no way different from `base`; else both stay. */
   clear(cwd: string, bench: Bench, into: string): Promise<Cleared>
   /** Moves the branch of a worktree of ours back to a commit, files included. What it held stays reachable by its own branch. */

@@ -7,10 +7,13 @@ import { isAtWork, type Loop, type LoopTask } from './loop.ts'
 export function adopt(loop: Loop, list: ItemList, at: Instant): Loop {
   const known = new Map(loop.tasks.map(task => [task.item.key, task]))
   const isMarked = (key: string): boolean => loop.toMark.some(mark => mark.key === key)
+  // While an agent is at work in the same files, nobody knows who has ticked what: it is looked at when that is judged.
+  const isInDoubt = loop.marking === 'here' && loop.tasks.some(isAtWork)
   let number = loop.tasks.reduce((most, task) => Math.max(most, task.number), 0)
   const listed = list.items.map(item => {
     const before = known.get(item.key) ?? newTask(item, ++number)
     const task = { ...before, item }
+    if (isInDoubt) return task
     return loop.marking === 'here' && !isMarked(item.key) ? byHand(task, at) : ticked(task, at)
   })
   const keys = new Set(list.items.map(({ key }) => key))

@@ -29,10 +29,7 @@ const ANSWERS: Answers = {
   'task.clashed': onClashed,
   'task.cleared': onCleared,
   'plan.seen': onPlanSeen,
-  'list.marked': (loop, { marks }) => ({
-    ...loop,
-    toMark: loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone)),
-  }),
+  'list.marked': onMarked,
   'loop.landed': (loop, { at }) => end({ ...loop, landedAt: at }, at, conclude(loop)),
   'loop.unlanded': (loop, { at, reason }) =>
     end(loop, at, { kind: 'unfinished', reason: `${conclude(loop).reason}, but not landed: ${reason}` }),
@@ -54,6 +51,12 @@ function begin(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Lo
   const known = { ...loop, branch, tip: loop.tip ?? tip, marking }
   const adopted = withNotes(adopt(known, list, at), notes)
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
+}
+
+/** What could not be written is told, and not tried for ever. */
+function onMarked(loop: Loop, { marks, trouble }: LoopSignalOf<'list.marked'>): Loop {
+  const toMark = loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone))
+  return withNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])
 }
 
 /** Begins what can be begun, and ends the loop when nothing can. */

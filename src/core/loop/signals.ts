@@ -79,7 +79,7 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
     }
   | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
   | { readonly type: 'plan.seen'; readonly list: ItemList; readonly ground: Ground }
-  | { readonly type: 'list.marked'; readonly marks: readonly Mark[] }
+  | { readonly type: 'list.marked'; readonly marks: readonly Mark[]; readonly trouble: string | null }
   | { readonly type: 'loop.landed'; readonly commit: string }
   | { readonly type: 'loop.unlanded'; readonly reason: string }
 )

@@ -54,6 +54,10 @@ export function onDeedFailed(loop: Loop, { at, task: key, iteration, reason }: L
   if (key === null) return withNotes({ ...loop, halt: reason }, [reason])
   const task = taskOf(loop, key)
   if (!isCurrent(task, iteration)) return loop
+  if (task.stand.name === 'merging') {
+    const flaw = { kind: 'clash', reason, detail: '' } as const
+    return withTask(loop, key, one => ({ ...one, stand: { name: 'blocked', at, flaw } }))
+  }
   return withTask(loop, key, one =>
     failed(one, { kind: 'failed', reason, detail: '' }, { at, retries: loop.spec.retries }),
   )

@@ -1,0 +1,41 @@
+import path from 'node:path'
+import type { Deed } from '../../core/loop/deeds.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { invariant, Trouble } from '../../lib/trouble.ts'
+import type { Bench } from '../../ports/workshop.ts'
+import type { Desk } from '../gear.ts'
+
+type Prepare = Extract<Deed, { type: 'prepare' }>
+
+/** Makes ready where a task is worked on. One that was worked on before goes on where it was. */
+export async function prepare({ task, role }: Prepare, desk: Desk): Promise<void> {
+  const { gear, loop, report } = desk
+  const { spec, workshop, layout, self } = gear
+  const { key } = task.item
+  if (spec.parallel === null) {
+    const place = task.place ?? { cwd: self.cwd, branch: null, since: await workshop.snapshot(self.cwd) }
+    return report({ type: 'place.ready', task: key, place, clash: [] })
+  }
+  const { tip } = loop()
+  invariant(tip !== null, 'a loop with worktrees has no tip')
+  const bench = role === 'resolve' ? layout.resolution(task) : layout.task(task)
+  const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)
+  await workshop.open(self.cwd, bench, from)
+  await setUp(task, bench, desk)
+  const clash = role === 'resolve' ? await workshop.clash(bench, layout.task(task).branch) : []
+  const place = { cwd: layout.within(bench), branch: bench.branch, since: { head: from, tree: `${from}^{tree}` } }
+  report({ type: 'place.ready', task: key, place, clash })
+}
+
+async function setUp(task: LoopTask, bench: Bench, { gear, ending }: Desk): Promise<void> {
+  const { spec, checks, env, layout } = gear
+  if (spec.setup === null) return
+  const log = path.join(gear.logs, `setup-${task.number}.log`)
+  const check = { line: spec.setup, why: 'as asked' }
+  const { ok, how, tail } = await checks.run(
+    check,
+    { cwd: layout.within(bench), env, log, limit: spec.checkLimit },
+    ending,
+  )
+  if (!ok) throw new Trouble('setting up a worktree', `${how}\n${tail}`, { mayHelpToRetry: false })
+}

@@ -1,0 +1,48 @@
+import type { Loop } from '../core/loop/loop.ts'
+import type { LoopSignal } from '../core/loop/signals.ts'
+import type { LoopSpec } from '../core/loop/spec.ts'
+import type { Instant } from '../lib/time.ts'
+import type { Checks } from '../ports/checks.ts'
+import type { TaskSource } from '../ports/task-source.ts'
+import type { Workshop } from '../ports/workshop.ts'
+import type { Home } from '../world/os/home.ts'
+import type { Hands } from './hands.ts'
+import type { Layout } from './layout.ts'
+
+/** The loop's own session. */
+export interface Self {
+  readonly id: string
+  readonly name: string
+  readonly task: string
+  readonly cwd: string
+  /** What it was asked for: the idea, for one that plans. */
+  readonly prompt: string
+}
+
+/** All that a loop works with. */
+export interface Gear {
+  readonly self: Self
+  readonly home: Home
+  readonly spec: LoopSpec
+  /** What its workers and checks are given. */
+  readonly env: Readonly<Record<string, string>>
+  readonly source: TaskSource
+  readonly workshop: Workshop
+  readonly checks: Checks
+  readonly hands: Hands
+  readonly layout: Layout
+  /** Where checks leave what they say. */
+  readonly logs: string
+  readonly now: () => Instant
+}
+
+/** What a deed sees of the loop while it is at it. */
+export interface Desk {
+  readonly gear: Gear
+  /** As it is at this moment. */
+  readonly loop: () => Loop
+  readonly report: (signal: WithoutTime<LoopSignal>) => void
+  readonly ending: AbortSignal
+}
+
+type WithoutTime<S> = S extends unknown ? Omit<S, 'at'> : never

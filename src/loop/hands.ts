@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from '../api/client.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import type { SessionView } from '../api/contract/session-view.ts'
+import type { Session } from '../core/session.ts'
+import { Refusal } from '../lib/refusal.ts'
+import type { Duration } from '../lib/time.ts'
+import { readSession } from '../views/sessions.ts'
+import { watchSession } from '../views/watch-session.ts'
+import type { Home } from '../world/os/home.ts'
+import { readAll, readOne } from '../world/store/read.ts'
+
+/** A supervisor that is away is back within a second, unless its user wants none. */
+const LOOK_AGAIN: Duration = 500
+
+/** Those who work for a loop: sessions of the same supervisor, each started once however often it is asked for. */
+export class Hands {
+  readonly #home: Home
+  readonly #parent: string
+
+  constructor(home: Home, parent: string) {
+    this.#home = home
+    this.#parent = parent
+  }
+
+  /** Sees to it that this one is there and goes on, unless it has come to its end. */
+  async engage(key: string, request: Omit<RunRequest, 'parent'>, ending: AbortSignal): Promise<SessionView> {
+    const known = this.#children().find(({ spec }) => spec.parent?.key === key)
+    if (known === undefined) {
+      return this.#patiently(client => client.run({ ...request, parent: { id: this.#parent, key } }), ending)
+    }
+    const { id } = known.spec
+    if (isStopped(known)) return this.#patiently(client => client.resume(id), ending)
+    return readSession(this.#home, id) as SessionView
+  }
+
+  /** As it is now and after each change, until it has ended. */
+  watch(id: string, ending: AbortSignal): AsyncGenerator<SessionView> {
+    return watchSession(this.#home, id, ending)
+  }
+
+  record(id: string): Session | undefined {
+    return readOne(this.#home, id)
+  }
+
+  /** Whether we are to end ourselves: then those who work for us are stopped as well, and not by anybody's hand. */
+  isLeaving(): boolean {
+    const self = readOne(this.#home, this.#parent)
+    return self === undefined || self.wanted === 'stop'
+  }
+
+  /** Stops all that are alive; resolves when that is recorded. */
+  async dismiss(ending: AbortSignal): Promise<void> {
+    const alive = this.#children().filter(({ phase, wanted }) => phase.name !== 'ended' && wanted !== 'stop')
+    await Promise.all(alive.map(({ spec }) => this.#patiently(client => client.stop(spec.id), ending)))
+  }
+
+  #children(): Session[] {
+    return readAll(this.#home).filter(({ spec }) => spec.parent?.id === this.#parent)
+  }
+
+  /** While nobody answers, somebody will. */
+  async #patiently<T>(ask: (client: ReturnType<typeof connect>) => Promise<T>, ending: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        return await ask(connect(this.#home.daemonSocket))
+      } catch (cause) {
+        if (!(cause instanceof Refusal) || cause.code !== 'daemon-unreachable') throw cause
+        await pause(LOOK_AGAIN, undefined, { signal: ending })
+      }
+    }
+  }
+}
+
+function isStopped({ phase }: Session): boolean {
+  return phase.name === 'ended' && phase.outcome === 'stopped'
+}

@@ -1,0 +1,73 @@
+import type { Loop, LoopTask } from '../core/loop/loop.ts'
+import { wantedOf } from '../core/loop/choose.ts'
+
+/** What a person would want to hear of the step from one to the other, one sentence each. */
+export function narrate(before: Loop, after: Loop): string[] {
+  const known = new Map(before.tasks.map(task => [task.item.key, task]))
+  return [
+    ...after.notes.filter(note => !before.notes.includes(note)).map(note => `note: ${note}`),
+    ...begun(before, after),
+    ...after.tasks.flatMap(task => told(known.get(task.item.key), task, after)),
+    ...width(before, after),
+    ...(after.halt !== null && before.halt === null ? [`■ no other task is begun: ${after.halt}`] : []),
+  ]
+}
+
+function begun(before: Loop, after: Loop): string[] {
+  const planned = after.plan.at(-1)
+  if (planned?.session != null && before.plan.at(-1)?.session == null)
+    return [`▸ the plan is made by ${planned.session}`]
+  if (before.tasks.length > 0 || after.tasks.length === 0) return []
+  const wanted = wantedOf(after)
+  const open = wanted.filter(({ stand }) => stand.name !== 'done').length
+  const check = after.spec.check === null ? 'no check' : `check: ${after.spec.check.line} (${after.spec.check.why})`
+  return [`${open} of ${wanted.length} tasks to do in ${after.spec.list ?? 'the task tracker'}; ${check}`]
+}
+
+function told(before: LoopTask | undefined, task: LoopTask, loop: Loop): string[] {
+  const { item, stand, tries } = task
+  const name = `${item.label}. ${item.title}`
+  const last = tries.at(-1)
+  if (last?.session != null && before?.tries.at(-1)?.session !== last.session)
+    return [
+      `▸ ${name}: ${last.role === 'resolve' ? 'brought together' : 'worked on'} by ${last.session}, iteration ${last.iteration}`,
+    ]
+  const resting = restOf(task)
+  if (resting !== null && (before === undefined || restOf(before) === null)) return [`◔ ${name}: ${resting}`]
+  if (before?.stand.name === stand.name) return []
+  switch (stand.name) {
+    case 'judging':
+      return [`◌ ${name}: is looked at`]
+    case 'merging':
+      return [`◌ ${name}: proven (${last?.verdict ?? ''}), to be merged`]
+    case 'done':
+      return before === undefined && tries.length === 0 ? [] : [`✔ ${name}: ${stand.how}${progress(loop)}`]
+    case 'blocked':
+      return [`■ ${name}: blocked, ${stand.flaw.reason}`]
+    case 'open':
+      return last?.flaw == null ? [] : [`✗ ${name}: ${last.flaw.reason}`]
+    case 'opening':
+      return stand.role === 'resolve' ? [`✗ ${name}: ${last === undefined ? '' : tries.at(-2)?.flaw?.reason}`] : []
+    default:
+      return []
+  }
+}
+
+function restOf({ stand }: LoopTask): string | null {
+  return stand.name === 'working' ? stand.rest : null
+}
+
+function progress(loop: Loop): string {
+  const wanted = wantedOf(loop)
+  const done = wanted.filter(({ stand }) => stand.name === 'done').length
+  return `  (${done} of ${wanted.length})`
+}
+
+function width(before: Loop, after: Loop): string[] {
+  if (before.width === after.width) return []
+  return [
+    after.width < before.width
+      ? `fewer at a time after a usage limit: ${after.width}`
+      : `more at a time again: ${after.width}`,
+  ]
+}
