@@ -59,7 +59,7 @@ const COMMANDS = {
   update: () => change(() => Object.assign(issueNamed(rest[0]), { status: valueOf('--status') ?? 'in_progress' })),
   close: () => (is('slow-to-close') ? waitFor('go', close) : close()),
   ...(release !== 'new' && { sync }),
-  ...(['new', 'latest'].includes(release) && { dolt }),
+  ...(['new', 'latest'].includes(release) && { dolt, reopen }),
 }
 
 /** One that is closed already stays as it is. Fails only when none of them could be closed. */
@@ -75,6 +75,12 @@ function close() {
   const tell = () => (isJson ? answer(found.map(issueNamed)) : say('Closed'))
   if (is('slow-to-answer')) waitFor('go', tell)
   else tell()
+}
+
+function reopen() {
+  if (flags.includes('--help')) return say('Usage:\n  bd reopen [id...] [flags]\n\nFlags:\n  -r, --reason string')
+  if (issueNamed(rest[0]) === undefined) return fail('no issue found')
+  change(() => Object.assign(issueNamed(rest[0]), { status: 'open', reopen_reason: valueOf('--reason') }))
 }
 
 /** Real up to 0.49: it also commits, pulls and pushes unless it is told to only write the issues out. */

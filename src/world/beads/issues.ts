@@ -26,3 +26,9 @@ const STATES: ReadonlyMap<unknown, Task['state']> = new Map([
   ['closed', 'done'],
   ['tombstone', 'done'],
 ])
+
+/** bd 1.0 shows one issue as a list of one; others have shown it alone. */
+export function asList(answer: unknown): unknown {
+  const isIssue = typeof answer === 'object' && answer !== null && 'id' in answer
+  return isIssue ? [answer] : answer
+}

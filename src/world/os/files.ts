@@ -2,13 +2,25 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../lib/trouble.ts'
 
+/**
+ * Puts new content into somebody's file, as durably: where a link leads to, and with the rights that it has. Nothing is written
+ * where nothing is different.
+ */
+export function rewriteDurably(file: string, change: (content: Buffer) => Uint8Array): void {
+  const target = fs.realpathSync(file)
+  const content = fs.readFileSync(target)
+  const changed = change(content)
+  if (!content.equals(changed)) writeDurably(target, changed, fs.statSync(target).mode & 0o7777)
+}
+
 /** Writes a file so that after power loss it holds either the old or the new content, and the new once we return. */
-export function writeDurably(file: string, content: string | Uint8Array): void {
+export function writeDurably(file: string, content: string | Uint8Array, mode = 0o600): void {
   const draft = `${file}.${process.pid}.tmp`
   withoutLitter(draft, () => {
     const fd = fs.openSync(draft, 'w', 0o600)
     try {
       fs.writeFileSync(fd, content)
+      if (mode !== 0o600) fs.fchmodSync(fd, mode)
       fs.fsyncSync(fd)
     } finally {
       fs.closeSync(fd)

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { markChecklist, readChecklist } from './checklist.ts'
+
+const lines = (...all: string[]): string => all.join('\n')
+const titlesIn = (...all: string[]): string[] => readChecklist(lines(...all)).items.map(({ title }) => title)
+const objectionsTo = (...all: string[]): readonly string[] => readChecklist(lines(...all)).objections
+
+/** Each task by its number, with the numbers of those it waits for. */
+function orderIn(...all: string[]): string[] {
+  const { items } = readChecklist(lines(...all))
+  const labels = new Map(items.map(({ key, label }) => [key, label]))
+  return items.map(({ label, after }) => [label, ...after.map(key => labels.get(key))].join(' < '))
+}
+
+/** Ticks or unticks by title. */
+function mark(text: string, isDone: boolean, ...titles: string[]): string {
+  const { items } = readChecklist(text)
+  const meant = items.filter(({ title }) => titles.includes(title))
+  return markChecklist(
+    text,
+    meant.map(({ key }) => ({ key, isDone, reason: '' })),
+  )
+}
+
+describe('a box', () => {
+  test('is a task with any mark, under any heading', () => {
+    const text = lines('# PRD', '- [ ] a', '* [x] b', '', 'Part two', '---', '+ [X] c', '', '1. [ ] d', '2) [ ] e')
+    expect(readChecklist(text).items.map(({ title, path, isDone }) => [title, path.join('/'), isDone])).toEqual([
+      ['a', 'PRD', false],
+      ['b', 'PRD', true],
+      ['c', 'PRD/Part two', true],
+      ['d', 'PRD/Part two', false],
+      ['e', 'PRD/Part two', false],
+    ])
+  })
+
+  test('is none in code, in comments, without words, or without a blank after it', () => {
+    const code = ['```sh', '- [ ] no', '```', '~~~', '- [ ] no', '```', '~~~', '', '    - [ ] no', '']
+    expect(titlesIn(...code, '<!-- - [ ] no', '- [ ] no', '--> - [ ] no', '- [ ]', '- [ ]no', '-[ ] no')).toEqual([])
+    expect(objectionsTo('a', '', '- [ ] ')).toEqual(['line 3 has a box without words: it is no task'])
+  })
+
+  test('is there again after code that ends with its item, and after a comment that is never closed', () => {
+    expect(titlesIn('- [ ] a', '  ```', '  - [ ] no', '- [ ] b')).toEqual(['a', 'b'])
+    expect(titlesIn('- [ ] read `<!--` and <!-- more', '', '<!-- what', '- [ ] b')).toEqual([
+      'read `<!--` and <!-- more',
+      'b',
+    ])
+  })
+
+  test('may stand in a quotation, and after another mark on its line', () => {
+    expect(titlesIn('> - [ ] a', '>   - [ ] b', 'words', '1. - [ ] c')).toEqual(['b', 'c'])
+  })
+
+  test('with boxes below it is no task, but what they are part of', () => {
+    const { items } = readChecklist(lines('- [ ] a', '  - b', '\t- [ ] c <!-- hint -->', '      - plain', '- [ ] d'))
+    expect(items.map(({ title, path, body }) => ({ title, path, body }))).toEqual([
+      { title: 'c', path: ['a', 'b'], body: '- plain' },
+      { title: 'd', path: [], body: '' },
+    ])
+  })
+
+  test('has for its body all that stands in it, as if it began at the margin', () => {
+    const text = lines(
+      '1. [ ] a',
+      'goes on',
+      '',
+      '   More.',
+      '   - x',
+      '',
+      '     ```',
+      '      - [ ] y',
+      '     ```',
+      '',
+      'Not.',
+    )
+    expect(readChecklist(text).items[0]?.body).toBe('goes on\n\nMore.\n- x\n\n  ```\n   - [ ] y\n  ```')
+  })
+})
+
+describe('an order', () => {
+  test('is stated by numbers: each waits for all of the one before it', () => {
+    expect(
+      orderIn('1. [ ] a', '2. [ ] b', '   - [ ] c', '   - [ ] d', '3. [ ] e', '', 'words', '', '1. [ ] f'),
+    ).toEqual(['1', '2 < 1', '3 < 1', '4 < 2 < 3', '5'])
+  })
+
+  test('is stated at the end of a title or in a comment, by numbers and titles, for all below as well', () => {
+    expect(
+      orderIn(
+        '# Base',
+        '- [ ] a (after 2 and 3)',
+        '- [ ] b <!-- after: "C, or so" -->',
+        '- [ ] C, or so',
+        '- [ ] d (depends on: #1, b)',
+        '  - [ ] e',
+        '# More (after: "base")',
+        '- [ ] f',
+      ),
+    ).toEqual(['1 < 2 < 3', '2 < 3', '3', '4 < 1 < 2', '5 < 1 < 2 < 3 < 4'])
+  })
+
+  test('is stated by groups: each waits for all lower ones, and what has none for nobody', () => {
+    expect(
+      orderIn('- [ ] a <!-- group: 1 -->', '- [ ] b <!-- group: 1 -->', '- [ ] c', '## d <!-- group: 3 -->', '- [ ] e'),
+    ).toEqual(['1', '2', '3', '4 < 1 < 2'])
+  })
+
+  test('that cannot be followed is objected to', () => {
+    expect(objectionsTo('- [ ] a (after 7)', '- [ ] b (after 2)', '- [ ] c (after the release)')).toEqual([
+      'task 1 (a) is to wait for “7”, which is not in the list: it does not',
+      'task 2 (b) is to wait for itself: it does not',
+      'task 3 (c) is to wait for “the release”, which is not in the list: it does not',
+    ])
+    const circle = ['1. [ ] a (after 3)', '2. [ ] b', '3. [ ] c']
+    expect(orderIn(...circle)).toEqual(['1 < 3', '2', '3 < 2'])
+    expect(objectionsTo(...circle)).toEqual([
+      'task 2 (b) and task 1 (a) wait for each other: the first does not wait for the second',
+    ])
+  })
+})
+
+describe('a key', () => {
+  const keys = (...all: string[]): string[] => readChecklist(lines(...all)).items.map(({ key }) => key)
+
+  test('stays when boxes are ticked, notes are changed and others come and go', () => {
+    expect(keys('# P', '- [x] a (after 2)', '- [ ] b')).toEqual(keys('# P', '* [ ] a  <!-- x -->', '- [ ] b (after 1)'))
+    expect(keys('# P', '- [ ] new', '', '- [ ] a')[1]).toBe(keys('# P', '- [ ] a')[0])
+  })
+
+  test('is another for each of several that are called the same', () => {
+    expect(new Set(keys('- [ ] a', '- [ ] a', '# P', '- [ ] a')).size).toBe(3)
+  })
+})
+
+describe('marking', () => {
+  const text = '\ufeff- [ ] a\r\n  - [ ] b \r\n\t- [X] c\r\n- [ ] d\r- [x] \udcff'
+
+  test('ticks what has boxes below it with the last of them, and unticks it with the first', () => {
+    const flat = lines('- [ ] a', '  - [ ] b', '  - [X] c')
+    const ticked = mark(flat, true, 'b')
+    expect(ticked).toBe(lines('- [x] a', '  - [x] b', '  - [X] c'))
+    expect(mark(ticked, false, 'c')).toBe(lines('- [ ] a', '  - [x] b', '  - [ ] c'))
+  })
+
+  test('changes no other byte, and passes over what is not there', () => {
+    expect(mark(text, true, 'd')).toBe(text.replace('[ ] d', '[x] d'))
+    expect(markChecklist(text, [{ key: 'gone', isDone: true, reason: '' }])).toBe(text)
+  })
+
+  test('leaves what is marked so already', () => {
+    expect(mark(lines('- [X] a', '- [ ] b'), true, 'a')).toBe(lines('- [X] a', '- [ ] b'))
+  })
+})

@@ -1,0 +1,73 @@
+import { oneLine } from '../../lib/terminal-text.ts'
+import { wellFormed } from '../../lib/lossless-text.ts'
+import { unveil } from './html-comments.ts'
+import { Blocks } from './blocks.ts'
+import { dedented, indented, isBlank, type Line } from './markdown-line.ts'
+import type { Entry } from './outline-entry.ts'
+
+/** A heading or a list's item of a Markdown text, with what stands in it. */
+export interface Outlined {
+  readonly title: string
+  readonly comments: readonly string[]
+  readonly parent: Outlined | null
+  /** Where the character in its box stands; null for what has none. */
+  readonly box: { readonly at: number; readonly isTicked: boolean } | null
+  /** A list with numbers has one, the same for all of its items. */
+  readonly numbered: number | null
+  /** Counted from 1. */
+  readonly line: number
+  readonly body: string
+}
+
+/** The headings and items of a Markdown text, in their order. */
+export function outline(text: string): Outlined[] {
+  const { lines, starts } = linesOf(text)
+  const blocks = new Blocks()
+  let hiddenTo = -1
+  for (const [index, raw] of lines.entries()) {
+    if (index <= hiddenTo) continue
+    const from = blocks.quoted({ text: raw, at: index === 0 && raw.startsWith('\ufeff') ? 1 : 0, column: 0 })
+    if (blocks.takeCode(indented(from))) continue
+    const { text, comments, endsIn } = unveil(lines, index, from.at)
+    hiddenTo = endsIn ?? hiddenTo
+    const line: Line = indented({ ...from, text })
+    if (isBlank(line) && text !== raw) continue
+    blocks.take(line, { comments, line: index + 1, start: starts[index] as number })
+  }
+  return outlined(blocks.entries)
+}
+
+/** Lines without their ends, and where each begins. */
+function linesOf(text: string): { lines: string[]; starts: number[] } {
+  const lines: string[] = []
+  const starts: number[] = []
+  let start = 0
+  for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r|$/g)) {
+    lines.push(text.slice(start, index))
+    starts.push(start)
+    start = index + end.length
+  }
+  return { lines, starts }
+}
+
+function outlined(entries: readonly Entry[]): Outlined[] {
+  const all = new Map<Entry, Outlined>()
+  for (const entry of entries) {
+    const { comments, box, numbered, line, content } = entry
+    all.set(entry, {
+      title: oneLine(wellFormed(entry.title)),
+      comments: comments.map(wellFormed),
+      parent: entry.parent === null ? null : (all.get(entry.parent) ?? null),
+      box,
+      numbered,
+      line,
+      body: bodyOf(entry.lines, content),
+    })
+  }
+  return [...all.values()]
+}
+
+function bodyOf(lines: readonly string[], content: number): string {
+  const text = lines.map(line => dedented(line, content).trimEnd()).join('\n')
+  return wellFormed(text.replace(/^\n+/, '').trimEnd())
+}

@@ -1,0 +1,116 @@
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import type { Node, Pair, YAMLMap } from 'yaml'
+import { wellFormed } from '../../lib/lossless-text.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { wordsOf } from '../../lib/trouble.ts'
+
+/** A task of a YAML file, and where in the file it stands. */
+export interface YamlEntry {
+  readonly id: string | null
+  readonly title: string
+  readonly body: string
+  readonly isDone: boolean
+  readonly group: number | null
+  readonly after: readonly string[]
+  readonly map: YAMLMap
+}
+
+export interface YamlTasks {
+  readonly entries: readonly YamlEntry[]
+  readonly objections: readonly string[]
+}
+
+/** The names that an entry's fields go by. */
+const FIELDS = {
+  title: ['title', 'name', 'task'],
+  body: ['description', 'body'],
+  group: ['parallel_group', 'group'],
+  after: ['depends_on', 'after'],
+  id: ['id'],
+} as const
+
+/** Fields that say whether it is done: the first two by yes or no, the last in a word. */
+export const DONE_FIELDS = ['completed', 'done', 'status'] as const
+const DONE_WORDS = /^(?:true|yes|on|done|completed?|closed)$/i
+
+/** The tasks of a YAML file: a list, or one under `tasks`. Throws what is wrong with it, in a sentence with its place. */
+export function yamlEntries(text: string): YamlTasks {
+  const lines = new LineCounter()
+  const doc = parseDocument(text, { lineCounter: lines })
+  const [error] = doc.errors
+  if (error !== undefined) throw new Error(`${placeAt(lines, error.pos[0])}: ${sentenceOf(error.message)}`)
+  const contents = doc.contents as Node | null
+  const list = isMap(contents) ? contents.get('tasks', true) : contents
+  if (!isSeq(list)) return { entries: [], objections: [] }
+  const objections: string[] = []
+  const entries = list.items.flatMap(item => {
+    const entry = isMap(item) ? placed(lines, item, () => entryOf(doc, item)) : null
+    if (entry === null) objections.push(objectionTo(item, lines))
+    return entry ?? []
+  })
+  return { entries, objections }
+}
+
+/** The field that goes by the first of these names. */
+export function fieldOf(map: YAMLMap, names: readonly string[]): Pair | undefined {
+  const named = (name: string) => map.items.find(({ key }) => isScalar(key) && key.value === name)
+  return names.map(named).find(pair => pair !== undefined)
+}
+
+export const TITLE_FIELDS = FIELDS.title
+
+export function isDoneValue(value: unknown): boolean {
+  return DONE_WORDS.test(String(value))
+}
+
+function entryOf(doc: Document, map: YAMLMap): YamlEntry | null {
+  const valueOf = (names: readonly string[]): unknown => {
+    const value = fieldOf(map, names)?.value
+    return isNode(value) ? value.toJS(doc) : value
+  }
+  const title = oneLine(wordsIn(valueOf(FIELDS.title)))
+  if (title === '') return null
+  const after = valueOf(FIELDS.after)
+  const id = wordsIn(valueOf(FIELDS.id))
+  const group = Number(wordsIn(valueOf(FIELDS.group)) || Number.NaN)
+  return {
+    title,
+    id: id === '' ? null : id,
+    body: wordsIn(valueOf(FIELDS.body)).trim(),
+    isDone: DONE_FIELDS.some(name => isDoneValue(valueOf([name]))),
+    group: Number.isFinite(group) ? group : null,
+    after: (Array.isArray(after) ? after : [after]).map(wordsIn).filter(Boolean),
+    map,
+  }
+}
+
+/** yaml 2.9: that an alias means nothing, or far too much, is found out only when it is followed. */
+function placed<T>(lines: LineCounter, { range }: Node, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new Error(`${placeAt(lines, range?.[0] ?? 0)}: ${wordsOf(cause)}`, { cause })
+  }
+}
+
+/** Numbers and words as text; nothing of what has parts of its own. */
+function wordsIn(value: unknown): string {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
+  return isPlain ? wellFormed(String(value)) : ''
+}
+
+function objectionTo(item: unknown, lines: LineCounter): string {
+  const place = placeAt(lines, isNode(item) ? (item.range?.[0] ?? 0) : 0)
+  if (isAlias(item)) return `${place}: an alias is no task of its own`
+  return `${place}: an entry without a title is no task; write “- title: …”`
+}
+
+function placeAt(lines: LineCounter, offset: number): string {
+  const { line, col } = lines.linePos(offset)
+  return `line ${line}, column ${col}`
+}
+
+/** yaml 2.9: after the sentence come the place, which we tell ourselves, and the line. */
+function sentenceOf(message: string): string {
+  return oneLine(message.replace(/ at line \d+, column \d+:[\s\S]*$/, ''))
+}
