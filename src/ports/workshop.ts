@@ -13,6 +13,17 @@ export type Cleared =
   /** Something in it is nowhere else: what, in a sentence. */
   | { readonly kind: 'kept'; readonly reason: string }
 
+/** What there is around a folder. */
+export interface Surveyed {
+  readonly top: string
+  /** Null when none is checked out. */
+  readonly branch: string | null
+  /** Null in a repository without a commit. */
+  readonly head: string | null
+  /** Whether there is nothing to commit, untracked files included. */
+  readonly isClean: boolean
+}
+
 /** A working tree of its own on a branch of its own. */
 export interface Bench {
   readonly path: string
@@ -26,8 +37,8 @@ export interface Bench {
  * hook of the repository is run, nothing asks for a password or an editor. What goes wrong is thrown as `Trouble`.
  */
 export interface Workshop {
-  /** Whether there is a repository around this folder, with a commit in it. */
-  survey(cwd: string): Promise<{ top: string; branch: string | null; head: string | null; isClean: boolean } | null>
+  /** The repository around this folder; null when there is none. */
+  survey(cwd: string): Promise<Surveyed | null>
   /** Makes a repository of a folder that is none, with a first commit of what lies in it; one that is there stays. */
   found(cwd: string): Promise<void>
   /** Remembers what lies there now; git keeps it for weeks at least. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../lib/trouble.ts'
-import { hideFromGit } from './hide-from-git.ts'
+import { hideFromGit } from '../os/hide-from-git.ts'
 import { type Folder, openFolder } from './open-folder.ts'
 import { readIn } from './own-file.ts'
 

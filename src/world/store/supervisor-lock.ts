@@ -1,29 +1,18 @@
 import fs from 'node:fs'
-import { type Database, openDatabase } from '../os/sqlite.ts'
+import { KernelLock } from '../os/kernel-lock.ts'
 
-/**
- * The lock of the one supervisor: an exclusive SQLite lock held for life. The kernel releases it when its holder dies,
- * however it dies. (Measured: no double winners in races after kill -9; pid files and sockets had some.)
- */
+/** The lock of the one supervisor, held for life. */
 export class SupervisorLock {
-  readonly #database: Database
+  readonly #lock: KernelLock
 
-  private constructor(database: Database) {
-    this.#database = database
+  private constructor(lock: KernelLock) {
+    this.#lock = lock
   }
 
   /** Undefined when somebody else holds it. */
   static tryTake(file: string): SupervisorLock | undefined {
-    fs.closeSync(fs.openSync(file, 'a', 0o600))
-    const database = openDatabase(file, { wait: 0 })
-    try {
-      database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;')
-      return new SupervisorLock(database)
-    } catch (cause) {
-      database.close()
-      if (cause instanceof Error && /locked|busy/i.test(cause.message)) return undefined
-      throw cause
-    }
+    const lock = KernelLock.tryTake(file)
+    return lock === undefined ? undefined : new SupervisorLock(lock)
   }
 
   /**
@@ -31,7 +20,7 @@ export class SupervisorLock {
    * its place. The old holder keeps a lock that means nothing any more; the epoch keeps it from acting.
    */
   static seize(file: string): SupervisorLock | undefined {
-    const gate = SupervisorLock.tryTake(`${file}.seize`)
+    const gate = KernelLock.tryTake(`${file}.seize`)
     if (gate === undefined) return undefined
     try {
       fs.rmSync(file, { force: true })
@@ -42,6 +31,6 @@ export class SupervisorLock {
   }
 
   release(): void {
-    this.#database.close()
+    this.#lock.release()
   }
 }

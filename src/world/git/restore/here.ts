@@ -1,6 +1,5 @@
 import { shown } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
-import { headOf } from '../head.ts'
 import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
@@ -8,7 +7,7 @@ import { nestedState } from '../read.ts'
 import { gather } from '../save/gather.ts'
 import { dropIndex, PrivateIndex } from '../save/private-index.ts'
 import { indexTree } from '../save/index-tree.ts'
-import type { Outcome } from '../save/wish.ts'
+import { onlyHead } from '../save/only-head.ts'
 import { unrestored } from './beside.ts'
 import { findInTheWay } from './in-the-way.ts'
 
@@ -74,11 +73,6 @@ async function prepare({ place, from, to }: Step, doing: string, largest: number
     index.discard()
     throw cause
   }
-}
-
-/** Nested repositories are not saved now, only noted down as they are. */
-async function onlyHead(place: Place): Promise<Outcome> {
-  return { made: null, last: null, head: await headOf(place), nested: [] }
 }
 
 /** git looks at all files that it would touch before it touches one. */

@@ -1,9 +1,8 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import type { Instant } from '../../../lib/time.ts'
 import { wordsOf } from '../../../lib/trouble.ts'
 import { identityIn } from '../identity.ts'
 import type { Place } from '../place.ts'
+import { underWay } from '../under-way.ts'
 import type { Look } from './look.ts'
 import { healIndexLock, replaceIndex } from './user-index.ts'
 import type { Wish } from './wish.ts'
@@ -12,16 +11,6 @@ import type { Wish } from './wish.ts'
 export interface Visible {
   readonly head: string | null
   readonly note?: string
-}
-
-/** Files of a git folder that say that somebody is in the middle of something. */
-const UNDER_WAY: Readonly<Record<string, string>> = {
-  MERGE_HEAD: 'a merge',
-  'rebase-merge': 'a rebase',
-  'rebase-apply': 'a rebase',
-  CHERRY_PICK_HEAD: 'a cherry-pick',
-  REVERT_HEAD: 'a revert',
-  BISECT_LOG: 'a bisection',
 }
 
 /**
@@ -55,10 +44,8 @@ async function tryCommit(place: Place, tree: string, { head }: Look, at: Instant
 
 function objectionTo(gitDir: string, branch: string): string | null {
   if (branch === '') return 'no branch is checked out'
-  for (const [file, what] of Object.entries(UNDER_WAY)) {
-    if (fs.existsSync(path.join(gitDir, file))) return `${what} is under way`
-  }
-  return null
+  const what = underWay(gitDir)
+  return what === null ? null : `${what} is under way`
 }
 
 function clock(at: Instant): string {

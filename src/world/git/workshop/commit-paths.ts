@@ -1,0 +1,46 @@
+import { headOf } from '../head.ts'
+import { identityIn } from '../identity.ts'
+import { lstat } from '../lstat.ts'
+import type { Place } from '../place.ts'
+import path from 'node:path'
+import { settle } from './merge.ts'
+import { refuse } from './notes.ts'
+import { withIndex } from './tree-without.ts'
+
+/** Commits some paths and nothing else, whatever is staged. Those that git ignores are not committed. */
+export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<void> {
+  await settle(place)
+  const { git } = place
+  const head = (await headOf(place)) ?? refuse('committing', 'there is no commit to follow')
+  const known = await knownOf(place, head, paths)
+  if (known.length === 0) return
+  const tree = await withIndex(place, async index => {
+    await git.run(['read-tree', head], { index })
+    await git.run(['add', '--all', '--force', '--', ...known], { index })
+    return git.line(['write-tree'], { index })
+  })
+  if (tree !== (await git.line(['rev-parse', `${head}^{tree}`]))) {
+    const env = await identityIn(git)
+    const commit = await git.line(['commit-tree', tree, '-p', head], { input: message, env })
+    await git.run(['update-ref', '-m', `commit: ${message.split('\n')[0]}`, 'HEAD', commit, head], { env })
+  }
+  await git.run(['reset', '--quiet', 'HEAD', '--', ...known])
+}
+
+/** Those that there are, here or in the last commit. */
+async function knownOf({ git, repository }: Place, head: string, paths: readonly string[]): Promise<string[]> {
+  const known: string[] = []
+  for (const name of paths) {
+    const isCommitted = (await git.run(['ls-tree', '-z', head, '--', name])).length > 0
+    if (isCommitted) known.push(name)
+    else if (lstat(path.join(repository.top, name)) !== undefined && !(await isIgnored({ git }, name))) known.push(name)
+  }
+  return known
+}
+
+/** git 2.39 refuses to take names literally here, and takes those with a colon in front for a pattern. */
+async function isIgnored({ git }: Pick<Place, 'git'>, name: string): Promise<boolean> {
+  return (
+    (await git.ask(['check-ignore', '--quiet', '--', `./${name}`], { env: { GIT_LITERAL_PATHSPECS: '0' } })).code === 0
+  )
+}

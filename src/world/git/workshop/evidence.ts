@@ -1,0 +1,119 @@
+import path from 'node:path'
+import type { Change } from '../../../core/checkpoint.ts'
+import type { Evidence, Snapshot } from '../../../core/loop/evidence.ts'
+import { type RawPath, rawPath, shown } from '../../../lib/raw-path.ts'
+import { NO_INDEX } from '../git.ts'
+import { GitFailed } from '../git-failed.ts'
+import { OURS } from '../identity.ts'
+import type { Place } from '../place.ts'
+import { healLock, UPDATE_REF } from '../ref.ts'
+import { DIFF_TREES } from '../save/delta.ts'
+import { type IsAside, asideOf } from './aside.ts'
+import { lookNow } from './look-now.ts'
+
+const A_DOZEN = 12
+
+/** Looks, and keeps what was seen: the last sight of each working tree has a ref of its own. */
+export async function snapshot(place: Place): Promise<Snapshot> {
+  const { seen, tree } = await lookNow(place)
+  const { head } = seen
+  const parent = head === null ? [] : ['-p', head]
+  const when = '@0 +0000'
+  const env = { ...OURS, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when }
+  await healLock(place)
+  const answer = await place.git.script(KEEP, [place.ref, tree, ...parent, '-m', 'oneshot: as it was seen last'], {
+    env,
+  })
+  if (answer.code !== 0) throw new GitFailed('update-ref', answer)
+  return { head, tree }
+}
+
+const KEEP = `
+ref=$1
+shift
+commit=$(git commit-tree "$@") || exit
+git ${UPDATE_REF.join(' ')} "$ref" "$commit"
+`
+
+export async function evidence(
+  place: Place,
+  cwd: string,
+  since: Snapshot,
+  apart: readonly string[],
+): Promise<Evidence> {
+  const isAside = asideOf(place.repository.top, cwd, apart)
+  const nothing = place.repository.nothing.tree
+  const before = await firstOf(place, [since.tree, `${since.head ?? nothing}^{tree}`])
+  const now = await snapshot(place)
+  const changed = await linesBetween(place, before, now.tree, isAside)
+  const open = await linesBetween(place, now.head === null ? nothing : `${now.head}^{tree}`, now.tree, isAside)
+  const uncommitted = new Set(open.map(line => line.path))
+  const from = path.relative(place.repository.top, cwd)
+  return {
+    ...(await commitsSince(place, since.head, now.head)),
+    change: sum(changed),
+    files: changed.slice(0, A_DOZEN).map(line => path.relative(from, shown(line.path))),
+    uncommitted: changed.filter(line => uncommitted.has(line.path)).length,
+    now,
+  }
+}
+
+/** What was seen long ago may be gone with `git gc`; then HEAD of that time must do. */
+async function firstOf({ git }: Place, trees: readonly string[]): Promise<string> {
+  for (const tree of trees) {
+    const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', `${tree}^{tree}`])
+    const name = stdout.toString().trim()
+    if (code === 0 && (await git.ask(['cat-file', '-e', name])).code === 0) return name
+  }
+  throw new Error('what was there before is not in the repository any more')
+}
+
+interface Line {
+  readonly path: RawPath
+  readonly added: number
+  readonly removed: number
+}
+
+const COUNT = DIFF_TREES.filter(word => word !== '--raw' && word !== '-t')
+
+/** `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
+async function linesBetween({ git }: Place, from: string, to: string, isAside: IsAside): Promise<Line[]> {
+  const words = rawPath(await git.run([...COUNT, from, to], { index: NO_INDEX })).split('\0')
+  return words.flatMap(word => {
+    const [, added, removed, file] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(word) ?? []
+    if (file === undefined || isAside(file)) return []
+    return [{ path: file, added: Number(added) || 0, removed: Number(removed) || 0 }]
+  })
+}
+
+function sum(lines: readonly Line[]): Change {
+  return {
+    files: lines.length,
+    added: lines.reduce((all, { added }) => all + added, 0),
+    removed: lines.reduce((all, { removed }) => all + removed, 0),
+  }
+}
+
+/** Where history was rewritten: those that the old one does not have. */
+async function commitsSince(
+  { git }: Place,
+  since: string | null,
+  head: string | null,
+): Promise<Pick<Evidence, 'commits' | 'commitCount'>> {
+  if (head === null || head === since) return { commits: [], commitCount: 0 }
+  const range = [head, ...(since === null ? [] : [`^${since}`]), '--']
+  const commits = await logOf({ git }, [`--max-count=${A_DOZEN}`, ...range])
+  const isAll = commits.length < A_DOZEN
+  return { commits, commitCount: isAll ? commits.length : Number(await git.line(['rev-list', '--count', ...range])) }
+}
+
+export async function logOf(
+  { git }: Pick<Place, 'git'>,
+  words: readonly string[],
+): Promise<{ id: string; subject: string }[]> {
+  const said = (await git.run(['log', '-z', '--no-color', '--format=%H %s', ...words])).toString()
+  return said
+    .split('\0')
+    .filter(line => line !== '')
+    .map(line => ({ id: line.slice(0, line.indexOf(' ')), subject: line.slice(line.indexOf(' ') + 1) }))
+}

@@ -1,0 +1,11 @@
+import fs from 'node:fs'
+
+/** Where a worktree lies that goes. Moved there in one step, nothing in it is needed any more. */
+export function goneOf(folder: string): string {
+  return `${folder}.gone`
+}
+
+/** Ends what was begun. */
+export function sweepGone(folder: string): void {
+  fs.rmSync(goneOf(folder), { recursive: true, force: true, maxRetries: 3 })
+}

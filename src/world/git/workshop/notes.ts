@@ -1,0 +1,57 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { writeDurably } from '../../os/files.ts'
+import { Trouble } from '../../../lib/trouble.ts'
+import type { Place } from '../place.ts'
+import { hashOf, sharedFolder } from './shop.ts'
+
+/** What was begun, for whoever comes after a kill: it lies there from before the first step until after the last one. */
+export class Note<T> {
+  readonly file: string
+
+  constructor(file: string) {
+    this.file = file
+  }
+
+  read(): T | null {
+    try {
+      return JSON.parse(fs.readFileSync(this.file, 'utf8')) as T
+    } catch {
+      return null // There is none. Written in one step, it is never half there.
+    }
+  }
+
+  write(content: T): void {
+    fs.mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 })
+    writeDurably(this.file, JSON.stringify(content))
+  }
+
+  drop(): void {
+    fs.rmSync(this.file, { force: true })
+  }
+}
+
+/** A worktree is being made. `from`: where its branch begins; null when that was there before. */
+export function openingOf({ repository }: Place, folder: string): Note<{ from: string | null }> {
+  return new Note(path.join(sharedFolder(repository), `opening-${hashOf(folder)}`))
+}
+
+/** A merge is under way; both are of the moment before it. */
+export function mergingIn({ repository }: Place): Note<{ head: string; tree: string }> {
+  return new Note(path.join(repository.gitDir, 'oneshot', 'merging'))
+}
+
+/** The user's checkout is on its way from one commit to another. */
+export function landingIn({ repository }: Place): Note<{ head: string; target: string }> {
+  return new Note(path.join(repository.gitDir, 'oneshot', 'landing'))
+}
+
+/** Whose worktree it is: written once it is whole. */
+export function benchIn(gitDir: string): Note<{ branch: string }> {
+  return new Note(path.join(gitDir, 'oneshot', 'bench'))
+}
+
+/** The answer is no, and stays no until somebody does something about it. */
+export function refuse(doing: string, why: string): never {
+  throw new Trouble(doing, why, { mayHelpToRetry: false })
+}

@@ -1,0 +1,120 @@
+import fs from 'node:fs'
+import { below, joinRaw, type RawPath, shown } from '../../../lib/raw-path.ts'
+import type { Bench } from '../../../ports/workshop.ts'
+import { headOf } from '../head.ts'
+import { identityIn } from '../identity.ts'
+import type { Place } from '../place.ts'
+import { underWay } from '../under-way.ts'
+import { asideOf, isView } from './aside.ts'
+import { lookNow, type Sight } from './look-now.ts'
+import { settle } from './merge.ts'
+import { refuse } from './notes.ts'
+import { commitAt, isIn } from './shop.ts'
+import { changesOf, type Entry, treeWithout } from './tree-without.ts'
+
+export interface Seal {
+  readonly bench: Bench
+  readonly message: string
+  readonly apart: readonly string[]
+  readonly base: string
+}
+
+/** Commits what lies in a worktree, the given paths as `base` has them. The files follow last: until then it can be repeated. */
+export async function seal(place: Place, { bench, message, apart, base }: Seal): Promise<string> {
+  const doing = `committing the work on ${bench.branch}`
+  await settle(place)
+  const merged = await mergeHeadOf(place, doing)
+  await returnToBranch(place, bench, doing)
+  const sight = await lookNow(place)
+  if (merged !== null) assertResolved(place, sight, doing)
+  const head = (await headOf(place)) ?? refuse(doing, 'its branch has no commit')
+  const aside = await asideChanges(place, { head, tree: sight.tree, apart, base, doing })
+  const strays = merged === null ? await strayRepositories(place, head, sight.tree) : []
+  const tree = await treeWithout(place, sight.tree, [...aside, ...strays])
+  const commit = await commitTree(place, { tree, head, merged, message })
+  await place.git.run(['reset', '--quiet', '--mixed', commit])
+  await bringBack(place, aside)
+  return commit
+}
+
+/** A merge that somebody has resolved is a part of the work; anything else that is under way is not ours to end. */
+async function mergeHeadOf({ git, repository }: Place, doing: string): Promise<string | null> {
+  const what = underWay(repository.gitDir)
+  if (what === null) return null
+  if (what !== 'a merge') refuse(doing, `${what} is under way in ${repository.top}`)
+  return git.line(['rev-parse', '--verify', 'MERGE_HEAD'])
+}
+
+/** Whoever worked here may have gone over to a branch of their own, or to none: what is committed there is work as well. */
+async function returnToBranch(place: Place, { branch }: Bench, doing: string): Promise<void> {
+  const { git } = place
+  const ref = `refs/heads/${branch}`
+  if ((await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() === ref) return
+  const [head, tip] = [await headOf(place), await commitAt(git, ref)]
+  if (head === null) return refuse(doing, 'its branch has no commit')
+  if (tip !== null && !(await isIn(git, tip, head))) {
+    refuse(doing, `another commit than that of ${branch} is checked out, and does not follow it`)
+  }
+  await git.run([
+    'update-ref',
+    '-m',
+    'oneshot: work of another branch',
+    ref,
+    head,
+    tip ?? place.repository.nothing.commit,
+  ])
+  await git.run(['symbolic-ref', '-m', 'oneshot: back to the branch', 'HEAD', ref])
+}
+
+function assertResolved({ repository }: Place, { seen }: Sight, doing: string): void {
+  const open = seen.differences.find(({ path: file, isUnmerged }) => isUnmerged && hasMarks(repository.top, file))
+  if (open !== undefined) refuse(doing, `the conflict in ${shown(open.path)} is not resolved`)
+}
+
+function hasMarks(top: string, file: RawPath): boolean {
+  const place = below(top, file)
+  if (!fs.lstatSync(place, { throwIfNoEntry: false })?.isFile()) return false
+  const text = fs.readFileSync(place, 'latin1')
+  return /^<{7} /m.test(text) && /^>{7} /m.test(text)
+}
+
+/** What is different of the paths that do not count, since the work parted from `base`. */
+async function asideChanges(
+  place: Place,
+  given: { head: string; tree: string; apart: readonly string[]; base: string; doing: string },
+): Promise<Entry[]> {
+  const { git, repository } = place
+  const base = (await commitAt(git, given.base)) ?? refuse(given.doing, `there is no commit ${given.base}`)
+  const parted = await git.ask(['merge-base', base, given.head])
+  const from = parted.code === 0 ? (parted.stdout.toString().split('\n')[0] as string) : base
+  const isAside = asideOf(repository.top, repository.top, given.apart)
+  return (await changesOf(place, from, given.tree)).filter(entry => isAside(entry.path))
+}
+
+/** Other repositories that were made in it: a commit would only tell of them, and look as if it held them. */
+async function strayRepositories(place: Place, head: string, tree: string): Promise<Entry[]> {
+  return (await changesOf(place, head, tree)).filter(({ before, isRepository }) => before === null && isRepository)
+}
+
+async function commitTree(
+  { git }: Place,
+  { tree, head, merged, message }: { tree: string; head: string; merged: string | null; message: string },
+): Promise<string> {
+  if (merged === null && tree === (await git.line(['rev-parse', `${head}^{tree}`]))) return head
+  const parents = [head, ...(merged === null ? [] : [merged])].flatMap(parent => ['-p', parent])
+  const env = await identityIn(git)
+  const commit = await git.line(['commit-tree', tree, ...parents], { input: message, env })
+  await git.run(['update-ref', '-m', `commit: ${message.split('\n')[0]}`, 'HEAD', commit, head], { env })
+  return commit
+}
+
+/** Files as they are in the commit now; those that it does not have go. Views of sessions are nobody's work, and stay. */
+async function bringBack({ git, repository }: Place, aside: readonly Entry[]): Promise<void> {
+  const files = aside.filter(entry => !isView(entry.path))
+  const gone = files.filter(({ before }) => before === null)
+  for (const { path: file } of gone) fs.rmSync(below(repository.top, file), { recursive: true, force: true })
+  const rest = files.filter(({ before }) => before !== null)
+  if (rest.length === 0) return
+  const input = joinRaw(rest.map(entry => entry.path))
+  await git.run(['checkout-index', '--quiet', '--force', '-z', '--stdin'], { input })
+}

@@ -1,0 +1,75 @@
+import crypto from 'node:crypto'
+import path from 'node:path'
+import type { Git } from '../git.ts'
+import { findMeans, type Means } from '../means.ts'
+import { atTop, type Memory } from '../memory.ts'
+import type { Place } from '../place.ts'
+import type { Repository } from '../repository.ts'
+
+/** Where refs of ours lie that are no checkpoints: not below those, which are searched, pushed and fetched. */
+export const LOOP_REFS = 'refs/oneshot-loop'
+
+/** What git is to do and not to do, beyond what it is told for checkpoints: these indexes are read by others, too. */
+const SETTINGS: readonly string[] = [
+  'index.skipHash=false',
+  'rerere.enabled=false',
+  'merge.autoStash=false',
+  'merge.verifySignatures=false',
+  'submodule.recurse=false',
+  'core.editor=true',
+  'commit.status=false',
+  'advice.detachedHead=false',
+]
+
+/** Files must be there in the end, also those that a partial clone has left with its remote. */
+const ENV = { GIT_NO_LAZY_FETCH: '0', GIT_EDITOR: 'true', GIT_MERGE_AUTOEDIT: 'no', GIT_REFLOG_ACTION: 'oneshot' }
+
+export async function findShopMeans(env: NodeJS.ProcessEnv): Promise<Means> {
+  const means = await findMeans(env)
+  const options = [...means.options, ...SETTINGS.flatMap(setting => ['-c', setting])]
+  return { ...means, options, env: { ...means.env, ...ENV } }
+}
+
+/** A working tree, as one of those that are looked at and worked in. */
+export async function placeAt(git: Git, memory: Memory): Promise<Place> {
+  const repository = await memory.repository(git)
+  return {
+    sessionId: 'workshop',
+    git: atTop(git, repository),
+    repository,
+    ref: `${LOOP_REFS}/seen/${hashOf(repository.top)}`,
+    folder: ownFolder(repository),
+    path: '',
+    memory,
+  }
+}
+
+/** A word for a path that may stand in the name of a ref or a file. */
+export function hashOf(file: string): string {
+  return crypto.createHash('sha256').update(file).digest('hex').slice(0, 16)
+}
+
+/** What is ours in a working tree's own git folder; it goes with it. */
+export function ownFolder({ gitDir }: Repository): string {
+  return path.join(gitDir, 'oneshot', 'looks')
+}
+
+/** What is ours in the git folder that all working trees share. */
+export function sharedFolder({ commonDir }: Repository): string {
+  return path.join(commonDir, 'oneshot', 'workshop')
+}
+
+/** The commit that a name stands for, a branch before anything else; null when there is none. */
+export async function commitAt(git: Git, name: string): Promise<string | null> {
+  for (const full of [`refs/heads/${name}`, name]) {
+    const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${full}^{commit}`])
+    if (code === 0) return stdout.toString().trim()
+  }
+  return null
+}
+
+/** Whether one commit is in the history of another. */
+export async function isIn(git: Git, commit: string, other: string): Promise<boolean> {
+  const { code } = await git.ask(['merge-base', '--is-ancestor', commit, other])
+  return code === 0
+}
