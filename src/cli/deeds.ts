@@ -15,6 +15,7 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   clean: async () => (await import('./commands/clean.ts')).clean,
   list: async () => (await import('./commands/list.ts')).list,
   status: async () => (await import('./commands/status.ts')).status,
+  verify: async () => (await import('./commands/verify.ts')).verify,
   log: async () => (await import('./commands/log.ts')).log,
   follow: async () => (await import('./commands/follow.ts')).follow,
   events: async () => (await import('./commands/events.ts')).events,

@@ -13,6 +13,11 @@ export interface CheckResult {
   /** The end of what it said, without colours, a few dozen lines at most. */
   readonly tail: string
   readonly took: Duration
+  /**
+   * It tells nothing about the project, although it did not end well: a program is missing, there was nothing to be tested, it was called off, or its
+   * time was over.
+   */
+  readonly isUnknown?: true
 }
 
 /** Runs whatever tells whether a project is in order. */

@@ -9,7 +9,10 @@ export const EXIT_CODES: readonly Fact[] = [
   { name: '0', summary: 'it worked' },
   { name: '1', summary: 'it failed' },
   { name: '2', summary: 'the command line, a name, a prompt or the configuration is not acceptable' },
-  { name: '3', summary: 'no such session or conversation, it has ended, or the supervisor is not running' },
+  {
+    name: '3',
+    summary: 'no such session or conversation, it has ended, the supervisor is not running, or nothing is proven',
+  },
   { name: '4', summary: 'a person is needed: no agent is installed, or it has to log in' },
   { name: '5', summary: 'the supervisor cannot be reached' },
   { name: '6', summary: 'a conflict: the name is taken, the session is alive or done, another supervisor runs' },

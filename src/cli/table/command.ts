@@ -15,6 +15,7 @@ export type CommandName =
   | 'clean'
   | 'list'
   | 'status'
+  | 'verify'
   | 'log'
   | 'events'
   | 'messages'

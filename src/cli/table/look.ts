@@ -85,3 +85,21 @@ export const FOLLOW: Command = {
     { argv: ['follow', 'fix-auth', '-n', '20'], says: 'start with its last 20 lines' },
   ],
 }
+
+export const VERIFY: Command = {
+  name: 'verify',
+  group: 'Look',
+  summary: 'tell whether the work of a session is proven, by what can be seen of it',
+  about: `What git shows since it began (commits, files, what is not committed), how it ended, what
+it said, and whether the project passes its own check: npm test, pytest, cargo test, go
+test or make test, whichever it has. The check is named before it is run, in the
+session’s directory. Exits with 0 when the work is proven, with 1 when it is refuted,
+with 3 when it is neither.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.checkLine, OPTIONS.noCheck, OPTIONS.checkLimit, OPTIONS.json],
+  examples: [
+    { argv: ['verify'], says: 'this directory’s most recent session' },
+    { argv: ['verify', 'fix-auth', '--check', 'npm run lint && npm test'], says: 'by a check of your own' },
+    { argv: ['verify', 'fix-auth', '--no-check', '--json'], says: 'only what git and its record show' },
+  ],
+}

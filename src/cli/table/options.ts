@@ -99,6 +99,9 @@ export const OPTIONS = {
   olderThan: option('older-than', DURATION, 'only sessions that ended at least this long ago'),
   fix: flag('fix', 'repair what can be repaired safely'),
   with: option('with', choice('WAY', MECHANISMS), 'how to be started; the best that works here unless given'),
+  checkLine: option('check', word('LINE'), 'the check: a line that sh is to read'),
+  noCheck: flag('no-check', 'run no check'),
+  checkLimit: option('check-limit', DURATION, 'end the check after this time (15m)'),
   check: flag('check', 'only tell whether there is something new'),
   keep: flag('keep', 'leave the demo’s state folder in place to look at'),
 } as const

@@ -1,0 +1,51 @@
+import path from 'node:path'
+import { refusal } from '../../api/contract/problems.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import type { Duration } from '../../lib/time.ts'
+import { Trouble, wordsOf } from '../../lib/trouble.ts'
+import type { Trial } from '../../views/proof.ts'
+import { projectChecks } from '../../world/checks/checks.ts'
+import { sessionFolder } from '../../world/os/folders.ts'
+import type { Line } from '../line/line.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { OPTIONS } from '../table/options.ts'
+
+/** A test suite that takes longer is not run by the way. */
+const LIMIT: Duration = 15 * 60_000
+
+/** What is to be run to see whether the project is in order; or why nothing is. */
+export type Choice = { readonly line: string; readonly why: string } | 'none' | 'off'
+
+export function chooseCheck(line: Line, cwd: string, env: NodeJS.ProcessEnv): Choice {
+  const given = line.value(OPTIONS.checkLine)
+  if (line.has(OPTIONS.noCheck)) {
+    if (given === undefined) return 'off'
+    throw refusal('usage', '--check and --no-check exclude each other', 'give one of them')
+  }
+  return given === undefined ? (projectChecks(env).detect(cwd) ?? 'none') : { line: given, why: 'as you said' }
+}
+
+/** Runs it where the session worked, with what is in your environment. */
+export async function tryCheck(
+  choice: Choice,
+  session: SessionView,
+  { home, env, screen }: Surroundings,
+  given: { limit: Duration | undefined; signal: AbortSignal },
+): Promise<Trial> {
+  if (typeof choice === 'string') return choice
+  if (!screen.isQuiet) screen.err.say(`checking: ${choice.line} (${choice.why})`)
+  const log = path.join(sessionFolder(home, session.id).root, 'checks', `${Date.now()}.log`)
+  const at = { cwd: session.cwd, env: defined(env), log, limit: given.limit ?? LIMIT }
+  try {
+    const { ok, how, tail, isUnknown } = await projectChecks(env).run(choice, at, given.signal)
+    return { ...choice, ok: isUnknown === true ? null : ok, how, tail, log }
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    return { ...choice, ok: null, how: wordsOf(cause), tail: '', log }
+  }
+}
+
+function defined(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return Object.fromEntries(entries)
+}

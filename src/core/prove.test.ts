@@ -1,0 +1,110 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type Checked, type Grounds, prove, type Work } from './prove.ts'
+
+const WORK: Work = {
+  commits: [{ id: 'a'.repeat(40), subject: 'add login' }],
+  commitCount: 3,
+  change: { files: 12, added: 100, removed: 4 },
+  files: ['a'],
+  uncommitted: 0,
+}
+const NO_WORK: Work = {
+  commits: [],
+  commitCount: 0,
+  change: { files: 0, added: 0, removed: 0 },
+  files: [],
+  uncommitted: 0,
+}
+const PASSED: Checked = { kind: 'passed', line: 'npm test', how: 'npm test: exit code 0 after 2 s' }
+const FAILED: Checked = { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1 after 2 s' }
+const UNKNOWN: Checked = { kind: 'unknown', line: 'npm test', how: 'npm test: exit code 127 after 2 ms' }
+const ALL_WELL: Grounds = {
+  state: 'done',
+  reason: 'exit code 0',
+  work: WORK,
+  said: null,
+  failures: [],
+  checked: PASSED,
+}
+
+it.each<[string, Partial<Grounds>]>([
+  ['proven: 3 commits, 12 files, npm test passes', {}],
+  ['proven: 3 commits, 12 files, nothing here to check it with', { checked: { kind: 'none' } }],
+  ['proven: 3 commits, 12 files, not checked', { checked: { kind: 'off' } }],
+  ['proven: 3 commits, 12 files, 2 of them not committed, npm test passes', { work: { ...WORK, uncommitted: 2 } }],
+  [
+    'proven: 1 file, not committed, npm test passes',
+    { work: { ...WORK, commitCount: 0, uncommitted: 1, change: { files: 1, added: 1, removed: 0 } } },
+  ],
+  ['proven: 3 commits, 12 files, npm test passes', { failures: ['error: x'] }],
+  ['proven: 3 commits, 12 files, not checked', { failures: ['error: x'], said: 'done', checked: { kind: 'off' } }],
+  ['refuted: npm test fails (3 commits, 12 files)', { checked: FAILED }],
+  ['refuted: npm test fails', { checked: FAILED, work: NO_WORK }],
+  [
+    'refuted: it failed: exit code 7 (3 commits, 12 files, npm test passes)',
+    { state: 'failed', reason: 'exit code 7' },
+  ],
+  ['not proven: nothing was changed', { work: NO_WORK }],
+  ['not proven: nothing was changed', { work: { ...NO_WORK, commitCount: 2 } }],
+  ['not proven: what was changed cannot be told: git is gone', { work: 'git is gone' }],
+  ['not proven: it is still at work (3 commits, 12 files, npm test passes)', { state: 'at-work' }],
+  [
+    'not proven: it did not come to its end: stopped by you (3 commits, 12 files, not checked)',
+    { state: 'stopped', reason: 'stopped by you', checked: { kind: 'off' } },
+  ],
+  ['not proven: npm test: exit code 127 after 2 ms (3 commits, 12 files)', { checked: UNKNOWN }],
+  [
+    'not proven: its output tells of a failure: error: y (3 commits, 12 files, not checked)',
+    { failures: ['error: x', 'error: y'], checked: { kind: 'off' } },
+  ],
+])('%s', (sentence, differences) => {
+  expect(prove({ ...ALL_WELL, ...differences }).sentence).toBe(sentence)
+})
+
+it('all that speaks against it is told, the weightiest first', () => {
+  const { reasons } = prove({ ...ALL_WELL, state: 'failed', reason: 'exit code 1', work: NO_WORK, checked: FAILED })
+  expect(reasons).toEqual(['npm test fails', 'it failed: exit code 1', 'nothing was changed'])
+})
+
+const GROUNDS: fc.Arbitrary<Grounds> = fc.record({
+  state: fc.constantFrom('done', 'failed', 'stopped', 'gave-up', 'at-work'),
+  reason: fc.option(fc.string()),
+  work: fc.oneof(
+    fc.string(),
+    fc.record({ commitCount: fc.nat(3), files: fc.nat(3), uncommitted: fc.nat(3) }).map(({ files, ...rest }) => ({
+      ...WORK,
+      ...rest,
+      change: { files, added: files, removed: 0 },
+    })),
+  ),
+  said: fc.option(fc.string()),
+  failures: fc.array(fc.string(), { maxLength: 2 }),
+  checked: fc.constantFrom<Checked>(PASSED, FAILED, UNKNOWN, { kind: 'none' }, { kind: 'off' }),
+})
+
+it('whatever is known, nothing is proven without work, a good end and a check that did not fail', () => {
+  fc.assert(
+    fc.property(GROUNDS, grounds => {
+      const { verdict, sentence, reasons } = prove(grounds)
+      const { work, state, checked } = grounds
+      const hasWork = typeof work !== 'string' && work.change.files > 0
+      if (verdict === 'proven') expect([hasWork, state]).toEqual([true, 'done'])
+      if (checked.kind === 'failed' || state === 'failed' || state === 'gave-up') expect(verdict).toBe('refuted')
+      else expect(verdict).not.toBe('refuted')
+      if (checked.kind === 'unknown') expect(verdict).not.toBe('proven')
+      expect(sentence.startsWith(`${verdict.replace('-', ' ')}: `)).toBe(true)
+      expect(reasons.length).toBeGreaterThan(0)
+    }),
+  )
+})
+
+it('more evidence of the same kind never makes it worse', () => {
+  fc.assert(
+    fc.property(GROUNDS, grounds => {
+      if (prove(grounds).verdict !== 'proven') return
+      expect(prove({ ...grounds, checked: PASSED }).verdict).toBe('proven')
+      expect(prove({ ...grounds, said: 'all is done' }).verdict).toBe('proven')
+    }),
+  )
+})

@@ -1,0 +1,23 @@
+import { type Finding, type Site, textOf } from './site.ts'
+
+export function cargo(site: Site): Finding | null {
+  if (textOf(site, 'Cargo.toml') === null) return null
+  return { line: 'cargo test', why: 'there is a Cargo.toml', program: 'cargo' }
+}
+
+/** Without a single test it still tells whether everything compiles. */
+export function go(site: Site): Finding | null {
+  if (textOf(site, 'go.mod') === null) return null
+  return { line: 'go test ./...', why: 'there is a go.mod', program: 'go' }
+}
+
+/** In the order in which GNU make looks for them. */
+const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile']
+/** A rule whose targets include `test`; no assignment, no recipe, no comment. */
+const TEST_RULE = /^(?:[^\s#:=][^#:=\n]*[ \t])?test(?:[ \t][^#:=\n]*)?::?(?!=)/m
+
+export function make(site: Site): Finding | null {
+  const name = MAKEFILES.find(file => textOf(site, file) !== null)
+  if (name === undefined || !TEST_RULE.test(textOf(site, name) ?? '')) return null
+  return { line: 'make test', why: `${name} has a test target`, program: 'make' }
+}

@@ -1,0 +1,203 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { processesOf } from '../../src/testkit/real/process-list.ts'
+import { until } from '../../src/testkit/real/until.ts'
+import { projectChecks } from '../../src/world/checks/checks.ts'
+
+let root: string
+let project: string
+beforeEach(() => {
+  root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'checks-')))
+  project = path.join(root, 'project')
+  fs.mkdirSync(path.join(project, '.git'), { recursive: true })
+})
+afterEach(async () => {
+  await until('nothing of it is left', () => processesOf(root).length === 0, 5_000)
+  fs.rmSync(root, { recursive: true, force: true })
+})
+
+const PROGRAMS = ['npm', 'pnpm', 'yarn', 'bun', 'pytest', 'python3', 'cargo', 'go', 'make']
+
+/** A PATH with programs of these names and no others. */
+function withPrograms(...names: string[]): { PATH: string } {
+  const bin = fs.mkdtempSync(path.join(root, 'bin-'))
+  for (const name of names) fs.writeFileSync(path.join(bin, name), '#!/bin/sh\n', { mode: 0o755 })
+  return { PATH: bin }
+}
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true })
+    fs.writeFileSync(path.join(project, name), content, { mode: name.includes('bin/') ? 0o755 : 0o644 })
+  }
+}
+
+function detected(folder = '', programs = PROGRAMS): [line: string, why: string] | null {
+  const check = projectChecks(withPrograms(...programs)).detect(path.join(project, folder))
+  return check === null ? null : [check.line, check.why]
+}
+
+const scripts = (test: string, more: object = {}): string => JSON.stringify({ scripts: { test }, ...more })
+const NPM = ['npm test', 'package.json has a test script']
+
+describe('what a project is tested with', () => {
+  const cases: readonly [says: string, files: Record<string, string>, expected: readonly string[] | null][] = [
+    ['an empty folder has nothing', {}, null],
+    ['a test script', { 'package.json': scripts('vitest run') }, NPM],
+    ['what npm init writes is none', { 'package.json': scripts('echo "Error: no test specified" && exit 1') }, null],
+    ['a package.json that is broken tells nothing', { 'package.json': '{"scripts": {"te' }, null],
+    ['a package.json without scripts tells nothing', { 'package.json': 'null' }, null],
+    ['pnpm by its lock', { 'package.json': scripts('x'), 'pnpm-lock.yaml': '' }, ['pnpm test', NPM[1] as string]],
+    ['yarn by its lock', { 'package.json': scripts('x'), 'yarn.lock': '' }, ['yarn test', NPM[1] as string]],
+    ['bun by its lock', { 'package.json': scripts('x'), 'bun.lockb': '' }, ['bun run test', NPM[1] as string]],
+    [
+      'by what is named',
+      { 'package.json': scripts('x', { packageManager: 'pnpm@9.1.0' }) },
+      ['pnpm test', NPM[1] ?? ''],
+    ],
+    ['pytest.ini', { 'pytest.ini': '' }, ['pytest -q', 'there is a pytest.ini']],
+    [
+      'pyproject.toml',
+      { 'pyproject.toml': '[project]\n[tool.pytest.ini_options]\n' },
+      ['pytest -q', 'pyproject.toml has settings for pytest'],
+    ],
+    ['another pyproject.toml', { 'pyproject.toml': '[project]\n[tool.black]\n' }, null],
+    ['setup.cfg', { 'setup.cfg': '[tool:pytest]\n' }, ['pytest -q', 'setup.cfg has settings for pytest']],
+    ['tox.ini', { 'tox.ini': '[tox]\n[pytest]\n' }, ['pytest -q', 'tox.ini has settings for pytest']],
+    ['test files', { 'tests/test_a.py': '' }, ['pytest -q', 'tests has test_*.py files']],
+    ['other files in tests', { 'tests/data.py': '' }, null],
+    [
+      'its own pytest',
+      { 'test_a.py': '', '.venv/bin/pytest': '' },
+      ['.venv/bin/pytest -q', 'there are test_*.py files'],
+    ],
+    ['cargo', { 'Cargo.toml': '' }, ['cargo test', 'there is a Cargo.toml']],
+    ['go', { 'go.mod': 'module m\n' }, ['go test ./...', 'there is a go.mod']],
+    ['make', { Makefile: 'all:\n\techo\n\ntest: all\n\techo\n' }, ['make test', 'Makefile has a test target']],
+    ['one of several targets', { Makefile: 'check test lint:\n\techo\n' }, ['make test', 'Makefile has a test target']],
+    ['no target', { Makefile: '.PHONY: test\ntest := 1\ntests: a\nall: test\n\ttest: no\n# test: no\n' }, null],
+    ['the first of several', { 'package.json': scripts('x'), 'Cargo.toml': '', Makefile: 'test:\n' }, NPM],
+  ]
+  it.each(cases)('%s', (_, files, expected) => {
+    write(files)
+    expect(detected()).toEqual(expected)
+  })
+
+  it('is looked for upwards as far as the repository goes, and run where it was found', () => {
+    write({ 'package.json': scripts('x'), 'packages/a/package.json': scripts('y'), 'packages/b/deep/file': '' })
+    write({ 'yarn.lock': '' })
+    fs.writeFileSync(path.join(root, 'Makefile'), 'test:\n')
+    expect(detected('packages/a')?.[0]).toBe('yarn test')
+    expect(detected('packages/b/deep')?.[0]).toBe('cd ../../.. && yarn test')
+    fs.rmSync(path.join(project, 'package.json'))
+    expect(detected('packages/b/deep')).toBeNull()
+    fs.rmSync(path.join(project, '.git'), { recursive: true })
+    expect(detected()).toBeNull()
+    expect(detected('gone')).toBeNull()
+  })
+
+  it('is what is installed; where nothing is, what is missing is told', () => {
+    write({ 'Cargo.toml': '', Makefile: 'test:\n' })
+    expect(detected('', ['make'])?.[0]).toBe('make test')
+    expect(detected('', [])).toEqual(['cargo test', 'there is a Cargo.toml, but cargo is not on PATH'])
+    write({ 'test_a.py': '' })
+    expect(detected('', ['python3'])?.[0]).toBe('python3 -m pytest -q')
+  })
+})
+
+describe('a check that is run', () => {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', API_TOKEN: 'tok-abcdefgh12345' }
+  const never = new AbortController().signal
+  const log = (): string => path.join(root, 'logs', 'deep', 'log')
+
+  function run(line: string, given: { limit?: number; ending?: AbortSignal; cwd?: string } = {}) {
+    const at = { cwd: given.cwd ?? project, env, log: log(), limit: given.limit ?? 60_000 }
+    return projectChecks().run({ line, why: 'asked' }, at, given.ending ?? never)
+  }
+
+  it('says how it ended, and all it said is in a file that is nobody else’s', async () => {
+    const result = await run('echo out; echo err >&2; exit 3')
+    expect(result).toEqual({
+      ok: false,
+      how: expect.stringMatching(/^echo out; .*: exit code 3 after \d+(\.\d)? m?s$/),
+      tail: 'out\nerr',
+      took: expect.any(Number),
+    })
+    expect(fs.readFileSync(log(), 'utf8')).toBe('out\nerr\n')
+    expect(fs.statSync(log()).mode & 0o777).toBe(0o600)
+    expect(fs.statSync(path.dirname(log())).mode & 0o777).toBe(0o700)
+    expect(await run('true')).toMatchObject({ ok: true, tail: '' })
+  })
+
+  it('has nothing to read, knows that nobody watches, and is in no terminal', async () => {
+    const { tail } = await run('cat; echo "$CI $TMUX"; tty <&2; pwd')
+    expect(tail).toBe(`true \nnot a tty\n${project}`)
+  })
+
+  it.each([
+    ['npm', { 'package.json': scripts('node -e "process.exit(+(process.env.CI !== \'true\'))"') }, true],
+    ['npm', { 'package.json': scripts('node -e "process.exit(1)"') }, false],
+    ['make', { Makefile: 'test:\n\ttrue\n' }, true],
+    ['make', { Makefile: 'test:\n\tfalse\n' }, false],
+  ])('is what %s has for it', async (_, files, ok) => {
+    write(files)
+    const checks = projectChecks()
+    const check = checks.detect(project)
+    expect(check).not.toBeNull()
+    const at = { cwd: project, env, log: log(), limit: 60_000 }
+    expect(check && (await checks.run(check, at, never))).toMatchObject({ ok })
+  })
+
+  it('is run where it was found, also through a link', async () => {
+    write({ Makefile: 'test:\n\tpwd\n', 'deep/file': '' })
+    fs.symlinkSync(path.join(project, 'deep'), path.join(root, 'link'))
+    const check = projectChecks().detect(path.join(root, 'link'))
+    expect(check?.line).toBe('cd .. && make test')
+    expect((await run(check?.line ?? '', { cwd: path.join(root, 'link') })).tail).toContain(project)
+  })
+
+  it('leaves nothing behind, not even what it sent away', async () => {
+    const away = `setsid sh -c 'sleep 1000; : ${root}' >/dev/null 2>&1 &`
+    expect(await run(`${away} sleep 1000 & echo ${root}; exit 0`)).toMatchObject({ ok: true })
+    expect(processesOf(root)).toEqual([])
+  })
+
+  it('is ended when its time is over or when it is called off, deaf or not', async () => {
+    const deaf = `trap '' TERM; : ${root}; while :; do sleep 0.1; done`
+    expect(await run(deaf, { limit: 100 })).toMatchObject({
+      ok: false,
+      isUnknown: true,
+      how: expect.stringMatching(/: not over, and ended, after \d/),
+    })
+    const calling = new AbortController()
+    const called = run(`echo up; exec sleep 1000 # ${root}`, { ending: calling.signal })
+    await until('it is up', () => fs.existsSync(log()) && fs.readFileSync(log(), 'utf8') === 'up\n')
+    calling.abort()
+    expect(await called).toMatchObject({ ok: false, isUnknown: true, how: expect.stringContaining(': called off') })
+    expect(await run('touch it', { ending: calling.signal })).toMatchObject({ ok: false, isUnknown: true, tail: '' })
+    expect(fs.existsSync(path.join(project, 'it'))).toBe(false)
+    expect(processesOf(root)).toEqual([])
+  })
+
+  it('that could not be run tells nothing about the project', async () => {
+    expect(await run('no-such-program --test')).toMatchObject({ ok: false, isUnknown: true })
+    expect(await run('echo pytest; exit 5')).toMatchObject({ ok: false, isUnknown: true })
+    expect((await run('exit 5')).isUnknown).toBeUndefined()
+    expect((await run('kill -9 $$')).how).toContain('killed by SIGKILL')
+    await expect(run('true', { cwd: path.join(root, 'gone') })).rejects.toThrow('running true')
+  })
+
+  it('is quoted by its end, without colours and secrets', async () => {
+    const many = 'for i in $(seq 100); do echo line $i; done'
+    const { tail } = await run(`${many}; printf '\\033[31mred\\033[0m\\a 10%%\\r20%%\\n'; echo "key $API_TOKEN"`)
+    const lines = tail.split('\n')
+    expect(lines).toHaveLength(40)
+    expect(lines[0]).toBe('line 63')
+    expect(lines.slice(-2)).toEqual(['20%', `key ${'*'.repeat(env.API_TOKEN.length)}`])
+    expect((await run('head -c 100000 /dev/zero | tr "\\0" x')).tail).toBe('x'.repeat(4096))
+    const wide = await run('for i in $(seq 40); do head -c 300 /dev/zero | tr "\\0" y; echo; done')
+    expect(wide.tail.split('\n').map(({ length }) => length)).toEqual(Array(13).fill(300))
+  })
+})

@@ -1,0 +1,154 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ProofView } from '../../src/api/contract/proof-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, until } from './house.ts'
+
+let house: House
+beforeEach(async () => {
+  house = new House({ GIT_AUTHOR_NAME: 'n', GIT_AUTHOR_EMAIL: 'e', GIT_COMMITTER_NAME: 'n', GIT_COMMITTER_EMAIL: 'e' })
+  fs.writeFileSync(house.path('README'), 'a project\n')
+  await git('init', '-q', '-b', 'main', '.')
+  await git('add', '.')
+  house.env['GIT_COMMITTER_DATE'] = '2020-01-01T00:00:00Z'
+  await git('commit', '-qm', 'first')
+  delete house.env['GIT_COMMITTER_DATE']
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<void> {
+  const { code, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
+}
+
+/** A command that has ended, and what it has done is saved. */
+async function ended(name: string, script: string, ...options: string[]): Promise<void> {
+  await house.run('--name', name, '--headless', ...options, '--', 'sh', '-c', script)
+  await house.ended(name)
+  await until('all is saved', async () => ((await house.status(name)).isSaving ? undefined : true))
+}
+
+async function verified(exit: number, ...args: string[]): Promise<ProofView> {
+  const { code, stdout } = await house.oneshot('verify', '--json', ...args)
+  expect({ code, stdout: code === exit ? '' : stdout }).toEqual({ code: exit, stdout: '' })
+  return JSON.parse(stdout) as ProofView
+}
+
+const makefile = (recipe: string): void => fs.writeFileSync(house.path('Makefile'), `test:\n\t${recipe}\n`)
+const COMMIT = 'echo a >a; git add a; git commit -qm "add a"'
+
+/** The fields that the page has for it, and their types. */
+function documented(): string[][] {
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
+  const table = page.split('## Verify')[1]?.split('\n## ')[0] ?? ''
+  return [...table.matchAll(/^\| `(\w+)` \| ([^|]+) \| (.+) \|$/gm)].map(row => row.slice(1))
+}
+
+function expectAsDocumented(proof: ProofView): void {
+  const rows = documented()
+  expect(Object.keys(proof).sort()).toEqual(rows.map(([field = '']) => field).sort())
+  const wrong = rows.filter(([field = '', type = '']) => {
+    const value: unknown = proof[field as keyof ProofView]
+    if (value === null) return !type.endsWith(' or null')
+    return type.replace(' or null', '') !== (Array.isArray(value) ? 'array' : typeof value)
+  })
+  expect(wrong).toEqual([])
+  const words = rows.map(([, , meaning]) => meaning).join(' ')
+  for (const part of [proof.work, proof.check])
+    for (const field of Object.keys(part ?? {})) expect(words).toContain(`\`${field}\``)
+}
+
+describe('the work of a session', () => {
+  it('is proven by what it committed and by the project’s own check', async () => {
+    makefile('grep -q a a')
+    await ended('one', `${COMMIT}; echo b >b`)
+    const proof = await verified(0, 'one')
+    expectAsDocumented(proof)
+    expect(proof).toMatchObject({
+      session: 'command-one',
+      verdict: 'proven',
+      sentence: 'proven: 1 commit, 2 files, 1 of them not committed, make test passes',
+      work: { commits: [{ subject: 'add a' }], files: 2, added: 2, removed: 0, names: ['a', 'b'], uncommitted: 1 },
+      state: 'done',
+      exitCode: 0,
+      said: null,
+      check: { line: 'make test', why: 'Makefile has a test target', ok: true },
+    })
+    const { stdout, stderr, code } = await house.oneshot('verify', 'one')
+    expect(code).toBe(0)
+    expect(stderr).toBe('checking: make test (Makefile has a test target)\n')
+    expect(stdout).toContain('changed      2 files, +2 −0: a, b')
+    expect((await house.oneshot('verify', 'one', '-q')).stdout).toBe('proven\n')
+  })
+
+  it('is refuted by a check that fails, and by its own end', async () => {
+    makefile('echo no such thing; false')
+    await ended('one', COMMIT)
+    const proof = await verified(1, 'one')
+    expectAsDocumented(proof)
+    expect(proof.sentence).toBe('refuted: make test fails (1 commit, 1 file)')
+    expect(proof.check?.tail).toContain('no such thing')
+    expect(fs.readFileSync(proof.check?.log ?? '', 'utf8')).toContain('no such thing')
+    expect((await house.oneshot('verify', 'one')).stdout).toContain('│ no such thing')
+    expect((await verified(0, 'one', '--check', 'test -e a')).check?.line).toBe('test -e a')
+    expect((await verified(0, 'one', '--no-check')).check).toBeNull()
+    expect((await verified(3, 'one', '--check', 'sleep 1000', '--check-limit', '100ms')).check?.ok).toBeNull()
+    await ended('two', `${COMMIT.replaceAll('a', 'c')}; exit 7`)
+    expect((await verified(1, 'two', '--no-check')).sentence).toContain('refuted: it failed: exit code 7')
+    await expectRefusal(house, ['verify', 'one', '--check', 'true', '--no-check'], {
+      exit: 2,
+      code: 'usage',
+      says: 'exclude each other',
+      hint: 'give one',
+    })
+  })
+
+  it('is not proven where nothing was changed, whatever was said and whoever works there later', async () => {
+    makefile('true')
+    await ended('idle', 'echo all is done')
+    fs.writeFileSync(house.path('later'), 'mine\n')
+    const proof = await verified(3, 'idle')
+    expect(proof).toMatchObject({ sentence: 'not proven: nothing was changed', output: ['all is done'] })
+    await house.ok('checkpoint', 'idle')
+    expect((await verified(3, 'idle')).sentence).toBe('not proven: nothing was changed')
+  })
+
+  it('is what an agent has done, with what it said; its output that tells of failure is told', async () => {
+    await house.run('--agent', 'demo', '--name', 'poem', 'steps=2 delay=10ms write=notes.txt')
+    await house.ended('poem')
+    const proof = await verified(0, 'poem')
+    expectAsDocumented(proof)
+    expect(proof.sentence).toBe('proven: 1 file, not committed, nothing here to check it with')
+    expect(proof.said).toMatch(/\w/)
+    await ended('liar', `${COMMIT}; echo "error: task 3 was not done"`)
+    const liar = await verified(3, 'liar')
+    expect(liar.failures).toEqual(['error: task 3 was not done'])
+    expect(liar.sentence).toContain('its output tells of a failure: error: task 3 was not done')
+  })
+
+  it('is not proven yet while it goes on', async () => {
+    await house.run('--name', 'busy', '--headless', '--', 'sh', '-c', 'echo a >a; exec sleep 1000')
+    await until('it has begun', () => (fs.existsSync(house.path('a')) ? true : undefined))
+    const proof = await verified(3, 'busy')
+    expect(proof.sentence).toMatch(/^not proven: it is still at work \(1 file, not committed, /)
+  })
+
+  it('is told by times where it has no checkpoints, and not at all without git', async () => {
+    fs.writeFileSync(house.path('old'), 'mine\n')
+    fs.utimesSync(house.path('old'), 0, 0)
+    await ended('off', `${COMMIT}; echo b >b`, '--checkpoints', 'off')
+    const proof = await verified(0, 'off')
+    expect(proof.sentence).toBe('proven: 1 commit, 2 files, 1 of them not committed, nothing here to check it with')
+    expect(proof.remarks).toEqual(['it has no checkpoints: the times of commits and files tell what is its work'])
+    await ended('none', 'echo nothing', '--checkpoints', 'off')
+    fs.rmSync(house.path('.git'), { recursive: true })
+    const blind = await verified(3, 'none')
+    expectAsDocumented(blind)
+    expect(blind).toMatchObject({
+      sentence: 'not proven: what was changed cannot be told: it is not in a git repository',
+      work: null,
+    })
+  })
+})
