@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Mark } from '../../core/loop/item.ts'
 import { markYaml, readYaml } from './yaml-tasks.ts'
