@@ -135,3 +135,30 @@ describe('where a list is looked for', () => {
     await expect(sourceAt(place(cwd), '.beads')).rejects.toThrow('cannot read tasks from .beads: it is a folder')
   })
 })
+
+test('the examples in the page about task lists are what it says they are', async () => {
+  const page = fs.readFileSync(path.join(import.meta.dirname, '../../docs/task-lists.md'), 'utf8')
+  const [markdown = '', yaml = ''] = [...page.matchAll(/^```(?:markdown|yaml)\n([\s\S]*?)^```$/gm)].map(
+    found => found[1] ?? '',
+  )
+  const cwd = tempFolder()
+  put(path.join(cwd, 'a.md'), markdown)
+  put(path.join(cwd, 'b.yaml'), yaml)
+  const told = async (file: string) => {
+    const { items, objections } = await (await sourceAt(place(cwd), file)).read(cwd, never)
+    const labels = new Map(items.map(({ key, label }) => [key, label]))
+    expect(objections).toEqual([])
+    return items.map(({ title, isDone, after }) => [title, isDone, after.map(key => labels.get(key)).join()])
+  }
+  expect(await told('a.md')).toEqual([
+    ['Set up the database', false, ''],
+    ['Sign up', true, ''],
+    ['Log in', false, ''],
+    ['Checkout (after 1, 3)', false, '1,3'],
+  ])
+  expect(await told('b.yaml')).toEqual([
+    ['Set up the database', true, ''],
+    ['Log in', false, '1'],
+    ['Ship it', false, ''],
+  ])
+})
