@@ -32,6 +32,7 @@ export const PROBLEMS = {
   'takes-no-messages': 2,
   'message-empty': 2,
   'no-task': 3,
+  'no-tasks': 3,
   'too-many-tasks': 6,
   'agent-objects': 2,
   'thread-missing': 3,
