@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Evidence, Snapshot } from '../../../core/loop/evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/trouble.ts'
+import { Unkept } from '../../../ports/checkpoints.ts'
 import type { Bench, Cleared, Merged, Surveyed, Workshop } from '../../../ports/workshop.ts'
 import { Git } from '../git.ts'
 import { headOf } from '../head.ts'
@@ -160,6 +161,7 @@ async function translating<T>(doing: string, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof Trouble ? cause : new Trouble(doing, cause)
+    if (cause instanceof Trouble) throw cause
+    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept) })
   }
 }
