@@ -7,7 +7,8 @@ import { put } from './git-bench.ts'
 
 /** At which call of git the one who makes it dies, and how far that call gets. */
 export interface Death {
-  readonly at: number
+  /** The how manieth, or the first with this word in it. */
+  readonly at: number | string
   readonly how: 'before' | 'meanwhile' | 'after' | 'torn'
 }
 
@@ -20,12 +21,15 @@ export const anyDeath: fc.Arbitrary<Death> = fc.record({
 const GIT = `#!/bin/sh
 n=$(($(cat "$SHOP_COUNT") + 1))
 echo $n >"$SHOP_COUNT"
-[ $n = "$SHOP_FATAL" ] || exec "$SHOP_GIT" "$@"
+case "$n $*" in
+"$SHOP_FATAL "* | *" $SHOP_FATAL "*) ;;
+*) exec "$SHOP_GIT" "$@" ;;
+esac
 case $SHOP_HOW in
 before) kill -9 $SHOP_PID; exit 1 ;;
 meanwhile) kill -9 $SHOP_PID; exec "$SHOP_GIT" "$@" ;;
 after) "$SHOP_GIT" "$@"; kill -9 $SHOP_PID ;;
-torn) "$SHOP_GIT" "$@" <&0 & i=0; while [ $i -lt $((n * 150)) ]; do i=$((i + 1)); done; kill -9 $! $SHOP_PID ;;
+torn) "$SHOP_GIT" "$@" <&0 & i=0; while [ $i -lt $SHOP_TORN ]; do i=$((i + 1)); done; kill -9 $! $SHOP_PID ;;
 esac
 `
 
@@ -59,7 +63,8 @@ function fatal({ root, env }: GitBench, { at, how }: Death): NodeJS.ProcessEnv {
     PATH: `${path.join(root, 'bin')}:${env['PATH']}`,
     SHOP_GIT: real,
     SHOP_COUNT: path.join(root, 'count'),
-    SHOP_FATAL: String(at + 1),
+    SHOP_FATAL: String(typeof at === 'number' ? at + 1 : at),
+    SHOP_TORN: String(Math.floor(Math.random() * 6_000)),
     SHOP_HOW: how,
   }
 }

@@ -21,7 +21,7 @@ afterAll(() => fs.rmSync(program))
 test('eight that open worktrees at once all get theirs', async () => {
   const all = openShopBench()
   const { repo, bench, git, head } = all
-  for (let n = 0; n < 300; n++) put(repo, `many/${n}.txt`, `${n}\n`)
+  for (let n = 0; n < 100; n++) put(repo, `many/${n}.txt`, `${n}\n`)
   all.commit(repo, 'b.txt', 'b')
   const benches = Array.from({ length: 8 }, (_, n) => bench(`${n}`))
   const answers = await Promise.all(benches.map(one => byHand(all, program, ['open', repo, one, 'main'])))
