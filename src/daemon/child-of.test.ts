@@ -5,7 +5,9 @@ import { specOf } from '../testkit/memory/stage.ts'
 import { childOf } from './child-of.ts'
 
 const parent = create(specOf({ agent: 'talker' }), { hasPrompt: true }).session
-const child = create(specOf({ agent: 'talker', id: 's2', parent: { id: 's1', key: 'task 1' } }), { hasPrompt: true }).session
+const child = create(specOf({ agent: 'talker', id: 's2', parent: { id: 's1', key: 'task 1' } }), {
+  hasPrompt: true,
+}).session
 const ended: Session = { ...parent, phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } }
 
 test('the same name again is the same session, and another name another one', () => {

@@ -1,9 +1,14 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import type { LoopSpec } from '../core/loop/spec.ts'
 import { systemClock } from '../world/os/system-clock.ts'
 import type { Home } from '../world/os/home.ts'
-import { systemChecks } from '../world/checks/checks.ts'
-import { gitWorkshop } from '../world/git/workshop/workshop.ts'
-import { sourceOf } from '../world/tasks/source-of.ts'
+import { projectChecks } from '../world/checks/checks.ts'
+import { gitWorkshop } from '../world/git/workshop/git-workshop.ts'
+import { beadsSource } from '../world/tasks/beads-source.ts'
+import { fileSource } from '../world/tasks/file-source.ts'
+import { sourceAt } from '../world/tasks/source-at.ts'
+import type { TaskSource } from '../ports/task-source.ts'
 import type { Gear, Self } from './gear.ts'
 import { Hands } from './hands.ts'
 import { Layout } from './layout.ts'
@@ -15,21 +20,27 @@ const OUR_OWN = new Set(['ONESHOT_ATTEMPT', 'ONESHOT_SESSION'])
 export async function composeGear(given: { home: Home; spec: LoopSpec; logs: string; self: Self }): Promise<Gear> {
   const { home, spec, logs, self } = given
   const env = environment()
-  const workshop = gitWorkshop(home)
+  const workshop = gitWorkshop({ env })
   const top = (await workshop.survey(self.cwd))?.top ?? self.cwd
   return {
     self,
     home,
     spec,
     env,
-    source: sourceOf({ cwd: self.cwd, file: spec.list, env, home }),
+    source: await sourceFor(spec.list, self.cwd, env),
     workshop,
-    checks: systemChecks(),
+    checks: projectChecks(env),
     hands: new Hands(home, self.id),
     layout: new Layout(self, top),
     logs,
     now: () => systemClock.now(),
   }
+}
+
+/** A list that is still to be planned will be one of boxes. */
+async function sourceFor(list: string | null, cwd: string, env: Readonly<Record<string, string>>): Promise<TaskSource> {
+  if (list === null) return beadsSource(env)
+  return fs.existsSync(path.resolve(cwd, list)) ? sourceAt({ cwd, env }, list) : fileSource('markdown', list)
 }
 
 function environment(): Record<string, string> {

@@ -26,7 +26,11 @@ test('what was committed, changed and left uncommitted is told, and the user’s
     uncommitted: 2,
   })
   expect(userState()).toEqual(before)
-  expect(await shop.evidence(repo, told.now, [])).toMatchObject({ commitCount: 0, change: { files: 0 }, uncommitted: 0 })
+  expect(await shop.evidence(repo, told.now, [])).toMatchObject({
+    commitCount: 0,
+    change: { files: 0 },
+    uncommitted: 0,
+  })
 })
 
 test('of rewritten history the commits count that the old one does not have', async () => {

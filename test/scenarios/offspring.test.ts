@@ -25,7 +25,7 @@ test('what a session has started is stopped with it', async () => {
 
 test('what a session has started ends when that has ended by itself', async () => {
   const { stage } = await withChild({
-    run: ({ prompt }) => (prompt.includes('part') ? [{ wait: Infinity }] : [{ wait: 60_000 }, { say: 'done: it\n' }]),
+    run: ({ stdin }) => (stdin.includes('part') ? [{ wait: Infinity }] : [{ wait: 60_000 }, { say: 'done: it\n' }]),
   })
   await stage.until(() => stage.hasEnded('s1') && stage.hasEnded('s2'))
   expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })

@@ -7,13 +7,13 @@ import { settle } from './merge.ts'
 import { refuse } from './notes.ts'
 import { withIndex } from './tree-without.ts'
 
-/** Commits some paths and nothing else, whatever is staged. Those that git ignores are not committed. */
-export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<void> {
+/** Commits some paths and nothing else, whatever is staged; answers where HEAD is then. Those that git ignores are not committed. */
+export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<string> {
   await settle(place)
   const { git } = place
   const head = (await headOf(place)) ?? refuse('committing', 'there is no commit to follow')
   const known = await knownOf(place, head, paths)
-  if (known.length === 0) return
+  if (known.length === 0) return head
   const tree = await withIndex(place, async index => {
     await git.run(['read-tree', head], { index })
     await git.run(['add', '--all', '--force', '--', ...known], { index })
@@ -25,6 +25,7 @@ export async function commitPaths(place: Place, paths: readonly string[], messag
     await git.run(['update-ref', '-m', `commit: ${message.split('\n')[0]}`, 'HEAD', commit, head], { env })
   }
   await git.run(['reset', '--quiet', 'HEAD', '--', ...known])
+  return git.line(['rev-parse', 'HEAD'])
 }
 
 /** Those that there are, here or in the last commit. */

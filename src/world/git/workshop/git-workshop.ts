@@ -91,7 +91,7 @@ class GitWorkshop implements Workshop {
     return this.#at(`merging ${branch}`, bench, place => clash(place, branch))
   }
 
-  commit(bench: Bench, paths: readonly string[], message: string): Promise<void> {
+  commit(bench: Bench, paths: readonly string[], message: string): Promise<string> {
     return this.#at(`committing to ${bench.branch}`, bench, place => commitPaths(place, paths, message))
   }
 
