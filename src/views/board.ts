@@ -62,7 +62,8 @@ function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Inst
     title: item.title,
     state,
     tries: tries.length,
-    evidence: state === 'paused' ? `it was ${PAUSED[stand.name] ?? 'at work'}, and goes on there` : evidenceOf(task, loop),
+    evidence:
+      state === 'paused' ? `it was ${PAUSED[stand.name] ?? 'at work'}, and goes on there` : evidenceOf(task, loop),
     session: tries.at(-1)?.session ?? null,
     branch: place?.branch ?? null,
     costUsd: spent.usd,

@@ -1,4 +1,3 @@
-import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import type { LoopView } from '../api/contract/loop-view.ts'
 import type { SessionView } from '../api/contract/session-view.ts'
 import type { Instant } from '../lib/time.ts'
@@ -7,10 +6,6 @@ import { loopFolder, readLoop } from '../world/os/loop-file.ts'
 import { boardOf } from './board.ts'
 import { Changes } from './changes.ts'
 import { readSession } from './sessions.ts'
-
-export function isLoop({ agent }: SessionView): boolean {
-  return LOOP_KINDS.includes(agent)
-}
 
 /** Those who work for it, oldest first. */
 export function workersOf({ id }: SessionView, sessions: readonly SessionView[]): SessionView[] {

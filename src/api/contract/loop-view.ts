@@ -1,3 +1,4 @@
+import type { Refusal } from '../../lib/refusal.ts'
 import type { SessionView } from './session-view.ts'
 
 /** A loop as every front shows it. Times are ISO 8601, durations seconds. Fields are added, never renamed or removed. */
@@ -75,12 +76,11 @@ export interface LoopTaskView {
   readonly after: readonly string[]
 }
 
-/** What a loop would find where it is asked for. */
+/** What a loop would find where it is asked for; the refusal says what was looked for in vain. */
 export interface GroundView {
   /** Null where there is no git repository. */
   readonly repository: { readonly branch: string | null; readonly hasCommit: boolean; readonly isClean: boolean } | null
-  /** Null where there is none. */
-  readonly list: ListView | null
+  readonly list: ListView | Refusal
   /** What the project is tested with; null when that could not be told. */
   readonly check: { readonly line: string; readonly why: string } | null
 }
