@@ -19,6 +19,8 @@ const PARTS = {
   './daemon/direct.ts': 'direct',
   './demo/demo.ts': 'demo',
   './loop/program.ts': 'loop',
+  './loop/scout.ts': 'scout',
+  './loop/land-program.ts': 'land',
   './world/agents/demo/program.ts': 'demo-agent',
 }
 const separate = {

@@ -15,6 +15,8 @@ async function main([first, ...rest]: readonly string[]): Promise<void> {
   const { cli } = await import('./cli/cli.ts')
   return cli(process.argv.slice(2), {
     runDirect: async request => (await import('./daemon/direct.ts')).runDirect(request),
+    scout: async wish => (await import('./loop/scout.ts')).scout(wish),
+    landLoop: async (home, id) => (await import('./loop/land-program.ts')).landLoop(home, id),
     demo: async options => (await import('./demo/demo.ts')).demo(options),
   })
 }

@@ -4,6 +4,8 @@ import type { CommandName } from './table/command.ts'
 /** What carries out each command, loaded only when it is wanted: starting up is most of what a short command costs. */
 export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   run: async () => (await import('./commands/run.ts')).run,
+  ralph: async () => (await import('./commands/ralph.ts')).ralph,
+  build: async () => (await import('./commands/build.ts')).build,
   send: async () => (await import('./commands/send.ts')).send,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   resume: async () => (await import('./commands/resume.ts')).resume,

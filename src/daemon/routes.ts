@@ -36,6 +36,7 @@ import { readTracked } from '../world/os/tracker-file.ts'
 import { tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
 import { estateOf } from './estate.ts'
+import { assertReader } from './assert-reader.ts'
 import { childOf } from './child-of.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
@@ -147,6 +148,7 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
       `oneshot attach ${spec.name}`,
     )
   }
+  assertReader(spec, host.store.live())
   const text = Buffer.from(request.text, 'base64')
   if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
   const give = (): Promise<number> => host.engine.send(id, { key: request.key, gist: gistOf(text), text })

@@ -1,8 +1,14 @@
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import type { SessionView } from '../api/contract/session-view.ts'
+
+/** Whether it has others work for it. */
+export function isLoop({ agent }: SessionView): boolean {
+  return LOOP_KINDS.includes(agent)
+}
 
 /** Whether it has an agent that reads. */
 export function takesMessages(session: SessionView): boolean {
-  return session.agent !== 'command'
+  return session.agent !== 'command' && !isLoop(session)
 }
 
 /** Whether `resume` can take it up: nothing of it lives, and something is left to do. */
@@ -10,7 +16,7 @@ export function isResumable(session: SessionView): boolean {
   const { phase, pid, outcome, messages } = session
   if (phase === 'resting') return true
   if (phase === 'blocked') return pid === null
-  if (phase !== 'ended' || !takesMessages(session)) return false
+  if (phase !== 'ended' || session.agent === 'command') return false
   return outcome !== 'done' || messages.confirmed < messages.accepted
 }
 

@@ -10,6 +10,7 @@ import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
 import { terminalOf } from '../run/terminal-of.ts'
+import { undisturbed } from '../run/undisturbed.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
 import { checkFollow } from '../session/check-follow.ts'
@@ -44,23 +45,6 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
   const log = { raw: false, colour: screen.out.isColoured }
   const { followSession } = await import('../session/follow-session.ts') // It brings SQLite, which `run` does without.
   return await followSession(surroundings, session, { log, passStatus: true })
-}
-
-/** Ctrl-C while the work is being started waits for its name: it could not be stopped without one. */
-async function undisturbed(
-  start: () => Promise<SessionView>,
-): Promise<{ session: SessionView; isInterrupted: boolean }> {
-  let isInterrupted = false
-  const note = (): void => {
-    isInterrupted = true
-  }
-  process.on('SIGINT', note)
-  try {
-    const session = await start()
-    return { session, isInterrupted }
-  } finally {
-    process.off('SIGINT', note)
-  }
 }
 
 function answer(session: SessionView, line: Line, { out, isQuiet }: Screen): number {

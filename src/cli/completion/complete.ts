@@ -1,12 +1,13 @@
 import { KEY_NAMES, KEYS } from '../../api/config/keys.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
-import { isResumable, takesMessages } from '../../views/way-on.ts'
+import { isLoop, isResumable, takesMessages } from '../../views/way-on.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
 import { argumentAt } from '../line/check-words.ts'
 import { type Command, isFlag, type Option } from '../table/command.ts'
 import { COMMANDS, commandNamed } from '../table/commands.ts'
 import { TASK_ACTIONS } from '../table/converse.ts'
+import { LOOP_ACTIONS } from '../table/loops.ts'
 import type { Completes, Kind } from '../table/kinds.ts'
 import { GLOBAL_OPTIONS } from '../table/options.ts'
 import { TOPICS } from '../help/topics.ts'
@@ -69,7 +70,7 @@ function understand(words: readonly string[]): Understood {
 function awaiting(word: string, command: Command | undefined): Option<unknown> | undefined {
   const known = [...(command?.options ?? []), ...GLOBAL_OPTIONS]
   const option = known.find(({ name, short }) => word === `--${name}` || (short !== undefined && word === `-${short}`))
-  return option === undefined || isFlag(option) ? undefined : option
+  return option === undefined || isFlag(option) || option.kind.alone !== undefined ? undefined : option
 }
 
 function inlineValues(
@@ -103,6 +104,8 @@ const SOURCES: {
   ended: sessions => sessionOffers(sessions().filter(session => !isLive(session))),
   agents: sessions => sessionOffers(sessions().filter(takesMessages)),
   'task-words': sessions => [...TASK_ACTIONS, ...sessionOffers(sessions())],
+  'loop-words': sessions => [...LOOP_ACTIONS, ...sessionOffers(sessions().filter(isLoop)), SHELL_LISTS.files],
+  loops: sessions => sessionOffers(sessions().filter(isLoop)),
   resumable: sessions => sessionOffers(sessions().filter(isResumable)),
   files: () => [SHELL_LISTS.files],
   folders: () => [SHELL_LISTS.folders],

@@ -67,7 +67,7 @@ class Reader {
   #readLong(word: string): void {
     const { option, value } = split(word, this.#options)
     if (option === undefined) throw unknownOption(word, this.#command, this.#options)
-    if (!isFlag(option)) this.#keep(option, value ?? this.#nextWord(option))
+    if (!isFlag(option)) this.#keep(option, value ?? this.#valueAfter(option))
     else if (value === null) this.#keep(option, '')
     else throw spareValue(option)
   }
@@ -80,6 +80,16 @@ class Reader {
       if (isFlag(option)) this.#keep(option, '')
       else return this.#keep(option, word.slice(at + 1) || this.#nextWord(option))
     }
+  }
+
+  /** A number that was left out is not looked for in the name of a file. */
+  #valueAfter(option: Option<unknown>): string {
+    const { alone, read } = option.kind
+    if (alone === undefined) return this.#nextWord(option)
+    const next = this.#at + 1 === this.#place ? undefined : this.#argv[this.#at + 1]
+    if (next === undefined || read(next) === undefined) return alone
+    this.#at++
+    return next
   }
 
   #nextWord(option: Option<unknown>): string {

@@ -2,19 +2,27 @@
 export async function ask(question: string): Promise<boolean> {
   process.stderr.write(`${question} [y/N] `)
   const answer = await nextLine()
-  return /^y(es)?$/i.test(answer.trim())
+  return /^y(es)?$/i.test(answer?.trim() ?? '')
 }
 
-function nextLine(): Promise<string> {
+/** The same for what is most likely wanted: an empty line is a yes as well, but no line at all is not. */
+export async function confirm(question: string): Promise<boolean> {
+  process.stderr.write(`${question} [Y/n] `)
+  const answer = await nextLine()
+  return answer !== null && /^(y(es)?)?$/i.test(answer.trim())
+}
+
+/** Null when the terminal has gone away. */
+function nextLine(): Promise<string | null> {
   const { stdin } = process
   return new Promise(resolve => {
-    const done = (text: string): void => {
+    const done = (text: string | null): void => {
       stdin.off('data', onData).off('end', onEnd)
       stdin.pause()
       resolve(text)
     }
     const onData = (chunk: Buffer): void => done(chunk.toString())
-    const onEnd = (): void => done('')
+    const onEnd = (): void => done(null)
     stdin.on('data', onData).on('end', onEnd).resume()
   })
 }

@@ -27,6 +27,11 @@ export class Outlet {
     return this.isTerminal ? this.#open().columns || 80 : Number.POSITIVE_INFINITY
   }
 
+  /** Lines; endless when it is no terminal. */
+  get height(): number {
+    return this.isTerminal ? this.#open().rows || 24 : Number.POSITIVE_INFINITY
+  }
+
   /** Aborted once nobody reads any more, as behind `| head`: a reason to end, not an error. */
   get closed(): AbortSignal {
     return this.#gone.signal

@@ -4,6 +4,8 @@ export const GROUPS = ['Work', 'Keep', 'Look', 'Supervisor', 'Set-up'] as const
 
 export type CommandName =
   | 'run'
+  | 'ralph'
+  | 'build'
   | 'send'
   | 'tasks'
   | 'resume'

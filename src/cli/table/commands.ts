@@ -3,12 +3,15 @@ import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS, VERIFY } from './look.ts'
 import { CHECKPOINT, CHECKPOINTS, DIFF, RESTORE } from './keep.ts'
 import { HOLD, RESUME, SEND, TASKS } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
+import { BUILD, RALPH } from './loops.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
 
 /** Every command, in the order help shows them. */
 export const COMMANDS: readonly Command[] = [
   RUN,
+  RALPH,
+  BUILD,
   SEND,
   TASKS,
   RESUME,

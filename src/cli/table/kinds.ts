@@ -15,6 +15,8 @@ export type Completes =
   | 'topics'
   | 'channels'
   | 'task-words'
+  | 'loop-words'
+  | 'loops'
 
 /** A sort of value on the command line: how it is read, named in help, and completed. */
 export interface Kind<T> {
@@ -24,6 +26,8 @@ export interface Kind<T> {
   readonly allowed: string
   readonly choices?: readonly string[]
   readonly completes?: Completes
+  /** What is meant by the option alone, for one whose value may be left out: the next word is its value only if it can be read as one. */
+  readonly alone?: string
   /** Undefined when the text is not one of these. */
   readonly read: (text: string) => T | undefined
 }
@@ -50,6 +54,14 @@ export const ORDINAL: Kind<number> = {
   placeholder: 'N',
   allowed: 'a whole number from 1 on',
   read: text => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
+}
+
+/** How many at a time. */
+export const WIDTH: Kind<number> = {
+  placeholder: '[N]',
+  allowed: 'a whole number from 1 to 64',
+  alone: '3',
+  read: text => (/^([1-9]|[1-5]\d|6[0-4])$/.test(text) ? Number(text) : undefined),
 }
 
 export const NUMBER: Kind<number> = {

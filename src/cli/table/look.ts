@@ -7,8 +7,10 @@ export const LIST: Command = {
   aliases: ['ls', 'ps'],
   group: 'Look',
   summary: 'list all sessions, live ones first',
+  about: `Those who work for a loop stand below it while they live; with --all those who have
+ended as well. As JSON it is always every session.`,
   arguments: [],
-  options: [OPTIONS.live, OPTIONS.here, OPTIONS.output, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  options: [OPTIONS.all, OPTIONS.live, OPTIONS.here, OPTIONS.output, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
   examples: [
     { argv: ['list'], says: 'all of them' },
     { argv: ['list', '--here', '--live'], says: 'what is at work in this directory' },

@@ -21,6 +21,7 @@ import {
   RENEWAL,
   text,
   WAIT,
+  WIDTH,
   word,
 } from './kinds.ts'
 
@@ -72,6 +73,19 @@ export const OPTIONS = {
   onExitShell: option('on-exit-shell', text('LINE'), 'the same for a line that sh is to read'),
   follow: flag('follow', 'show the output until the work has ended', 'f'),
 
+  prd: option('prd', text('FILE', 'files'), 'the list of tasks; the one that is found unless given'),
+  verify: option('verify', word('LINE'), 'what must pass for a task to be done: a line that sh is to read'),
+  noVerify: flag('no-verify', 'run nothing to check the work; git alone must show it'),
+  setup: option('setup', word('LINE'), 'makes a fresh worktree ready to work in, such as npm ci'),
+  maxIterations: option('max-iterations', ORDINAL, 'stop after so many iterations; no limit unless given'),
+  retries: option('retries', ORDINAL, 'the same failure so often in a row sets a task aside (3)'),
+  once: flag('once', 'one iteration, and no more'),
+  task: option('task', word('N'), 'only this task: its number in the list, or its id'),
+  parallel: option('parallel', WIDTH, 'several tasks at a time, each in a git worktree of its own (3)'),
+  land: flag('land', 'when all is done, bring it into what you have checked out'),
+  planOnly: flag('plan-only', 'write the plan, and no more'),
+  watch: flag('watch', 'redraw it as it changes, until the loop has ended', 'w'),
+
   file: option('file', text('FILE', 'files'), 'read the text from a file, or from stdin with -'),
   full: option('full', ORDINAL, 'only message N, with its whole text'),
 
@@ -82,6 +96,7 @@ export const OPTIONS = {
   from: option('from', word('REMOTE'), 'fetch the session’s checkpoints from this git remote first'),
   dropCheckpoints: flag('checkpoints', 'remove their checkpoints from git as well'),
 
+  all: flag('all', 'those who have worked for a loop, too', 'a'),
   live: flag('live', 'only sessions that have not ended'),
   here: flag('here', 'only sessions of this directory'),
   output: option('output', choice('FORMAT', ['wide']), 'wide adds COST, PID, CWD, ID and THREAD', 'o'),

@@ -1,4 +1,6 @@
 import type { Duration } from '../../lib/time.ts'
+import type { Saving } from '../checkpoint.ts'
+import type { Patience, RestartPolicy } from '../session.ts'
 
 /** What was asked of a loop. It never changes. */
 export interface LoopSpec {
@@ -9,6 +11,8 @@ export interface LoopSpec {
   /** What a project must pass for a task to be done: a line for a shell, and why it is this one. Null: nothing is run. */
   readonly check: { readonly line: string; readonly why: string } | null
   readonly checkLimit: Duration
+  /** Without a check: look again each time, because the project may have got tests meanwhile. */
+  readonly seek?: true
   /** A line for a shell that makes a fresh worktree ready to work in. */
   readonly setup: string | null
   /** How many tasks are worked on at a time, each in a worktree of its own; null: one after the other, right here. */
@@ -39,4 +43,12 @@ export interface Worker {
   /** For each iteration; null for no limit. */
   readonly maxTime: Duration | null
   readonly limits: { readonly usd: number | null; readonly tokens: number | null; readonly turns: number | null }
+  /** How it is seen through. Absent, in whole or in part: the usual. */
+  readonly care?: {
+    readonly restart?: Partial<RestartPolicy>
+    readonly patience?: Partial<Patience>
+    readonly memory?: number
+    readonly saving?: Partial<Saving>
+    readonly alertAfter?: number
+  }
 }

@@ -36,9 +36,10 @@ export async function runCheck(
   { gear, ending }: Desk,
 ): Promise<Checked | null> {
   const { spec, checks, env, logs } = gear
-  if (spec.check === null) return null
+  const check = spec.check ?? (spec.seek === true ? checks.detect(cwd) : null)
+  if (check === null) return null
   const log = path.join(logs, `check-${name}.log`)
-  return checks.run(spec.check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)
+  return checks.run(check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)
 }
 
 /** A conflict that nobody has resolved. */

@@ -87,6 +87,7 @@ async function requestFor(deed: Tend, desk: Desk): Promise<Omit<RunRequest, 'par
       ...(limits.turns !== null && { turns: limits.turns }),
     },
     projectFiles: false,
+    ...spec.worker.care,
   }
 }
 

@@ -1,7 +1,7 @@
 import { commandLine, quote } from '../../lib/quote.ts'
 import { iso } from '../../lib/time.ts'
 import { stateLabel } from '../state.ts'
-import { takesMessages } from '../way-on.ts'
+import { isLoop } from '../way-on.ts'
 import { inLine, type Material } from './material.ts'
 
 /** What the page has to know beside the session itself. */
@@ -62,7 +62,7 @@ function look({ view }: Material): string[] {
 
 function goOn({ session, view }: Material): string[] {
   const { name, task, outcome } = view
-  if (!takesMessages(view)) {
+  if (view.agent === 'command') {
     const { cwd, mode, argv } = session.spec
     const again = `oneshot run --name ${task} --${mode} -- ${commandLine(argv)}`
     return [
@@ -71,6 +71,15 @@ function goOn({ session, view }: Material): string[] {
       'A command is not started twice by itself. To start it again:',
       '',
       ...block(`cd ${quote(cwd)}`, again),
+    ]
+  }
+  if (outcome === 'done' && isLoop(view)) {
+    return [
+      '## It is done',
+      '',
+      'Its tasks, and what shows that they are done:',
+      '',
+      ...block(`oneshot ralph status ${name}`),
     ]
   }
   if (outcome === 'done') {

@@ -1,0 +1,74 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { loadConfig } from '../../api/config/load-config.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import { slug } from '../../lib/slug.ts'
+import type { Line } from '../line/line.ts'
+import { excessWord } from '../line/mistakes.ts'
+import { assertRepository, checkFor, listFile, listFor } from '../ralph/ground.ts'
+import { intentLines } from '../ralph/intent.ts'
+import { checkLoopLine, loopRequest } from '../ralph/loop-request.ts'
+import { presentLoop, startLoop } from '../ralph/start-loop.ts'
+import { directoryOf, environment, runRequest } from '../run/run-request.ts'
+import { checkFollow } from '../session/check-follow.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Option } from '../table/command.ts'
+import { LOOP_ACTIONS, RALPH } from '../table/loops.ts'
+import { OPTIONS } from '../table/options.ts'
+
+export async function ralph(line: Line, surroundings: Surroundings): Promise<number> {
+  const [word, name] = line.words
+  const action = LOOP_ACTIONS.find(known => known === word)
+  if (action === undefined) return begin(line, surroundings)
+  if (action === 'status') {
+    refuseOthers(line, action, [OPTIONS.watch, OPTIONS.json])
+    return (await import('../ralph/show-board.ts')).showBoard(line, surroundings, name)
+  }
+  refuseOthers(line, action, [OPTIONS.json])
+  return (await import('../ralph/land.ts')).land(line, surroundings, name)
+}
+
+async function begin(line: Line, surroundings: Surroundings): Promise<number> {
+  const { env, hooks, screen } = surroundings
+  checkFollow(line)
+  checkLoopLine(line)
+  refuseOthers(
+    line,
+    'itself',
+    [...RALPH.options].filter(option => option !== OPTIONS.watch),
+  )
+  const [word, more] = line.words
+  if (more !== undefined) throw excessWord(RALPH, more)
+  const cwd = directoryOf(line)
+  const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
+  const wanted = listFile(line, word, cwd)
+  assertNoCommand(wanted, cwd)
+  const ground = await hooks.scout({ cwd, list: wanted, env: environment(line, env, cwd) })
+  const list = listFor(line, ground)
+  assertRepository(line, cwd, ground)
+  const check = checkFor(line, ground)
+  const file = list.file ?? 'the issues of beads'
+  const worker = runRequest(line, surroundings, { config, cwd, prompt: Buffer.from(`work off ${file}`) })
+  const name = slug(path.parse(list.file ?? 'beads').name, 'list')
+  const plan = { kind: 'ralph', list: list.file, check, planning: 'none', name } as const
+  const request = loopRequest(worker, line, config, plan)
+  if (!screen.isQuiet && !line.has(OPTIONS.json))
+    for (const text of intentLines({ list, file, check, ground, worker }, line, screen.err.paint)) screen.err.say(text)
+  const session = await startLoop(request, worker, line, config, surroundings)
+  return typeof session === 'number' ? session : await presentLoop(session, line, surroundings)
+}
+
+/** What does nothing there is refused rather than passed over. */
+function refuseOthers(line: Line, what: string, allowed: readonly Option<unknown>[]): void {
+  const option = RALPH.options.find(known => line.has(known) && !allowed.includes(known))
+  if (option === undefined) return
+  const hint = option === OPTIONS.watch ? 'oneshot ralph status --watch' : 'leave it out'
+  throw refusal('usage', `--${option.name} does nothing for ralph ${what === 'itself' ? '' : what}`.trimEnd(), hint)
+}
+
+/** A loop is stopped and resumed like any session. */
+function assertNoCommand(list: string | null, cwd: string): void {
+  if (list === null || !['stop', 'resume', 'attach', 'log', 'wait'].includes(list)) return
+  if (fs.existsSync(path.join(cwd, list))) return
+  throw refusal('usage', `ralph has no action ${list}: a loop is a session like any other`, `oneshot ${list}`)
+}

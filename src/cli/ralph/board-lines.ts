@@ -1,0 +1,151 @@
+import type { LoopTaskState, LoopTaskView, LoopView } from '../../api/contract/loop-view.ts'
+import { cutToWidth, displayWidth } from '../../lib/display-width.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { formatDuration } from '../../lib/time.ts'
+import type { Paint, Shade } from '../screen/paint.ts'
+import { type Column, renderTable } from '../screen/table.ts'
+import { foldTasks, isFold, type Fold } from './fold-tasks.ts'
+
+const SYMBOLS: { readonly [S in LoopTaskState]: string } = {
+  done: '✔',
+  working: '●',
+  resting: '◔',
+  checking: '◐',
+  merging: '◑',
+  paused: '■',
+  open: '◌',
+  blocked: '▲',
+}
+
+const SHADES: { readonly [S in LoopTaskState]: Shade } = {
+  done: 'green',
+  working: 'cyan',
+  resting: 'yellow',
+  checking: 'cyan',
+  merging: 'cyan',
+  paused: 'yellow',
+  open: 'dim',
+  blocked: 'magenta',
+}
+
+/** Below this many columns only what matters most is shown. */
+const NARROW = 72
+const BAR = 24
+/** Lines beside those of the tasks: head, bar, facts, empty, headers, next. */
+const FRAME = 8
+
+/** The board as lines. `height`: no more of them than this, the least telling tasks folded together. */
+export function boardLines(
+  board: LoopView,
+  head: string,
+  paint: Paint,
+  room: { width: number; height: number },
+): string[] {
+  const { width } = room
+  const notes = board.notes.map(note => cutToWidth(`  note: ${oneLine(note)}`, width))
+  const rows = foldTasks(board.tasks, room.height - FRAME - notes.length)
+  const fixed = columnsFor(width, paint)
+  const above = [
+    head,
+    `  ${barOf(board, paint, width)}`,
+    ...factsOf(board, width).map(text => paint.dim(text)),
+    ...notes,
+  ]
+  const table =
+    rows.length === 0
+      ? []
+      : ['', ...renderTable([...fixed, ...wordy(fixed, rows, width)], rows, { headers: true, width })]
+  const next = board.next === null ? [] : ['', `  ${paint.dim('next')}  ${board.next}`]
+  return [...above, ...table, ...next]
+}
+
+function barOf({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, width: number): string {
+  if (tasks.length === 0) return STAGES[stage]
+  const busy = counts.working + counts.resting + counts.checking + counts.merging
+  const size = Math.max(4, Math.min(BAR, width - 50))
+  const full = Math.floor((size * counts.done) / tasks.length)
+  const half = Math.min(size - full, Math.ceil((size * busy) / tasks.length))
+  const bar = paint.green('█'.repeat(full)) + paint.cyan('▒'.repeat(half)) + '░'.repeat(size - full - half)
+  const others = (['working', 'resting', 'checking', 'merging', 'paused', 'blocked', 'open'] as const)
+    .filter(state => counts[state] > 0)
+    .map(state => `${counts[state]} ${state}`)
+  const left = secondsLeft === null ? [] : [`about ${roughly(secondsLeft)} left`]
+  const words = [`${counts.done} of ${tasks.length} done`, ...others, ...left].join(' · ')
+  return `${bar}  ${cutToWidth(words, width - size - 4)}`
+}
+
+const STAGES: { readonly [S in LoopView['stage']]: string } = {
+  beginning: 'looking at its list',
+  planning: 'planning',
+  review: 'the plan waits for you',
+  working: 'there is no task in its list',
+  landing: 'landing',
+  ended: 'there is no task in its list',
+}
+
+/** An estimate to the second would be a lie. */
+function roughly(seconds: number): string {
+  if (seconds < 60) return 'a minute'
+  const minutes = Math.round(seconds / 60)
+  return formatDuration((minutes < 20 ? minutes : Math.round(minutes / 5) * 5) * 60_000)
+}
+
+/** As many lines as the width asks for. */
+function factsOf(board: LoopView, width: number): string[] {
+  const { list, agent, check, iterations, maxIterations, parallel, width: now, branch, landedAt, spent } = board
+  const facts = [
+    `${list ?? 'beads'} by ${agent}`,
+    check === null ? 'no check' : `check: ${oneLine(check.line)}`,
+    `${iterations}${maxIterations === null ? '' : ` of ${maxIterations}`} ${iterations === 1 && maxIterations === null ? 'iteration' : 'iterations'}`,
+    ...(spent.costUsd === null ? [] : [`$${spent.costUsd.toFixed(2)}`]),
+    ...(parallel === null
+      ? []
+      : [now < parallel ? `${now} of ${parallel} at a time, after a limit` : `${parallel} at a time`]),
+    ...(branch === null ? [] : [`${landedAt === null ? 'branch' : 'landed from'} ${branch}`]),
+  ]
+  const lines: string[] = []
+  for (const fact of facts) {
+    const last = lines.at(-1)
+    const longer = `${last} · ${fact}`
+    if (last !== undefined && displayWidth(longer) <= Math.min(width, 100)) lines[lines.length - 1] = longer
+    else lines.push(cutToWidth(`  ${fact}`, width))
+  }
+  return lines
+}
+
+type Row = LoopTaskView | Fold
+
+function columnsFor(width: number, paint: Paint): Column<Row>[] {
+  const of = (text: (task: LoopTaskView) => string) => (row: Row) => (isFold(row) ? '' : text(row))
+  const columns: Column<Row>[] = [
+    { header: 'NO', text: row => (isFold(row) ? '…' : row.id) },
+    {
+      header: 'STATE',
+      text: row => `${SYMBOLS[row.state]} ${row.state}`,
+      paint: (text, row) => paint[SHADES[row.state]](text),
+    },
+  ]
+  if (width < NARROW) return columns
+  return [
+    ...columns,
+    { header: 'TRIES', text: of(({ tries }) => (tries === 0 ? '-' : String(tries))) },
+    { header: 'COST', text: of(({ costUsd }) => (costUsd === null ? '-' : `$${costUsd.toFixed(2)}`)) },
+    { header: 'TIME', text: of(({ seconds, tries }) => (tries === 0 ? '-' : formatDuration(seconds * 1000))) },
+  ]
+}
+
+/** Title and evidence share what room there is; the title gives way last. */
+function wordy(fixed: readonly Column<Row>[], rows: readonly Row[], width: number): Column<Row>[] {
+  const taken = fixed
+    .map(({ header, text }) => Math.max(header.length, ...rows.map(row => displayWidth(text(row)))) + 2)
+    .reduce((sum, one) => sum + one, 0)
+  const most = Math.max(12, Math.floor((width - taken) / 2))
+  const title = (row: Row): string => (isFold(row) ? `${row.count} more` : oneLine(row.title))
+  const evidence = (row: Row): string => (isFold(row) ? '' : oneLine(row.evidence ?? row.session ?? ''))
+  if (width < NARROW)
+    return [{ header: 'TASK', text: row => [title(row), evidence(row)].filter(text => text !== '').join(': ') }]
+  return [
+    { header: 'TASK', text: row => (Number.isFinite(width) ? cutToWidth(title(row), most) : title(row)) },
+    { header: 'EVIDENCE', text: evidence },
+  ]
+}

@@ -1,0 +1,80 @@
+import type { LoopView } from '../../api/contract/loop-view.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { followLog } from '../../views/log.ts'
+import { readBoard, watchBoard, workersOf } from '../../views/loops.ts'
+import { readSessions } from '../../views/sessions.ts'
+import { waysToAnswer } from '../../views/way-on.ts'
+import type { Home } from '../../world/os/home.ts'
+import { ensureDaemon } from '../ensure-daemon.ts'
+import type { Line } from '../line/line.ts'
+import { INTERRUPTED, look } from '../look.ts'
+import { confirm } from '../screen/ask.ts'
+import type { Outlet } from '../screen/outlet.ts'
+import { exitStatusOf } from '../session/exit-status.ts'
+import { stateLine } from '../session/state.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { presentLoop } from './start-loop.ts'
+
+/** Follows the planning, shows the plan, and goes on with it once a person says so. Whoever goes away finds it waiting. */
+export async function reviewPlan(session: SessionView, line: Line, surroundings: Surroundings): Promise<number> {
+  const { home, screen } = surroundings
+  const { err } = screen
+  err.say(`${err.paint.bold(session.name)}  is planning  (Ctrl-C leaves it to that)`)
+  const glance = await look({ outlet: err }, signal => untilPlanned(home, session, err, signal))
+  if (glance.ended !== 'by-itself') {
+    err.say(`\nthe planning goes on; look at it with: oneshot ralph status ${session.name}`)
+    err.say(`and start what it has planned with: oneshot resume ${session.name}`)
+    return INTERRUPTED
+  }
+  const planned = glance.value
+  if (planned.phase !== 'blocked' || planned.trouble !== 'review') {
+    err.say(stateLine(planned, err.paint) + (planned.phase === 'blocked' ? ` (${waysToAnswer(planned)})` : ''))
+    return planned.phase === 'ended' ? exitStatusOf(planned) : 1
+  }
+  const board = readBoard(home, planned, Date.now())
+  for (const text of planLines(board, err)) err.say(text)
+  if (!(await confirm('Start?'))) {
+    err.say(`\nit waits: change ${board?.list ?? 'the plan'} as you like, then oneshot resume ${session.name}`)
+    err.say(`or leave it at that: oneshot stop ${session.name}`)
+    return 0
+  }
+  const client = await ensureDaemon(home)
+  return await presentLoop(await client.resume(planned.id), line, surroundings)
+}
+
+/** Shows what those who plan say, until there is a plan or an end of it. */
+async function untilPlanned(home: Home, session: SessionView, err: Outlet, signal: AbortSignal): Promise<SessionView> {
+  const shown = new Map<string, Promise<void>>()
+  const over = new AbortController()
+  const both = AbortSignal.any([signal, over.signal])
+  let latest = session
+  for await (const { session: now } of watchBoard(home, session, signal)) {
+    latest = now
+    for (const planner of workersOf(now, readSessions(home)))
+      if (!shown.has(planner.id)) shown.set(planner.id, pourLog(home, planner, err, both))
+    if (now.phase === 'blocked' || now.phase === 'ended') break
+  }
+  over.abort()
+  await Promise.all(shown.values())
+  return latest
+}
+
+async function pourLog(home: Home, planner: SessionView, err: Outlet, signal: AbortSignal): Promise<void> {
+  const options = { raw: false, colour: err.isColoured }
+  for await (const bytes of followLog(home, planner, options, signal)) await err.pour(bytes)
+}
+
+function planLines(board: LoopView | undefined, { paint }: Outlet): string[] {
+  const tasks = board?.tasks ?? []
+  const width = Math.max(1, ...tasks.map(({ id }) => id.length))
+  return [
+    '',
+    paint.bold(`${board?.list ?? 'the plan'}: ${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}`),
+    ...tasks.map(({ id, title, after }) => {
+      const order = after.length === 0 ? '' : paint.dim(`  (after ${after.join(', ')})`)
+      return `  ${paint.dim(id.padStart(width))}  ${oneLine(title)}${order}`
+    }),
+    '',
+  ]
+}

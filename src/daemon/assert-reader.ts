@@ -1,0 +1,14 @@
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { Session, Spec } from '../core/session.ts'
+
+/** Those who work for a loop read messages; it only looks at what they do. */
+export function assertReader({ id, name, agent }: Spec, live: readonly Session[]): void {
+  if (!LOOP_KINDS.includes(agent)) return
+  const workers = live.filter(({ spec }) => spec.parent?.id === id)
+  const hint =
+    workers.length === 0
+      ? 'nobody works for it now; what is to be done belongs into its list'
+      : workers.map(({ spec }) => `oneshot send ${spec.name} "…"`).join(', or ')
+  throw refusal('takes-no-messages', `${name} is a loop, and reads no messages; those who work for it do`, hint)
+}
