@@ -25,32 +25,34 @@ function begun(before: Loop, after: Loop): string[] {
 }
 
 function told(before: LoopTask | undefined, task: LoopTask, loop: Loop): string[] {
-  const { item, stand, tries } = task
-  const name = `${item.label}. ${item.title}`
+  const name = `${task.item.label}. ${task.item.title}`
+  return [...flawText(before, task), ...stepText(before, task, loop)].map(([sign, text]) => `${sign} ${name}: ${text}`)
+}
+
+type Line = readonly [sign: string, text: string]
+
+/** Of an iteration that was found wanting, whatever follows from it. */
+function flawText(before: LoopTask | undefined, { tries, stand }: LoopTask): Line[] {
+  const fresh = tries.filter((one, at) => one.flaw !== null && before?.tries[at]?.flaw === null)
+  return stand.name === 'blocked' ? [] : fresh.map((one): Line => ['✗', one.flaw?.reason ?? ''])
+}
+
+function stepText(before: LoopTask | undefined, task: LoopTask, loop: Loop): Line[] {
+  const { stand, tries } = task
   const last = tries.at(-1)
   if (last?.session != null && before?.tries.at(-1)?.session !== last.session)
     return [
-      `▸ ${name}: ${last.role === 'resolve' ? 'brought together' : 'worked on'} by ${last.session}, iteration ${last.iteration}`,
+      [
+        '▸',
+        `${last.role === 'resolve' ? 'brought together' : 'worked on'} by ${last.session}, iteration ${last.iteration}`,
+      ],
     ]
-  const resting = restOf(task)
-  if (resting !== null && (before === undefined || restOf(before) === null)) return [`◔ ${name}: ${resting}`]
+  const rest = restOf(task)
+  if (rest !== null && (before === undefined || restOf(before) === null)) return [['◔', rest]]
   if (before?.stand.name === stand.name) return []
-  switch (stand.name) {
-    case 'judging':
-      return [`◌ ${name}: is looked at`]
-    case 'merging':
-      return [`◌ ${name}: proven (${last?.verdict ?? ''}), to be merged`]
-    case 'done':
-      return before === undefined && tries.length === 0 ? [] : [`✔ ${name}: ${stand.how}${progress(loop)}`]
-    case 'blocked':
-      return [`■ ${name}: blocked, ${stand.flaw.reason}`]
-    case 'open':
-      return last?.flaw == null ? [] : [`✗ ${name}: ${last.flaw.reason}`]
-    case 'opening':
-      return stand.role === 'resolve' ? [`✗ ${name}: ${last === undefined ? '' : tries.at(-2)?.flaw?.reason}`] : []
-    default:
-      return []
-  }
+  if (stand.name === 'merging') return [['◌', 'proven, to be merged']]
+  if (stand.name === 'done' && tries.length > 0) return [['✔', `${stand.how}${progress(loop)}`]]
+  return stand.name === 'blocked' ? [['■', `blocked: ${stand.flaw.reason}`]] : []
 }
 
 function restOf({ stand }: LoopTask): string | null {

@@ -1,5 +1,5 @@
 import type { Instant } from '../../lib/time.ts'
-import { marked, newTask, withNotes, withTask } from './change.ts'
+import { marked, newTask, withNotes } from './change.ts'
 import type { ItemList } from './item.ts'
 import { isAtWork, type Loop, type LoopTask } from './loop.ts'
 
@@ -39,10 +39,10 @@ function dropped(task: LoopTask): LoopTask {
 }
 
 /**
- * Looks at the list as a worker has left it in the user's checkout. What it has ticked beside its own task proves nothing: that is unticked.
- * With work to show it is remembered as a claim.
+ * Looks at the list as a worker has left it in the user's checkout. What it has ticked beside its own task proves nothing: that is
+ * unticked, and looked at in its turn.
  */
-export function review(loop: Loop, list: ItemList, worker: LoopTask, hasShownWork: boolean): Loop {
+export function review(loop: Loop, list: ItemList, worker: LoopTask): Loop {
   let after = addNew(loop, list)
   for (const item of list.items) {
     const task = after.tasks.find(one => one.item.key === item.key)
@@ -50,8 +50,6 @@ export function review(loop: Loop, list: ItemList, worker: LoopTask, hasShownWor
     const reason = item.isDone
       ? `ticked by the agent of task ${worker.item.label}, which proves nothing`
       : 'it was done already'
-    const claimedBy = item.isDone && hasShownWork ? worker.item.label : task.claimedBy
-    after = withTask(after, item.key, one => ({ ...one, claimedBy }))
     after = marked(after, item.key, !item.isDone, reason)
   }
   return after

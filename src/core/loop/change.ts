@@ -34,7 +34,6 @@ export function newTask(item: Item, number: number): LoopTask {
     resolution: null,
     evidence: null,
     clash: [],
-    claimedBy: null,
     number,
     pardoned: 0,
     isCleared: true,

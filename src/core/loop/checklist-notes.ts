@@ -20,7 +20,7 @@ export function notesOf(title: string, comments: readonly string[]): Notes {
 }
 
 /** Names between commas; what is in quotation marks is one name, whatever is in it. */
-export function namesIn(text: string): string[] {
+function namesIn(text: string): string[] {
   const parts = text.match(/(?:"[^"]*"|“[^”]*”|[^,;"“])+/g) ?? []
   return parts
     .flatMap(part => (/^[\s\d#]+(?:(?:and|&)[\s\d#]+)+$/i.test(part) ? part.split(/and|&/i) : [part]))

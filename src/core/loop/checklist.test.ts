@@ -48,6 +48,11 @@ describe('a box', () => {
     ])
   })
 
+  test('does not stand under what is written before the text for other programs', () => {
+    const { items } = readChecklist(lines('---', 'title: x', '---', '- [ ] a', '---', '', '- [ ] b'))
+    expect(items.map(({ title, path }) => [...path, title])).toEqual([['a'], ['b']])
+  })
+
   test('may stand in a quotation, and after another mark on its line', () => {
     expect(titlesIn('> - [ ] a', '>   - [ ] b', 'words', '1. - [ ] c')).toEqual(['b', 'c'])
   })

@@ -52,7 +52,7 @@ interface Leaf extends Notes {
 
 function checklist(text: string) {
   const nodes = outline(text)
-  const boxes = nodes.filter(({ box }) => box !== null)
+  const boxes = nodes.filter(({ box, title }) => box !== null && title !== '')
   const parents = new Set(boxes.flatMap(node => chainOf(node)))
   const leaves = boxes.filter(node => !parents.has(node)).map(leafOf)
   const keys = keysOf(leaves.map(({ barePath, bare }) => [...barePath, bare]))

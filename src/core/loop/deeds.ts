@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import { choose } from './choose.ts'
+import { hasWork } from './evidence.ts'
 import type { Mark } from './item.ts'
 import type { Loop, LoopTask, Role } from './loop.ts'
 import { widensAt } from './width.ts'
@@ -24,7 +25,7 @@ export function deedsOf(loop: Loop): Deed[] {
   if (name === 'beginning') return [{ key: 'begin', type: 'begin' }]
   if (name === 'planning') return [planDeed(loop)]
   const afterwards = [...markDeeds(loop), ...loop.tasks.flatMap(clearDeeds)]
-  if (name === 'ended') return afterwards
+  if (name === 'ended') return [...afterwards, ...loop.tasks.flatMap(vainDeeds)]
   if (name === 'landing') return [...afterwards, { key: 'land', type: 'land' }]
   return [...afterwards, ...loop.tasks.flatMap(taskDeeds), ...mergeDeeds(loop)]
 }
@@ -67,6 +68,12 @@ function lastUntil({ tries }: LoopTask): Instant {
 
 function clearDeeds(task: LoopTask): Deed[] {
   return task.stand.name === 'done' && !task.isCleared ? [{ key: `clear ${task.number}`, type: 'clear', task }] : []
+}
+
+/** Where nothing came of it, nothing can be lost. */
+function vainDeeds(task: LoopTask): Deed[] {
+  const isVain = task.stand.name === 'blocked' && task.evidence !== null && !hasWork(task.evidence)
+  return isVain && !task.isCleared ? [{ key: `clear ${task.number}`, type: 'clear', task }] : []
 }
 
 function markDeeds({ marking, toMark, landedAt }: Loop): Deed[] {

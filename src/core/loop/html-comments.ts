@@ -10,11 +10,19 @@ export interface Unveiled {
   readonly endsIn: number | null
 }
 
+export interface Spot {
+  /** Of the line, and where in it the look begins. */
+  readonly index: number
+  readonly from: number
+  /** From this line on no comment is closed any more. */
+  readonly openTo: number
+}
+
 /**
  * Takes comments off a line. One that begins a line may reach as far as it likes; one among words ends with its paragraph, and
  * before the next box. What is never closed is no comment: it would hide all that follows.
  */
-export function unveil(lines: readonly string[], index: number, from: number): Unveiled {
+export function unveil(lines: readonly string[], { index, from, openTo }: Spot): Unveiled {
   let text = lines[index] as string
   const comments: string[] = []
   for (let at = beginIn(text, from); at >= 0; at = beginIn(text, at + 1)) {
@@ -25,7 +33,7 @@ export function unveil(lines: readonly string[], index: number, from: number): U
       text = blanked(text, at, isFirst ? text.length : end + 3)
       continue
     }
-    const endsIn = isFirst ? closedIn(lines, index, lines.length) : nearIn(lines, index)
+    const endsIn = isFirst ? closedIn(lines, index, openTo) : nearIn(lines, index)
     if (endsIn !== null) return { text: blanked(text, at, text.length), comments, endsIn }
   }
   return { text, comments, endsIn: null }
@@ -45,8 +53,8 @@ function blanked(text: string, from: number, to: number): string {
 }
 
 function closedIn(lines: readonly string[], index: number, before: number): number | null {
-  const found = lines.slice(index + 1, before).findIndex(line => line.includes('-->'))
-  return found < 0 ? null : index + 1 + found
+  for (let next = index + 1; next < before; next++) if (lines[next]?.includes('-->')) return next
+  return null
 }
 
 function nearIn(lines: readonly string[], index: number): number | null {

@@ -1,6 +1,5 @@
 import { review } from './adopt.ts'
 import { marked, taskOf, withTask, withTry } from './change.ts'
-import { hasWork } from './evidence.ts'
 import type { Loop, LoopTask, Stand } from './loop.ts'
 import type { LoopSignalOf } from './signals.ts'
 import { failed, isCurrent } from './tending.ts'
@@ -12,21 +11,22 @@ export function onJudged(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop 
   const { task: key, iteration, evidence, list } = signal
   const task = taskOf(loop, key)
   if (!isCurrent(task, iteration) || task.stand.name !== 'judging') return loop
-  const verdict = verdictOn(task, task.stand, signal)
-  const isProven = verdict.kind === 'done' && hasWork(evidence)
-  const reviewed = loop.marking === 'here' ? review(loop, list, task, isProven) : loop
+  const verdict = verdictOn(task.stand, signal, loop.branch === null)
+  const reviewed = loop.marking === 'here' ? review(loop, list, task) : loop
   const seen = withTask(reviewed, key, one => ({ ...one, evidence }))
   return settle(seen, task, { verdict, role: task.stand.role, signal })
 }
 
-function verdictOn({ claimedBy }: LoopTask, stand: Judging, signal: LoopSignalOf<'task.judged'>): Verdict {
+function verdictOn(stand: Judging, signal: LoopSignalOf<'task.judged'>, isHere: boolean): Verdict {
   const { evidence, check, list, task: key, unresolved } = signal
   const isTicked = list.items.some(item => item.key === key && item.isDone)
   if (unresolved.length > 0) {
     const reason = `conflicts are left in ${unresolved.join(', ')}`
     return { kind: 'flawed', flaw: { kind: 'clash', reason, detail: stand.said } }
   }
-  return judge({ flaw: stand.flaw, said: stand.said, evidence, check, isTicked, claimedBy })
+  // On a branch of our own all of it is committed before it is merged.
+  const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
+  return judge({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked })
 }
 
 /** Proven by itself, it is done, or merged first. What cannot be brought together is a person's. */
@@ -38,10 +38,10 @@ function settle(
   const { at, list } = signal
   const isTicked = list.items.some(({ key, isDone }) => key === item.key && isDone)
   if (verdict.kind === 'done') {
-    const isMerged = loop.branch === null
-    const stand: Stand = isMerged ? { name: 'done', at, how: verdict.how } : { name: 'merging', role }
+    const isHere = loop.branch === null
+    const stand: Stand = isHere ? { name: 'done', at, how: verdict.how } : { name: 'merging', role }
     const judged = withTask(loop, item.key, one => ({ ...withTry(one, { verdict: verdict.how }), stand }))
-    return isMerged && !isTicked ? marked(judged, item.key, true, verdict.how) : judged
+    return isHere && !isTicked ? marked(judged, item.key, true, verdict.how) : judged
   }
   const { flaw } = verdict
   const undone = isTicked && loop.marking === 'here' ? marked(loop, item.key, false, flaw.reason) : loop

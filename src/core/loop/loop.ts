@@ -75,8 +75,6 @@ export interface LoopTask {
   readonly evidence: Evidence | null
   /** What is different on both sides, when it could not be merged. */
   readonly clash: readonly string[]
-  /** Another task's agent has ticked it, with work to show: which one. */
-  readonly claimedBy: string | null
   /** Counted from 1 in the order they were first seen: names its worktree and branch. */
   readonly number: number
   /** Its first tries count no more: a person has asked to go on. */

@@ -44,7 +44,7 @@ export function orderOf(items: readonly Placed[]): Order {
 }
 
 /** How titles are compared: as people would. */
-export function plainly(title: string): string {
+function plainly(title: string): string {
   return title.trim().replace(/\s+/g, ' ').toLowerCase()
 }
 

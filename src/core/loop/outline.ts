@@ -23,12 +23,13 @@ export interface Outlined {
 export function outline(text: string): Outlined[] {
   const { lines, starts } = linesOf(text)
   const blocks = new Blocks()
-  let hiddenTo = -1
+  const openTo = lines.findLastIndex(line => line.includes('-->')) + 1
+  let hiddenTo = frontMatterEnd(lines)
   for (const [index, raw] of lines.entries()) {
     if (index <= hiddenTo) continue
     const from = blocks.quoted({ text: raw, at: index === 0 && raw.startsWith('\ufeff') ? 1 : 0, column: 0 })
     if (blocks.takeCode(indented(from))) continue
-    const { text, comments, endsIn } = unveil(lines, index, from.at)
+    const { text, comments, endsIn } = unveil(lines, { index, from: from.at, openTo })
     hiddenTo = endsIn ?? hiddenTo
     const line: Line = indented({ ...from, text })
     if (isBlank(line) && text !== raw) continue
@@ -50,6 +51,13 @@ function linesOf(text: string): { lines: string[]; starts: number[] } {
   return { lines, starts }
 }
 
+/** The last line of what some programs keep at the beginning of a text, between lines of three hyphens; -1 without it. */
+function frontMatterEnd(lines: readonly string[]): number {
+  if (!/^\ufeff?---\s*$/.test(lines[0] ?? '')) return -1
+  const end = lines.findIndex((line, index) => index > 0 && (line.trim() === '' || /^(?:---|\.\.\.)\s*$/.test(line)))
+  return lines[end]?.trim() === '' ? -1 : end
+}
+
 function outlined(entries: readonly Entry[]): Outlined[] {
   const all = new Map<Entry, Outlined>()
   for (const entry of entries) {
@@ -61,7 +69,9 @@ function outlined(entries: readonly Entry[]): Outlined[] {
       box,
       numbered,
       line,
-      body: bodyOf(entry.lines, content),
+      get body() {
+        return bodyOf(entry.lines, content) // Only that of tasks is asked for.
+      },
     })
   }
   return [...all.values()]

@@ -66,6 +66,7 @@ export function onDeedFailed(loop: Loop, { at, task: key, iteration, reason }: L
 /** A task whose iteration came to nothing: it is tried again, or set aside. */
 export function failed(task: LoopTask, flaw: Flaw, { at, retries }: { at: Instant; retries: number }): LoopTask {
   const tried = withTry(task, { flaw, verdict: flaw.reason, until: task.tries.at(-1)?.until ?? at })
-  const isOver = isHopeless(tried, retries)
-  return { ...tried, stand: isOver ? { name: 'blocked', at, flaw } : { name: 'open' } }
+  if (!isHopeless(tried, retries)) return { ...tried, stand: { name: 'open' } }
+  const advice = flaw.kind === 'idle' ? '; if it is there already, tick its box yourself' : ''
+  return { ...tried, stand: { name: 'blocked', at, flaw: { ...flaw, reason: `${flaw.reason}${advice}` } } }
 }

@@ -13,20 +13,17 @@ export interface Findings {
   readonly evidence: Evidence
   readonly check: Checked | null
   readonly isTicked: boolean
-  /** Another task's agent had ticked it, with work to show. */
-  readonly claimedBy: string | null
 }
 
 /**
  * Decides whether a task is done. Its agent's word and its box are not enough: something must have changed since the task was begun, and the
  * check must pass where there is one.
  */
-export function judge({ flaw, said, evidence, check, isTicked, claimedBy }: Findings): Verdict {
+export function judge({ flaw, said, evidence, check, isTicked }: Findings): Verdict {
   if (flaw !== null) return { kind: 'flawed', flaw: withTick(flaw, isTicked) }
-  const isShown = hasWork(evidence) || (claimedBy !== null && check?.ok === true)
-  if (!isShown) return { kind: 'flawed', flaw: withTick(idle(said), isTicked) }
+  if (!hasWork(evidence)) return { kind: 'flawed', flaw: withTick(idle(said), isTicked) }
   if (check !== null && !check.ok) return { kind: 'flawed', flaw: withTick(broken(check), isTicked) }
-  return { kind: 'done', how: tell(evidence, check, claimedBy) }
+  return { kind: 'done', how: tell(evidence, check) }
 }
 
 function idle(said: string): Flaw {
@@ -43,13 +40,12 @@ function withTick(flaw: Flaw, isTicked: boolean): Flaw {
 }
 
 /** The evidence in one line. */
-export function tell(evidence: Evidence, check: Checked | null, claimedBy: string | null = null): string {
+export function tell(evidence: Evidence, check: Checked | null): string {
   const { commitCount, change, uncommitted } = evidence
   const parts = [
     ...(commitCount > 0 ? [`${commitCount} ${commitCount === 1 ? 'commit' : 'commits'}`] : []),
     ...(change.files > 0 ? [changeText(change)] : []),
     ...(uncommitted > 0 ? [`${uncommitted} not committed`] : []),
-    ...(change.files === 0 && claimedBy !== null ? [`done with task ${claimedBy}, and nothing was left to do`] : []),
     check === null ? 'nothing was run to check it' : check.how,
   ]
   return parts.join(', ')

@@ -24,9 +24,9 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
   report({ type: 'task.judged', task: task.item.key, iteration, evidence, check, list, unresolved })
 }
 
-function isWorthChecking({ stand, claimedBy }: LoopTask, evidence: Evidence, unresolved: readonly string[]): boolean {
+function isWorthChecking({ stand }: LoopTask, evidence: Evidence, unresolved: readonly string[]): boolean {
   const isFlawed = stand.name === 'judging' && stand.flaw !== null
-  return !isFlawed && unresolved.length === 0 && (hasWork(evidence) || claimedBy !== null)
+  return !isFlawed && unresolved.length === 0 && hasWork(evidence)
 }
 
 /** Null where there is nothing to run. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 /** A checklist made up for a test: its text, and how many tasks and ticked ones it has. */
 export interface MadeChecklist {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Evidence, Snapshot } from '../../../core/loop/evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
 import { Trouble } from '../../../lib/trouble.ts'
+import { Unkept } from '../../../ports/checkpoints.ts'
 import type { Bench, Cleared, Merged, Surveyed, Workshop } from '../../../ports/workshop.ts'
 import { Git } from '../git.ts'
 import { headOf } from '../head.ts'
@@ -10,17 +11,17 @@ import type { Means } from '../means.ts'
 import { Memory } from '../memory.ts'
 import type { Place } from '../place.ts'
 import { alone, type Turn } from './alone.ts'
-import { clear } from './clear.ts'
-import { commitPaths } from './commit-paths.ts'
+import { clear } from './bench/clear.ts'
+import { commitPaths } from './bench/commit-paths.ts'
 import { evidence, logOf, snapshot } from './evidence.ts'
 import { found, isRepository } from './found.ts'
-import { land, type Landed } from './land.ts'
+import { land, type Landed } from './land/land.ts'
 import { patiently } from './locks.ts'
-import { clash, merge } from './merge.ts'
+import { clash, merge } from './bench/merge.ts'
 import { benchIn, refuse } from './notes.ts'
-import { open } from './open.ts'
-import { rewind } from './rewind.ts'
-import { seal } from './seal.ts'
+import { open } from './bench/open.ts'
+import { rewind } from './bench/rewind.ts'
+import { seal } from './bench/seal.ts'
 import { findShopMeans, placeAt, sharedFolder } from './shop.ts'
 import { survey } from './survey.ts'
 
@@ -160,6 +161,7 @@ async function translating<T>(doing: string, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof Trouble ? cause : new Trouble(doing, cause)
+    if (cause instanceof Trouble) throw cause
+    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept) })
   }
 }

@@ -1,12 +1,12 @@
-import type { Bench } from '../../../ports/workshop.ts'
-import { headOf } from '../head.ts'
-import { OURS } from '../identity.ts'
-import type { Place } from '../place.ts'
-import { UPDATE_REF } from '../ref.ts'
-import { lookNow } from './look-now.ts'
+import type { Bench } from '../../../../ports/workshop.ts'
+import { headOf } from '../../head.ts'
+import { OURS } from '../../identity.ts'
+import type { Place } from '../../place.ts'
+import { UPDATE_REF } from '../../ref.ts'
+import { lookNow } from '../look-now.ts'
 import { settle } from './merge.ts'
-import { refuse } from './notes.ts'
-import { commitAt, LOOP_REFS } from './shop.ts'
+import { refuse } from '../notes.ts'
+import { commitAt, LOOP_REFS } from '../shop.ts'
 
 /** Moves a branch to a commit, files included. What nothing else leads to any more is kept by a ref first. */
 export async function rewind(place: Place, { branch }: Bench, to: string): Promise<void> {

@@ -1,11 +1,11 @@
-import { headOf } from '../head.ts'
-import { identityIn } from '../identity.ts'
-import { lstat } from '../lstat.ts'
-import type { Place } from '../place.ts'
+import { headOf } from '../../head.ts'
+import { identityIn } from '../../identity.ts'
+import { lstat } from '../../lstat.ts'
+import type { Place } from '../../place.ts'
 import path from 'node:path'
 import { settle } from './merge.ts'
-import { refuse } from './notes.ts'
-import { withIndex } from './tree-without.ts'
+import { refuse } from '../notes.ts'
+import { withIndex } from '../tree-without.ts'
 
 /** Commits some paths and nothing else, whatever is staged; answers where HEAD is then. Those that git ignores are not committed. */
 export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<string> {

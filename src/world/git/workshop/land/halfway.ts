@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { below, bytesOf, joinRaw, shown } from '../../../lib/raw-path.ts'
-import { headOf } from '../head.ts'
-import { lstat } from '../lstat.ts'
-import type { Place } from '../place.ts'
-import { lookNow } from './look-now.ts'
-import { landingIn, refuse } from './notes.ts'
-import { changesOf, type Entry } from './tree-without.ts'
+import { below, bytesOf, joinRaw, shown } from '../../../../lib/raw-path.ts'
+import { headOf } from '../../head.ts'
+import { lstat } from '../../lstat.ts'
+import type { Place } from '../../place.ts'
+import { lookNow } from '../look-now.ts'
+import { landingIn, refuse } from '../notes.ts'
+import { changesOf, type Entry } from '../tree-without.ts'
 
 /** Milliseconds after which a lock on the index, made while we were at it, is taken for that of our git, which is gone. */
 const STALE = 5_000
@@ -30,10 +30,10 @@ async function undo(place: Place, { head, target }: { head: string; target: stri
   await removeOwnLock(place)
   const moving = await changesOf(place, head, target)
   const { tree } = await lookNow(place)
-  const changed = new Set((await changesOf(place, head, tree)).map(entry => entry.path))
-  const touched = moving.filter(entry => changed.has(entry.path) || isThere(place, entry, null))
+  const changed = new Map((await changesOf(place, head, tree)).map(entry => [entry.path, entry.after]))
+  const touched = moving.filter(entry => changed.has(entry.path) || isNewThere(place, entry))
   for (const entry of touched) {
-    if (await isPiece(place, entry)) continue
+    if (changed.get(entry.path) === entry.after || (await isPiece(place, entry))) continue
     refuse(doing, `${shown(entry.path)} was changed since landing was cut short: put it back or commit it first`)
   }
   for (const entry of touched.filter(({ before }) => before === null)) {
@@ -48,8 +48,8 @@ async function undo(place: Place, { head, target }: { head: string; target: stri
 }
 
 /** What was to be new, and is there: also where git ignores it. */
-function isThere({ repository }: Place, entry: Entry, before: null): boolean {
-  return entry.before === before && lstat(below(repository.top, entry.path)) !== undefined
+function isNewThere({ repository }: Place, entry: Entry): boolean {
+  return entry.before === null && lstat(below(repository.top, entry.path)) !== undefined
 }
 
 /** Nothing, or the beginning of what was to come there. */
@@ -59,16 +59,12 @@ async function isPiece({ git, repository }: Place, { path: file, after }: Entry)
   if (stat === undefined) return true
   if (after === null || stat.isDirectory()) return false
   if (stat.isSymbolicLink())
-    return bytesOf(file).length > 0 && (await git.run(['cat-file', 'blob', after])).equals(linkAt(place))
+    return (await git.run(['cat-file', 'blob', after])).equals(fs.readlinkSync(place, { encoding: 'buffer' }))
   const isText = Buffer.from(shown(file)).equals(bytesOf(file))
   const words = isText ? ['--filters', `--path=${shown(file)}`] : ['blob']
   const whole = await git.run(['cat-file', ...words, after])
   const found = fs.readFileSync(place)
   return whole.subarray(0, found.length).equals(found)
-}
-
-function linkAt(place: Buffer): Buffer {
-  return fs.readlinkSync(place, { encoding: 'buffer' })
 }
 
 async function removeOwnLock(place: Place): Promise<void> {

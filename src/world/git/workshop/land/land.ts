@@ -1,14 +1,14 @@
-import { type RawPath, shown, splitRaw } from '../../../lib/raw-path.ts'
-import { headOf } from '../head.ts'
-import type { Place } from '../place.ts'
-import { findInTheWay } from '../restore/in-the-way.ts'
-import { underWay } from '../under-way.ts'
+import { type RawPath, shown, splitRaw } from '../../../../lib/raw-path.ts'
+import { headOf } from '../../head.ts'
+import type { Place } from '../../place.ts'
+import { findInTheWay } from '../../restore/in-the-way.ts'
+import { underWay } from '../../under-way.ts'
 import { takeBack } from './halfway.ts'
-import { lookNow } from './look-now.ts'
+import { lookNow } from '../look-now.ts'
 import { mergeBeside } from './merge-beside.ts'
-import { landingIn, refuse } from './notes.ts'
-import { commitAt, isIn } from './shop.ts'
-import { changesOf } from './tree-without.ts'
+import { landingIn, refuse } from '../notes.ts'
+import { commitAt, isIn } from '../shop.ts'
+import { changesOf } from '../tree-without.ts'
 
 export interface Landed {
   readonly commit: string

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { hasCode } from '../../../lib/trouble.ts'
-import type { Git } from '../git.ts'
-import type { Repository } from '../repository.ts'
+import { hasCode } from '../../../../lib/trouble.ts'
+import type { Git } from '../../git.ts'
+import type { Repository } from '../../repository.ts'
 
 /** A worktree that git knows of; whether it is there is another question. */
 export interface Registered {

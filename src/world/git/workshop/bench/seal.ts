@@ -1,16 +1,16 @@
 import fs from 'node:fs'
-import { below, joinRaw, type RawPath, shown } from '../../../lib/raw-path.ts'
-import type { Bench } from '../../../ports/workshop.ts'
-import { headOf } from '../head.ts'
-import { identityIn } from '../identity.ts'
-import type { Place } from '../place.ts'
-import { underWay } from '../under-way.ts'
-import { asideOf, isView } from './aside.ts'
-import { lookNow, type Sight } from './look-now.ts'
+import { below, joinRaw, type RawPath, shown } from '../../../../lib/raw-path.ts'
+import type { Bench } from '../../../../ports/workshop.ts'
+import { headOf } from '../../head.ts'
+import { identityIn } from '../../identity.ts'
+import type { Place } from '../../place.ts'
+import { underWay } from '../../under-way.ts'
+import { asideOf, isView } from '../aside.ts'
+import { lookNow } from '../look-now.ts'
 import { settle } from './merge.ts'
-import { refuse } from './notes.ts'
-import { commitAt, isIn } from './shop.ts'
-import { changesOf, type Entry, treeWithout } from './tree-without.ts'
+import { refuse } from '../notes.ts'
+import { commitAt, isIn } from '../shop.ts'
+import { changesOf, type Entry, treeWithout } from '../tree-without.ts'
 
 export interface Seal {
   readonly bench: Bench
@@ -25,12 +25,12 @@ export async function seal(place: Place, { bench, message, apart, base }: Seal):
   await settle(place)
   const merged = await mergeHeadOf(place, doing)
   await returnToBranch(place, bench, doing)
-  const sight = await lookNow(place)
-  if (merged !== null) assertResolved(place, sight, doing)
+  const found = (await lookNow(place)).tree
   const head = (await headOf(place)) ?? refuse(doing, 'its branch has no commit')
-  const aside = await asideChanges(place, { head, tree: sight.tree, apart, base, doing })
-  const strays = merged === null ? await strayRepositories(place, head, sight.tree) : []
-  const tree = await treeWithout(place, sight.tree, [...aside, ...strays])
+  if (merged !== null) await assertResolved(place, [head, merged], found, doing)
+  const aside = await asideChanges(place, { head, tree: found, apart, base, doing })
+  const strays = merged === null ? await strayRepositories(place, head, found) : []
+  const tree = await treeWithout(place, found, [...aside, ...strays])
   const commit = await commitTree(place, { tree, head, merged, message })
   await place.git.run(['reset', '--quiet', '--mixed', commit])
   await bringBack(place, aside)
@@ -66,8 +66,11 @@ async function returnToBranch(place: Place, { branch }: Bench, doing: string): P
   await git.run(['symbolic-ref', '-m', 'oneshot: back to the branch', 'HEAD', ref])
 }
 
-function assertResolved({ repository }: Place, { seen }: Sight, doing: string): void {
-  const open = seen.differences.find(({ path: file, isUnmerged }) => isUnmerged && hasMarks(repository.top, file))
+/** Looked for in files that are as neither side has them, whether somebody has told git that they are resolved or not. */
+async function assertResolved(place: Place, sides: readonly string[], tree: string, doing: string): Promise<void> {
+  const [ours = [], theirs = []] = await Promise.all(sides.map(side => changesOf(place, side, tree)))
+  const paths = new Set(theirs.map(entry => entry.path))
+  const open = ours.find(entry => paths.has(entry.path) && hasMarks(place.repository.top, entry.path))
   if (open !== undefined) refuse(doing, `the conflict in ${shown(open.path)} is not resolved`)
 }
 

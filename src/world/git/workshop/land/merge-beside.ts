@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { GitFailed } from '../git-failed.ts'
-import { identityIn } from '../identity.ts'
-import type { Place } from '../place.ts'
-import { QUIETLY, unmergedIn } from './merge.ts'
-import { refuse } from './notes.ts'
-import { registeredAt } from './registry.ts'
-import { sharedFolder } from './shop.ts'
+import { GitFailed } from '../../git-failed.ts'
+import { identityIn } from '../../identity.ts'
+import type { Place } from '../../place.ts'
+import { QUIETLY, unmergedIn } from '../bench/merge.ts'
+import { refuse } from '../notes.ts'
+import { registeredAt } from '../bench/registry.ts'
+import { sharedFolder } from '../shop.ts'
 
 /** Merges two commits in a worktree that is there for nothing else; answers the merge, which no ref leads to yet. */
 export async function mergeBeside(

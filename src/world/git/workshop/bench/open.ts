@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Bench } from '../../../ports/workshop.ts'
-import { hideFromGit } from '../../os/hide-from-git.ts'
-import type { Git } from '../git.ts'
-import { lstat } from '../lstat.ts'
-import type { Place } from '../place.ts'
+import type { Bench } from '../../../../ports/workshop.ts'
+import { hideFromGit } from '../../../os/hide-from-git.ts'
+import type { Git } from '../../git.ts'
+import { lstat } from '../../lstat.ts'
+import type { Place } from '../../place.ts'
 import { sweepGone } from './gone.ts'
-import { benchIn, openingOf, refuse } from './notes.ts'
+import { benchIn, openingOf, refuse } from '../notes.ts'
 import { canonical, type Registered, registeredAt } from './registry.ts'
-import { commitAt } from './shop.ts'
+import { commitAt } from '../shop.ts'
 
 /** Opens a worktree, or finishes what was begun of it. */
 export async function open(place: Place, bench: Bench, from: string): Promise<void> {

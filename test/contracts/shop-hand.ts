@@ -1,0 +1,12 @@
+import type { Workshop } from '../../src/ports/workshop.ts'
+import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
+
+/** Does one thing in a workshop, named by its arguments, and says what came of it. */
+const [, , name = '', given = '[]'] = process.argv
+const shop = gitWorkshop({ env: { ...process.env, SHOP_PID: String(process.pid) } })
+const deed = shop[name as keyof Workshop] as (...words: unknown[]) => Promise<unknown>
+try {
+  console.log(JSON.stringify((await deed.apply(shop, JSON.parse(given) as unknown[])) ?? 'done'))
+} catch (cause) {
+  console.log(JSON.stringify({ trouble: String(cause) }))
+}

@@ -1,0 +1,113 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { put } from './git-bench.ts'
+import { openShopBench, type ShopBench } from './workshop-bench.ts'
+
+/** A branch that changes one file, adds one and removes one. */
+function withBranch(all: ShopBench): string {
+  const { repo, git, commit } = all
+  commit(repo, 'gone.txt', 'gone\n')
+  git(repo, 'checkout', '--quiet', '-b', 'work')
+  git(repo, 'rm', '--quiet', 'gone.txt')
+  put(repo, 'a.txt', 'a long line of work\n')
+  const id = commit(repo, 'sub/new.txt', 'new\n')
+  git(repo, 'checkout', '--quiet', 'main')
+  return id
+}
+
+test('a branch goes forward into the checkout; what the user has there besides stays', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, head } = all
+  const id = withBranch(all)
+  put(repo, '.gitignore', 'node_modules/\nsub/x\n')
+  put(repo, 'mine.txt', 'untracked')
+  put(repo, 'staged.txt', 'staged')
+  put(repo, '.git/hooks/post-merge', '#!/bin/sh\ntouch was-run\n', 0o755)
+  git(repo, 'add', 'staged.txt')
+  expect(await shop.land(repo, 'work', 'land')).toEqual({ commit: id, isForward: true })
+  expect(head(repo, 'main')).toBe(id)
+  expect(git(repo, 'status', '--porcelain')).toBe(' M .gitignore\nA  staged.txt\n?? mine.txt\n')
+  expect(await shop.land(repo, 'work', 'land'), 'again').toEqual({ commit: id, isForward: true })
+})
+
+test('where both sides went on there is a merge, made beside the checkout', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, commit } = all
+  withBranch(all)
+  commit(repo, 'other.txt', 'other\n')
+  put(repo, 'staged.txt', 'staged')
+  git(repo, 'add', 'staged.txt')
+  const landed = await shop.land(repo, 'work', 'land: work')
+  expect(landed.isForward).toBe(false)
+  expect(git(repo, 'log', '-1', '--format=%H %s').trim()).toBe(`${landed.commit} land: work`)
+  expect(git(repo, 'status', '--porcelain')).toBe('A  staged.txt\n')
+  expect(git(repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
+  expect(await shop.land(repo, 'work', 'again')).toMatchObject({ commit: landed.commit })
+})
+
+const WAYS: Readonly<Record<string, [RegExp, (all: ShopBench) => void]>> = {
+  'a changed file': [/a\.txt is changed here as well/, ({ repo }) => put(repo, 'a.txt', 'mine')],
+  'a staged file': [
+    /a\.txt is changed here as well/,
+    ({ repo, git }) => {
+      put(repo, 'a.txt', 'mine')
+      git(repo, 'add', 'a.txt')
+      put(repo, 'a.txt', 'a\n')
+    },
+  ],
+  'an untracked file': [/sub\/new\.txt is changed here as well/, ({ repo }) => put(repo, 'sub/new.txt', 'mine')],
+  'an ignored file': [
+    /sub\/new\.txt is in the way, and not in git/,
+    ({ repo }) => {
+      put(repo, '.git/info/exclude', 'sub/\n')
+      put(repo, 'sub/new.txt', 'mine')
+    },
+  ],
+  'a conflict': [/conflicts with what is here in a\.txt/, ({ repo, commit }) => commit(repo, 'a.txt', 'other\n')],
+  'a merge': [/a merge is under way/, ({ repo }) => put(repo, '.git/MERGE_HEAD', '')],
+  'no branch, and another commit': [
+    /no branch is checked out/,
+    ({ repo, git, commit }) => {
+      git(repo, 'checkout', '--quiet', '--detach')
+      commit(repo, 'b.txt', 'b')
+    },
+  ],
+}
+
+test.each(Object.entries(WAYS))('nothing is done with %s in the way', async (_, [reason, obstruct]) => {
+  const all = openShopBench()
+  withBranch(all)
+  obstruct(all)
+  const before = all.userState()
+  await expect(all.shop.land(all.repo, 'work', 'land')).rejects.toThrow(reason)
+  expect(all.userState()).toEqual(before)
+})
+
+test('no branch need be checked out to go forward', async () => {
+  const all = openShopBench()
+  const id = withBranch(all)
+  all.git(all.repo, 'checkout', '--quiet', '--detach')
+  expect(await all.shop.land(all.repo, 'work', 'land')).toEqual({ commit: id, isForward: true })
+})
+
+test('one that was killed half way is finished; what the user has done since is not written over', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, head } = all
+  const target = withBranch(all)
+  put(repo, 'mine.txt', 'untracked')
+  const note = path.join(repo, '.git/oneshot/landing')
+  put(repo, '.git/oneshot/landing', JSON.stringify({ head: head(repo), target }))
+  put(repo, 'sub/new.txt', 'new\n')
+  put(repo, 'a.txt', 'the user was quicker')
+  await expect(shop.land(repo, 'work', 'land')).rejects.toThrow(/a\.txt was changed since landing was cut short/)
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('the user was quicker')
+  expect(fs.existsSync(note)).toBe(true)
+  put(repo, 'a.txt', 'a long li')
+  fs.rmSync(path.join(repo, 'gone.txt'))
+  put(repo, '.git/index.lock', '')
+  fs.utimesSync(path.join(repo, '.git/index.lock'), Date.now() / 1000 - 1, Date.now() / 1000 - 4)
+  fs.utimesSync(note, 0, 0)
+  expect(await shop.land(repo, 'work', 'land')).toEqual({ commit: target, isForward: true })
+  expect(git(repo, 'status', '--porcelain')).toBe('?? mine.txt\n')
+})

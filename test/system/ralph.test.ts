@@ -1,0 +1,185 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { Loop } from '../../src/core/loop/loop.ts'
+import { run } from '../../src/world/os/run.ts'
+import { readLoop } from '../../src/world/os/loop-file.ts'
+import { House, kill, until } from './house.ts'
+import { temperedAgent } from './tempered-agent.ts'
+
+let house: House
+let agent: ReturnType<typeof temperedAgent>
+beforeEach(async () => {
+  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  agent = temperedAgent(house)
+  await git('init', '-q', '-b', 'main', '.')
+  await git('config', 'user.name', 'n')
+  await git('config', 'user.email', 'e@x')
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
+  return stdout.trim()
+}
+
+/** A list of these tasks, committed, in a project whose check fails while there is a file called broken. */
+async function project(...titles: string[]): Promise<string> {
+  const list = `# A plan\n\nSome words.\n\n${titles.map(title => `- [ ] ${title}\n`).join('')}\nMore words.\n`
+  fs.writeFileSync(house.path('PRD.md'), list)
+  fs.writeFileSync(house.path('Makefile'), 'test:\n\t@test ! -e broken || { echo it is broken; exit 1; }\n')
+  await git('add', '.')
+  await git('commit', '-qm', 'first')
+  return list
+}
+
+function ralph(...args: string[]): Promise<SessionView> {
+  return house.json<SessionView>('ralph', '--agent', 'codex', '--retries', '2', ...args)
+}
+
+function loopOf({ id }: SessionView): Loop {
+  return readLoop(house.home, id) as Loop
+}
+
+/** Each task by the name of its file, and how it stands. */
+function board(session: SessionView): Record<string, string> {
+  const name = (title: string): string => /\[\S+ ([^\] ]*)/.exec(title)?.[1] ?? title
+  return Object.fromEntries(loopOf(session).tasks.map(({ item, stand }) => [name(item.title), stand.name]))
+}
+
+const ticked = (list: string, ...files: string[]): string =>
+  files.reduce((text, file) => text.replace(new RegExp(`- \\[ \\] (.*${file})`), '- [x] $1'), list)
+
+describe('one after the other', () => {
+  it('tells the truth about agents that work, do nothing, lie, break things and die', async () => {
+    const list = await project(
+      'make it [good a.txt]',
+      'make it [idle|good b.txt]',
+      'make it [liar c.txt]',
+      'make it [breaks|mends d.txt]',
+      'make it [dies e.txt]',
+      'make it [ticks f.txt]',
+      'make it [quiet g.txt]',
+      'make it [idle h.txt]',
+    )
+    const session = await ralph()
+    const { outcome, reason } = await house.ended(session.name, 120_000)
+    expect(board(session)).toEqual({
+      'a.txt': 'done',
+      'b.txt': 'done',
+      'c.txt': 'blocked',
+      'd.txt': 'done',
+      'e.txt': 'done',
+      'f.txt': 'done',
+      'g.txt': 'done',
+      'h.txt': 'blocked',
+    })
+    expect({ outcome, reason }).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/^6 of 8 tasks done; tasks 3, 8 are blocked/),
+    })
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe(
+      ticked(list, 'a.txt', 'b.txt', 'd.txt', 'e.txt', 'f.txt', 'g.txt'),
+    )
+    expect(fs.existsSync(house.path('broken'))).toBe(false)
+    expect(agent.tempers().filter(line => line.startsWith('c.txt'))).toEqual(['c.txt liar', 'c.txt liar'])
+  })
+
+  it('goes on at the right task with the right count after a stop', async () => {
+    await project('make it [good a.txt]', 'make it [idle|slow b.txt]', 'make it [good c.txt]')
+    const session = await ralph()
+    await until('it waits at the gate', () => (agent.tempers().includes('b.txt slow') ? true : undefined))
+    await house.ok('stop', session.name)
+    expect(await house.ended(session.name)).toMatchObject({ outcome: 'stopped' })
+    expect((await house.list()).filter(({ phase }) => phase !== 'ended')).toEqual([])
+    fs.writeFileSync(agent.gate, '')
+    await house.ok('resume', session.name)
+    expect(await house.ended(session.name, 60_000)).toMatchObject({
+      outcome: 'done',
+      reason: expect.stringContaining(''),
+    })
+    expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([1, 2, 1])
+    expect(loopOf(session).iterations).toBe(4)
+  })
+
+  it('is killed with its supervisor again and again, and does everything once', async () => {
+    const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
+    await project(...names.map(name => `make it [good ${name}]`))
+    const session = await ralph()
+    for (let n = 0; n < 6; n++) {
+      const seen = agent.tempers().length
+      await until('it has come further', () => (agent.tempers().length > Math.min(seen, n) ? true : undefined))
+      const { pid, phase } = await house.status(session.name)
+      if (phase === 'ended') break
+      if (pid !== null) kill(pid)
+      const daemon = await house.oneshot('daemon', 'status', '--json')
+      if (n % 2 === 1 && daemon.code === 0) kill((JSON.parse(daemon.stdout) as { pid: number }).pid)
+    }
+    expect(await house.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
+    for (const name of names) expect(fs.readFileSync(house.path(name), 'utf8'), name).toBe(`${name}\n`)
+    expect(agent.tempers()).toHaveLength(names.length)
+  })
+})
+
+describe('side by side', () => {
+  it('merges what is proven, has conflicts resolved, keeps what cannot be, and lands when told to', async () => {
+    const list = await project(
+      'make it [good a.txt]',
+      'make it [both b.txt]',
+      'make it [both c.txt]',
+      'make it [liar d.txt]',
+      'make it [both e.txt stubborn]',
+    )
+    const head = await git('rev-parse', 'HEAD')
+    const index = fs.readFileSync(house.path('.git/index'))
+    const session = await ralph('--parallel', '3')
+    expect(await house.ended(session.name, 180_000)).toMatchObject({ outcome: 'failed' })
+    expect(board(session)).toEqual({
+      'a.txt': 'done',
+      'b.txt': 'done',
+      'c.txt': 'done',
+      'd.txt': 'blocked',
+      'e.txt': 'blocked',
+    })
+    expect(await git('rev-parse', 'HEAD'), 'your branch').toBe(head)
+    expect(fs.readFileSync(house.path('.git/index')), 'your index').toEqual(index)
+    expect(await git('status', '--porcelain')).toBe('')
+    const { branch, tasks } = loopOf(session)
+    expect(await git('show', `${branch}:PRD.md`)).toBe(ticked(list, 'a.txt', 'b.txt', 'c.txt').trim())
+    const both = (await git('show', `${branch}:shared.txt`)).split('\n').toSorted()
+    expect(both).toEqual(['b.txt', 'c.txt'])
+    const kept = tasks.find(({ item }) => item.title.includes('e.txt'))?.place?.branch ?? ''
+    expect(await git('show', `${kept}:shared.txt`), 'what could not be merged').toBe('e.txt')
+    await house.ok('ralph', 'land', session.name)
+    expect(fs.readFileSync(house.path('shared.txt'), 'utf8').trim().split('\n').toSorted()).toEqual(['b.txt', 'c.txt'])
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe(ticked(list, 'a.txt', 'b.txt', 'c.txt'))
+    expect(await git('status', '--porcelain')).toBe('')
+  })
+
+  it('merges everything once, whoever is killed', async () => {
+    const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
+    const list = await project(...names.map(name => `make it [good ${name}]`))
+    const session = await ralph('--parallel', '3', '--land')
+    for (let n = 1; n <= 5; n++) {
+      const done = (): number => loopOf(session)?.tasks.filter(({ stand }) => stand.name === 'done').length ?? 0
+      await until(
+        `${n} are done`,
+        async () => (done() >= n || (await house.status(session.name)).phase === 'ended' ? true : undefined),
+        60_000,
+      )
+      const { pid } = await house.status(session.name)
+      if (pid !== null) kill(pid)
+      const daemon = await house.oneshot('daemon', 'status', '--json')
+      if (n % 2 === 0 && daemon.code === 0) kill((JSON.parse(daemon.stdout) as { pid: number }).pid)
+    }
+    expect(await house.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
+    for (const name of names) expect(fs.readFileSync(house.path(name), 'utf8'), name).toBe(`${name}\n`)
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe(ticked(list, ...names))
+    const merges = (await git('log', '--merges', '--format=%s'))
+      .split('\n')
+      .filter(subject => subject.includes('[good'))
+    expect(merges.toSorted()).toEqual(names.map(name => `make it [good ${name}]`))
+    expect(await git('worktree', 'list', '--porcelain')).not.toContain(`${loopOf(session).branch}-`)
+  })
+})

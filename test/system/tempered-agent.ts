@@ -1,0 +1,53 @@
+import fs from 'node:fs'
+import { stubAgents } from './stub-agents.ts'
+import { binFolder } from './bin-folder.ts'
+import type { House } from './house.ts'
+
+/**
+ * An agent that does what the title of its task says, in words such as `[good a.txt]`: it works, it lies, it breaks things. One word for
+ * each iteration, the last one for all that follow: `[idle|good a.txt]`. Where a conflict is to be resolved it does so unless `[… stubborn]`.
+ */
+const SCRIPT = String.raw`
+prompt=$(cat)
+title=$(printf '%s\n' "$prompt" | sed -n '/^# The task/,/^# Rules/p' | grep -o '\[[a-z|]* [^]]*\]' | head -1)
+words=$(printf '%s' "$title" | sed 's/^\[\([a-z|]*\) .*/\1/')
+file=$(printf '%s' "$title" | sed 's/^\[[a-z|]* \([^] ]*\).*/\1/')
+past=$(printf '%s\n' "$prompt" | grep -c '^Iteration [0-9]')
+word=$(printf '%s' "$words" | cut -d'|' -f$((past + 1)))
+[ -n "$word" ] || word=$(printf '%s' "$words" | sed 's/.*|//')
+echo "$file $word" >> "$TEMPERS"
+work() { echo "$file" >> "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- "$file"; }
+case $prompt in
+'You bring two pieces'*)
+  case $title in
+  *stubborn*) ;;
+  *) for f in $(git diff --name-only --diff-filter=U); do
+       sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' "$f"; git add "$f"
+     done
+     git -c user.name=a -c user.email=a@b commit -qm 'bring together' ;;
+  esac ;;
+*)
+  case $word in
+  good) work ;;
+  quiet) echo "$file" > "$file" ;;
+  liar) sed -i 's/- \[ \]/- [x]/' PRD.md ;;
+  ticks) work; sed -i 's/- \[ \]/- [x]/' PRD.md ;;
+  breaks) work; echo no > broken; git add broken; git -c user.name=a -c user.email=a@b commit -qm 'break it' -- broken ;;
+  mends) rm -f broken; work; git -c user.name=a -c user.email=a@b commit -qam 'mend it' ;;
+  dies) [ -e "$TEMPERS.$file" ] || { : > "$TEMPERS.$file"; kill -9 $$; }; work ;;
+  slow) until [ -e "$GATE" ]; do sleep 0.02; done; work ;;
+  both) echo "$file" > shared.txt; git add shared.txt; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- shared.txt ;;
+  esac ;;
+esac
+`
+
+/** Makes it the house's codex; answers what opens the gate that `slow` waits at, and what it was like each time. */
+export function temperedAgent(house: House): { gate: string; tempers: () => string[] } {
+  const gate = `${house.root}/gate`
+  const record = `${house.root}/tempers`
+  const { codex = '' } = stubAgents(SCRIPT)
+  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
+  Object.assign(house.env, { GATE: gate, TEMPERS: record })
+  const tempers = (): string[] => (fs.existsSync(record) ? fs.readFileSync(record, 'utf8').trim().split('\n') : [])
+  return { gate, tempers }
+}
