@@ -27,6 +27,12 @@ export function isLive(session: SessionView): boolean {
   return session.phase !== 'ended'
 }
 
+/** Without those who work for another one of these. */
+export function withoutWorkers(sessions: readonly SessionView[]): SessionView[] {
+  const ids = new Set(sessions.map(({ id }) => id))
+  return sessions.filter(({ parent }) => parent === null || !ids.has(parent))
+}
+
 function wordsFor(session: SessionView): string[] {
   return [session.name, session.task, session.id]
 }
@@ -36,7 +42,7 @@ function latest(session: SessionView): string {
 }
 
 function ofDirectory(likeliest: readonly SessionView[], cwd: string): SessionView {
-  const found = likeliest.find(session => session.cwd === cwd)
+  const [found] = withoutWorkers(likeliest.filter(session => session.cwd === cwd))
   if (found !== undefined) return found
   const hint =
     likeliest.length === 0
@@ -46,15 +52,15 @@ function ofDirectory(likeliest: readonly SessionView[], cwd: string): SessionVie
 }
 
 /**
- * A name that was used again means its likeliest bearer, and one that lives is meant rather than ones that have ended;
- * beyond that, different names are not ours to choose from.
+ * A name that was used again means its likeliest bearer, one that lives is meant rather than ones that have ended, and a
+ * loop rather than those who work for it; beyond that, different names are not ours to choose from.
  */
 function theOne(
   likeliest: readonly SessionView[],
   matches: (session: SessionView) => boolean,
   word: string,
 ): SessionView | undefined {
-  const all = likeliest.filter(matches)
+  const all = withoutWorkers(likeliest.filter(matches))
   const live = all.filter(isLive)
   const found = live.length > 0 ? live : all
   const names = [...new Set(found.map(session => session.name))]

@@ -19,7 +19,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     cwd: session.cwd,
     phase: session.phase,
     outcome: session.outcome,
-    reason: session.reason,
+    reason: reasonOf(loop, session),
     stage: stageOf(loop, session),
     list: spec.list,
     check: spec.check,
@@ -39,6 +39,11 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     notes: loop.halt === null ? loop.notes : [...loop.notes, `no other task is begun: ${loop.halt}`],
     next: nextStep(loop, session, tasks),
   }
+}
+
+/** How a loop came to its end says more than that its program did. */
+function reasonOf({ stage }: Loop, { outcome, reason }: SessionView): string | null {
+  return stage.name === 'ended' && outcome === 'done' ? stage.ending.reason : reason
 }
 
 /** Whether its program is at work, or will be without anybody's help. */

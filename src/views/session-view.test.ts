@@ -34,6 +34,7 @@ test('a session is shown as it is recorded', () => {
   expect(viewOf(newborn(), temp.home)).toEqual({
     name: 'mute-task',
     id: ID,
+    parent: null,
     task: 'task',
     agent: 'mute',
     mode: 'headless',

@@ -5,6 +5,7 @@ import type { Duration } from '../../lib/time.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import { attachTarget } from '../../views/attach-target.ts'
 import { readSession } from '../../views/sessions.ts'
+import { isLoop } from '../../views/way-on.ts'
 import type { Home } from '../../world/os/home.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
@@ -53,11 +54,27 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
   const target = attachTarget(home, session)
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
   const argv = ['-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
-  const code = await inThisTerminal('tmux', argv, env)
+  const code = isLoop(session)
+    ? await besideWorkers(surroundings, session, () => inThisTerminal('tmux', argv, env))
+    : await inThisTerminal('tmux', argv, env)
   const after = await afterwards(home, session)
   if (code !== 0 && isLive(after)) throw couldNotAttach(after)
   screen.err.say(farewell(session, after, screen.err.paint))
   return 0
+}
+
+/** A terminal that goes away takes its windows with it, so we stay for that. */
+async function besideWorkers<T>({ home, env }: Surroundings, loop: SessionView, look: () => Promise<T>): Promise<T> {
+  const { WorkerWindows } = await import('../attach/worker-windows.ts')
+  const stay = (): void => undefined
+  process.on('SIGHUP', stay).on('SIGTERM', stay)
+  const windows = new WorkerWindows(home, loop, env)
+  try {
+    return await look()
+  } finally {
+    await windows.close()
+    process.off('SIGHUP', stay).off('SIGTERM', stay)
+  }
 }
 
 function farewell(before: SessionView, after: SessionView, paint: Paint): string {

@@ -1,8 +1,9 @@
 import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
+import { workersOf } from '../../views/loops.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
-import { isLive } from '../find-session.ts'
+import { isLive, withoutWorkers } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { ask } from '../screen/ask.ts'
 import { toJson } from '../screen/json.ts'
@@ -35,18 +36,26 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
   )
 }
 
+/** A loop goes with all who have worked for it; they stay as long as it does, because it may ask for them. */
 function chosen(line: Line, surroundings: Surroundings): SessionView[] {
-  const named = line.words.length > 0
-  const sessions = named
+  const all = readSessions(surroundings.home)
+  const isNamed = line.words.length > 0
+  const heads = isNamed
     ? pickSessions(surroundings, line.words)
-    : readSessions(surroundings.home).filter(s => !isLive(s))
-  const alive = sessions.find(isLive)
+    : withoutWorkers(all).filter(session => !isLive(session))
+  const alive = heads.map(session => holderOf(session, all)).find(session => session !== undefined)
   if (alive !== undefined) {
     throw refusal('session-alive', `${alive.name} has not ended, so it stays`, `oneshot stop ${alive.name}`)
   }
   const age = line.value(OPTIONS.olderThan)
   const newest = age === undefined ? Number.POSITIVE_INFINITY : Date.now() - age
-  return sessions.filter(session => Date.parse(session.endedAt ?? session.createdAt) <= newest)
+  const old = heads.filter(session => Date.parse(session.endedAt ?? session.createdAt) <= newest)
+  return [...new Map(old.flatMap(head => [head, ...workersOf(head, all)]).map(view => [view.id, view])).values()]
+}
+
+/** What is alive of it: itself, or the loop it works for. */
+function holderOf(session: SessionView, all: readonly SessionView[]): SessionView | undefined {
+  return [session, ...all.filter(({ id }) => id === session.parent)].find(isLive)
 }
 
 /** Whoever names sessions means them; whoever names none is asked. */

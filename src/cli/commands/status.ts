@@ -1,12 +1,14 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
+import { readBoard } from '../../views/loops.ts'
 import { describeSpent } from '../../views/spent.ts'
-import { takesMessages, wayOn } from '../../views/way-on.ts'
+import { isLoop, takesMessages, wayOn } from '../../views/way-on.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { relative } from '../screen/when.ts'
+import { linesOf } from '../ralph/show-board.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
@@ -16,9 +18,11 @@ import { OPTIONS } from '../table/options.ts'
 export async function status(line: Line, surroundings: Surroundings): Promise<number> {
   const session = pickSession(surroundings, line.words[0])
   const { out, err } = surroundings.screen
+  const board = isLoop(session) ? readBoard(surroundings.home, session, Date.now()) : undefined
   if (line.has(OPTIONS.json)) out.say(toJson(session))
   else {
-    for (const text of describe(session, out)) out.say(text)
+    const lines = board === undefined ? describe(session, out) : linesOf(session, board, out)
+    for (const text of lines) out.say(text)
     if (out.isTerminal) err.say(err.paint.dim(nextSteps(session)))
   }
   return line.has(OPTIONS.exitStatus) ? exitStatusOf(session) : 0

@@ -31,33 +31,27 @@ const SHADES: { readonly [S in LoopTaskState]: Shade } = {
 /** Below this many columns only what matters most is shown. */
 const NARROW = 72
 const BAR = 24
-/** Lines beside those of the tasks: head, bar, facts, empty, headers, next. */
-const FRAME = 8
 
-/** The board as lines. `height`: no more of them than this, the least telling tasks folded together. */
+/** The board as lines. `height`: no more of them than this, if that can be, the least telling tasks folded together. */
 export function boardLines(
   board: LoopView,
   head: string,
   paint: Paint,
-  room: { width: number; height: number },
+  { width, height }: { width: number; height: number },
 ): string[] {
-  const { width } = room
   const notes = board.notes.map(note => cutToWidth(`  note: ${oneLine(note)}`, width))
-  const rows = foldTasks(board.tasks, room.height - FRAME - notes.length)
-  const fixed = columnsFor(width, paint)
-  const above = [
-    head,
-    `  ${barOf(board, paint, width)}`,
-    ...factsOf(board, width).map(text => paint.dim(text)),
-    ...notes,
-  ]
-  const table =
-    rows.length === 0
-      ? []
-      : ['', ...renderTable([...fixed, ...wordy(fixed, rows, width)], rows, { headers: true, width })]
+  const facts = factsOf(board, width).map(text => paint.dim(text))
+  const above = [head, `  ${barOf(board, paint, width)}`, ...facts, ...notes]
   const next = board.next === null ? [] : ['', `  ${paint.dim('next')}  ${board.next}`]
-  return [...above, ...table, ...next]
+  const rows = foldTasks(board.tasks, height - above.length - next.length - HEADERS)
+  if (rows.length === 0) return [...above, ...next]
+  const columns = columnsFor(width, paint)
+  const table = renderTable([...columns, ...wordy(columns, rows, width)], rows, { headers: true, width })
+  return [...above, '', ...table, ...next]
 }
+
+/** An empty line, the headers, and one that a terminal keeps for the cursor. */
+const HEADERS = 3
 
 function barOf({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, width: number): string {
   if (tasks.length === 0) return STAGES[stage]

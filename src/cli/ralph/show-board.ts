@@ -30,7 +30,7 @@ export function linesOf(
   out: Outlet,
   height = Number.POSITIVE_INFINITY,
 ): string[] {
-  const head = stateLine(session, out.paint)
+  const head = stateLine(board === undefined ? session : { ...session, reason: board.reason }, out.paint)
   if (board !== undefined) return boardLines(board, head, out.paint, { width: out.width, height })
   return [head, session.phase === 'ended' ? '  it has not come to look at its list' : '  it is looking at its list']
 }

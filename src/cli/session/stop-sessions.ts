@@ -1,7 +1,9 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Duration } from '../../lib/time.ts'
+import { readSessions } from '../../views/sessions.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
+import { isLive, withoutWorkers } from '../find-session.ts'
 import { INTERRUPTED, look, TIMED_OUT } from '../look.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { stateLine } from './state.ts'
@@ -23,13 +25,18 @@ export async function stopSessions(
 ): Promise<Stopped> {
   const { home, screen } = surroundings
   const client = await ensureDaemon(home)
-  const asked = await Promise.all(sessions.map(session => unlessEnded(session, client.stop(session.id))))
+  // Who works for a loop that is stopped is ended with it, and not by somebody's hand.
+  const heads = withoutWorkers(sessions)
+  const asked = await Promise.all(heads.map(session => unlessEnded(session, client.stop(session.id))))
   if (!options.wait) return { views: asked, code: 0 }
-  const latest = new Map(asked.map(view => [view.id, view]))
+  const workers = readSessions(home).filter(view => isLive(view) && heads.some(({ id }) => id === view.parent))
+  const latest = new Map([...asked, ...workers].map(view => [view.id, view]))
   if (screen.err.isTerminal && !screen.isQuiet) screen.err.say(`stopping ${asked.map(view => view.name).join(', ')} …`)
   const glance = await look({ timeout: options.timeout ?? PATIENCE }, signal =>
     Promise.all(
-      asked.map(view => untilEnded(home, view, { signal, onChange: change => void latest.set(change.id, change) })),
+      [...asked, ...workers].map(view =>
+        untilEnded(home, view, { signal, onChange: change => void latest.set(change.id, change) }),
+      ),
     ),
   )
   const views = [...latest.values()]

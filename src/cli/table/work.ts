@@ -88,7 +88,8 @@ export const ATTACH: Command = {
   group: 'Work',
   summary: 'enter a session’s terminal',
   about: `Leave it again with Ctrl-b d; the work goes on. It works inside another tmux, too:
-there the keys are Ctrl-b Ctrl-b d.`,
+there the keys are Ctrl-b Ctrl-b d. A loop has a window for its own log and one for each
+who works for it: Ctrl-b n and p move among them, Ctrl-b w lists them.`,
   arguments: [sessionArgument('live')],
   options: [OPTIONS.readOnly],
   examples: [

@@ -12,7 +12,7 @@ export interface Context {
 /** What a fresh agent needs to work on one task, with nothing but the files and git to go by. */
 export function promptFor(loop: Loop, task: LoopTask, role: Role, context: Context): string {
   const parts = [
-    role === 'resolve' ? resolving(loop, task) : opening(loop),
+    role === 'resolve' ? resolving(loop, task) : opening(loop, task),
     section(`The task: ${task.item.label}`, taskText(task)),
     role === 'resolve' ? '' : sharper(task),
     section(
@@ -57,9 +57,10 @@ function section(title: string, text: string): string {
   return text.trim() === '' ? '' : `# ${title}\n${text.trim()}`
 }
 
-function opening({ spec }: Loop): string {
+/** Its first line is also what people recognise the session by. */
+function opening({ spec }: Loop, { item }: LoopTask): string {
   const list = spec.list === null ? 'the project’s task tracker' : spec.list
-  return `You work on one task of ${list}. You have not seen this project before: what was done so far is in its files and in git.`
+  return `Task ${item.label} of ${list}: ${item.title}\n\nYou work on this one task. You have not seen this project before: what was done so far is in its files and in git.`
 }
 
 function resolving({ branch }: Loop, { clash, place, tries }: LoopTask): string {

@@ -3,7 +3,8 @@
  * A headless session's pane holds only the shim; the window that shows its transcript opens when somebody attaches and
  * closes when the last one leaves, so that looking costs nothing while nobody looks (`tail -F` also takes one of the
  * 128 inotify instances Linux gives a user). So is the status line's caption: tmux reads it only while somebody
- * is there, on a terminal that has room for it.
+ * is there, on a terminal that has room for it. Windows are named where there is more than one to look at: those of a loop's
+ * workers.
  */
 export const TMUX_CONFIG = `set -g default-shell /bin/sh
 set -g default-terminal screen-256color
@@ -15,8 +16,9 @@ set -g status-left-length 70
 set -g status-interval 2
 set -g status-right 'oneshot · leave with Ctrl-b d, the work goes on'
 set -g status-right-length 60
-set -g window-status-format ''
-set -g window-status-current-format ''
+set -g window-status-separator ''
+set -g window-status-format '#{?#{@loop},#{?#{==:#{window_name},work},, #I:#W},}'
+set -g window-status-current-format '#{?#{@loop},#{?#{==:#{window_name},work},, #[reverse]#I:#W#[noreverse]},}'
 set -s escape-time 10
 set-hook -g client-attached {
   if -F '#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}' {

@@ -21,11 +21,11 @@ export interface DemoScript {
   readonly litter: boolean
 }
 
-/** Directives are words like `steps=20`; everything else in the prompt is only echoed. */
+/** Directives are words like `steps=20`, of which the first of each counts; everything else in the prompt is only echoed. */
 export function parseScript(prompt: string): DemoScript {
   const found = new Map<string, string>()
   for (const [, key, quoted, plain] of prompt.matchAll(/(?:^|\s)([a-z]+)=(?:"([^"]*)"|(\S+))/g)) {
-    found.set(key as string, quoted ?? plain ?? '')
+    if (!found.has(key as string)) found.set(key as string, quoted ?? plain ?? '')
   }
   const number = (key: string): number | null => {
     const value = found.get(key)

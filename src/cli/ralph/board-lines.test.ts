@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import type { LoopTaskView } from '../../api/contract/loop-view.ts'
+import { aLoop, aTask, BEGIN, blockedAt, doneAt, WORKING } from '../../testkit/core/loops.ts'
+import { displayWidth } from '../../lib/display-width.ts'
+import { boardOf } from '../../views/board.ts'
+import { paintWith } from '../screen/paint.ts'
+import { aSession } from '../session/fixture.ts'
+import { boardLines } from './board-lines.ts'
+import { foldTasks, isFold } from './fold-tasks.ts'
+
+const session = aSession({ name: 'ralph-prd', task: 'prd', agent: 'ralph' })
+const loop = aLoop(
+  [
+    aTask(1, doneAt(60), { worked: [[0, 55]] }),
+    aTask(2, blockedAt(90), { worked: [[60, 85]] }),
+    aTask(3, WORKING, { worked: [[90, null]] }),
+    aTask(4, { name: 'open' }, { after: [3] }),
+  ],
+  { iterations: 3, branch: 'oneshot/ralph-prd-k3v9', width: 1, notes: ['something is odd'] },
+  { parallel: 2 },
+)
+const board = boardOf(loop, session, BEGIN + 100_000)
+const plain = paintWith(false)
+const lines = (width: number, height = Number.POSITIVE_INFINITY): string[] =>
+  boardLines(board, '● running ralph-prd', plain, { width, height })
+
+it('shows all there is to know, and nothing hangs on colour', () => {
+  expect(lines(Number.POSITIVE_INFINITY)).toEqual([
+    '● running ralph-prd',
+    '  ██████▒▒▒▒▒▒░░░░░░░░░░░░  1 of 4 done · 1 working · 1 blocked · 1 open · about 2 min left',
+    '  PRD.md by demo · check: npm test · 3 iterations · 1 of 2 at a time, after a limit',
+    '  branch oneshot/ralph-prd-k3v9',
+    '  note: something is odd',
+    '',
+    'NO  STATE      TRIES  COST  TIME   TASK         EVIDENCE',
+    '1   ✔ done     1      -     1 min  make part 1  1 commit, 2 files +10 -1, npm test: exit code 0 after 3 s',
+    '2   ▲ blocked  1      -     25 s   make part 2  the check fails: npm test: exit code 1 after 2 s',
+    '3   ● working  1      -     10 s   make part 3  demo-prd-3-1',
+    '4   ◌ open     -      -     -      make part 4  after 3',
+    '',
+    '  next  oneshot attach ralph-prd',
+  ])
+})
+
+it.each([40, 60, 71, 72, 80, 100, 140])('never is wider than a terminal of %i columns', width => {
+  expect(lines(width).filter(line => displayWidth(line) > width)).toEqual([])
+})
+
+it('on a narrow terminal keeps number, state and task', () => {
+  expect(lines(60)).toEqual(expect.arrayContaining(['NO  STATE      TASK', '3   ● working  make part 3: demo-prd-3-1']))
+})
+
+describe('tasks that do not fit', () => {
+  const task = (id: number, state: LoopTaskView['state']): LoopTaskView => ({
+    ...(board.tasks[0] as LoopTaskView),
+    id: String(id),
+    state,
+  })
+  const many = [
+    ...Array.from({ length: 10 }, (_, i) => task(i + 1, 'done')),
+    task(11, 'blocked'),
+    task(12, 'working'),
+    ...Array.from({ length: 10 }, (_, i) => task(i + 13, 'open')),
+  ]
+  const shown = (most: number): string[] =>
+    foldTasks(many, most).map(row => (isFold(row) ? `${row.count} ${row.state}` : row.id))
+
+  it('are folded: what is over first, then what has not begun, never what goes on', () => {
+    expect(shown(22)).toHaveLength(22)
+    expect(shown(15)).toEqual([
+      '8 done',
+      '9',
+      '10',
+      '11',
+      '12',
+      '13',
+      '14',
+      '15',
+      '16',
+      '17',
+      '18',
+      '19',
+      '20',
+      '21',
+      '22',
+    ])
+    expect(shown(6)).toEqual(['10 done', '11', '12', '13', '14', '8 open'])
+    expect(shown(2)).toEqual(['10 done', '11', '12', '10 open'])
+  })
+})

@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LOOP_TASK_STATES } from '../api/contract/loop-view.ts'
+import { aSession, anEnded } from '../cli/session/fixture.ts'
+import type { Loop, Stand } from '../core/loop/loop.ts'
+import { aLoop, aTask, BEGIN, blockedAt, doneAt, WORKING } from '../testkit/core/loops.ts'
+import { boardOf } from './board.ts'
+
+const LOOP = { name: 'ralph-prd', task: 'prd', agent: 'ralph' } as const
+const running = aSession(LOOP)
+const at = (seconds: number): number => BEGIN + seconds * 1000
+const rows = (loop: Loop, session = running, seconds = 100): unknown[] =>
+  boardOf(loop, session, at(seconds)).tasks.map(({ id, state, tries, evidence, seconds }) => [
+    id,
+    state,
+    tries,
+    evidence,
+    seconds,
+  ])
+
+describe('a board', () => {
+  it('tells of each task its state, its tries, why, and how long it was worked on', () => {
+    const loop = aLoop([
+      aTask(1, doneAt(30), { worked: [[0, 25]] }),
+      aTask(2, blockedAt(60), {
+        worked: [
+          [30, 40],
+          [45, 55],
+        ],
+      }),
+      aTask(3, WORKING, { worked: [[60, null]] }),
+      aTask(4, { name: 'working', role: 'task', rest: 'usage limit until 12:00' }, { worked: [[70, null]] }),
+      aTask(
+        5,
+        { name: 'open' },
+        { worked: [[20, 30]], last: { flaw: { kind: 'idle', reason: 'it changed nothing', detail: '' } } },
+      ),
+      aTask(6, { name: 'open' }, { after: [3, 4] }),
+    ])
+    expect(rows(loop)).toEqual([
+      ['1', 'done', 1, '1 commit, 2 files +10 -1, npm test: exit code 0 after 3 s', 30],
+      ['2', 'blocked', 2, 'the check fails: npm test: exit code 1 after 2 s', 20],
+      ['3', 'working', 1, null, 40],
+      ['4', 'resting', 1, 'usage limit until 12:00', 30],
+      ['5', 'open', 1, 'it changed nothing', 10],
+      ['6', 'open', 0, 'after 3, 4', 0],
+    ])
+  })
+
+  it('does not show anybody at work in a loop that does not run', () => {
+    const loop = aLoop([
+      aTask(1, WORKING, { worked: [[0, null]] }),
+      aTask(2, { name: 'merging', role: 'task' }, { worked: [[0, 9]] }),
+    ])
+    const stopped = anEnded({ ...LOOP, outcome: 'stopped', reason: 'stopped by you' })
+    expect(rows(loop, stopped)).toEqual([
+      ['1', 'paused', 1, 'it was worked on, and goes on there', 0],
+      ['2', 'paused', 1, 'it was to be merged, and goes on there', 9],
+    ])
+    expect(boardOf(loop, stopped, at(100))).toMatchObject({ secondsLeft: null, next: 'oneshot resume ralph-prd' })
+  })
+
+  it('leaves out what is no longer in the list, and what was not asked for', () => {
+    const tasks = [aTask(1, { name: 'dropped' }), aTask(2, { name: 'open' }), aTask(3, { name: 'open' })]
+    expect(boardOf(aLoop(tasks), running, at(1)).tasks.map(({ id }) => id)).toEqual(['2', '3'])
+    expect(boardOf(aLoop(tasks, {}, { only: '3' }), running, at(1)).tasks.map(({ id }) => id)).toEqual(['3'])
+  })
+
+  it('says what comes next: to look, to resume, to land, or nothing', () => {
+    const done = [aTask(1, doneAt(30), { worked: [[0, 25]] })]
+    const ended = {
+      stage: { name: 'ended', at: at(31), ending: { kind: 'done', reason: '1 of 1 task done and proven' } },
+    } as const
+    const session = anEnded(LOOP)
+    const next = (traits: Partial<Loop>): string | null =>
+      boardOf(aLoop(done, { ...ended, ...traits }), session, at(40)).next
+    expect(boardOf(aLoop(done), running, at(40)).next).toBe('oneshot attach ralph-prd')
+    expect(next({ branch: 'oneshot/ralph-prd-k3v9' })).toBe('oneshot ralph land ralph-prd')
+    expect(next({ branch: 'oneshot/ralph-prd-k3v9', landedAt: at(35) })).toBeNull()
+    expect(next({})).toBeNull()
+    expect(boardOf(aLoop(done, ended), session, at(40)).reason).toBe('1 of 1 task done and proven')
+  })
+
+  it('knows a plan that waits for a person', () => {
+    const planned = {
+      stage: { name: 'ended', at: at(9), ending: { kind: 'planned', reason: '1 task is planned' } },
+    } as const
+    const loop = aLoop([aTask(1, { name: 'open' })], planned, { plan: 'first' })
+    const waiting = aSession({ ...LOOP, phase: 'blocked', trouble: 'review', pid: null })
+    expect(boardOf(loop, waiting, at(10))).toMatchObject({ stage: 'review', next: 'oneshot resume ralph-prd' })
+  })
+})
+
+describe('the estimate', () => {
+  const open = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => aTask(from + i, { name: 'open' }))
+  const left = (loop: Loop, seconds: number): number | null => boardOf(loop, running, at(seconds)).secondsLeft
+
+  it('is none before a task is done, and what was ticked before counts for nothing', () => {
+    expect(left(aLoop([aTask(1, doneAt(0)), aTask(2, WORKING, { worked: [[0, null]] }), ...open(3, 4)]), 50)).toBeNull()
+  })
+
+  it('is what the others took, less what was worked already, for as many as work at a time', () => {
+    const tasks = [
+      aTask(1, doneAt(60), { worked: [[0, 55]] }),
+      aTask(2, WORKING, { worked: [[60, null]] }),
+      ...open(3, 2),
+    ]
+    expect(left(aLoop(tasks), 80)).toBe(40 + 60 + 60)
+    expect(left(aLoop(tasks, { width: 2 }), 80)).toBe(80)
+    expect(left(aLoop(tasks, { width: 9 }), 80)).toBe(60)
+  })
+
+  it('is none while all who work rest, and when nothing is left', () => {
+    const resting: Stand = { name: 'working', role: 'task', rest: 'usage limit' }
+    const done = aTask(1, doneAt(60), { worked: [[0, 55]] })
+    expect(left(aLoop([done, aTask(2, resting, { worked: [[60, null]] })]), 80)).toBeNull()
+    expect(left(aLoop([done, aTask(2, blockedAt(70), { worked: [[60, 70]] })]), 80)).toBeNull()
+  })
+})
+
+it('counts every task once, whatever it is at, and never has less than no time left', () => {
+  const stand = fc.oneof(
+    fc.constantFrom<Stand>(
+      { name: 'open' },
+      WORKING,
+      { name: 'opening', role: 'task' },
+      { name: 'merging', role: 'task' },
+    ),
+    fc.integer({ min: 0, max: 500 }).map(doneAt),
+    fc.integer({ min: 0, max: 500 }).map(seconds => blockedAt(seconds)),
+  )
+  const worked = fc.option(fc.integer({ min: 0, max: 400 }), { nil: undefined })
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ stand, worked }), { maxLength: 12 }),
+      fc.integer({ min: 1, max: 8 }),
+      (made, width) => {
+        const tasks = made.map(({ stand, worked }, i) =>
+          aTask(i + 1, stand, { worked: worked === undefined ? [] : [[0, worked]] }),
+        )
+        const board = boardOf(aLoop(tasks, { width }), running, at(600))
+        expect(LOOP_TASK_STATES.map(state => board.counts[state]).reduce((sum, one) => sum + one, 0)).toBe(tasks.length)
+        expect(board.secondsLeft ?? 0).toBeGreaterThanOrEqual(0)
+      },
+    ),
+  )
+})
