@@ -132,7 +132,7 @@ class Story {
     if (!isCommitted) return
     // The user's own git may find a lock that a killed one has left: then it is not committed.
     try {
-      this.commits.add(this.all.commit(folder, 'counter', `${this.#count++}`))
+      this.commits.add(this.all.commit(folder, `counter-${path.basename(folder)}`, `${this.#count++}`))
     } catch {}
   }
 
@@ -160,7 +160,10 @@ test('whoever is killed, and whenever: nothing that was made is lost, and nothin
       const story = new Story()
       const { all, into } = story
       await all.shop.open(all.repo, into, 'main')
-      for (const who of [0, 1]) await story.does({ kind: 'open', who, death: null })
+      for (const who of [0, 1]) {
+        await story.does({ kind: 'open', who, death: null })
+        await story.does({ kind: 'edit', who, file: 'own', isCommitted: true })
+      }
       const before = all.userState()
       for (const deed of deeds) {
         await story.does(deed)
