@@ -130,10 +130,11 @@ class Story {
     put(folder, name, `${this.#count++}\n`)
     if (file === 'own') this.files.push(name)
     if (!isCommitted) return
-    // The user's own git may find a lock that a killed one has left: then it is not committed.
     try {
       this.commits.add(this.all.commit(folder, `counter-${path.basename(folder)}`, `${this.#count++}`))
-    } catch {}
+    } catch {
+      // A lock that a killed git has left: then it is not committed.
+    }
   }
 
   #remember(): void {
