@@ -4,6 +4,7 @@ import { NOW, PHASES, signalAt, signalFrom, specs, type Whim, whims } from '../t
 import { create } from './create.ts'
 import { decide } from './decide.ts'
 import type { Effect } from './effects.ts'
+import { isToBeLookedAt } from './judge-work.ts'
 import { DEFAULT_RULES } from './rules.ts'
 import { dueOf, type PhaseName, type Session, type Spec } from './session.ts'
 import { SIGNAL_TYPES, type Signal } from './signals.ts'
@@ -220,11 +221,11 @@ test('a signal of another attempt changes nothing', () => {
   })
 })
 
-test('an alarm is set unless the session has ended, waits for a person, or waits without a limit for its program', () => {
+test('an alarm is set unless the session has ended, waits for a person, has its work looked at, or waits without a limit', () => {
   forAnyHistory((moments, { maxTime }) => {
     for (const { session } of moments) {
       const { name } = session.phase
-      const isTimeless = name === 'ended' || name === 'blocked'
+      const isTimeless = name === 'ended' || name === 'blocked' || isToBeLookedAt(session)
       const waits = name === 'starting' || name === 'running'
       expect(dueOf(session) === null).toBe(isTimeless || (waits && maxTime === null))
     }
