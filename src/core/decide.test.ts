@@ -4,6 +4,7 @@ import { NOW, PHASES, signalAt, signalFrom, specs, type Whim, whims } from '../t
 import { create } from './create.ts'
 import { decide } from './decide.ts'
 import type { Effect } from './effects.ts'
+import { NOTHING_DONE } from '../testkit/memory/memory-witness.ts'
 import { isToBeLookedAt } from './judge-work.ts'
 import { DEFAULT_RULES } from './rules.ts'
 import { dueOf, type PhaseName, type Session, type Spec } from './session.ts'
@@ -92,7 +93,8 @@ test('done is never said without an exit code of 0 and, where it is asked for, t
 })
 
 test('last words that arrive after the death they explain still count', () => {
-  const spec = { ...(fc.sample(specs, 1)[0] as Spec), proof: 'end-event' as const, maxTime: null }
+  const { verify: _, ...any } = fc.sample(specs, 1)[0] as Spec
+  const spec = { ...any, proof: 'end-event' as const, maxTime: null }
   const decideAll = (...signals: Signal[]): Session =>
     signals.reduce(
       (session, signal) => decide(session, signal, DEFAULT_RULES).session,
@@ -176,7 +178,9 @@ function endFairly(begun: Session, since: number): { session: Session; at: numbe
     const step = decide(session, signal, DEFAULT_RULES)
     session = step.session
     const isSwept = step.effects.some(effect => effect.type === 'sweep' || effect.type === 'kill')
-    if (isSwept) happen({ at, type: 'tree.gone', attempt: session.attempt })
+    const { attempt } = session
+    if (isSwept) happen({ at, type: 'tree.gone', attempt })
+    else if (isToBeLookedAt(session)) happen({ at, type: 'work.shown', attempt, shown: NOTHING_DONE })
   }
   happen({ at, type: 'user.stop' })
   for (let due = dueOf(session); due !== null; due = dueOf(session)) {
