@@ -69,6 +69,8 @@ export const OPTIONS = {
   budgetTokens: option('budget-tokens', COUNT, 'stop it after so many tokens, such as 500k or 2M'),
   maxTurns: option('max-turns', ORDINAL, 'stop it after so many answers of the model'),
   thread: option('thread', word('ID'), 'go on with a conversation the agent has had before'),
+  verify: option('verify', word('LINE'), 'it is done only if this passes: a line for sh'),
+  verifyGit: flag('verify-git', 'it is done only if git shows work'),
   onExit: option('on-exit', COMMAND, 'run this when it has ended, without a shell'),
   onExitShell: option('on-exit-shell', text('LINE'), 'the same for a line that sh is to read'),
   follow: flag('follow', 'show the output until the work has ended', 'f'),
