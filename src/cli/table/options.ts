@@ -76,7 +76,6 @@ export const OPTIONS = {
   follow: flag('follow', 'show the output until the work has ended', 'f'),
 
   prd: option('prd', text('FILE', 'files'), 'the list of tasks; the one that is found unless given'),
-  verify: option('verify', word('LINE'), 'what must pass for a task to be done: a line that sh is to read'),
   noVerify: flag('no-verify', 'run nothing to check the work; git alone must show it'),
   setup: option('setup', word('LINE'), 'makes a fresh worktree ready to work in, such as npm ci'),
   maxIterations: option('max-iterations', ORDINAL, 'stop after so many iterations; no limit unless given'),
