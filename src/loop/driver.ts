@@ -47,7 +47,7 @@ export class Driver {
     })
     const leave = (): void => this.#leave()
     ending.addEventListener('abort', leave, { once: true })
-    for (const signal of first) this.#take(signal)
+    for (const signal of first) this.#learn(signal)
     this.#pursue()
     try {
       return await over
@@ -58,14 +58,18 @@ export class Driver {
   }
 
   #take(signal: LoopSignal): void {
-    if (this.#isOver) return
+    if (!this.#isOver && this.#learn(signal)) this.#pursue()
+  }
+
+  /** Decides and writes it down; false when nothing follows. */
+  #learn(signal: LoopSignal): boolean {
     const before = this.#loop
     const after = decide(before, signal)
-    if (after === before) return
+    if (after === before) return false
     this.#hooks.record(after)
     this.#loop = after
     this.#hooks.tell(before, after)
-    this.#pursue()
+    return true
   }
 
   #pursue(): void {
