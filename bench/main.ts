@@ -5,6 +5,7 @@ import { death } from './figures/death.ts'
 import { idle } from './figures/idle.ts'
 import { latency } from './figures/latency.ts'
 import { list } from './figures/list.ts'
+import { loop } from './figures/loop.ts'
 import { memory } from './figures/memory.ts'
 import { output } from './figures/output.ts'
 import { recovery } from './figures/recovery.ts'
@@ -28,6 +29,7 @@ const FIGURES: Readonly<Record<string, (shop: Workshop) => Promise<Row[]>>> = {
   restart,
   output,
   checkpoint,
+  loop,
   memory,
   idle,
   list,

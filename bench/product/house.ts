@@ -15,7 +15,7 @@ export class House {
   readonly home: Home
   readonly project: string
   readonly #stage: Stage
-  readonly #env: NodeJS.ProcessEnv
+  readonly env: NodeJS.ProcessEnv
   readonly #say: (sentence: string) => void
   #started = 0
 
@@ -24,18 +24,18 @@ export class House {
     this.#say = say
     this.home = homeAt(path.join(stage.root, name))
     this.project = path.join(stage.root, `${name}-project`)
-    this.#env = { ...stage.env, ONESHOT_HOME: this.home.root }
+    this.env = { ...stage.env, ONESHOT_HOME: this.home.root }
     fs.mkdirSync(this.project)
   }
 
   /** The product as `node dist/main.cjs`. */
   command(...args: string[]): Command {
-    return { program: process.execPath, args: [this.#stage.main, ...args], env: this.#env, cwd: this.project }
+    return { program: process.execPath, args: [this.#stage.main, ...args], env: this.env, cwd: this.project }
   }
 
   /** The product as people in a clone start it. */
   launcher(...args: string[]): Command {
-    return { program: this.#stage.launcher, args, env: this.#env, cwd: this.project }
+    return { program: this.#stage.launcher, args, env: this.env, cwd: this.project }
   }
 
   async oneshot(...args: string[]): Promise<string> {
@@ -51,7 +51,7 @@ export class House {
     mode: 'headless' | 'tty' = 'headless',
     wishes: Partial<RunRequest> = {},
   ): Promise<SessionView> {
-    const env = { PATH: this.#env['PATH'] ?? '', ONESHOT_BENCH: this.#stage.root }
+    const env = { PATH: this.env['PATH'] ?? '', ONESHOT_BENCH: this.#stage.root }
     const name = `bench-${++this.#started}`
     const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null, ...wishes }
     return callApi(this.home.daemonSocket, { method: 'POST', path: '/v1/sessions', body })

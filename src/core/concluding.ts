@@ -18,11 +18,12 @@ export function conclude(
   { at, attempt, isUnswept }: SignalOf<'tree.gone'>,
   rules: Rules,
 ): Step {
+  if (session.phase.step === 'prove') return nothing(session)
   const concluded = follow(session, at, rules)
   return isUnswept ? { ...concluded, effects: [...concluded.effects, { type: 'sweep', attempt }] } : concluded
 }
 
-function follow(session: In<'stopping'>, at: Instant, rules: Rules): Step {
+export function follow(session: In<'stopping'>, at: Instant, rules: Rules): Step {
   const { next } = session.phase
   switch (next.kind) {
     case 'end':
@@ -50,15 +51,22 @@ function withoutRest(rest: Step, at: Instant, rules: Rules): Step {
 }
 
 /** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */
-function followUp(session: Session, next: Aftermath & { kind: 'end' }, at: Instant): Step {
+function followUp(session: In<'stopping'>, next: Aftermath & { kind: 'end' }, at: Instant): Step {
   const { outcome } = next
   const hasRead = session.errand?.isConfirmed === true
   const isOver = outcome === 'done' || outcome === 'failed'
   const isWaiting = isOver && hasRead && session.wanted === 'run' && firstUnread(session) !== undefined
-  if (!isWaiting) return end(session, at, next)
+  const isToBeProven = outcome === 'done' && session.spec.verify !== undefined
+  if (!isWaiting) return isToBeProven ? lookAtWork(session, next, at) : end(session, at, next)
   const overspent = judgeBudget(session.spec.limits, session.spending)
   if (overspent !== null) return end(session, at, { outcome: 'stopped', reason: overspent, trouble: 'budget' })
   return launch(outcome === 'done' ? { ...session, forgivenAt: at } : session, at)
+}
+
+/** What it has done is looked at, by whoever sees that it stands here. */
+function lookAtWork(session: In<'stopping'>, next: Aftermath & { kind: 'end' }, at: Instant): Step {
+  const phase = { ...session.phase, step: 'prove', next } as const
+  return step({ ...session, phase }, [{ at, type: 'session.stopping', step: 'prove', reason: next.reason }])
 }
 
 function giveThreadUp(session: Session, at: Instant, reason: string, events: readonly Event[]): Step {

@@ -4,6 +4,8 @@ import { NOW, PHASES, signalAt, signalFrom, specs, type Whim, whims } from '../t
 import { create } from './create.ts'
 import { decide } from './decide.ts'
 import type { Effect } from './effects.ts'
+import { NOTHING_DONE } from '../testkit/memory/memory-witness.ts'
+import { isToBeLookedAt } from './judge-work.ts'
 import { DEFAULT_RULES } from './rules.ts'
 import { dueOf, type PhaseName, type Session, type Spec } from './session.ts'
 import { SIGNAL_TYPES, type Signal } from './signals.ts'
@@ -91,7 +93,8 @@ test('done is never said without an exit code of 0 and, where it is asked for, t
 })
 
 test('last words that arrive after the death they explain still count', () => {
-  const spec = { ...(fc.sample(specs, 1)[0] as Spec), proof: 'end-event' as const, maxTime: null }
+  const { verify: _, ...any } = fc.sample(specs, 1)[0] as Spec
+  const spec = { ...any, proof: 'end-event' as const, maxTime: null }
   const decideAll = (...signals: Signal[]): Session =>
     signals.reduce(
       (session, signal) => decide(session, signal, DEFAULT_RULES).session,
@@ -175,7 +178,9 @@ function endFairly(begun: Session, since: number): { session: Session; at: numbe
     const step = decide(session, signal, DEFAULT_RULES)
     session = step.session
     const isSwept = step.effects.some(effect => effect.type === 'sweep' || effect.type === 'kill')
-    if (isSwept) happen({ at, type: 'tree.gone', attempt: session.attempt })
+    const { attempt } = session
+    if (isSwept) happen({ at, type: 'tree.gone', attempt })
+    else if (isToBeLookedAt(session)) happen({ at, type: 'work.shown', attempt, shown: NOTHING_DONE })
   }
   happen({ at, type: 'user.stop' })
   for (let due = dueOf(session); due !== null; due = dueOf(session)) {
@@ -220,11 +225,11 @@ test('a signal of another attempt changes nothing', () => {
   })
 })
 
-test('an alarm is set unless the session has ended, waits for a person, or waits without a limit for its program', () => {
+test('an alarm is set unless the session has ended, waits for a person, has its work looked at, or waits without a limit', () => {
   forAnyHistory((moments, { maxTime }) => {
     for (const { session } of moments) {
       const { name } = session.phase
-      const isTimeless = name === 'ended' || name === 'blocked'
+      const isTimeless = name === 'ended' || name === 'blocked' || isToBeLookedAt(session)
       const waits = name === 'starting' || name === 'running'
       expect(dueOf(session) === null).toBe(isTimeless || (waits && maxTime === null))
     }

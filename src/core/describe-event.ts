@@ -71,6 +71,7 @@ const STEPS: { readonly [S in StopStep]: string } = {
   terminate: 'it is terminated',
   kill: 'it is killed',
   sweep: 'its processes are ended',
+  prove: 'what it has done is looked at',
 }
 
 function launchedWith({ errand, resume }: Extract<Event, { type: 'attempt.launched' }>): string {

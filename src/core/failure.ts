@@ -28,7 +28,7 @@ export type FailureKind =
  * Why a session does not simply go on, or did not end well: one of the above, or what its supervisor saw. `crash`: it died.
  * `silence`: it lived and did nothing. `memory`: it was out of memory. `start`: it could not be started. `approval`: it asks.
  * `reboot`: the machine was restarted. `absence`: nobody was there for so long that it is not gone on with unasked. `folder`:
- * its working directory is gone. `time`: its time was over. `held` and `stopped`: its user wanted it so.
+ * its working directory is gone. `time`: its time was over. `unproven`: it ended well, but what was to be shown is not there. `held` and `stopped`: its user wanted it so.
  */
 export type TroubleKind =
   | FailureKind
@@ -41,6 +41,7 @@ export type TroubleKind =
   | 'absence'
   | 'folder'
   | 'time'
+  | 'unproven'
   | 'held'
   | 'stopped'
 

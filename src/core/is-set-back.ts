@@ -13,6 +13,6 @@ export function isSetBack({ phase, spec }: Session, now: Instant, rules: Rules):
     // It may have been set back between the verdict and the rest.
     return isFromLater || (phase.cause === 'crash' && phase.until - now > longestDelay(spec.restart))
   }
-  if (phase.name !== 'stopping') return false
+  if (phase.name !== 'stopping' || phase.step === 'prove') return false
   return phase.due - now > Math.max(rules.interruptGrace, rules.terminateGrace, rules.sweepPatience)
 }

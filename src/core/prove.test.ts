@@ -88,11 +88,11 @@ it('whatever is known, nothing is proven without work, a good end and a check th
     fc.property(GROUNDS, grounds => {
       const { verdict, sentence, reasons } = prove(grounds)
       const { work, state, checked } = grounds
-      const hasWork = typeof work !== 'string' && work.change.files > 0
+      const hasWork = work !== null && typeof work !== 'string' && work.change.files > 0
       if (verdict === 'proven') expect([hasWork, state]).toEqual([true, 'done'])
-      if (checked.kind === 'failed' || state === 'failed' || state === 'gave-up') expect(verdict).toBe('refuted')
+      if (checked?.kind === 'failed' || state === 'failed' || state === 'gave-up') expect(verdict).toBe('refuted')
       else expect(verdict).not.toBe('refuted')
-      if (checked.kind === 'unknown') expect(verdict).not.toBe('proven')
+      if (checked?.kind === 'unknown') expect(verdict).not.toBe('proven')
       expect(sentence.startsWith(`${verdict.replace('-', ' ')}: `)).toBe(true)
       expect(reasons.length).toBeGreaterThan(0)
     }),

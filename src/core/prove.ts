@@ -17,14 +17,18 @@ export interface Grounds {
   readonly state: Outcome | 'at-work'
   /** Why it is in that state. */
   readonly reason: string | null
-  /** A sentence where it cannot be told. */
-  readonly work: Work | string
+  /** A sentence where it cannot be told; null where it does not matter. */
+  readonly work: Work | string | null
   /** The agent's own last word; null for programs that have none. */
   readonly said: string | null
   /** Lines of the end of its output that tell of failure. */
   readonly failures: readonly string[]
-  readonly checked: Checked
+  /** Null where it does not matter. */
+  readonly checked: Checked | null
 }
+
+/** What can be seen of the work. */
+export type Shown = Pick<Grounds, 'work' | 'failures' | 'checked'>
 
 export interface Judgement {
   readonly verdict: 'proven' | 'refuted' | 'not-proven'
@@ -57,13 +61,13 @@ const WORDS = { refuted: 'refuted', 'not-proven': 'not proven' } as const
 
 function objectionsTo(grounds: Grounds): Objection[] {
   const { work, checked } = grounds
-  const refuted = [checked.kind === 'failed' ? `${checked.line} fails` : null, failureIn(grounds)]
+  const refuted = [checked?.kind === 'failed' ? `${checked.line} fails` : null, failureIn(grounds)]
   const unproven = [
     typeof work === 'string' ? `what was changed cannot be told: ${work}` : null,
-    typeof work !== 'string' && !hasWork(work) ? 'nothing was changed' : null,
+    work !== null && typeof work !== 'string' && !hasWork(work) ? 'nothing was changed' : null,
     grounds.state === 'at-work' ? 'it is still at work' : null,
     grounds.state === 'stopped' ? `it did not come to its end: ${grounds.reason ?? 'stopped'}` : null,
-    checked.kind === 'unknown' ? checked.how : null,
+    checked?.kind === 'unknown' ? checked.how : null,
     complaintIn(grounds),
   ]
   const because = (verdict: Objection['verdict']) => (why: string | null) => (why === null ? [] : [{ verdict, why }])
@@ -78,17 +82,17 @@ function failureIn({ state, reason }: Grounds): string | null {
 /** An agent that ended its turn well has got over what failed on the way, and a check that passes knows better than words. */
 function complaintIn({ said, failures, checked }: Grounds): string | null {
   const last = failures.at(-1)
-  if (last === undefined || said !== null || checked.kind === 'passed') return null
+  if (last === undefined || said !== null || checked?.kind === 'passed') return null
   return `its output tells of a failure: ${last}`
 }
 
 /** A commit that changes nothing is no work. */
-function hasWork(work: Work | string): work is Work {
-  return typeof work !== 'string' && work.change.files > 0
+function hasWork(work: Work | string | null): work is Work {
+  return work !== null && typeof work !== 'string' && work.change.files > 0
 }
 
 function findings({ work, checked }: Grounds): string[] {
-  return [...(hasWork(work) ? describeWork(work) : []), ...describeCheck(checked)]
+  return [...(hasWork(work) ? describeWork(work) : []), ...(checked === null ? [] : describeCheck(checked))]
 }
 
 /** `3 commits`, `12 files`, `2 of them not committed` */

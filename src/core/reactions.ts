@@ -21,6 +21,7 @@ import {
 } from './keeping.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
 import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
+import { judgeWork } from './judge-work.ts'
 import type { Rules } from './rules.ts'
 import { type In, isIdle, type PhaseName, type Session } from './session.ts'
 import type { SignalOf, SignalType } from './signals.ts'
@@ -66,6 +67,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': endHung,
     'memory.exceeded': endGreedy,
     'tree.gone': ignore,
+    'work.shown': ignore,
     'user.message': accept,
     'user.resume': ignore,
     'user.stop': stop,
@@ -87,6 +89,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': endHung,
     'memory.exceeded': endGreedy,
     'tree.gone': ignore,
+    'work.shown': ignore,
     'user.message': accept,
     'user.resume': ignore,
     'user.stop': stop,
@@ -108,6 +111,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': ignore,
     'memory.exceeded': whileAlive(endGreedy),
     'tree.gone': ignore,
+    'work.shown': ignore,
     'user.message': accept,
     'user.resume': goOn,
     'user.stop': stop,
@@ -129,6 +133,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': ignore,
     'memory.exceeded': ignore,
     'tree.gone': ignore,
+    'work.shown': ignore,
     'user.message': accept,
     'user.resume': goOn,
     'user.stop': stop,
@@ -150,6 +155,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': ignore,
     'memory.exceeded': ignore,
     'tree.gone': conclude,
+    'work.shown': judgeWork,
     'user.message': acceptInstead,
     'user.resume': ignore,
     'user.stop': stopInstead,
@@ -171,6 +177,7 @@ export const REACTIONS: Reactions = {
     'agent.hung': ignore,
     'memory.exceeded': ignore,
     'tree.gone': ignore,
+    'work.shown': ignore,
     'user.message': wakeToRead,
     'user.resume': wakeToGoOn,
     'user.stop': ignore,

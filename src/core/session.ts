@@ -35,6 +35,13 @@ export interface Patience {
   readonly absence: Duration | null
 }
 
+export interface Verify {
+  /** That git shows work, and its output no failure. */
+  readonly git: boolean
+  /** That this line for a shell passes; null for none. */
+  readonly check: string | null
+}
+
 /** What was asked for. It never changes. Prompt and environment lie beside it in the session's folder. */
 export interface Spec {
   readonly id: string
@@ -63,6 +70,8 @@ export interface Spec {
   readonly saving: Saving
   /** Its owner is told when it was restarted more often than this within an hour. */
   readonly alertAfter: number
+  /** What must be shown before its work is called done, beyond its good end. */
+  readonly verify?: Verify
   /** The program to run whenever it has ended, as an absolute path, and its arguments. */
   readonly onExit?: readonly string[]
   /** The terminal it was asked for on, for a bell. */
@@ -138,7 +147,8 @@ export type Aftermath =
  */
 export type RestCause = 'crash' | 'outage' | 'limit' | 'reboot'
 
-export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep'
+/** `prove`: nothing of it is left, and what it has done is looked at before its end is judged. */
+export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep' | 'prove'
 
 export type Phase =
   | { readonly name: 'starting'; readonly since: Instant }
@@ -229,7 +239,7 @@ export type In<P extends PhaseName> = Session & { readonly phase: Extract<Phase,
 export function dueOf(session: Session): Instant | null {
   const { phase } = session
   if (phase.name === 'ended') return null
-  if (phase.name === 'stopping') return phase.due
+  if (phase.name === 'stopping') return phase.step === 'prove' ? null : phase.due
   const deadline = deadlineOf(session)
   if (phase.name === 'resting') return deadline === null ? phase.until : Math.min(phase.until, deadline)
   return deadline

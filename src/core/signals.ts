@@ -1,6 +1,7 @@
 import type { Instant } from '../lib/time.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Failure } from './failure.ts'
+import type { Shown } from './prove.ts'
 import type { Exit, LastWord, Life } from './session.ts'
 import type { Spending } from './spending.ts'
 import type { Change, Task } from './task.ts'
@@ -70,6 +71,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
   /** Nothing of the attempt's process tree is left. `isUnswept`: it went by itself, and nobody has cleared up after it. */
   | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
+  /** What can be seen of all that it has done; null of what does not matter. */
+  | { readonly type: 'work.shown'; readonly attempt: number; readonly shown: Shown }
   /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
   | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
   | { readonly type: 'user.resume'; readonly heard?: number }
@@ -107,6 +110,7 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'agent.hung',
   'memory.exceeded',
   'tree.gone',
+  'work.shown',
   'user.message',
   'user.resume',
   'user.stop',

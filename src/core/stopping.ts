@@ -19,6 +19,7 @@ function stopped(how = ''): { outcome: 'stopped'; reason: string; trouble: 'stop
 /** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
 export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop'>): Step {
   const { phase } = session
+  if (phase.step === 'prove') return end(session, at, stopped(' while its work was looked at'))
   if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing({ ...session, wanted: 'stop' })
   const next: Aftermath = { kind: 'end', ...stopped() }
   return step({ ...session, wanted: 'stop', phase: { ...phase, next } }, [
@@ -66,6 +67,7 @@ export function interruptNewborn(session: In<'stopping'>, signal: SignalOf<'atte
 /** Time passed and it is still not gone: the next, harder step. */
 export function insist(session: In<'stopping'>, { at }: SignalOf<'clock.due'>, rules: Rules): Step {
   const { phase, attempt } = session
+  if (phase.step === 'prove') return nothing(session) // Whoever looks at it has a limit of their own.
   if (at < phase.due && !isSetBack(session, at, rules)) return nothing(session)
   const reason = phase.next.reason
   if (phase.step === 'interrupt') {

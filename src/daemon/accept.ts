@@ -52,6 +52,7 @@ export function accept(
     memory: request.memory ?? null,
     saving: { ...DEFAULT_SAVING, ...request.saving },
     alertAfter: request.alertAfter ?? DEFAULT_ALERT,
+    ...(request.verify !== undefined && { verify: request.verify }),
     ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
     ...(request.projectFiles === false && { projectFiles: false }),

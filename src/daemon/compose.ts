@@ -8,6 +8,7 @@ import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { viewOf } from '../views/session-view.ts'
+import { projectChecks } from '../world/checks/checks.ts'
 import { knownAgents } from '../world/agents/agents.ts'
 import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import { beadsTracker } from '../world/beads/beads.ts'
@@ -22,6 +23,7 @@ import { Panes } from '../world/tmux/panes.ts'
 import { findTmux } from '../world/tmux/tmux.ts'
 import { TmuxWork } from '../world/tmux/work.ts'
 import { Scribe } from './scribe/scribe.ts'
+import { witnessFor } from './witness.ts'
 
 export interface Composed {
   readonly engine: Engine
@@ -62,6 +64,7 @@ export function compose(
       scribe.note(session, event)
     },
     tracker: beadsTracker(home),
+    witness: witnessFor(home, { checks: projectChecks(), environment }),
   })
   engine.onChange(session => scribe.follow(session))
   return { engine, store, agents, panes, work, checkpoints, scribe }

@@ -2,6 +2,7 @@ import type { Checkpoint } from '../core/checkpoint.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Kept } from '../ports/checkpoints.ts'
+import { Prover } from './prover.ts'
 import { Pusher } from './pusher.ts'
 import { type Restored, restore, type Whither } from './restore.ts'
 import { Safekeeper } from './safekeeper.ts'
@@ -15,6 +16,7 @@ export class Keepers {
   readonly #safekeeper: Safekeeper
   readonly #pusher: Pusher
   readonly #tasks: TaskKeeper
+  readonly #prover: Prover
 
   constructor(world: World, report: (sessionId: string, signal: Signal) => Promise<void>) {
     this.#world = world
@@ -24,6 +26,7 @@ export class Keepers {
     this.#safekeeper = new Safekeeper(world, report, (session, trigger) => {
       void this.#tasks.attend(session, trigger, never)
     })
+    this.#prover = new Prover(world, report, id => this.#safekeeper.now(id, 'end'))
   }
 
   /** Takes up what a supervisor before us did not live to do. */
@@ -71,11 +74,12 @@ export class Keepers {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#safekeeper.stop(), this.#pusher.stop(), this.#tasks.stop()])
+    await Promise.all([this.#safekeeper.stop(), this.#pusher.stop(), this.#tasks.stop(), this.#prover.stop()])
   }
 
   #keep(session: Session): void {
     this.#safekeeper.follow(session)
     this.#pusher.follow(session)
+    this.#prover.follow(session)
   }
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Hooks, Notifier } from '../ports/notifier.ts'
 import type { Store } from '../ports/store.ts'
 import type { Tracker } from '../ports/tracker.ts'
+import type { Witness } from '../ports/witness.ts'
 import type { Work } from '../ports/work.ts'
 
 /** All that the engine acts upon. */
@@ -20,6 +21,7 @@ export interface World {
   readonly hooks: Hooks
   readonly checkpoints: Checkpoints
   readonly tracker: Tracker
+  readonly witness: Witness
   /** Notes something for whoever reads the supervisor's log. */
   readonly say: (sentence: string) => void
   /** Told of what went wrong while performing; the effect stays pending and is tried again. */

@@ -47,7 +47,8 @@ export class Driver {
     })
     const leave = (): void => this.#leave()
     ending.addEventListener('abort', leave, { once: true })
-    for (const signal of first) this.#take(signal)
+    // A loop that had ended is over again only if it still is after all of them.
+    for (const signal of first) this.#learn(signal)
     this.#pursue()
     try {
       return await over
@@ -58,14 +59,18 @@ export class Driver {
   }
 
   #take(signal: LoopSignal): void {
-    if (this.#isOver) return
+    if (!this.#isOver && this.#learn(signal)) this.#pursue()
+  }
+
+  /** Whether anything is different now. */
+  #learn(signal: LoopSignal): boolean {
     const before = this.#loop
     const after = decide(before, signal)
-    if (after === before) return
+    if (after === before) return false
     this.#hooks.record(after)
     this.#loop = after
     this.#hooks.tell(before, after)
-    this.#pursue()
+    return true
   }
 
   #pursue(): void {

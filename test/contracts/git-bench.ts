@@ -15,7 +15,7 @@ export interface GitBench {
   /** What our own state folder is. */
   readonly state: string
   /** Runs the user's git, and fails when it fails. */
-  git(cwd: string, ...args: readonly string[]): string
+  readonly git: (cwd: string, ...args: readonly string[]) => string
   /** All that refs lead to is there and in order. */
   expectSound(repo: string): void
   /** A new repository with an identity. */

@@ -1,6 +1,11 @@
 import type { Workshop } from '../../src/ports/workshop.ts'
 import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
 
+/** What it says when it could not. */
+export interface Refused {
+  readonly trouble: string
+}
+
 /** Does one thing in a workshop, named by its arguments, and says what came of it. */
 const [, , name = '', given = '[]'] = process.argv
 const shop = gitWorkshop({ env: { ...process.env, SHOP_PID: String(process.pid) } })
@@ -8,5 +13,6 @@ const deed = shop[name as keyof Workshop] as (...words: unknown[]) => Promise<un
 try {
   console.log(JSON.stringify((await deed.apply(shop, JSON.parse(given) as unknown[])) ?? 'done'))
 } catch (cause) {
-  console.log(JSON.stringify({ trouble: String(cause) }))
+  const refused: Refused = { trouble: String(cause) }
+  console.log(JSON.stringify(refused))
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import * as fc from 'fast-check'
 import type { GitBench } from './git-bench.ts'
 import { put } from './git-bench.ts'
+import type { Refused } from './shop-hand.ts'
 
 /** At which call of git the one who makes it dies, and how far that call gets. */
 export interface Death {
@@ -39,7 +40,7 @@ export async function byHand(
   program: string,
   deed: readonly [name: string, ...words: unknown[]],
   death: Death | null = null,
-): Promise<unknown> {
+): Promise<Refused | object | string | null> {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...bench.env }
   const [name, ...words] = deed
   const child = spawn(process.execPath, [program, name, JSON.stringify(words)], {
@@ -51,7 +52,7 @@ export async function byHand(
     said += chunk.toString()
   })
   await new Promise(resolve => child.on('exit', resolve))
-  return child.signalCode === null ? JSON.parse(said) : null
+  return child.signalCode === null ? (JSON.parse(said) as object | string) : null
 }
 
 function fatal({ root, env }: GitBench, { at, how }: Death): NodeJS.ProcessEnv {

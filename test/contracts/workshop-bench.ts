@@ -8,11 +8,11 @@ import { type GitBench, openGitBench, put } from './git-bench.ts'
 export interface ShopBench extends GitBench {
   readonly repo: string
   readonly shop: Workshop
-  bench(name: string): Bench
-  commit(folder: string, name: string, content: string): string
-  head(folder: string, ref?: string): string
+  readonly bench: (name: string) => Bench
+  readonly commit: (folder: string, name: string, content: string) => string
+  readonly head: (folder: string, ref?: string) => string
   /** All that only `land` may change: HEAD, index, branches that are not ours, stash, files. */
-  userState(): Record<string, string>
+  readonly userState: () => Record<string, string>
 }
 
 export function openShopBench(): ShopBench {

@@ -130,10 +130,11 @@ class Story {
     put(folder, name, `${this.#count++}\n`)
     if (file === 'own') this.files.push(name)
     if (!isCommitted) return
-    // The user's own git may find a lock that a killed one has left: then it is not committed.
     try {
-      this.commits.add(this.all.commit(folder, 'counter', `${this.#count++}`))
-    } catch {}
+      this.commits.add(this.all.commit(folder, `counter-${path.basename(folder)}`, `${this.#count++}`))
+    } catch {
+      // A lock that a killed git has left: then it is not committed.
+    }
   }
 
   #remember(): void {
@@ -160,7 +161,10 @@ test('whoever is killed, and whenever: nothing that was made is lost, and nothin
       const story = new Story()
       const { all, into } = story
       await all.shop.open(all.repo, into, 'main')
-      for (const who of [0, 1]) await story.does({ kind: 'open', who, death: null })
+      for (const who of [0, 1]) {
+        await story.does({ kind: 'open', who, death: null })
+        await story.does({ kind: 'edit', who, file: 'own', isCommitted: true })
+      }
       const before = all.userState()
       for (const deed of deeds) {
         await story.does(deed)

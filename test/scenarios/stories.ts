@@ -163,6 +163,18 @@ const PLANNED: Story = {
 }
 
 /** Stories in which every effect there is happens at least once. */
+/** Its exit code is no proof: what it has done is looked at. */
+const PROVEN: Story = {
+  spec: { agent: 'mute', verify: { git: true, check: null } },
+  program: { run: () => [{ say: 'all is done\n' }, { wait: 500 }, { exit: 0 }] },
+  shown: {
+    work: { commits: [], commitCount: 2, change: { files: 3, added: 9, removed: 1 }, files: ['a'], uncommitted: 1 },
+    failures: [],
+    checked: null,
+  },
+}
+const { shown: _, ...UNPROVEN } = PROVEN
+
 export const STORIES: Readonly<Record<string, Story>> = {
   'a happy run': HAPPY,
   'a command that fails': MUTE,
@@ -182,4 +194,6 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'a conversation that grows too long': OVERFLOWING,
   'a hook at the end': HOOKED,
   'a plan of issues': PLANNED,
+  'work that is proven': PROVEN,
+  'work that is not there': UNPROVEN,
 }

@@ -152,3 +152,42 @@ describe('the work of a session', () => {
     })
   })
 })
+
+describe('a command that is to be proven', () => {
+  it('is done when git shows work, and has failed when it shows none', async () => {
+    await ended('works', `${COMMIT}; echo b >b`, '--verify-git')
+    expect(await house.status('works')).toMatchObject({
+      outcome: 'done',
+      reason: 'exit code 0, 1 commit, 2 files, 1 of them not committed',
+    })
+    await ended('idles', 'echo all is done', '--verify-git')
+    expect(await house.status('idles')).toMatchObject({
+      outcome: 'failed',
+      reason: 'exit code 0, but nothing was changed',
+      trouble: 'unproven',
+      exitCode: 0,
+    })
+    expect((await house.oneshot('wait', 'idles')).code).toBe(1)
+    await ended('complains', 'echo c >c; echo "error: task 2 was not done"', '--verify-git')
+    expect((await house.status('complains')).reason).toContain('its output tells of a failure')
+  })
+
+  it('is done only when its check passes', async () => {
+    await ended('right', 'echo a >a', '--verify', 'grep -q a a')
+    expect(await house.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
+    await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')
+    expect(await house.status('wrong')).toMatchObject({
+      outcome: 'failed',
+      reason: 'exit code 0, but grep -q a a fails',
+    })
+  })
+
+  it('is proven by the next supervisor when the first is killed over it', async () => {
+    const line = `test -e ${house.path('again')} || { touch ${house.path('again')}; exec sleep 1000; }`
+    await house.run('--name', 'one', '--headless', '--verify', line, '--', 'true')
+    await until('it is being checked', () => (fs.existsSync(house.path('again')) ? true : undefined))
+    expect(await house.status('one')).toMatchObject({ phase: 'stopping', outcome: null })
+    process.kill((await house.daemon()).pid, 'SIGKILL')
+    expect(await house.ended('one')).toMatchObject({ outcome: 'done' })
+  })
+})

@@ -54,6 +54,8 @@ export interface RunRequest {
   readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
   /** A conversation of the agent's to go on with, by its own id. */
   readonly thread?: string
+  /** What must be shown before the work is called done: that git shows some, that a line for a shell passes. */
+  readonly verify?: { readonly git: boolean; readonly check: string | null }
   /** A program and its arguments, to be run whenever the session has ended. */
   readonly onExit?: readonly string[]
   /** The terminal it is asked for on, for a bell. */

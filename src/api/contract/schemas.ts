@@ -59,6 +59,7 @@ const runFields = {
       turns: z.exactOptional(z.int().check(z.positive())),
     }),
   ),
+  verify: z.exactOptional(z.strictObject({ git: z.boolean(), check: z.nullable(word) })),
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
   projectFiles: z.exactOptional(z.boolean()),

@@ -9,7 +9,7 @@ import { OPTIONS } from '../table/options.ts'
 /** Whole test suites are run, side by side with agents who run them as well. */
 const CHECK_LIMIT: Duration = 30 * 60_000
 /** Agents that begin in the same instant meet the same limits and locks in the same instant. */
-const STAGGER: Duration = 2_000
+const STAGGER: Duration = 500
 /** Once may be bad luck and twice a misunderstanding. */
 const RETRIES = 3
 

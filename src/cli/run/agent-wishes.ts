@@ -42,11 +42,12 @@ export function refuseWishes(line: Line): void {
 }
 
 /** Nobody would count what it spends, look a conversation up, or see it end. */
-export function checkUnsupervised({ limits, thread, memory, onExit }: RunRequest): void {
+export function checkUnsupervised({ limits, thread, memory, verify, onExit }: RunRequest): void {
   const wishes = [
     limits !== undefined && 'a budget',
     thread !== undefined && '--thread',
     memory !== undefined && '--memory',
+    verify !== undefined && '--verify',
     onExit !== undefined && 'on-exit',
   ]
   const wish = wishes.find(known => known !== false)

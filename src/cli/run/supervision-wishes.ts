@@ -5,7 +5,7 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
 
-type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'saving' | 'alertAfter'>
+type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'saving' | 'alertAfter' | 'verify'>
 
 /** How the session is to be seen through. */
 export function supervisionWishes(line: Line, config: Config): Wishes {
@@ -27,6 +27,7 @@ export function supervisionWishes(line: Line, config: Config): Wishes {
       absence: config['resume-within'].value,
     },
     ...(memory !== null && { memory }),
+    ...verifyWish(line),
     saving: {
       mode: line.value(OPTIONS.checkpoints) ?? config.checkpoints.value,
       interval: config['checkpoint-interval'].value,
@@ -34,6 +35,12 @@ export function supervisionWishes(line: Line, config: Config): Wishes {
     },
     alertAfter: config['notify-restarts'].value,
   }
+}
+
+function verifyWish(line: Line): Pick<Wishes, 'verify'> {
+  const git = line.has(OPTIONS.verifyGit)
+  const check = line.value(OPTIONS.verify) ?? null
+  return git || check !== null ? { verify: { git, check } } : {}
 }
 
 /** A command is started once unless its user says otherwise: a number alone would do nothing, in silence. */

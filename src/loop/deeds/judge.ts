@@ -39,7 +39,9 @@ export async function runCheck(
   const check = spec.check ?? (spec.seek === true ? checks.detect(cwd) : null)
   if (check === null) return null
   const log = path.join(logs, `check-${name}.log`)
-  return checks.run(check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)
+  const result = await checks.run(check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)
+  // Where there are no tests yet, or nothing to run them with, nothing was checked; one that takes too long fails.
+  return result.isUnknown === true && result.took < spec.checkLimit ? null : result
 }
 
 /** A conflict that nobody has resolved. */

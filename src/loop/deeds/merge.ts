@@ -16,6 +16,8 @@ export async function merge({ task, role }: Merge, desk: Desk): Promise<void> {
   const { workshop, layout } = gear
   const { tip } = loop()
   invariant(tip !== null, 'a loop with worktrees has no tip')
+  // Checks leave things behind, and one before us may have been killed over a merge that was not proven yet.
+  await workshop.rewind(layout.integration, tip)
   const bench = await sealed(task, role, desk, tip)
   const merged = await workshop.merge(layout.integration, bench.branch, messageFor(task))
   const { key } = task.item

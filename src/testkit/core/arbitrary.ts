@@ -11,6 +11,8 @@ import {
   type Session,
   type Spec,
 } from '../../core/session.ts'
+import { isToBeLookedAt } from '../../core/judge-work.ts'
+import type { Shown } from '../../core/prove.ts'
 import { type News, SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.ts'
 
 export const NOW = 1_000_000
@@ -74,7 +76,7 @@ const CHECKPOINT: Checkpoint = {
 
 const LIFE: Life = { pid: 7, birth: '123', boot: 'b', startedAt: NOW }
 
-export const specs: fc.Arbitrary<Spec> = fc.record({
+const plainSpecs: fc.Arbitrary<Spec> = fc.record({
   id: fc.constant('s1'),
   name: fc.constant('talker-task'),
   task: fc.constant('task'),
@@ -108,6 +110,17 @@ export const specs: fc.Arbitrary<Spec> = fc.record({
   createdAt: fc.constant(NOW),
 })
 
+export const specs: fc.Arbitrary<Spec> = fc
+  .tuple(plainSpecs, fc.constantFrom(undefined, undefined, { git: true, check: null }))
+  .map(([spec, verify]) => (verify === undefined ? spec : { ...spec, verify }))
+
+const CHANGED = { commits: [], commitCount: 1, files: ['a'], uncommitted: 0 }
+const SHOWN: readonly Shown[] = [
+  { work: { ...CHANGED, change: { files: 1, added: 1, removed: 0 } }, failures: [], checked: null },
+  { work: { ...CHANGED, change: { files: 0, added: 0, removed: 0 } }, failures: [], checked: null },
+  { work: null, failures: [], checked: { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1' } },
+]
+
 /** Any signal at all, of this attempt or one beside it, a while after `at`. */
 export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbitrary<Signal> {
   const one = (fields: object): fc.Arbitrary<Signal> => fc.constant({ at, attempt, type, ...fields } as Signal)
@@ -136,6 +149,8 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return fc.tuple(exits, fc.boolean()).chain(([exit, isAlone]) => one({ exit, chance, isAlone }))
     case 'tree.gone':
       return fc.boolean().chain(isUnswept => one({ isUnswept }))
+    case 'work.shown':
+      return fc.constantFrom(...SHOWN).chain(shown => one({ shown }))
     case 'agent.answered':
       return one({})
     case 'user.message':
@@ -196,7 +211,7 @@ export const whims: fc.Arbitrary<Whim> = fc.record({
 export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   if (whim.type === 'next') {
     const isResting = session.phase.name === 'resting'
-    const type = NEXT[session.phase.name]
+    const type = isToBeLookedAt(session) ? 'work.shown' : NEXT[session.phase.name]
     return signalFrom({ ...whim, type, offset: 0 }, isResting ? Math.max(at, dueOf(session) ?? at) : at, session)
   }
   const { type, exit, word, thread, key, has } = whim
@@ -220,6 +235,7 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
     news: whim.news,
     chance: 0.5,
     evidence: 'no sign of life',
+    shown: SHOWN[has ? 0 : 1] as Shown,
   }
   const left = { isAlone: has, isUnswept: has }
   return { at, attempt: session.attempt + whim.offset, type, ...fields, ...survey, ...left }

@@ -5,6 +5,7 @@ import type { HookCall } from '../../core/hooks.ts'
 import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
+import { memoryWitness, NOTHING_DONE } from './memory-witness.ts'
 
 /** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
 export class Audience {
@@ -44,7 +45,7 @@ export function memoryHooks(audience: Audience): Hooks {
 }
 
 /** For an engine whose notices, checkpoints and tasks are of no interest. */
-export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'say'> {
+export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'witness' | 'say'> {
   const audience = new Audience()
   audience.channels = []
   return {
@@ -52,6 +53,7 @@ export function nobody(): Pick<World, 'notifier' | 'hooks' | 'checkpoints' | 'tr
     hooks: memoryHooks(audience),
     checkpoints: new MemoryCheckpoints({ repository: null }),
     tracker: memoryTracker(new MemoryBeads()),
+    witness: memoryWitness(() => NOTHING_DONE),
     say: () => undefined,
   }
 }

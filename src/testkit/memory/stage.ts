@@ -1,5 +1,6 @@
 import { DEFAULT_RULES } from '../../core/rules.ts'
 import type { Event } from '../../core/events.ts'
+import type { Shown } from '../../core/prove.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import { NO_LIMITS } from '../../core/spending.ts'
 import { DEFAULT_SAVING } from '../../core/checkpoint.ts'
@@ -9,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Hooks, Notifier } from '../../ports/notifier.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Tracker } from '../../ports/tracker.ts'
+import type { Witness } from '../../ports/witness.ts'
 import type { Work } from '../../ports/work.ts'
 import { Machine } from './machine.ts'
 import { Audience, memoryHooks, memoryNotifier } from './memory-notifier.ts'
@@ -16,6 +18,7 @@ import { Disk } from './disk.ts'
 import { MemoryCheckpoints } from './memory-checkpoints.ts'
 import { MemoryStore } from './memory-store.ts'
 import { MemoryBeads, memoryTracker } from './memory-tracker.ts'
+import { memoryWitness, NOTHING_DONE } from './memory-witness.ts'
 import { MemoryWork } from './memory-work.ts'
 import { Crash, Power } from './power.ts'
 import { scriptedAgents } from './scripted-agents.ts'
@@ -65,6 +68,8 @@ export class Stage {
   readonly audience = new Audience()
   /** The project's task tracker, if it has one. */
   readonly beads = new MemoryBeads()
+  /** What whoever looks at the work sees. */
+  shown: Shown = NOTHING_DONE
   /** What the supervisors noted in their log. */
   readonly said: string[] = []
   /** What went wrong while performing, apart from failed power. */
@@ -88,6 +93,10 @@ export class Stage {
     const notifier = line.feed<Notifier>(memoryNotifier(this.audience), ['deliver'])
     const hooks = line.feed<Hooks>(memoryHooks(this.audience), ['run'])
     const tracker = line.feed<Tracker>(memoryTracker(this.beads), TRACKER_CALLS)
+    const witness = line.feed<Witness>(
+      memoryWitness(() => this.shown),
+      ['see'],
+    )
     const say = (sentence: string): void => void this.said.push(sentence)
     const rules = DEFAULT_RULES
     const checkpoints = line.feed<Checkpoints>(new MemoryCheckpoints(this.machine), ['save', 'thin', 'push'])
@@ -100,6 +109,7 @@ export class Stage {
       hooks,
       checkpoints,
       tracker,
+      witness,
       rules,
       say,
       onTrouble,

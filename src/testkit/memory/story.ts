@@ -1,8 +1,10 @@
 import type { Event } from '../../core/events.ts'
+import type { Shown } from '../../core/prove.ts'
 import type { Session, Spec } from '../../core/session.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Duration } from '../../lib/time.ts'
 import { Superseded } from '../../ports/store.ts'
+import { NOTHING_DONE } from './memory-witness.ts'
 import { Crash, type Moment, Power } from './power.ts'
 import type { Program } from './scripted-process.ts'
 import { Stage, type Supervisor, specOf } from './stage.ts'
@@ -21,6 +23,8 @@ export interface Story {
   readonly hasGroups?: boolean
   /** How long it can do without a supervisor and still end the same; 30 s when absent. */
   readonly endures?: Duration
+  /** What can be seen of its work at its end; nothing when absent. */
+  readonly shown?: Shown
   /** Issues of the project's task tracker that are closed when the story is over. */
   readonly closes?: readonly string[]
 }
@@ -80,9 +84,10 @@ export async function tell(
   return { ending: endingOf(stage, user.id), calls, crashes, tellings }
 }
 
-function stageFor({ spec, program, hasGroups, closes = [] }: Story): Stage {
+function stageFor({ shown, spec, program, hasGroups, closes = [] }: Story): Stage {
   const stage = new Stage({ [spec.agent]: program })
   stage.machine.hasGroups = hasGroups ?? true
+  stage.shown = shown ?? NOTHING_DONE
   stage.beads.root = closes.length === 0 ? null : '/'
   stage.beads.issues = closes.map(id => ({ id, title: id, state: 'open' }))
   return stage

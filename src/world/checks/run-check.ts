@@ -23,17 +23,25 @@ const LIMIT: Duration = 15_000
 /** Why it was ended before its end. */
 type Cut = 'late' | 'called off'
 
-/** Runs it as a shell would, in a process session of its own, and ends all that it leaves behind. */
+/**
+ * Runs it as a shell would, in a process session of its own, and ends all that it leaves behind; and first of all what is left of one
+ * with the same log, whose supervisor was killed.
+ */
 export async function runCheck(check: Check, at: At, ending: AbortSignal): Promise<CheckResult> {
   if (ending.aborted) return { ok: false, how: `${check.line}: called off`, tail: '', took: 0, isUnknown: true }
   const begun = performance.now()
-  const marker = `check-${crypto.randomBytes(8).toString('hex')}`
+  const marker = markerOf(at.log)
   try {
+    await endTree({ marker, root: null }, { grace: 0, limit: LIMIT })
     const end = await live(check.line, at, { marker, ending })
     return resultOf(check, at, { ...end, took: Math.round(performance.now() - begun) })
   } catch (cause) {
     throw new Trouble(`running ${check.line}`, cause)
   }
+}
+
+function markerOf(log: string): string {
+  return `check-${crypto.createHash('sha256').update(path.resolve(log)).digest('hex').slice(0, 16)}`
 }
 
 interface End {

@@ -37,7 +37,7 @@ export async function placeAt(git: Git, memory: Memory): Promise<Place> {
     sessionId: 'workshop',
     git: atTop(git, repository),
     repository,
-    ref: `${LOOP_REFS}/seen/${hashOf(repository.top)}`,
+    ref: seenRef(repository.top),
     folder: ownFolder(repository),
     path: '',
     memory,
@@ -49,8 +49,13 @@ export function hashOf(file: string): string {
   return crypto.createHash('sha256').update(file).digest('hex').slice(0, 16)
 }
 
+/** Keeps what was seen last in a working tree. */
+export function seenRef(top: string): string {
+  return `${LOOP_REFS}/seen/${hashOf(top)}`
+}
+
 /** What is ours in a working tree's own git folder; it goes with it. */
-export function ownFolder({ gitDir }: Repository): string {
+function ownFolder({ gitDir }: Repository): string {
   return path.join(gitDir, 'oneshot', 'looks')
 }
 

@@ -12,7 +12,7 @@ import { lookNow } from '../look-now.ts'
 import { benchIn, refuse } from '../notes.ts'
 import { removeHalfMade } from './open.ts'
 import { canonical, holderOf, type Registered, registeredAt } from './registry.ts'
-import { commitAt, isIn, placeAt } from '../shop.ts'
+import { commitAt, isIn, placeAt, seenRef } from '../shop.ts'
 
 /** Removes a worktree and its branch, unless something would be lost by it. */
 export async function clear(place: Place, bench: Bench, into: string): Promise<Cleared> {
@@ -27,6 +27,7 @@ export async function clear(place: Place, bench: Bench, into: string): Promise<C
   if (reason !== null) return { kind: 'kept', reason }
   if (known !== null) await removeTree(place, known)
   await removeBranch(place, bench.branch)
+  await place.git.run([...UPDATE_REF, '-d', seenRef(folder)])
   return { kind: 'gone' }
 }
 

@@ -29,14 +29,8 @@ async function keep(place: Place, branch: string, target: string): Promise<void>
   const [head, tip] = [await headOf(place), await commitAt(git, `refs/heads/${branch}`)]
   const { tree } = await lookNow(place)
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
-  const others = [
-    `--exclude=refs/heads/${branch}`,
-    '--exclude=HEAD',
-    `--exclude=${LOOP_REFS}/seen/*`,
-    '--branches',
-    '--remotes',
-    '--tags',
-  ]
+  // git counts what is left out of branches from where branches lie.
+  const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags']
   const lost = await git.line(['rev-list', '--max-count=1', ...heads, '--not', target, ...others, `--glob=${kept}`])
   const isDirty = head !== null && tree !== (await git.line(['rev-parse', `${head}^{tree}`]))
   if (lost === '' && !isDirty) return

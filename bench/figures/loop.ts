@@ -1,0 +1,119 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { LoopSpec } from '../../src/core/loop/spec.ts'
+import { run } from '../../src/world/os/run.ts'
+import type { House } from '../product/house.ts'
+import type { Aim, Row } from '../report/row.ts'
+import type { Workshop } from '../workshop.ts'
+
+const WORKERS = 4
+const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
+
+/** Sleeps for as long as it is told, leaves a file behind, and ends its turn as codex does. */
+const AGENT = `#!/bin/sh
+cat >/dev/null
+sleep "$ONESHOT_BENCH_SLEEP"
+echo made > "made-$$.txt"
+echo '{"type":"turn.started"}'
+echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"I did it."}}'
+echo '{"type":"turn.completed","usage":{}}'
+`
+
+/** What a loop takes beyond its agents, and how much sooner it is done with four of them at a time. Agents sleep: a model is what one waits for. */
+export async function loop(shop: Workshop): Promise<Row[]> {
+  const house = await shop.house('loop')
+  const bin = path.join(shop.stage.root, 'loop-bin')
+  fs.mkdirSync(bin, { recursive: true })
+  fs.writeFileSync(path.join(bin, 'codex'), AGENT, { mode: 0o755 })
+  const track = new Track(house, bin)
+  const short = shop.rounds(20, 5)
+  const bare = await track.bare(short)
+  const alone = await track.loop(short, 0, null)
+  const [tasks, nap] = shop.isQuick ? [8, 2] : [24, 5]
+  const [inTurn, together] = [await track.loop(tasks, nap, null), await track.loop(tasks, nap, WORKERS)]
+  return [
+    {
+      figure: 'a loop, an iteration beyond its agent',
+      ours: { value: (alone - bare) / short, unit: 'ms', more: `n ${short}` },
+    },
+    {
+      figure: `${tasks} tasks of ${nap} s, one after the other`,
+      ours: { value: inTurn, unit: 'ms' },
+      beside: { name: `${WORKERS} at a time, merged`, theirs: { value: together, unit: 'ms' } },
+      aim: FASTER,
+    },
+  ]
+}
+
+/** Runs loops in a fresh repository each. */
+class Track {
+  readonly #house: House
+  readonly #bin: string
+  #count = 0
+
+  constructor(house: House, bin: string) {
+    this.#house = house
+    this.#bin = bin
+  }
+
+  /** The agents alone, one after the other. */
+  async bare(tasks: number): Promise<number> {
+    const cwd = await this.#repository(tasks)
+    const begun = performance.now()
+    for (let n = 0; n < tasks; n++)
+      await run(path.join(this.#bin, 'codex'), [], { cwd, env: { ...process.env, ONESHOT_BENCH_SLEEP: '0' } })
+    return performance.now() - begun
+  }
+
+  async loop(tasks: number, nap: number, parallel: number | null): Promise<number> {
+    const cwd = await this.#repository(tasks)
+    const env = {
+      ...this.#house.env,
+      PATH: `${this.#bin}:${this.#house.env['PATH']}`,
+      ONESHOT_BENCH_SLEEP: String(nap),
+    }
+    const begun = performance.now()
+    const { id } = await this.#house.start([JSON.stringify(specOf(parallel))], 'headless', {
+      agent: 'ralph',
+      prompt: Buffer.from('work it off').toString('base64'),
+      cwd,
+      env,
+    })
+    const { outcome, reason } = await this.#house.ended(id)
+    if (outcome !== 'done') throw new Error(`the loop is not done: ${reason}`)
+    return performance.now() - begun
+  }
+
+  async #repository(tasks: number): Promise<string> {
+    const cwd = path.join(this.#house.project, `loop-${++this.#count}`)
+    fs.mkdirSync(cwd)
+    const list = Array.from({ length: tasks }, (_, n) => `- [ ] task ${n + 1}\n`).join('')
+    fs.writeFileSync(path.join(cwd, 'PRD.md'), list)
+    const who = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost']
+    for (const words of [
+      ['init', '-q'],
+      ['add', '.'],
+      [...who, 'commit', '-qm', 'the list'],
+    ])
+      await run('git', words, { cwd })
+    return cwd
+  }
+}
+
+function specOf(parallel: number | null): LoopSpec {
+  const limits = { usd: null, tokens: null, turns: null }
+  return {
+    list: 'PRD.md',
+    worker: { agent: 'codex', argv: [], model: null, effort: null, autonomy: 'full', maxTime: null, limits },
+    check: null,
+    checkLimit: 60_000,
+    setup: null,
+    parallel,
+    stagger: 500,
+    maxIterations: null,
+    retries: 3,
+    only: null,
+    land: false,
+    plan: 'none',
+  }
+}
