@@ -47,6 +47,7 @@ export class Driver {
     })
     const leave = (): void => this.#leave()
     ending.addEventListener('abort', leave, { once: true })
+    // A loop that had ended is over again only if it still is after all of them.
     for (const signal of first) this.#learn(signal)
     this.#pursue()
     try {

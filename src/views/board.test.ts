@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LOOP_TASK_STATES } from '../api/contract/loop-view.ts'
 import { aSession, anEnded } from '../cli/session/fixture.ts'

@@ -59,10 +59,11 @@ function assertUnplanned({ list }: GroundView, file: string, cwd: string): void 
     return
   }
   if (list.tasks.length === 0) return
+  const many = list.tasks.length === 1 ? '1 task' : `${list.tasks.length} tasks`
   const open = list.tasks.filter(({ isDone }) => !isDone).length
   throw refusal(
     'usage',
-    `${file} is a plan already: ${list.tasks.length} tasks, ${open} of them open`,
+    `${file} is a plan already: ${many}, ${open} of them open`,
     `work it off with: oneshot ralph ${file}; or plan into another file: --prd OTHER.md`,
   )
 }

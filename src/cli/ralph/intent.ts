@@ -54,7 +54,8 @@ function agentText({ agent, model, autonomy }: RunRequest): string {
 }
 
 function placeText({ repository }: GroundView, line: Line): string {
-  const branch = repository?.branch == null ? '' : `, on ${repository.branch}`
+  const current = repository?.branch ?? null
+  const branch = current === null ? '' : `, on ${current}`
   const width = line.value(OPTIONS.parallel)
   if (width === undefined) return `right here${branch}, one task after the other`
   const landing = line.has(OPTIONS.land) ? 'and lands here when all is done' : 'until you say: oneshot ralph land'

@@ -2,10 +2,11 @@ import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { readBoard, watchBoard } from '../../views/loops.ts'
 import { readSession } from '../../views/sessions.ts'
+import type { Home } from '../../world/os/home.ts'
 import { INTERRUPTED, look } from '../look.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { linesOf } from './show-board.ts'
+import { linesOf } from './lines-of.ts'
 
 /** The screen beside the usual one, and no cursor on it. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
@@ -24,14 +25,21 @@ export async function watch(
   const isInPlace = out.isTerminal && !isJson
   const show = isInPlace ? inPlace(out) : inTurn(out, isJson)
   if (isInPlace) await out.pour(Buffer.from(ENTER))
-  const glance = await look({ outlet: out }, async signal => {
-    for await (const seen of watchBoard(home, session, signal)) await show(seen.session, seen.board)
-  }).finally(() => (isInPlace ? out.pour(Buffer.from(LEAVE)) : undefined))
-  if (isInPlace) {
-    const last = readSession(home, session.id) ?? session
-    for (const text of linesOf(last, readBoard(home, last, Date.now()), out)) out.say(text)
+  try {
+    const glance = await look({ outlet: out }, async signal => {
+      for await (const seen of watchBoard(home, session, signal)) await show(seen.session, seen.board)
+    })
+    return glance.ended === 'interrupted' ? INTERRUPTED : 0
+  } finally {
+    if (isInPlace) await leave(home, session, out)
   }
-  return glance.ended === 'interrupted' ? INTERRUPTED : 0
+}
+
+/** The last board stays on the usual screen. */
+async function leave(home: Home, session: SessionView, out: Outlet): Promise<void> {
+  await out.pour(Buffer.from(LEAVE))
+  const last = readSession(home, session.id) ?? session
+  for (const text of linesOf(last, readBoard(home, last, Date.now()), out)) out.say(text)
 }
 
 type Show = (session: SessionView, board: LoopView | undefined) => Promise<void>

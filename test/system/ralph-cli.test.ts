@@ -1,0 +1,244 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LoopView } from '../../src/api/contract/loop-view.ts'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { expectRefusal } from './expect-refusal.ts'
+import { House, until } from './house.ts'
+import { temperedAgent } from './tempered-agent.ts'
+
+let house: House
+let gate: string
+beforeEach(async () => {
+  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  gate = temperedAgent(house).gate
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<string> {
+  return (await run('git', args, { cwd: house.project, env: house.env })).stdout.trim()
+}
+
+const write = (text: string, file = 'PRD.md'): void => fs.writeFileSync(house.path(file), text)
+
+/** A repository with this list in it, committed. */
+async function project(...titles: string[]): Promise<void> {
+  write(titles.map(title => `- [ ] ${title}\n`).join(''))
+  await git('init', '-q', '-b', 'main', '.')
+  await git('config', 'user.name', 'n')
+  await git('config', 'user.email', 'e@x')
+  await git('add', '.')
+  await git('commit', '-qm', 'first')
+}
+
+const begin = (...args: string[]): Promise<SessionView> => house.json<SessionView>('ralph', '--agent', 'codex', ...args)
+const boardOf = (name: string): Promise<LoopView> => house.json<LoopView>('ralph', 'status', name)
+
+/** Waits until so many work for the loop. */
+function workers({ id }: SessionView, count: number): Promise<SessionView[]> {
+  return until(`${count} work`, async () => {
+    const found = (await house.list()).filter(({ parent, phase }) => parent === id && phase === 'running')
+    return found.length === count ? found : undefined
+  })
+}
+
+describe('is refused, and nothing is begun:', () => {
+  it('a directory without a list', () =>
+    expectRefusal(house, ['ralph'], { exit: 3, code: 'no-tasks', says: 'there is no list of tasks', hint: 'PRD.md' }))
+
+  it('a list that is not there, or has nothing to do in it', async () => {
+    await project('one')
+    write('words\n', 'words.md')
+    write('- [x] one\n', 'over.md')
+    const refused = (file: string, says: string, hint: string): Promise<void> =>
+      expectRefusal(house, ['ralph', file], { exit: 3, code: 'no-tasks', says, hint })
+    await refused('nowhere.md', 'there is no such file', 'name a Markdown or YAML file')
+    await refused('words.md', 'words.md', '- [ ]')
+    await refused('over.md', 'every task in over.md is ticked already', 'open a box again')
+  })
+
+  it('a task that is not in the list', async () => {
+    await project('one', 'two')
+    const refused = {
+      exit: 3,
+      code: 'no-task',
+      says: 'there is no task 7 in PRD.md',
+      hint: 'its tasks are 1, 2',
+    } as const
+    await expectRefusal(house, ['ralph', '--task', '7'], refused)
+  })
+
+  it('a directory without a repository, and worktrees without a commit', async () => {
+    write('- [ ] one\n')
+    const refused = { exit: 2, code: 'no-repository' } as const
+    await expectRefusal(house, ['ralph'], { ...refused, says: 'only git shows what was done', hint: 'git init' })
+    await git('init', '-q', '.')
+    await expectRefusal(house, ['ralph', '--parallel'], { ...refused, says: 'no commit yet', hint: 'git commit' })
+  })
+
+  it.each([
+    [['--verify', 'true', '--no-verify'], '--verify and --no-verify exclude each other', 'give one of them'],
+    [['--once', '--max-iterations', '3'], '--once and --max-iterations exclude each other', 'give one of them'],
+    [['--land'], '--land is for worktrees', 'add --parallel'],
+    [['--watch'], '--watch does nothing for ralph', 'oneshot ralph status --watch'],
+    [['PRD.md', '--prd', 'PRD.md'], 'there are two lists', 'give one of them'],
+    [['stop'], 'ralph has no action stop', 'oneshot stop'],
+    [['status', '--land', '--parallel'], '--parallel does nothing for ralph status', 'leave it out'],
+    [['--agent', 'claud'], 'there is no agent "claud"', 'did you mean --agent claude?'],
+  ])('%j', async (args, says, hint) => {
+    await project('one')
+    const code = args.includes('claud') ? 'agent-unknown' : 'usage'
+    await expectRefusal(house, ['ralph', ...args], { exit: 2, code, says, hint })
+  })
+
+  it('a board or a landing where there is no loop', async () => {
+    const none = {
+      exit: 3,
+      code: 'no-session',
+      says: 'there is no session in this directory',
+      hint: 'oneshot run',
+    } as const
+    await expectRefusal(house, ['ralph', 'status'], none)
+    await house.run('--headless', '--name', 'plain', '--', 'true')
+    const refused = { exit: 3, code: 'no-loop', hint: 'oneshot ralph PRD.md' } as const
+    await expectRefusal(house, ['ralph', 'status'], { ...refused, says: 'there is no loop in this directory' })
+    await expectRefusal(house, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is no loop' })
+  })
+
+  it('an idea where there is a plan already', async () => {
+    await project('one')
+    const refused = {
+      exit: 2,
+      code: 'usage',
+      says: 'PRD.md is a plan already: 1 task, 1 of them open',
+      hint: 'oneshot ralph PRD.md',
+    } as const
+    await expectRefusal(house, ['build', 'a tool'], refused)
+    await expectRefusal(house, ['build'], {
+      exit: 2,
+      code: 'usage',
+      says: 'build needs an idea',
+      hint: 'oneshot build',
+    })
+  })
+})
+
+it('what it will do is told before it begins', async () => {
+  await project('make it [good a.txt]', 'make it [good b.txt]')
+  write('test:\n\ttrue\n', 'Makefile')
+  const { stdout, stderr } = await house.oneshot('ralph', '--agent', 'codex', '--autonomy', 'full')
+  expect(stdout).toBe('ralph-prd\n')
+  expect(stderr.split('\n').map(line => line.trim())).toEqual([
+    'list    PRD.md: 2 tasks are open',
+    'check   make test (Makefile has a test target; --verify LINE for another, --no-verify for none)',
+    'agent   codex, full autonomy',
+    'where   right here, on main, one task after the other',
+    '',
+  ])
+  expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
+  expect(await house.ok('ralph', 'status')).toMatch(/^✔ done ralph-prd: 2 of 2 tasks done and proven\n.* 2 of 2 done\n/)
+})
+
+describe('while a loop works', () => {
+  it('its workers are folded below it, and it is meant rather than they', async () => {
+    await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
+    const loop = await begin('--parallel', '2')
+    const names = (await workers(loop, 2)).map(({ name }) => name)
+    expect(names.toSorted()).toEqual(['codex-prd-1-1', 'codex-prd-2-2'])
+    const rows = (await house.ok('list', '--no-headers')).split('\n').map(row => row.split(/ {2,}/)[0])
+    expect(rows).toEqual(['ralph-prd', '└ codex-prd-1-1', '└ codex-prd-2-2'])
+    for (const words of [[], ['prd'], ['p']])
+      expect((await house.json<SessionView>('status', ...words)).id).toBe(loop.id)
+    expect(await house.ok('status', 'prd')).toContain('0 of 3 done · 2 working · 1 open')
+    const { code, stderr } = await house.oneshot('send', 'prd', 'hello')
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/is a loop.*\nhint: oneshot send codex-prd-\S+ "…", or oneshot send/),
+    })
+    expect(await house.oneshot('clean', 'codex-prd-1-1')).toMatchObject({ code: 6 })
+    expect(await house.ok('clean', '--yes')).toBe('')
+
+    await house.ok('stop', 'prd')
+    expect((await house.list()).filter(({ phase }) => phase !== 'ended')).toEqual([])
+    expect((await boardOf('prd')).tasks.map(({ state }) => state)).toEqual(['paused', 'paused', 'open'])
+    expect((await house.ok('list', '--no-headers')).split('\n')).toHaveLength(1)
+    expect((await house.ok('list', '--no-headers', '--all')).split('\n')).toHaveLength(3)
+
+    fs.writeFileSync(gate, '')
+    await house.ok('resume', 'prd')
+    expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
+    expect(fs.existsSync(house.path('a.txt'))).toBe(false)
+    expect(await house.ok('ralph', 'land')).toMatch(
+      /^✔ landed 3 tasks in main: oneshot\/ralph-prd-\w{4}, moved on to \w{10}\n {2}1 {2}make it/,
+    )
+    expect(['a.txt', 'b.txt', 'c.txt'].filter(file => !fs.existsSync(house.path(file)))).toEqual([])
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
+    expect(await git('branch', '--format', '%(refname:short)')).toBe('main')
+    expect(await boardOf('prd')).toMatchObject({ next: null, landedAt: expect.any(String) })
+    await house.ok('clean', 'ralph-prd')
+    expect(await house.list()).toEqual([])
+  })
+
+  it('nothing lands, and where they work right here there is nothing to land', async () => {
+    await project('make it [slow a.txt]')
+    const loop = await begin('--parallel', '1')
+    await workers(loop, 1)
+    const running = {
+      exit: 6,
+      code: 'session-running',
+      says: 'ralph-prd is at work',
+      hint: 'oneshot stop ralph-prd',
+    } as const
+    await expectRefusal(house, ['ralph', 'land', 'prd'], running)
+    await house.ok('stop', 'prd')
+    const nothing = { exit: 6, code: 'cannot-land', hint: 'oneshot ralph status ralph-prd' } as const
+    await expectRefusal(house, ['ralph', 'land', 'prd'], { ...nothing, says: 'has merged nothing so far' })
+    fs.writeFileSync(gate, '')
+    await house.ended((await begin('--name', 'here')).name)
+    const here = { exit: 6, code: 'cannot-land', says: 'works right here', hint: 'git log' } as const
+    await expectRefusal(house, ['ralph', 'land', 'here'], here)
+  })
+})
+
+it('what is in the way of a landing is told, and nothing is changed', async () => {
+  await project('make it [good a.txt]')
+  await house.ended((await begin('--parallel', '1')).name)
+  write('mine\n', 'a.txt')
+  const refused = {
+    exit: 6,
+    code: 'cannot-land',
+    says: 'a.txt is changed here as well',
+    hint: 'oneshot ralph land ralph-prd',
+  } as const
+  await expectRefusal(house, ['ralph', 'land'], refused)
+  fs.rmSync(house.path('a.txt'))
+  expect(await house.json('ralph', 'land')).toMatchObject({
+    into: 'main',
+    isForward: true,
+    tasks: [{ id: '1' }],
+    kept: null,
+  })
+})
+
+it('a list that git does not know is ticked when the work has landed', async () => {
+  await project('make it [good a.txt]')
+  write('- [ ] make it [good b.txt]\n', 'TODO.md')
+  await house.ended((await begin('TODO.md', '--parallel', '1')).name)
+  expect(fs.readFileSync(house.path('TODO.md'), 'utf8')).toContain('- [ ]')
+  expect(await house.json('ralph', 'land')).toMatchObject({ marked: 1 })
+  expect(fs.readFileSync(house.path('TODO.md'), 'utf8')).toContain('- [x]')
+})
+
+it('the board as JSON is what its page says', async () => {
+  await project('make it [good a.txt]')
+  await house.ended((await begin()).name)
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
+  const [whole = '', task = ''] = (page.split('## Loops')[1]?.split('\n## ')[0] ?? '').split('A task of')
+  const fields = (table: string): string[] => [...table.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1] as string)
+  const board = await boardOf('prd')
+  expect(Object.keys(board).sort()).toEqual(fields(whole).sort())
+  expect(Object.keys(board.tasks[0] ?? {}).sort()).toEqual(fields(task).sort())
+  const watched = JSON.parse(await house.ok('ralph', 'status', '--watch', '--json'))
+  expect(watched).toEqual(board)
+})

@@ -1,0 +1,127 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from './bin-folder.ts'
+import { House, until } from './house.ts'
+import { stubAgents } from './stub-agents.ts'
+import { temperedAgent } from './tempered-agent.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+})
+afterEach(() => house.close())
+
+/** A repository with these tasks, two of which are worked on at a time. */
+async function loopOn(...titles: string[]): Promise<SessionView> {
+  fs.writeFileSync(house.path('PRD.md'), titles.map(title => `- [ ] ${title}\n`).join(''))
+  const identity = ['-c', 'user.name=n', '-c', 'user.email=e@x']
+  for (const args of [
+    ['init', '-q', '.'],
+    ['add', '.'],
+    [...identity, 'commit', '-qm', 'first'],
+  ])
+    await run('git', args, { cwd: house.project, env: house.env })
+  return house.json<SessionView>('ralph', '--agent', 'codex', '--parallel', '2')
+}
+
+const windows = async (): Promise<string[]> => {
+  const list = ['-S', house.home.tmuxSocket, 'list-windows', '-t', '=ralph-prd', '-F', '#{window_name}']
+  return (await run('tmux', list)).stdout.trim().split('\n').toSorted()
+}
+const untilWindows = (...names: string[]): Promise<unknown> =>
+  until(`the windows are ${names.join(', ')}`, async () =>
+    (await windows()).join() === names.join() ? true : undefined,
+  )
+
+describe('at a terminal', () => {
+  it('attach has a window for the loop and one for each who works, which come and go with them', async () => {
+    const { gate } = temperedAgent(house)
+    await loopOn('make it [slow a.txt]', 'make it [good b.txt]', 'make it [slow c.txt]')
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot attach prd; echo "code=$?"')
+    await untilWindows('log', 'prd-1-1', 'prd-3-3', 'work')
+    await terminal.shows(/\d:prd-1-1.*\d:prd-3-3/)
+    await terminal.press('C-b', 'n')
+    fs.writeFileSync(gate, '')
+    await terminal.shows('code=0')
+    expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('leaving takes the windows of workers away, and harms nobody', async () => {
+    const { gate } = temperedAgent(house)
+    const { pid } = await loopOn('make it [slow a.txt]', 'make it [slow b.txt]')
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot attach prd; echo "code=$?"')
+    await untilWindows('log', 'prd-1-1', 'prd-2-2', 'work')
+    await terminal.press('C-b', 'd')
+    await terminal.shows('detached; ralph-prd goes on')
+    expect(await windows()).toEqual(['work'])
+    expect(await house.status('ralph-prd')).toMatchObject({ phase: 'running', pid })
+    fs.writeFileSync(gate, '')
+    expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('the board is redrawn in place until the loop has ended, and left there', async () => {
+    const { gate } = temperedAgent(house)
+    await loopOn('make it [slow a.txt]', 'make it [good b.txt]')
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot ralph status --watch; echo "code=$?"')
+    await terminal.shows('1 of 2 done · 1 working')
+    await terminal.press('C-c')
+    await terminal.shows('code=130')
+    await terminal.clear()
+    await terminal.enter('oneshot ralph status --watch; echo "code=$?"')
+    await terminal.shows('1 of 2 done · 1 working')
+    fs.writeFileSync(gate, '')
+    const screen = await terminal.shows('code=0')
+    expect(screen).toContain('✔ done ralph-prd: 2 of 2 tasks done and proven')
+    expect(screen).toContain('next  oneshot ralph land ralph-prd')
+    expect(screen.match(/2 of 2 done/g)).toHaveLength(1)
+  })
+})
+
+describe('an idea at a terminal', () => {
+  const PLANNER = `prompt=$(cat)
+case $prompt in
+'Plan a piece'*) echo planning hard; printf -- '- [ ] one\\n- [ ] two (after 1)\\n' > PRD.md ;;
+*) echo done >> "$(printf '%s' "$prompt" | head -1 | tr -dc a-z0-9).txt" ;;
+esac`
+  beforeEach(() => {
+    const { codex = '' } = stubAgents(PLANNER)
+    house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
+  })
+
+  it('is planned, shown, and built once a person says so', async () => {
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
+    const plan = await terminal.shows('Start? [Y/n]')
+    expect(plan).toMatch(/PRD\.md: 2 tasks\n {2}1 {2}one\n {2}2 {2}two.*\(after 1\)/)
+    expect(await house.status('build-a-tool')).toMatchObject({ phase: 'blocked', trouble: 'review' })
+    await terminal.press('Enter')
+    await terminal.shows('code=0')
+    expect(await house.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
+  })
+
+  it('waits for whoever says no, until it is resumed', async () => {
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
+    await terminal.shows('Start? [Y/n]')
+    await terminal.enter('n')
+    expect(await terminal.shows('code=0')).toContain('then oneshot resume build-a-tool')
+    expect(await house.ok('ralph', 'status')).toContain('next  oneshot resume build-a-tool')
+    await house.ok('resume', 'build-a-tool')
+    expect(await house.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
+  })
+
+  it('without a terminal it is planned and built in one go; with --plan-only it ends with the plan', async () => {
+    await house.ok('build', '--agent', 'codex', '--plan-only', 'a tool')
+    expect(await house.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
+    expect(await house.ok('ralph', 'status')).toContain('0 of 2 done · 2 open')
+    await house.ok('build', '--agent', 'codex', '--prd', 'OTHER.md', '--plan-only', 'another')
+    await house.ended('build-another')
+  })
+})
