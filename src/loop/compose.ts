@@ -21,13 +21,15 @@ export async function composeGear(given: { home: Home; spec: LoopSpec; logs: str
   const { home, spec, logs, self } = given
   const env = environment()
   const workshop = gitWorkshop({ env })
+  const source = await sourceFor(spec.list, self.cwd, env)
   const top = (await workshop.survey(self.cwd))?.top ?? self.cwd
   return {
     self,
     home,
     spec,
     env,
-    source: await sourceFor(spec.list, self.cwd, env),
+    source,
+    apart: [source.file ?? '.beads'],
     workshop,
     checks: projectChecks(env),
     hands: new Hands(home, self.id),

@@ -27,6 +27,8 @@ export interface Gear {
   /** What its workers and checks are given. */
   readonly env: Readonly<Record<string, string>>
   readonly source: TaskSource
+  /** What is the list's own: changing it is no work, and nobody's to merge. */
+  readonly apart: readonly string[]
   readonly workshop: Workshop
   readonly checks: Checks
   readonly hands: Hands

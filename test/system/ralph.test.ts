@@ -4,6 +4,7 @@ import type { SessionView } from '../../src/api/contract/session-view.ts'
 import type { Loop } from '../../src/core/loop/loop.ts'
 import { run } from '../../src/world/os/run.ts'
 import { readLoop } from '../../src/world/os/loop-file.ts'
+import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
 import { House, kill, until } from './house.ts'
 import { temperedAgent } from './tempered-agent.ts'
 
@@ -228,6 +229,21 @@ describe('as much as is wanted', () => {
     const session = await ralph('tasks.yaml')
     expect(await house.ended(session.name)).toMatchObject({ outcome: 'done' })
     expect(fs.readFileSync(house.path('tasks.yaml'), 'utf8')).toBe(tasks(true))
+  })
+})
+
+describe('a task tracker', () => {
+  it('is worked off like a list: what is proven is closed, and what was closed without work is open again', async () => {
+    await project()
+    fs.rmSync(house.path('PRD.md'))
+    const beads = new BeadsProject(house.project)
+    house.env['PATH'] = `${beadsBin(house.root)}:${house.env['PATH']}`
+    const titles = ['make it [good a.txt]', 'make it [closes b.txt]', 'make it [idle|good c.txt]']
+    const [a = '', b = '', c = ''] = titles.map(title => beads.create(title))
+    const session = await ralph()
+    expect(await house.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
+    expect(board(session)).toEqual({ 'a.txt': 'done', 'b.txt': 'blocked', 'c.txt': 'done' })
+    expect([a, b, c].map(id => beads.status(id))).toEqual(['closed', 'open', 'closed'])
   })
 })
 

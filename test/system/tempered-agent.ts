@@ -36,6 +36,7 @@ case $prompt in
   good) work ;;
   quiet) echo "$file" > "$file" ;;
   liar) sed -i 's/- \[ \]/- [x]/' PRD.md ;;
+  closes) for id in $(bd list --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4); do bd close "$id" >/dev/null; done ;;
   ticks) work; sed -i 's/- \[ \]/- [x]/' PRD.md ;;
   breaks) work; echo no > broken; git add broken; git -c user.name=a -c user.email=a@b commit -qm 'break it' -- broken ;;
   mends) rm -f broken; work; git -c user.name=a -c user.email=a@b commit -qam 'mend it' ;;

@@ -4,6 +4,7 @@ import type { ItemList } from '../../core/loop/item.ts'
 import type { Ground } from '../../core/loop/signals.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
 import type { Desk } from '../gear.ts'
+import { readList } from '../read-list.ts'
 
 /** Looks at what there is to work on. Done at each start, however far the loop has come. */
 export async function begin(desk: Desk): Promise<void> {
@@ -21,7 +22,7 @@ export async function begin(desk: Desk): Promise<void> {
       type: 'loop.impossible',
       reason: 'the repository has no commit yet that worktrees could begin at: git commit',
     })
-  const list = await readList(desk)
+  const list = await listIn(desk)
   if (typeof list === 'string') return report({ type: 'loop.impossible', reason: list })
   if (list === null || (spec.plan !== 'none' && list.items.length === 0)) return report({ type: 'loop.unplanned' })
   if (ending.aborted) return
@@ -30,7 +31,7 @@ export async function begin(desk: Desk): Promise<void> {
 
 /** Looks at the plan that was made. */
 export async function seePlan(desk: Desk): Promise<void> {
-  const list = await readList(desk)
+  const list = await listIn(desk)
   const none: ItemList = { items: [], objections: typeof list === 'string' ? [list] : [] }
   desk.report({
     type: 'plan.seen',
@@ -40,12 +41,12 @@ export async function seePlan(desk: Desk): Promise<void> {
 }
 
 /** Null where it is still to be planned; a sentence where it cannot be read. */
-async function readList({ gear, ending }: Desk): Promise<ItemList | string | null> {
-  const { self, spec, source } = gear
+async function listIn(desk: Desk): Promise<ItemList | string | null> {
+  const { self, spec, source } = desk.gear
   const isThere = source.file === null || fs.existsSync(path.join(self.cwd, source.file))
   if (!isThere) return spec.plan === 'none' ? `${source.file} is not there` : null
   try {
-    return await source.read(self.cwd, ending)
+    return await readList(desk)
   } catch (cause) {
     if (cause instanceof Trouble) return wordsOf(cause)
     throw cause

@@ -6,6 +6,7 @@ import type { LoopTask, Place } from '../../core/loop/loop.ts'
 import type { Checked } from '../../core/loop/signals.ts'
 import { invariant } from '../../lib/trouble.ts'
 import type { Desk } from '../gear.ts'
+import { readList } from '../read-list.ts'
 
 type Judge = Extract<Deed, { type: 'judge' }>
 
@@ -15,8 +16,8 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
   const { source, workshop } = gear
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place !== null, `task ${task.item.label} was worked on nowhere`)
-  const evidence = await workshop.evidence(place.cwd, place.since, source.file === null ? [] : [source.file])
-  const list = desk.loop().marking === 'here' ? await source.read(gear.self.cwd, ending) : { items: [], objections: [] }
+  const evidence = await workshop.evidence(place.cwd, place.since, gear.apart)
+  const list = desk.loop().marking === 'here' ? await readList(desk) : { items: [], objections: [] }
   const unresolved =
     role === 'resolve' ? task.clash.filter(file => isMarked(path.join(gear.layout.topOf(place.cwd), file))) : []
   const check = isWorthChecking(task, evidence, unresolved) ? await runCheck(place, iteration, desk) : null

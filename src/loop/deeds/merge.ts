@@ -52,7 +52,7 @@ async function sealed(task: LoopTask, role: Role, { gear }: Desk, tip: string): 
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place?.branch != null, `task ${task.item.label} has no branch`)
   const bench = role === 'resolve' ? { path: layout.topOf(place.cwd), branch: place.branch } : layout.task(task)
-  const apart = source.file === null ? [] : [source.file]
+  const apart = gear.apart.map(file => layout.listIn(file))
   await workshop.seal(bench, messageFor(task), apart, role === 'resolve' ? tip : (place.since.head ?? tip))
   return bench
 }
