@@ -87,7 +87,7 @@ export class Driver {
     const calledOff = new AbortController()
     this.#underWay.set(deed.key, calledOff)
     const report: Desk['report'] = signal => {
-      if (!calledOff.signal.aborted) this.#take({ ...signal, at: this.#gear.now() } as LoopSignal)
+      if (!calledOff.signal.aborted) this.#take({ ...signal, at: this.#gear.now() })
     }
     const desk: Desk = { gear: this.#gear, loop: () => this.#loop, report, ending: calledOff.signal }
     void insist(deed, desk).then(

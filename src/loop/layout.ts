@@ -1,7 +1,6 @@
 import path from 'node:path'
 import type { LoopTask } from '../core/loop/loop.ts'
 import type { Bench } from '../ports/workshop.ts'
-import type { Self } from './gear.ts'
 
 /**
  * Where a loop's worktrees lie and what its branches are called. Below the project, so that whatever is looked for upwards, such as
@@ -11,7 +10,7 @@ export class Layout {
   readonly #folder: string
   readonly #branch: string
 
-  constructor({ cwd, name, id }: Self, top: string) {
+  constructor({ cwd, name, id }: { cwd: string; name: string; id: string }, top: string) {
     // Loops of the same name, one after the other, are told apart by a few letters of their id.
     const own = `${name}-${id.slice(0, 4)}`
     this.#folder = path.join(top, '.agent', 'worktrees', own)

@@ -15,7 +15,7 @@ export function narrate(before: Loop, after: Loop): string[] {
 
 function begun(before: Loop, after: Loop): string[] {
   const planned = after.plan.at(-1)
-  if (planned?.session != null && before.plan.at(-1)?.session == null)
+  if (planned !== undefined && planned.session !== null && (before.plan.at(-1)?.session ?? null) === null)
     return [`▸ the plan is made by ${planned.session}`]
   if (before.tasks.length > 0 || after.tasks.length === 0) return []
   const wanted = wantedOf(after)
@@ -40,7 +40,7 @@ function flawText(before: LoopTask | undefined, { tries, stand }: LoopTask): Lin
 function stepText(before: LoopTask | undefined, task: LoopTask, loop: Loop): Line[] {
   const { stand, tries } = task
   const last = tries.at(-1)
-  if (last?.session != null && before?.tries.at(-1)?.session !== last.session)
+  if (last !== undefined && last.session !== null && before?.tries.at(-1)?.session !== last.session)
     return [
       [
         '▸',

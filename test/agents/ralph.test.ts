@@ -90,7 +90,7 @@ describe.each(KINDS.filter(kind => /^(?:claude|codex)/.test(kind)))('%s', kind =
       const victims = [['worker'], ['loop'], ['supervisor'], ['worker', 'loop', 'supervisor']] as const
       for (const victim of victims[n % victims.length] ?? []) {
         const pid = pids[victim]
-        if (pid != null && isAlive(pid)) process.kill(pid, 'SIGKILL')
+        if (typeof pid === 'number' && isAlive(pid)) process.kill(pid, 'SIGKILL')
       }
     }
   }

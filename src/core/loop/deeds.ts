@@ -33,7 +33,7 @@ export function deedsOf(loop: Loop): Deed[] {
 function planDeed(loop: Loop): Deed {
   const last = loop.plan.at(-1)
   const iteration = last?.iteration ?? 0
-  return last?.until == null
+  return (last?.until ?? null) === null
     ? { key: `tend ${iteration}`, type: 'tend', task: null, role: 'plan', iteration }
     : { key: `see-plan ${iteration}`, type: 'see-plan' }
 }

@@ -52,7 +52,9 @@ function settle(
 
 /** For a person to bring together: both branches stay as they are. */
 function kept(task: LoopTask, why: string, detail: string, at: number): LoopTask {
-  const branches = [task.place?.branch, task.resolution?.branch].filter(branch => branch != null).join(' and ')
+  const branches = [task.place?.branch, task.resolution?.branch]
+    .filter(branch => typeof branch === 'string')
+    .join(' and ')
   const reason = `it does not go together with what was merged before (${why}); it is on ${branches}`
   const flaw = { kind: 'clash', reason, detail } as const
   return { ...withTry(task, { flaw, verdict: reason }), stand: { name: 'blocked', at, flaw } }

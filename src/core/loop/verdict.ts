@@ -40,7 +40,7 @@ function withTick(flaw: Flaw, isTicked: boolean): Flaw {
 }
 
 /** The evidence in one line. */
-export function tell(evidence: Evidence, check: Checked | null): string {
+function tell(evidence: Evidence, check: Checked | null): string {
   const { commitCount, change, uncommitted } = evidence
   const parts = [
     ...(commitCount > 0 ? [`${commitCount} ${commitCount === 1 ? 'commit' : 'commits'}`] : []),
@@ -51,6 +51,6 @@ export function tell(evidence: Evidence, check: Checked | null): string {
   return parts.join(', ')
 }
 
-export function changeText({ files, added, removed }: Change): string {
+function changeText({ files, added, removed }: Change): string {
   return `${files} ${files === 1 ? 'file' : 'files'} +${added} -${removed}`
 }

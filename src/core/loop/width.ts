@@ -2,7 +2,7 @@ import type { Duration, Instant } from '../../lib/time.ts'
 import type { Loop } from './loop.ts'
 
 /** After so long without a limit one more is let in again. */
-export const CALM: Duration = 300_000
+const CALM: Duration = 300_000
 
 /** Workers of one account meet the same limit one after the other. */
 const ONE_LIMIT: Duration = 60_000

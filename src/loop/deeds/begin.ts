@@ -9,7 +9,7 @@ import { readList } from '../read-list.ts'
 /** Looks at what there is to work on. Done at each start, however far the loop has come. */
 export async function begin(desk: Desk): Promise<void> {
   const { gear, report, ending } = desk
-  const { self, spec, source, workshop } = gear
+  const { self, spec, workshop } = gear
   if (spec.plan !== 'none') await workshop.found(self.cwd)
   const survey = await workshop.survey(self.cwd)
   if (survey === null)

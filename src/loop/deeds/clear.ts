@@ -6,8 +6,9 @@ import type { Desk } from '../gear.ts'
 export async function clear(task: LoopTask, { gear, loop, report }: Desk): Promise<void> {
   const { self, workshop, layout } = gear
   const { branch } = loop()
-  const places = [task.place, task.resolution].filter(place => place?.branch != null)
-  const benches = places.map((place): Bench => ({ path: layout.topOf(place?.cwd ?? ''), branch: place?.branch ?? '' }))
+  const benches = [task.place, task.resolution].flatMap((place): Bench[] =>
+    place === null || place.branch === null ? [] : [{ path: layout.topOf(place.cwd), branch: place.branch }],
+  )
   const notes: string[] = []
   for (const bench of benches) {
     const cleared = await workshop.clear(self.cwd, bench, branch ?? 'HEAD')

@@ -13,7 +13,7 @@ type Judge = Extract<Deed, { type: 'judge' }>
 /** Gathers what there is to see of an iteration. What is known to be no good is not checked. */
 export async function judge({ task, role, iteration }: Judge, desk: Desk): Promise<void> {
   const { gear, report, ending } = desk
-  const { source, workshop } = gear
+  const { workshop } = gear
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place !== null, `task ${task.item.label} was worked on nowhere`)
   const evidence = await workshop.evidence(place.cwd, place.since, gear.apart)

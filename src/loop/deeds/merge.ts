@@ -48,9 +48,9 @@ const tidy = new WeakMap<Workshop, string>()
 
 /** All of it committed, but for the list, which is ours. */
 async function sealed(task: LoopTask, role: Role, { gear }: Desk, tip: string): Promise<Bench> {
-  const { workshop, layout, source } = gear
+  const { workshop, layout } = gear
   const place = role === 'resolve' ? task.resolution : task.place
-  invariant(place?.branch != null, `task ${task.item.label} has no branch`)
+  invariant(place !== null && place.branch !== null, `task ${task.item.label} has no branch`)
   const bench = role === 'resolve' ? { path: layout.topOf(place.cwd), branch: place.branch } : layout.task(task)
   const apart = gear.apart.map(file => layout.listIn(file))
   await workshop.seal(bench, messageFor(task), apart, role === 'resolve' ? tip : (place.since.head ?? tip))

@@ -28,7 +28,6 @@ export class LoopWorld {
   readonly #temper: (iteration: number) => Temper
   readonly #clashes: (task: number) => boolean
   readonly #ends = new Map<string, WorkerEnd>()
-  #isClashOpen = new Map<string, boolean>()
 
   constructor(given: {
     spec: LoopSpec
@@ -70,7 +69,7 @@ export class LoopWorld {
       case 'merge':
         return this.#merge(deed)
       case 'mark':
-        for (const { key, isDone } of deed.marks) isDone ? this.ticked.add(key) : this.ticked.delete(key)
+        for (const { key, isDone } of deed.marks) this.#mark(key, isDone)
         return [{ type: 'list.marked', marks: deed.marks, trouble: null }]
       case 'clear':
         this.#clear(deed.task)
@@ -80,6 +79,11 @@ export class LoopWorld {
       case 'see-plan':
         return [{ type: 'plan.seen', list: this.list(), ground: this.ground() }]
     }
+  }
+
+  #mark(key: string, isDone: boolean): void {
+    if (isDone) this.ticked.add(key)
+    else this.ticked.delete(key)
   }
 
   workOn(branch: string): Set<string> {
@@ -165,7 +169,9 @@ export class LoopWorld {
   }
 
   #clear(task: Extract<Deed, { type: 'clear' }>['task']): void {
-    const branches = [task.place?.branch, task.resolution?.branch].filter(branch => branch != null)
+    const branches = [task.place?.branch, task.resolution?.branch].filter(
+      branch => branch !== null && branch !== undefined,
+    )
     for (const branch of branches) {
       if (this.workOn(branch).has(task.item.key) && !this.merged.includes(task.item.key)) this.lost.push(branch)
       this.work.delete(branch)
@@ -182,7 +188,7 @@ export function live(world: LoopWorld, dice: () => number, fateOf: () => Fate): 
   let loop = createLoop(world.spec, now)
   let steps = 0
   const take = (said: Said): void => {
-    loop = JSON.parse(JSON.stringify(decide(loop, { ...said, at: now } as LoopSignal))) as Loop
+    loop = JSON.parse(JSON.stringify(decide(loop, { ...said, at: now }))) as Loop
   }
   for (; steps < 20_000; steps++) {
     now += 1_000
