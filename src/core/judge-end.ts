@@ -42,7 +42,8 @@ export function judgeEnd(proof: Proof, { exit, word, memory = null }: EndOfAttem
   }
   if (word === null) return { kind: 'crashed', reason: `${how} before the agent ended its turn`, trouble }
   if (!word.ok) return judgeFailure(word.failure)
-  if (exit.kind === 'code' && exit.code === 0) return { kind: 'done', reason: `the agent ended its turn, ${how}` }
+  if (exit.kind === 'code' && exit.code === 0)
+    return { kind: 'done', reason: word.isVerdict === true ? word.text : `the agent ended its turn, ${how}` }
   return { kind: 'crashed', reason: `${how} although the agent had ended its turn`, trouble }
 }
 

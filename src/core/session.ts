@@ -103,7 +103,8 @@ export type Autonomy = 'full' | 'edits' | 'ask'
 
 /** The agent's own word on how its turn ended. */
 export type LastWord =
-  | { readonly ok: true; readonly text: string }
+  /** `isVerdict`: it is itself the sentence that says how the work has ended, with the evidence. */
+  | { readonly ok: true; readonly text: string; readonly isVerdict?: true }
   | { readonly ok: false; readonly text: string; readonly failure: Failure }
 
 export type Outcome = 'done' | 'failed' | 'stopped' | 'gave-up'

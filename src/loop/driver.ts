@@ -62,7 +62,7 @@ export class Driver {
     if (!this.#isOver && this.#learn(signal)) this.#pursue()
   }
 
-  /** Whether anything is different now. */
+  /** Decides and writes it down; false when nothing follows. */
   #learn(signal: LoopSignal): boolean {
     const before = this.#loop
     const after = decide(before, signal)

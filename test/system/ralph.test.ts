@@ -182,4 +182,83 @@ describe('side by side', () => {
     expect(merges.toSorted()).toEqual(names.map(name => `make it [good ${name}]`))
     expect(await git('worktree', 'list', '--porcelain')).not.toContain(`${loopOf(session).branch}-`)
   })
+
+  it('has fewer at work after a usage limit, which is waited for', async () => {
+    await project(...['limited', 'good', 'good', 'good'].map((temper, n) => `make it [${temper} f${n}.txt]`))
+    const session = await ralph('--parallel', '4')
+    expect(await house.ended(session.name, 120_000)).toMatchObject({ outcome: 'done' })
+    const { limitedAt, width } = loopOf(session)
+    expect({ isLimited: limitedAt !== null, width }).toEqual({ isLimited: true, width: 2 })
+    expect(await house.ok('log', session.name)).toContain('fewer at a time after a usage limit: 2')
+    expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([1, 1, 1, 1])
+  })
+})
+
+describe('as much as is wanted', () => {
+  it('one iteration, one task, or no more iterations than allowed', async () => {
+    await project(...['a', 'b', 'c', 'd'].map(name => `make it [good ${name}.txt]`))
+    const once = await ralph('--once', '--name', 'once')
+    expect(await house.ended(once.name)).toMatchObject({
+      outcome: 'failed',
+      reason: '1 of 4 tasks done; 1 iteration was allowed',
+    })
+    const third = await ralph('--task', '3', '--name', 'third')
+    expect(await house.ended(third.name)).toMatchObject({ outcome: 'done', reason: '1 of 1 task done and proven' })
+    const more = await ralph('--max-iterations', '1', '--name', 'more')
+    expect(await house.ended(more.name)).toMatchObject({ outcome: 'failed' })
+    expect(board(more)).toEqual({ 'a.txt': 'done', 'b.txt': 'done', 'c.txt': 'done', 'd.txt': 'open' })
+    await house.ok('resume', more.name)
+    expect(await house.ended(more.name)).toMatchObject({ outcome: 'done' })
+  })
+
+  it('a task that was set aside is tried again when it is resumed', async () => {
+    await project('make it [idle|idle|good a.txt]')
+    const session = await ralph()
+    expect(await house.ended(session.name)).toMatchObject({ outcome: 'failed' })
+    await house.ok('resume', session.name)
+    expect(await house.ended(session.name), await house.ok('log', session.name)).toMatchObject({ outcome: 'done' })
+    expect(loopOf(session).tasks[0]?.tries).toHaveLength(3)
+  })
+
+  it('a YAML file is a list as well, and keeps its other bytes', async () => {
+    await project()
+    const tasks = (isDone: boolean): string =>
+      `# ours\ntasks:\n  - title: make it [good a.txt] # first\n    completed: ${isDone}\n  - title: 'make it [good b.txt]'\n    completed: ${isDone}\n`
+    fs.writeFileSync(house.path('tasks.yaml'), tasks(false))
+    const session = await ralph('tasks.yaml')
+    expect(await house.ended(session.name)).toMatchObject({ outcome: 'done' })
+    expect(fs.readFileSync(house.path('tasks.yaml'), 'utf8')).toBe(tasks(true))
+  })
+})
+
+describe('an idea', () => {
+  it('is planned in an empty folder, and worked off', async () => {
+    fs.rmSync(house.path('.git'), { recursive: true })
+    const idea = 'Two files: [good a.txt] and [idle|good b.txt]'
+    const session = await house.json<SessionView>('build', '--agent', 'codex', '--no-verify', idea)
+    expect(await house.ended(session.name, 60_000)).toMatchObject({
+      outcome: 'done',
+      reason: '2 of 2 tasks done and proven',
+    })
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe(
+      '# The plan\n\n- [x] make it [good a.txt]\n- [x] make it [idle|good b.txt]\n',
+    )
+    expect(await git('log', '--format=%s')).toBe('make b.txt\nmake a.txt\nplan\nWhat was there at the beginning')
+    expect(agent.tempers()).toEqual(['plan', 'a.txt good', 'b.txt idle', 'b.txt good'])
+  })
+
+  it('is planned and no more, and planned again when there is no plan', async () => {
+    const session = await house.json<SessionView>('build', '--agent', 'codex', '--plan-only', '[good a.txt]')
+    expect(await house.ended(session.name)).toMatchObject({
+      outcome: 'done',
+      reason: expect.stringContaining('1 task is planned'),
+    })
+    expect(agent.tempers()).toEqual(['plan'])
+    fs.rmSync(house.path('PRD.md'))
+    const none = await house.json<SessionView>('build', '--agent', 'codex', '--plan-only', 'nothing to do')
+    expect(await house.ended(none.name)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('there is no plan after 3 tries'),
+    })
+  })
 })

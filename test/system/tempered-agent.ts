@@ -18,6 +18,11 @@ word=$(printf '%s' "$words" | cut -d'|' -f$((past + 1)))
 echo "$file $word" >> "$TEMPERS"
 work() { echo "$file" >> "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- "$file"; }
 case $prompt in
+'Plan a piece'*)
+  echo plan >> "$TEMPERS"
+  idea=$(printf '%s\n' "$prompt" | sed -n '/^# The idea/,/^# /p')
+  { echo '# The plan'; echo; printf '%s\n' "$idea" | grep -o '\[[a-z|]* [^]]*\]' | sed 's/^/- [ ] make it /'; } > PRD.md
+  git add PRD.md; git -c user.name=a -c user.email=a@b commit -qm 'plan' -- PRD.md ;;
 'You bring two pieces'*)
   case $title in
   *stubborn*) ;;
@@ -35,6 +40,13 @@ case $prompt in
   breaks) work; echo no > broken; git add broken; git -c user.name=a -c user.email=a@b commit -qm 'break it' -- broken ;;
   mends) rm -f broken; work; git -c user.name=a -c user.email=a@b commit -qam 'mend it' ;;
   dies) [ -e "$TEMPERS.$file" ] || { : > "$TEMPERS.$file"; kill -9 $$; }; work ;;
+  limited) [ -e "$TEMPERS.$file" ] || {
+      : > "$TEMPERS.$file"
+      echo '{"type":"turn.started"}'
+      echo '{"type":"turn.failed","error":{"message":"You’ve hit your usage limit. Try again in 1 second."}}'
+      exit 1
+    }
+    work ;;
   slow) until [ -e "$GATE" ]; do sleep 0.02; done; work ;;
   both) echo "$file" > shared.txt; git add shared.txt; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- shared.txt ;;
   esac ;;

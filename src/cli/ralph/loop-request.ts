@@ -13,6 +13,9 @@ const STAGGER: Duration = 500
 /** Once may be bad luck and twice a misunderstanding. */
 const RETRIES = 3
 
+/** Our own program costs nothing to start again, and those who work for it go on meanwhile. */
+const RESTART = { limit: 20, nextDelay: 500, maxDelay: 10_000 } as const
+
 /** What is different from loop to loop beyond its line. */
 export interface Plan {
   readonly kind: 'ralph' | 'build'
@@ -41,6 +44,7 @@ export function loopRequest(asked: RunRequest, line: Line, config: Config, plan:
     env,
     mode: 'headless',
     maxTime: line.value(OPTIONS.maxTime) ?? null,
+    restart: RESTART,
     limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
     ...(absence !== undefined && { patience: { absence } }),
     ...(saving !== undefined && { saving }),

@@ -23,7 +23,7 @@ test.each<[LoopEvent, unknown[], string | null]>([
   ],
   [
     { type: 'ended', kind: 'done', text: '2 of 2' },
-    [{ type: 'finished', word: { ok: true, text: '2 of 2' } }],
+    [{ type: 'finished', word: { ok: true, text: '2 of 2', isVerdict: true } }],
     '2 of 2\n',
   ],
   [

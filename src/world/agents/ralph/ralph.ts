@@ -53,7 +53,7 @@ function meaning(event: LoopEvent): Observation[] {
 
 function wordOf({ kind, text: said }: Extract<LoopEvent, { type: 'ended' }>): LastWord {
   const text = oneLine(said)
-  if (kind === 'done' || kind === 'planned') return { ok: true, text }
+  if (kind === 'done' || kind === 'planned') return { ok: true, text, isVerdict: true }
   const failure: FailureKind = kind
   return { ok: false, text, failure: { kind: failure, text, resetAt: null, remedy: null } }
 }
