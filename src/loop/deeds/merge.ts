@@ -1,7 +1,7 @@
 import type { Deed } from '../../core/loop/deeds.ts'
 import type { LoopTask, Role } from '../../core/loop/loop.ts'
 import { invariant } from '../../lib/trouble.ts'
-import type { Bench } from '../../ports/workshop.ts'
+import type { Bench, Workshop } from '../../ports/workshop.ts'
 import type { Desk } from '../gear.ts'
 import { runCheck } from './judge.ts'
 
@@ -16,8 +16,8 @@ export async function merge({ task, role }: Merge, desk: Desk): Promise<void> {
   const { workshop, layout } = gear
   const { tip } = loop()
   invariant(tip !== null, 'a loop with worktrees has no tip')
-  // Checks leave things behind, and one before us may have been killed over a merge that was not proven yet.
-  await workshop.rewind(layout.integration, tip)
+  if (tidy.get(workshop) !== tip) await workshop.rewind(layout.integration, tip)
+  tidy.delete(workshop)
   const bench = await sealed(task, role, desk, tip)
   const merged = await workshop.merge(layout.integration, bench.branch, messageFor(task))
   const { key } = task.item
@@ -35,8 +35,16 @@ export async function merge({ task, role }: Merge, desk: Desk): Promise<void> {
     const reason = `together with what was merged before the check fails: ${check.how}`
     return report({ type: 'task.clashed', task: key, files: [], reason, detail: check.tail })
   }
-  report({ type: 'task.merged', task: key, tip: await tick(task, merged.commit, desk) })
+  const now = await tick(task, merged.commit, desk)
+  if (check === null) tidy.set(workshop, now)
+  report({ type: 'task.merged', task: key, tip: now })
 }
+
+/**
+ * Where the integration branch is known to be with nothing beside it. Checks leave things behind, and one before us may have been
+ * killed over a merge that was not proven yet.
+ */
+const tidy = new WeakMap<Workshop, string>()
 
 /** All of it committed, but for the list, which is ours. */
 async function sealed(task: LoopTask, role: Role, { gear }: Desk, tip: string): Promise<Bench> {
