@@ -35,6 +35,16 @@ test('a name used again means the live one, else the newest', () => {
   expect(findSession([oldest, again], 'fix-a', '/')).toBe(again)
 })
 
+test('a loop is meant rather than those who work for it, unless they are named', () => {
+  const loop = aSession({ id: 'h8', name: 'ralph-prd', task: 'prd', createdAt: '2026-11-15T09:00:00.000Z' })
+  const worker = aSession({ id: 'i9', task: 'prd-1-1', parent: 'h8', createdAt: '2026-11-15T23:00:00.000Z' })
+  const cwd = worker.cwd
+  expect(findSession([worker, loop], undefined, cwd)).toBe(loop)
+  expect(findSession([worker, loop], 'pr', '/')).toBe(loop)
+  expect(findSession([worker, loop], 'demo-prd', '/')).toBe(worker)
+  expect(findSession([worker], undefined, cwd)).toBe(worker)
+})
+
 function refusalOf(look: () => unknown): unknown {
   try {
     look()

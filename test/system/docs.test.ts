@@ -59,6 +59,7 @@ describe.each([
   'docs/notifications.md',
   'docs/checkpoints.md',
   'docs/project-files.md',
+  'docs/ralph.md',
 ])('%s', page => {
   const blocks = consoleBlocks(read(page))
   it.each(blocks.map((steps, i) => [i + 1, steps] as const))(

@@ -221,6 +221,18 @@ it('what is in the way of a landing is told, and nothing is changed', async () =
   })
 })
 
+it('whoever begins anew is told of the loop before, which is not finished', async () => {
+  await project('make it [slow a.txt]')
+  const loop = await begin()
+  await workers(loop, 1)
+  await house.ok('stop', 'prd')
+  const { code, stderr } = await house.oneshot('ralph', '--agent', 'codex')
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining(`goes on with: oneshot resume ${loop.id}\n`),
+  })
+})
+
 it('a list that git does not know is ticked when the work has landed', async () => {
   await project('make it [good a.txt]')
   write('- [ ] make it [good b.txt]\n', 'TODO.md')

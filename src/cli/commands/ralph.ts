@@ -1,12 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { loadConfig } from '../../api/config/load-config.ts'
+import type { ListView } from '../../api/contract/loop-view.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import { slug } from '../../lib/slug.ts'
 import type { Line } from '../line/line.ts'
 import { excessWord } from '../line/mistakes.ts'
 import { assertRepository, checkFor, listFile, listFor } from '../ralph/ground.ts'
-import { intentLines } from '../ralph/intent.ts'
+import { earlierLoop } from '../ralph/earlier-loop.ts'
+import { type Intent, intentLines } from '../ralph/intent.ts'
 import { checkLoopLine, loopRequest } from '../ralph/loop-request.ts'
 import { presentLoop, startLoop } from '../ralph/start-loop.ts'
 import { directoryOf, environment, runRequest } from '../run/run-request.ts'
@@ -52,10 +54,21 @@ async function begin(line: Line, surroundings: Surroundings): Promise<number> {
   const name = slug(path.parse(list.file ?? 'beads').name, 'list')
   const plan = { kind: 'ralph', list: list.file, check, planning: 'none', name } as const
   const request = loopRequest(worker, line, config, plan)
-  if (!screen.isQuiet && !line.has(OPTIONS.json))
-    for (const text of intentLines({ list, file, check, ground, worker }, line, screen.err.paint)) screen.err.say(text)
+  if (!screen.isQuiet && !line.has(OPTIONS.json)) announce({ list, file, check, ground, worker }, line, surroundings)
   const session = await startLoop(request, worker, line, config, surroundings)
   return typeof session === 'number' ? session : await presentLoop(session, line, surroundings)
+}
+
+/** Says what will be done, and what might have been meant. */
+function announce(intent: Intent & { list: ListView }, line: Line, { home, screen }: Surroundings): void {
+  const { err } = screen
+  for (const text of intentLines(intent, line, err.paint)) err.say(text)
+  const earlier = earlierLoop(home, intent.worker.cwd, intent.list.file)
+  if (earlier === undefined) return
+  const way = `oneshot resume ${earlier.id}`
+  err.say(
+    `${err.paint.yellow('note:')} this is a new loop; the last one on this list is not finished, and goes on with: ${way}`,
+  )
 }
 
 /** What does nothing there is refused rather than passed over. */

@@ -95,6 +95,24 @@ test.each<[string[], string, string | undefined]>([
   expect(refusalOf(argv)).toMatchObject({ code: 'usage', message, hint })
 })
 
+test.each<[string[], number | undefined, string[]]>([
+  [['ralph', '--parallel'], 3, []],
+  [['ralph', '--parallel', 'PRD.md'], 3, ['PRD.md']],
+  [['ralph', '--parallel', '4', 'PRD.md'], 4, ['PRD.md']],
+  [['ralph', 'PRD.md', '--parallel=5'], 5, ['PRD.md']],
+  [['ralph', '--parallel', '--land', 'PRD.md'], 3, ['PRD.md']],
+  [['ralph', '--parallel', '2024-plan.md'], 3, ['2024-plan.md']],
+  [['ralph', 'PRD.md'], undefined, ['PRD.md']],
+])('%j: a value may be left out', (argv, width, words) => {
+  const line = parse(argv)
+  expect([line.value(OPTIONS.parallel), line.words]).toEqual([width, words])
+})
+
+test.each(['0', '65', '-1'])('but %s is a number, and a wrong one', number => {
+  const message = expect.stringContaining('it must be a whole number from 1 to 64')
+  expect(refusalOf(['ralph', '--parallel', number])).toMatchObject({ code: 'usage', message })
+})
+
 test('limits and durations are read as times', () => {
   expect(parse(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
   expect(parse(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()

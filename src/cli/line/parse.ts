@@ -82,12 +82,12 @@ class Reader {
     }
   }
 
-  /** A number that was left out is not looked for in the name of a file. */
+  /** A number that was left out is not looked for in the name of a file; one that is wrong is refused. */
   #valueAfter(option: Option<unknown>): string {
     const { alone, read } = option.kind
     if (alone === undefined) return this.#nextWord(option)
     const next = this.#at + 1 === this.#place ? undefined : this.#argv[this.#at + 1]
-    if (next === undefined || read(next) === undefined) return alone
+    if (next === undefined || (read(next) === undefined && !/^-?\d+$/.test(next))) return alone
     this.#at++
     return next
   }

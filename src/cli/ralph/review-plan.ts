@@ -72,7 +72,8 @@ function planLines(board: LoopView | undefined, { paint }: Outlet): string[] {
     '',
     paint.bold(`${board?.list ?? 'the plan'}: ${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}`),
     ...tasks.map(({ id, title, after }) => {
-      const order = after.length === 0 ? '' : paint.dim(`  (after ${after.join(', ')})`)
+      const isSaid = after.length === 0 || title.includes('(after ')
+      const order = isSaid ? '' : paint.dim(`  (after ${after.join(', ')})`)
       return `  ${paint.dim(id.padStart(width))}  ${oneLine(title)}${order}`
     }),
     '',
