@@ -100,6 +100,17 @@ describe('a task', () => {
   })
 })
 
+test('a box that is still to be unticked when its task is done stays ticked', () => {
+  const temper = (iteration: number): Temper => (iteration === 1 ? 'liar' : 'good')
+  const world = new LoopWorld({ spec: SPEC, items: items(1), temper, clashes: () => false })
+  live(
+    world,
+    () => 0.5,
+    () => 'heard',
+  )
+  expect([...world.ticked]).toEqual(['k1'])
+})
+
 describe('a loop', () => {
   test('stops at the iterations it was allowed, and says so', () => {
     const { loop } = play({ maxIterations: 2 }, ['idle', 'good'], 3)
@@ -191,6 +202,6 @@ test('however agents behave and whenever its program dies, a loop ends with the 
         expect(world.lost).toEqual([])
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 1_000 },
   )
 })

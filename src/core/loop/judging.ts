@@ -41,7 +41,8 @@ function settle(
     const isHere = loop.branch === null
     const stand: Stand = isHere ? { name: 'done', at, how: verdict.how } : { name: 'merging', role }
     const judged = withTask(loop, item.key, one => ({ ...withTry(one, { verdict: verdict.how }), stand }))
-    return isHere && !isTicked ? marked(judged, item.key, true, verdict.how) : judged
+    // Also where it is ticked: that it was to be unticked before may still be on its way.
+    return isHere ? marked(judged, item.key, true, verdict.how) : judged
   }
   const { flaw } = verdict
   const undone = isTicked && loop.marking === 'here' ? marked(loop, item.key, false, flaw.reason) : loop
