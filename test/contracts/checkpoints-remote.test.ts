@@ -59,6 +59,20 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
   expect((await checkpoints.find(repo))[0]?.last).toEqual(further)
 })
 
+test('what is restored from another session is its checkpoint, not the own one of the same number', async () => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const [theirs, ours] = [bench.keeping(repo), bench.keeping(repo)]
+  put(repo, 'a.txt', 'work of the lost machine\n')
+  const last = await saved(checkpoints.save(theirs, occasion(), NEVER))
+  bench.git(repo, 'checkout', '--quiet', 'a.txt')
+  const found = await saved(checkpoints.save(ours, occasion(), NEVER))
+  expect(found.number).toBe(last.number)
+  await checkpoints.restoreHere(ours, last, found)
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('work of the lost machine\n')
+})
+
 test('a chain that was thinned replaces the longer one on the remote', async () => {
   const bench = openGitBench()
   const { repo } = begin(bench)

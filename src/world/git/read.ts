@@ -29,9 +29,11 @@ export async function findKept(git: Git, name: string | undefined): Promise<Foun
   return found.sort((one, other) => other.last.at - one.last.at)
 }
 
-/** A checkpoint by its number: that stays, while thinning gives it another commit. */
+/** A checkpoint, maybe of another session. One that thinning has given another commit, and whose own is gone, by its number. */
 export async function linkOf(place: Place, { number, commit }: Checkpoint): Promise<Link> {
-  return (await chainOf(place)).find(({ telling }) => telling.number === number) ?? linkAt(place, commit)
+  const { code } = await place.git.ask(['cat-file', '-e', `${commit}^{commit}`])
+  const numbered = code === 0 ? undefined : (await chainOf(place)).find(({ telling }) => telling.number === number)
+  return numbered ?? linkAt(place, commit)
 }
 
 export async function linkAt({ git }: Place, commit: string): Promise<Link> {
