@@ -45,6 +45,57 @@ test('a file that is too large is left out with a note, and stays as it was save
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
 })
 
+test('what was left out is still what was saved last when the private index is made anew', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const checkpoints = bench.checkpoints({ largest: 2048 })
+  const keeping = bench.keeping(repo)
+  put(repo, 'grows.txt', 'small')
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  put(repo, 'grows.txt', 'x'.repeat(3000))
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+  fs.rmSync(path.join(bench.state, keeping.sessionId, 'index.json'))
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+})
+
+/** What comes with a pull and cannot be taken from disk afterwards. */
+const PULLED: Readonly<Record<string, (bench: GitBench, upstream: string) => void>> = {
+  'a file that is too large': (_, upstream) => put(upstream, 'large.bin', 'x'.repeat(5000)),
+  'files outside of a sparse checkout': (_, upstream) => {
+    put(upstream, 'out/old.txt', 'changed upstream')
+    put(upstream, 'out/new.txt', 'new upstream')
+  },
+  'a submodule that nobody has initialised': (bench, upstream) => {
+    const inner = bench.repository('inner')
+    bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+    bench.git(upstream, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'in/inner')
+  },
+}
+
+test.each(
+  Object.entries(PULLED).flatMap(([what, come]) => [false, true].map(isVisible => ({ what, come, isVisible }))),
+)('of $what, what was pulled is kept; visibly: $isVisible', async ({ what, come, isVisible }) => {
+  const bench = openGitBench()
+  const upstream = begin(bench)
+  for (const name of ['in/a.txt', 'out/old.txt']) put(upstream, name, name)
+  bench.git(upstream, 'add', '.')
+  bench.git(upstream, 'commit', '--quiet', '--message', 'more')
+  const repo = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', upstream, repo)
+  if (what.includes('sparse')) bench.git(repo, 'sparse-checkout', 'set', '--cone', 'in')
+  const checkpoints = bench.checkpoints({ largest: 2048 })
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
+  come(bench, upstream)
+  bench.git(upstream, 'add', '.')
+  bench.git(upstream, 'commit', '--quiet', '--message', 'upstream')
+  bench.git(repo, 'pull', '--quiet')
+  put(repo, 'in/a.txt', 'work')
+  const made = await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
+  expect(bench.git(repo, 'diff', '--name-only', 'origin/main', made.commit)).toBe('in/a.txt\n')
+  expect(new Set(made.leftOut).size).toBe(made.leftOut.length)
+})
+
 test('many notes are told briefly', async () => {
   const bench = openGitBench()
   const repo = begin(bench)

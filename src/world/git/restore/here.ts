@@ -5,6 +5,7 @@ import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
 import { nestedState } from '../read.ts'
+import type { Before } from '../save/fill-in.ts'
 import { gather } from '../save/gather.ts'
 import { dropIndex, PrivateIndex } from '../save/private-index.ts'
 import { indexTree } from '../save/index-tree.ts'
@@ -15,7 +16,7 @@ import { findInTheWay } from './in-the-way.ts'
 /** One working tree that is to go from one tree to another. */
 interface Step {
   readonly place: Place
-  readonly from: string
+  readonly from: Before
   readonly to: string
 }
 
@@ -38,14 +39,14 @@ export async function restoreHere(place: Place, target: Link, over: Link, larges
 }
 
 async function planFor(place: Place, target: Link, over: Link): Promise<{ steps: Step[]; unable: string[] }> {
-  const steps: Step[] = [{ place, from: over.tree, to: target.tree }]
+  const steps: Step[] = [{ place, from: { tree: over.tree, head: over.telling.head }, to: target.tree }]
   const unable: string[] = []
   for (const nested of target.telling.nested) {
     const now = over.telling.nested.find(({ path }) => path === nested.path)
     if (now?.state === nested.state) continue
     const [from, to] = [now === undefined ? null : await nestedState(place, now), await nestedState(place, nested)]
     if (from === null || to === null) unable.push(unrestored(nested))
-    else if (from.tree !== to.tree) steps.push({ place: to.place, from: from.tree, to: to.tree })
+    else if (from.tree !== to.tree) steps.push({ place: to.place, from, to: to.tree })
   }
   const since = over.telling.nested.filter(({ path }) => !target.telling.nested.some(nested => nested.path === path))
   return { steps, unable: [...unable, ...since.map(stays)] }
@@ -62,9 +63,10 @@ async function prepare({ place, from, to }: Step, doing: string, largest: number
   try {
     const occasion = { trigger: 'restore', attempt: 0, at: 0, record: '', isVisible: false } as const
     const wish = { occasion, largest, number: 0 }
-    const gathered = await gather(place, index, { wish, last: { tree: from }, save: onlyHead })
-    if ((await indexTree(place, index, gathered)) !== from) throw new Trouble(doing, 'files were changed meanwhile')
-    const [first, ...more] = await findInTheWay(place, from, to)
+    const gathered = await gather(place, index, { wish, before: from, save: onlyHead })
+    if ((await indexTree(place, index, gathered)) !== from.tree)
+      throw new Trouble(doing, 'files were changed meanwhile')
+    const [first, ...more] = await findInTheWay(place, from.tree, to)
     if (first === undefined) return index
     const others = more.length === 0 ? '' : ` and ${more.length} more`
     throw new Trouble(doing, `${shown(first)}${others} would be lost, which is ignored by git and not saved`, {
@@ -85,7 +87,7 @@ async function onlyHead(place: Place): Promise<Outcome> {
 async function perform({ place, from, to }: Step, doing: string, index: PrivateIndex): Promise<void> {
   try {
     const env = { GIT_NO_LAZY_FETCH: '0' }
-    await place.git.run(['read-tree', '-m', '-u', from, to], { index: index.file, env })
+    await place.git.run(['read-tree', '-m', '-u', from.tree, to], { index: index.file, env })
   } catch (cause) {
     throw new Trouble(doing, cause)
   }

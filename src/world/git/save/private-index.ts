@@ -35,24 +35,26 @@ export class PrivateIndex {
   readonly #folder: string
   readonly #sparse: string
 
-  private constructor(place: Place, file: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
+  private constructor(file: string, sparse: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
     this.file = file
     this.notes = notes
     this.gitlinks = gitlinks
-    this.#folder = place.folder
-    this.#sparse = sparseMark(place.repository)
+    this.#folder = path.dirname(file)
+    this.#sparse = sparse
   }
 
   /** That of the last chain, or a new one. */
   static async open(place: Place): Promise<PrivateIndex> {
-    const kept = readKept(place)
+    // Before the user's index is read: when that is replaced meanwhile, the next chain begins anew.
+    const sparse = sparseMark(place.repository)
+    const kept = readKept(place, sparse)
     fs.mkdirSync(place.folder, { recursive: true, mode: 0o700 })
     tidy(place.folder, kept?.file)
     const file = path.join(place.folder, `index-${crypto.randomBytes(4).toString('hex')}`)
     if (kept !== null && linkOrCopy(path.join(place.folder, kept.file), file)) {
-      return new PrivateIndex(place, file, kept, kept.gitlinks)
+      return new PrivateIndex(file, sparse, kept, kept.gitlinks)
     }
-    return new PrivateIndex(place, file, null, await seedIndex(place, file))
+    return new PrivateIndex(file, sparse, null, await seedIndex(place, file))
   }
 
   /** Makes it the one that the next chain begins with. */
@@ -73,10 +75,10 @@ export function dropIndex(place: Place): void {
   fs.rmSync(notesFile(place.folder), { force: true })
 }
 
-function readKept(place: Place): Kept | null {
+function readKept(place: Place, sparse: string): Kept | null {
   try {
     const kept = JSON.parse(fs.readFileSync(notesFile(place.folder), 'utf8')) as Kept
-    return kept.boot === bootId && kept.sparse === sparseMark(place.repository) ? kept : null
+    return kept.boot === bootId && kept.sparse === sparse ? kept : null
   } catch {
     return null // There is none yet, or it was cut short: another one is made.
   }

@@ -7,6 +7,7 @@ import type { Place } from '../place.ts'
 import { briefly } from './briefly.ts'
 import { commitLink } from './commit-link.ts'
 import { type Delta, deltaOf } from './delta.ts'
+import type { Before } from './fill-in.ts'
 import { type Gathered, gather, treeBefore } from './gather.ts'
 import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
@@ -39,13 +40,17 @@ async function trySave(place: Place, wish: Wish): Promise<Outcome> {
   const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
   const index = await PrivateIndex.open(place)
   try {
-    const gathered = await gather(place, index, { wish: { ...wish, number }, last, save })
+    const gathered = await gather(place, index, { wish: { ...wish, number }, before: beforeOf(last), save })
     const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number }, bustle })
     return { made, last, head: made?.telling.head ?? gathered.seen.head, nested: gathered.nested }
   } catch (cause) {
     index.discard()
     throw cause
   }
+}
+
+function beforeOf(last: Link | null): Before | null {
+  return last === null ? null : { tree: last.tree, head: last.telling.head }
 }
 
 interface Findings {
@@ -64,7 +69,7 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
     index.keep(notes)
     return null
   }
-  const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, last, seen), tree))
+  const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, beforeOf(last), seen), tree))
   await syncObjects(place, delta.objects, gathered.isFlushed)
   const isVisible = wish.occasion.isVisible && place.path === ''
   const visible = isVisible ? await commitVisibly(place, tree, seen, wish) : null
