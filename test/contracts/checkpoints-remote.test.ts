@@ -91,6 +91,31 @@ test('a chain that was thinned replaces the longer one on the remote', async () 
   expect(remote).toBe(local)
 })
 
+test('of a chain that was thinned elsewhere, what is further is taken', async () => {
+  const bench = openGitBench()
+  const { repo, remote } = begin(bench)
+  bench.git(repo, 'push', '--quiet', 'origin', 'main')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  for (let n = 0; n < 25; n++) {
+    put(repo, 'a.txt', `${n}\n`)
+    await saved(checkpoints.save(keeping, occasion({ at: n * 1000 }), NEVER))
+  }
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  const clone = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', '--branch', 'main', remote, clone)
+  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  put(repo, 'a.txt', 'further\n')
+  await saved(checkpoints.save(keeping, occasion({ at: 86_400_000 }), NEVER))
+  await checkpoints.thin(keeping, 10 * 86_400_000)
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  const refs = (folder: string): string =>
+    bench.git(folder, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/oneshot*', 'refs/oneshot-fetched')
+  expect(refs(clone)).toBe(refs(repo))
+  expect((await checkpoints.find(clone))[0]?.last.number).toBe(26)
+})
+
 const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp: boolean }>> = {
   'a remote that is not there': { remote: 'nowhere', says: /^pushing to nowhere: .*nowhere.*/, mayHelp: false },
   'a remote that looks like an option': { remote: '--mirror', says: /--mirror/, mayHelp: false },

@@ -8,7 +8,7 @@ import { type Telling, writeMessage } from '../message.ts'
 import type { Place } from '../place.ts'
 import { healLock, syncRef, UPDATE_REF } from '../ref.ts'
 import { syncObjects } from './objects.ts'
-import { isQuietSince, retreatWhenBroken } from './soundness.ts'
+import { isQuietSince, noteBefore, retreatWhenBroken } from './soundness.ts'
 
 /** What becomes a link of the chain. */
 export interface Draft {
@@ -40,6 +40,7 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   }
   const link = { commit, tree, telling }
   rememberTip(place, link)
+  noteBefore(place, before)
   return link
 }
 

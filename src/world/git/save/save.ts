@@ -19,8 +19,8 @@ import type { Outcome, Wish } from './wish.ts'
 
 /**
  * Saves the working tree of one place, and first of those that are nested in it. When git finds that the private index does not
- * fit, because objects or the whole repository were replaced, it is made
- * anew.
+ * fit, because objects or the whole repository were replaced, it is made anew. Only when that does not help either, what was
+ * saved before is suspected.
  */
 export async function save(place: Place, wish: Wish): Promise<Outcome> {
   try {
@@ -28,8 +28,11 @@ export async function save(place: Place, wish: Wish): Promise<Outcome> {
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
     dropIndex(place)
-    await retreatToSound(place)
-    return trySave(place, wish)
+    return trySave(place, wish).catch(async (again: unknown) => {
+      if (!(again instanceof GitFailed)) throw again
+      await retreatToSound(place)
+      return trySave(place, wish)
+    })
   }
 }
 
