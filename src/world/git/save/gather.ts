@@ -22,6 +22,8 @@ export interface Gathered {
   /** Whether there was so much that git has flushed it all at once. */
   readonly isFlushed: boolean
   readonly leftOut: readonly string[]
+  /** What of that git could not take. */
+  readonly refused: readonly string[]
   /** What was in the repositories that lie in it, and what was changed there. */
   readonly nested: readonly Nested[]
   readonly changeInside: Change
@@ -49,15 +51,16 @@ export async function gather(
   const update = { add, remove }
   const isFilled = await fillIn(place, index, { paths: sifted.stay, seen, before })
   const written = await updateAndCompare(git, index.file, update, treeBefore(place, before, seen))
-  const taken = written === null ? await updateIndex(git, index.file, update) : null
+  const taken = written === null ? await updateIndex(git, index.file, update) : { refused: [], isFlushed: false }
   const gone = new Set([...abandoned, ...remove])
   const linked = [...index.gitlinks, ...[...add, ...sifted.stay].filter(path => inner.includes(path))]
   return {
     seen,
     written,
     isChanged: isFilled || abandoned.length + add.length + remove.length > 0,
-    isFlushed: taken?.isFlushed ?? false,
-    leftOut: [...sifted.leftOut, ...(taken?.refused ?? []), ...seen.warnings, ...inside.flatMap(work => work.leftOut)],
+    isFlushed: taken.isFlushed,
+    refused: taken.refused,
+    leftOut: [...sifted.leftOut, ...taken.refused, ...seen.warnings, ...inside.flatMap(work => work.leftOut)],
     nested: inside.flatMap(({ states }) => states),
     changeInside: inside.map(({ change }) => change).reduce(sumOf, NO_CHANGE),
     gitlinks: [...new Set(linked)].filter(path => !gone.has(path)),

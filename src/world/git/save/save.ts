@@ -14,6 +14,7 @@ import { indexTree } from './index-tree.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
 import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
+import { healIndex } from './user-index.ts'
 import { commitVisibly } from './visible.ts'
 import type { Outcome, Wish } from './wish.ts'
 
@@ -38,6 +39,7 @@ export async function save(place: Place, wish: Wish): Promise<Outcome> {
 
 async function trySave(place: Place, wish: Wish): Promise<Outcome> {
   if (await retreatWhenBroken(place)) dropIndex(place)
+  if (place.path === '') await healIndex(place)
   const bustle = bustleIn(place)
   const last = await tipOf(place)
   const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
@@ -75,7 +77,7 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, beforeOf(last), seen), tree))
   await syncObjects(place, delta.objects, gathered.isFlushed)
   const isVisible = wish.occasion.isVisible && place.path === ''
-  const visible = isVisible ? await commitVisibly(place, tree, seen, wish) : null
+  const visible = isVisible ? await commitVisibly(place, tree, gathered, wish) : null
   const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
   const record = place.path === '' ? wish.occasion.record : ''
   const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, bustle })
