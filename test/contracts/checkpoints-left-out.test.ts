@@ -123,8 +123,11 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   const bench = openGitBench()
   const repo = begin(bench)
   for (const name of ['closed.txt', 'closed/b.txt', 'open/c.txt']) put(repo, name, name)
+  const inner = bench.repository('repo/inner')
+  bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+  bench.git(repo, 'add', 'inner')
   spawnSync('chown', ['-R', '12345:12345', bench.root])
-  for (const name of ['closed.txt', 'closed']) fs.chmodSync(path.join(repo, name), 0)
+  for (const name of ['closed.txt', 'closed', 'inner']) fs.chmodSync(path.join(repo, name), 0)
   const program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
   const args = [program, repo, bench.state]
   const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: bench.env, encoding: 'utf8' } as const
@@ -132,9 +135,13 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   fs.rmSync(program)
   expect(stderr).toBe('')
   const { checkpoint: made } = JSON.parse(stdout) as Made
-  expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
+  expect(made.leftOut).toEqual([
+    'closed.txt may not be read',
+    "could not open directory 'closed/': Permission denied",
+    expect.stringMatching(/^inner is a repository that cannot be saved: EACCES/),
+  ])
   const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
-  expect(tree).toBe('a.txt\nopen/c.txt\n')
+  expect(tree).toBe('a.txt\ninner\nopen/c.txt\n')
 })
 
 test('what is neither a file nor a link is left out', async () => {

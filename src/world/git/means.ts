@@ -23,7 +23,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'commit.gpgSign': 'false',
   // One private index in one file, in which every entry is looked at.
   'core.splitIndex': 'false',
+  // It trusts the times of folders, which have no finer grain than a few milliseconds, and could miss a file.
+  'core.untrackedCache': 'false',
   'core.ignoreStat': 'false',
+  // Each object is a file that we can flush: larger ones git would put into packs.
+  'core.bigFileThreshold': '512m',
   'index.sparse': 'false',
   'index.skipHash': 'true',
   // A warning about line ends can be an error.

@@ -45,7 +45,7 @@ export async function gather(
   const inside = await saveNested(place, inner, nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
   const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })
-  const ignored = new Set(await findIgnored(place, index, seen))
+  const ignored = new Set(await findIgnored(place, seen))
   const add = sifted.add.filter(path => !ignored.has(path))
   const remove = [...sifted.remove, ...ignored]
   const update = { add, remove }

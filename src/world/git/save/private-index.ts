@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { RawPath } from '../../../lib/raw-path.ts'
 import { replaceFile } from '../../os/files.ts'
 import { bootId } from '../../os/processes.ts'
+import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 import { linkOrCopy } from './copy-index.ts'
 import { seedIndex } from './seed-index.ts'
@@ -15,8 +16,6 @@ export interface IndexNotes {
   readonly tree: string
   /** Where it has the commit of another repository instead of files. */
   readonly gitlinks: readonly RawPath[]
-  /** Which rules for ignoring files it was last held against. */
-  readonly rules: string
 }
 
 interface Kept extends IndexNotes {
@@ -33,6 +32,7 @@ export class PrivateIndex {
   readonly notes: IndexNotes | null
   readonly gitlinks: readonly RawPath[]
   readonly #folder: string
+  readonly #begun = Math.floor(Date.now() / 1000)
   readonly #sparse: string
 
   private constructor(file: string, sparse: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
@@ -57,8 +57,13 @@ export class PrivateIndex {
     return new PrivateIndex(file, sparse, null, await seedIndex(place, file))
   }
 
-  /** Makes it the one that the next chain begins with. */
+  /**
+   * Makes it the one that the next chain begins with. It seems to be no younger than this one: git would take a file for unchanged
+   * that was written after it was read, in the same second and with the same length, if the index was written a second later.
+   */
   keep(notes: IndexNotes): void {
+    const isYounger = (lstat(this.file)?.mtimeMs ?? 0) > this.#begun * 1000
+    if (isYounger) fs.utimesSync(this.file, this.#begun, this.#begun)
     const file = path.basename(this.file)
     const kept: Kept = { ...notes, file, boot: bootId, sparse: this.#sparse }
     replaceFile(notesFile(this.#folder), JSON.stringify(kept))

@@ -9,7 +9,6 @@ import { commitLink } from './commit-link.ts'
 import { type Delta, deltaOf } from './delta.ts'
 import type { Before } from './fill-in.ts'
 import { type Gathered, gather, treeBefore } from './gather.ts'
-import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
@@ -69,7 +68,7 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const { last, gathered, wish, bustle } = findings
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
-  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head) }
+  const notes = { tree, gitlinks }
   if (isNothingNew(place, tree, findings)) {
     index.keep(notes)
     return null
