@@ -144,9 +144,9 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   const keeping = bench.keeping(repo)
   await saved(checkpoints.save(keeping, occasion(), NEVER))
   const bin = path.join(bench.root, 'bin')
-  put(bin, 'ssh', `#!/bin/sh\necho "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
+  put(bin, 'ssh', `#!/bin/sh\necho "$@" $SSH_ASKPASS_REQUIRE >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
   put(bin, 'own', `#!/bin/sh\necho own "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
-  const reach = { ...env(bench), PATH: `${bin}:${bench.env['PATH']}` }
+  const reach = { ...env(bench), SSH_ASKPASS_REQUIRE: 'force', PATH: `${bin}:${bench.env['PATH']}` }
   const remote = 'git@host.invalid:x.git'
   await expect(checkpoints.push(keeping, remote, reach, NEVER)).rejects.toThrow(Trouble)
   await expect(
@@ -157,6 +157,7 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   const calls = fs.readFileSync(path.join(bench.root, 'ssh-args'), 'utf8').trim().split('\n')
   const ways = new Set(calls.map(call => call.split(' ').slice(0, 2).join(' '))) // git may try one before it uses it.
   expect([...ways]).toEqual(['-o BatchMode=yes', 'own -4', 'own -6'])
+  expect(calls[0]).toMatch(/ never$/)
 })
 
 function isGone(pid: number): boolean {

@@ -208,6 +208,23 @@ test('one chain at a time works in a repository, whoever asks', async () => {
   expect(fs.existsSync(`${busy}.two`) ? fs.readFileSync(`${busy}.two`, 'utf8') : '').toBe('')
 })
 
+test('a git that has taken too long leaves no lock in the user’s repository', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  put(repo, 'x.slow', 'x')
+  put(repo, '.gitattributes', '*.slow filter=slow\n')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'second')
+  const [second = ''] = bench.git(repo, 'rev-parse', 'HEAD').split('\n')
+  bench.git(repo, 'reset', '--quiet', '--hard', 'HEAD~1')
+  bench.git(repo, 'config', 'filter.slow.smudge', 'exec sleep 1000')
+  await expect(bench.checkpoints({ limit: 1_000 }).switchTo(repo, 'other', second)).rejects.toThrow('in time')
+  expect(fs.readdirSync(path.join(repo, '.git')).filter(name => name.endsWith('.lock'))).toEqual([])
+})
+
 test('a chain ends when it is called off, or has taken too long, and the next one works', async () => {
   const bench = openGitBench()
   const repo = bench.repository('repo')

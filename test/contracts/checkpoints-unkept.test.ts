@@ -12,6 +12,15 @@ const PLACES: Readonly<Record<string, { build: (bench: GitBench) => string; says
     build: bench => path.join(bench.repository('repo'), '.git', 'refs'),
     says: /not in a working tree/,
   },
+  'a working tree that lies elsewhere': {
+    build: bench => {
+      const repo = bench.repository('repo')
+      put(repo, 'src/a.txt', 'a')
+      bench.git(repo, 'config', 'core.worktree', '../src')
+      return path.join(repo, 'src')
+    },
+    says: /^its working tree is not where its repository is$/,
+  },
   'a repository of somebody else': {
     build: bench => {
       const repo = bench.repository('repo')

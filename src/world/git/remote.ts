@@ -1,7 +1,7 @@
 import { Trouble } from '../../lib/trouble.ts'
 import type { Git } from './git.ts'
 import { GitFailed } from './git-failed.ts'
-import { withoutGit } from './means.ts'
+import { ASKING_NOBODY, withoutGit } from './means.ts'
 import type { Link } from './link.ts'
 import { type Place, REFS } from './place.ts'
 import { tipsIn } from './read.ts'
@@ -81,7 +81,7 @@ function isFurther({ telling: one }: Link, { telling: other }: Link): boolean {
 
 async function speak(git: Git, doing: string, env: Readonly<Record<string, string>>, words: string[]): Promise<void> {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => REACHING.test(name)))
-  const reaching = { ...withoutGit(env), ...own, ...(await withoutAsking(git, env)) }
+  const reaching = { ...withoutGit(env), ...own, ...ASKING_NOBODY, ...(await withoutAsking(git, env)) }
   const speaking = git.at(git.cwd, { ...reaching, LC_ALL: 'C' })
   const answer = await speaking.ask(words)
   if (answer.code === 0) return

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Unkept } from '../../ports/checkpoints.ts'
 import type { Git } from './git.ts'
 import { GitFailed } from './git-failed.ts'
+import { lstat } from './lstat.ts'
 
 /** A repository with a working tree. All paths are absolute and without symbolic links. */
 export interface Repository {
@@ -34,6 +35,8 @@ export async function findRepository(git: Git): Promise<Repository> {
     throw new Unkept(isBare === 'true' ? 'it is a bare repository' : 'it is not in a working tree')
   // Asked one by one, because a path may contain the line end that would part two answers.
   const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
+  // The user's core.worktree says so. Run at the top, as we do, git would not find it.
+  if (lstat(path.join(top, '.git')) === undefined) throw new Unkept('its working tree is not where its repository is')
   const gitDir = fs.realpathSync(await git.line(['rev-parse', '--absolute-git-dir']))
   const commonDir = fs.realpathSync(path.resolve(cwd, await git.line(['rev-parse', '--git-common-dir'])))
   const promised = await git.ask(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])

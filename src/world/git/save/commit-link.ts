@@ -33,7 +33,7 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   await healLock(place)
   const commit = await commitAndMove(place, draft)
   await syncObjects(place, [commit])
-  await syncRef(place, before === null)
+  await syncRef(place)
   const suspect = { commit, before, objects: [commit, ...objects] }
   if (!isQuietSince(place, draft.bustle) && (await retreatWhenBroken(place, suspect))) {
     throw new GitFailed('gc', { code: 1, stderr: 'git gc took away what was saved' })
