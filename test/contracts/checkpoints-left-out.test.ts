@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint.ts'
 import { bundled } from '../../src/testkit/real/companion.ts'
+import { Git } from '../../src/world/git/git.ts'
+import { findMeans } from '../../src/world/git/means.ts'
+import { updateIndex } from '../../src/world/git/save/update-index.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 import type { Made } from './save-once.ts'
 
@@ -116,6 +119,24 @@ test('a filter that fails spoils only the files that need it', async () => {
   const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
   expect(made.leftOut).toEqual([expect.stringMatching(/^data\/0\.dat and 59 more cannot be read by git: .*filter/)])
   expect(filesOf(bench, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
+})
+
+test('what is left of many files without those that git refuses is not taken for flushed', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  bench.git(repo, 'config', 'filter.strict.clean', 'false')
+  bench.git(repo, 'config', 'filter.strict.required', 'true')
+  put(repo, '.gitattributes', '*.dat filter=strict\n')
+  const names = Array.from({ length: 540 }, (_, n) => (n < 60 ? `${n}.dat` : `${n}.txt`))
+  for (const name of names) put(repo, name, name)
+  const git = new Git(await findMeans(bench.env), repo, NEVER)
+  const index = path.join(bench.root, 'index')
+  const taken = await updateIndex(git, index, { add: names, remove: [] })
+  expect(taken).toMatchObject({ refused: [expect.stringContaining('59 more')], isFlushed: false })
+  expect(await updateIndex(git, index, { add: [...names.slice(60), ...names.slice(60)], remove: [] })).toEqual({
+    refused: [],
+    isFlushed: true,
+  })
 })
 
 test('what may not be read is left out, files and whole folders', async ({ skip }) => {

@@ -69,8 +69,9 @@ async function takeFurther(git: Git): Promise<void> {
     const ref = scratch.replace(FETCHED, REFS)
     const [ours, theirs] = [here.get(ref), there.get(scratch)]
     const isTaken = theirs !== undefined && (ours === undefined || isFurther(theirs, ours))
-    const before = ours?.commit ?? '0'.repeat(theirs?.commit.length ?? 0)
-    return `${isTaken ? `update ${ref} ${theirs.commit} ${before}\n` : ''}delete ${scratch}\n`
+    // Ours may be there, and lead to a commit that is not.
+    const before = ours === undefined ? '' : ` ${ours.commit}`
+    return `${isTaken ? `update ${ref} ${theirs.commit}${before}\n` : ''}delete ${scratch}\n`
   })
   await git.run([...UPDATE_REF, '--stdin'], { input: orders.join('') })
 }
