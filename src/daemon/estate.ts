@@ -4,6 +4,7 @@ import type { OutlookView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Checkpoint } from '../core/checkpoint.ts'
 import type { Spec } from '../core/session.ts'
+import { keepingOf } from '../engine/keeping-of.ts'
 import type { Legacy } from '../engine/legacy.ts'
 import { iso } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
@@ -128,14 +129,14 @@ async function moveInOrNot(spec: Spec, last: Checkpoint, checkpoints: Checkpoint
   try {
     await moveIn(spec, last, checkpoints)
   } catch (cause) {
-    await checkpoints.forget({ cwd: spec.cwd, sessionId: spec.id, name: spec.name }).catch(() => undefined)
+    await checkpoints.forget(keepingOf(spec)).catch(() => undefined)
     throw cause instanceof Trouble ? refusal('cannot-restore', reasonIn(cause)) : cause
   }
 }
 
 /** Over nothing but what is committed: whoever has changes of their own here keeps them. */
 async function moveIn(spec: Spec, last: Checkpoint, checkpoints: Checkpoints): Promise<void> {
-  const keeping = { cwd: spec.cwd, sessionId: spec.id, name: spec.name }
+  const keeping = keepingOf(spec)
   const save = async (): Promise<Checkpoint> => {
     const occasion = { trigger: 'start', attempt: 0, at: Date.now(), record: '{}', isVisible: false } as const
     return (await checkpoints.save(keeping, occasion, new AbortController().signal)).checkpoint
@@ -150,6 +151,6 @@ async function moveIn(spec: Spec, last: Checkpoint, checkpoints: Checkpoints): P
       'commit or stash them, or go on in a fresh clone',
     )
   if (last.head !== null && last.head !== found.head)
-    await checkpoints.switchTo(spec.cwd, `oneshot/${spec.name}-${spec.id}`, last.head)
+    await checkpoints.switchTo(keeping, `oneshot/${spec.name}-${spec.id}`, last.head)
   await checkpoints.restoreHere(keeping, last, await save())
 }

@@ -7,6 +7,8 @@ export interface Keeping {
   readonly sessionId: string
   /** Of the session. Together with the id it names the ref: `refs/oneshot/NAME/ID`. */
   readonly name: string
+  /** The permissions that files brought back do not get. Absent: the usual 022. */
+  readonly umask?: number
 }
 
 /** What is written down with a checkpoint. */
@@ -88,7 +90,7 @@ export interface Checkpoints {
    */
   restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]>
   /** Goes over to a new branch at this commit. Only in a working tree without changes of its own. */
-  switchTo(cwd: string, branch: string, commit: string): Promise<void>
+  switchTo(keeping: Keeping, branch: string, commit: string): Promise<void>
   /** The subjects of the commits that HEAD has and this one has not, newest first, at most so many. */
   commits(cwd: string, since: string, limit: number): Promise<string[]>
   /** Forgets all that was kept of a session; the repository's own history stays. */

@@ -69,6 +69,7 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
     run: {
       cwd,
       env: { ...environment(line, env, cwd), ...renewals(line, env) },
+      umask: process.umask(),
       maxTime: config['max-time'].value,
       ...wishes,
       saving: { ...wishes.saving, ...(remote !== undefined && { push: remote }) },

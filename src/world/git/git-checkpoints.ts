@@ -128,8 +128,11 @@ export class GitCheckpoints implements Checkpoints {
     )
   }
 
-  switchTo(cwd: string, branch: string, commit: string): Promise<void> {
-    return this.#at(cwd, async git => void (await git.line(['switch', '--quiet', '--no-track', '-c', branch, commit])))
+  switchTo(keeping: Keeping, branch: string, commit: string): Promise<void> {
+    const words = ['switch', '--quiet', '--no-track', '-c', branch, commit]
+    return this.#alone(`going over to ${branch}`, keeping, null, async ({ git, umask }) => {
+      await git.run(words, { umask })
+    })
   }
 
   commits(cwd: string, since: string, limit: number): Promise<string[]> {

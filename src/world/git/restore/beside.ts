@@ -19,7 +19,7 @@ const WITH_ALL = { GIT_NO_LAZY_FETCH: '0' } as const
 
 /** Puts a checkpoint onto a new branch and, if wished, into a new worktree. Answers what could not be brought back. */
 export async function restoreBeside(place: Place, link: Link, to: Destination): Promise<string[]> {
-  const { git, repository } = place
+  const { git, repository, umask } = place
   const doing = `restoring checkpoint ${link.telling.number} onto ${to.branch}`
   await assertFree(git, doing, to)
   const subject = `oneshot: checkpoint ${link.telling.number} (${link.telling.trigger})`
@@ -28,7 +28,7 @@ export async function restoreBeside(place: Place, link: Link, to: Destination): 
   await git.run(['update-ref', '-m', subject, ref, commit, repository.nothing.commit])
   if (to.worktree === null) return link.telling.nested.map(unrestored)
   try {
-    await git.run(['worktree', 'add', '--', to.worktree, to.branch], { env: WITH_ALL })
+    await git.run(['worktree', 'add', '--', to.worktree, to.branch], { env: WITH_ALL, umask })
   } catch (cause) {
     await git.run(['update-ref', '-d', ref, commit])
     throw new Trouble(doing, cause)
@@ -68,11 +68,11 @@ async function besideNested(place: Place, link: Link, worktree: string): Promise
         unable.push(unrestored(nested))
         continue
       }
-      const { git } = state.place
+      const { git, umask } = state.place
       const subject = `oneshot: checkpoint ${link.telling.number} (${link.telling.trigger})`
       const commit = typeof nested.state === 'string' ? nested.state : await commitTree(git, { ...state, subject })
       const folder = path.join(worktree, bytesOf(nested.path).toString())
-      await git.run(['worktree', 'add', '--detach', '--', folder, commit], { env: WITH_ALL })
+      await git.run(['worktree', 'add', '--detach', '--', folder, commit], { env: WITH_ALL, umask })
     } catch (cause) {
       unable.push(`${unrestored(nested)}: ${wordsOf(cause)}`)
     }

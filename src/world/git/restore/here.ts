@@ -85,7 +85,7 @@ async function onlyHead(place: Place): Promise<Outcome> {
 async function perform({ place, from, to }: Step, doing: string, index: PrivateIndex): Promise<void> {
   try {
     const env = { GIT_NO_LAZY_FETCH: '0' }
-    await place.git.run(['read-tree', '-m', '-u', from, to], { index: index.file, env })
+    await place.git.run(['read-tree', '-m', '-u', from, to], { index: index.file, env, umask: place.umask })
   } catch (cause) {
     throw new Trouble(doing, cause)
   }
