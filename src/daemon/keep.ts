@@ -32,7 +32,10 @@ export async function bringBack(session: Session, request: RestoreRequest, host:
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
   const worktree = request.worktree ?? null
   const whither = request.here === true ? 'here' : { branch, worktree }
-  const { before, missing } = await orRefuse('cannot-restore', engine.keepers.restore(session, checkpoint, whither))
+  const restored = engine.keepers.restore(session, checkpoint, whither)
+  const beside = `oneshot restore ${session.spec.name}@${checkpoint.number} --worktree DIR`
+  const hint = whither === 'here' ? `move it away and try again, or: ${beside}` : undefined
+  const { before, missing } = await orRefuse('cannot-restore', restored, hint)
   const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), missing }
   return whither === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...whither }
 }
@@ -52,11 +55,11 @@ function assertStill({ spec }: Session, { store }: Host): void {
   throw refusal('session-alive', `${name} is at work in ${spec.cwd}`, `oneshot hold ${name}, then try again`)
 }
 
-async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>): Promise<T> {
+async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>, hint?: string): Promise<T> {
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal(code, reasonIn(cause))
+    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal(code, reasonIn(cause), hint)
     throw cause
   }
 }

@@ -24,9 +24,10 @@ export async function restore(
   const { id } = session.spec
   if (whither !== 'here') {
     const missing = await safekeeper.alone(id, () => checkpoints.restoreBeside(keeping, checkpoint, whither))
-    return { before: null, missing }
+    return { before: null, missing: [...checkpoint.leftOut, ...missing] }
   }
   const { checkpoint: before } = await safekeeper.now(id, 'restore')
   const missing = await safekeeper.alone(id, () => checkpoints.restoreHere(keeping, checkpoint, before))
-  return { before, missing }
+  const absent = checkpoint.leftOut.filter(sentence => !missing.some(told => told.startsWith(sentence)))
+  return { before, missing: [...missing, ...absent] }
 }

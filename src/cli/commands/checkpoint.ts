@@ -1,7 +1,7 @@
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
-import { changeOf } from '../session/change-of.ts'
+import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -16,6 +16,6 @@ export async function checkpoint(line: Line, surroundings: Surroundings): Promis
     : `nothing has changed since checkpoint ${made.number}`
   if (line.has(OPTIONS.json)) out.say(toJson({ checkpoint: made, isNew }))
   else if (screen.isQuiet || !out.isTerminal) out.say(String(made.number))
-  else out.say([`${out.paint.bold(session.name)}: ${said}`, ...(isNew ? made.leftOut : [])].join('\n  '))
+  else out.say([`${out.paint.bold(session.name)}: ${said}`, ...made.leftOut.map(leftOut)].join('\n  '))
   return 0
 }

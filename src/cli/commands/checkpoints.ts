@@ -5,7 +5,7 @@ import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { type Column, renderTable } from '../screen/table.ts'
 import { relative } from '../screen/when.ts'
-import { changeOf } from '../session/change-of.ts'
+import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -41,7 +41,7 @@ function columnsFor(out: Outlet): Column<CheckpointView>[] {
     { header: 'WHEN', text: ({ at }) => (out.isTerminal ? relative(at, now) : at) },
     { header: 'TRIGGER', text: ({ trigger }) => trigger },
     { header: 'COMMIT', text: ({ commit }) => commit.slice(0, 10), paint: text => out.paint.dim(text) },
-    { header: 'CHANGE', text: checkpoint => [changeOf(checkpoint), ...checkpoint.leftOut].join('; ') },
+    { header: 'CHANGE', text: checkpoint => [changeOf(checkpoint), ...checkpoint.leftOut.map(leftOut)].join('; ') },
   ]
 }
 

@@ -57,9 +57,11 @@ export const RESTORE: Command = {
   summary: 'bring a checkpoint back: onto a new branch, into a new worktree, or here',
   about: `NAME@7 is checkpoint 7 of a session, NAME its newest, 7 alone one of this directory’s
 most recent session. NAME@first, NAME@last and NAME@1a2b3c4, seven characters or more of
-a commit that oneshot checkpoints shows, name one, too. Without --here your working tree stays as it is. With it, what is
-there is saved first, then files are written and removed until all is as it was then;
-ignored files, your index and your branch stay.`,
+a commit that oneshot checkpoints shows, name one, too.
+
+Without --here your working tree stays as it is. With it, what is there is saved first,
+then files are written and removed until all is as it was then; ignored files, your
+index and your branch stay.`,
   arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME@first, NAME@last, NAME@COMMIT, NAME or N'), isRequired: true }],
   options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.yes, OPTIONS.json],
   examples: [
