@@ -26,7 +26,7 @@ export async function saveNow(
 
 export async function bringBack(session: Session, request: RestoreRequest, host: Host): Promise<RestoredView> {
   const { engine, checkpoints } = host
-  const all = await checkpoints.list(keepingOf(session.spec))
+  const all = await orRefuse('cannot-restore', checkpoints.list(keepingOf(session.spec)))
   const checkpoint = checkpointIn(all, request.checkpoint, session)
   if (request.here === true) assertStill(session, host)
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
@@ -59,7 +59,8 @@ async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal(code, reasonIn(cause), hint)
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Trouble) throw refusal(code, reasonIn(cause), hint)
     throw cause
   }
 }

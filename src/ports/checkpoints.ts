@@ -68,6 +68,8 @@ export interface Checkpoints {
    * remote has come further with it.
    */
   fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void>
+  /** The names of the remotes that the repository of this folder knows. */
+  remotes(cwd: string): Promise<string[]>
   /** The sessions of which something is kept in the repository of this folder, by their last checkpoint, the newest first. */
   find(cwd: string, name?: string): Promise<Found[]>
   /** What is different between two of them, as git shows it. */

@@ -43,6 +43,12 @@ export async function findKept(
   return found.map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
 }
 
+/** The remotes of the repository around this folder; null where there is none. */
+export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {
+  const checkpoints = gitCheckpoints(home)
+  return checkpoints.isPlace(cwd) ? await orRefuse(checkpoints.remotes(cwd)) : null
+}
+
 /** Brings what is kept on a remote into the repository around this folder. */
 export function fetchKept(
   home: Home,
@@ -63,7 +69,8 @@ async function orRefuse<T>(deed: Promise<T>): Promise<T> {
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal('no-checkpoint', reasonIn(cause))
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Trouble) throw refusal('no-checkpoint', reasonIn(cause))
     throw cause
   }
 }

@@ -6,6 +6,7 @@ import { ensureDaemon } from '../ensure-daemon.ts'
 import { INTERRUPTED } from '../look.ts'
 import type { Line } from '../line/line.ts'
 import { checkUnsupervised } from '../run/agent-wishes.ts'
+import { checkSaving } from '../run/check-saving.ts'
 import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
@@ -30,6 +31,7 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
     sayAutonomy()
     return await hooks.runDirect(request)
   }
+  await checkSaving(request, line, surroundings)
   const client = await ensureDaemon(home)
   const tty = terminalOf(env)
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }

@@ -88,6 +88,10 @@ export class MemoryCheckpoints implements Checkpoints {
     return []
   }
 
+  async remotes(): Promise<string[]> {
+    return []
+  }
+
   async fetch(): Promise<void> {
     throw new Error('there is no remote')
   }

@@ -104,6 +104,10 @@ export class GitCheckpoints implements Checkpoints {
     await this.#at(cwd, git => fetch(git, { remote, name, env }), ending)
   }
 
+  remotes(cwd: string): Promise<string[]> {
+    return this.#at(cwd, async git => linesOf(await git.run(['remote'])))
+  }
+
   async find(cwd: string, name?: string): Promise<Found[]> {
     return this.#at(cwd, git => findKept(git, name))
   }
@@ -137,11 +141,7 @@ export class GitCheckpoints implements Checkpoints {
 
   commits(cwd: string, since: string, limit: number): Promise<string[]> {
     return this.#at(cwd, async git => {
-      const said = await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`])
-      return said
-        .toString()
-        .split('\n')
-        .filter(line => line !== '')
+      return linesOf(await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`]))
     })
   }
 
@@ -186,6 +186,13 @@ export class GitCheckpoints implements Checkpoints {
     const signals = [AbortSignal.timeout(this.#limit), ...(ending === null ? [] : [ending])]
     return new Git(this.#means, cwd, AbortSignal.any(signals))
   }
+}
+
+function linesOf(said: Buffer): string[] {
+  return said
+    .toString()
+    .split('\n')
+    .filter(line => line !== '')
 }
 
 async function translating<T>(doing: string, work: () => Promise<T>): Promise<T> {
