@@ -8,6 +8,7 @@ import type {
   AdoptRequest,
   CleanRequest,
   NotifyTestRequest,
+  RestoreKeptRequest,
   RestoreRequest,
   ResumeRequest,
   RunRequest,
@@ -47,6 +48,7 @@ export interface Client {
   checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
   /** Brings one back; where to, and what was saved of what was there before. */
   restore(id: string, request: RestoreRequest): Promise<RestoredView>
+  restoreKept(request: RestoreKeptRequest): Promise<RestoredView>
   /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
   tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
@@ -87,6 +89,7 @@ export function connect(socket: string): Client {
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
     restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
+    restoreKept: request => post('/v1/restore', request, GIT_PATIENCE),
     tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),

@@ -224,7 +224,7 @@ function nameOf(request: RunRequest, task: string, sessions: readonly Session[])
 }
 
 /** Ten characters are short enough for a socket's path and enough never to meet again. */
-function newId(): string {
+export function newId(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
   return Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join('')
 }

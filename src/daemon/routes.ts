@@ -13,6 +13,7 @@ import {
   parseAdoptRequest,
   parseCleanRequest,
   parseNotifyTestRequest,
+  parseRestoreKeptRequest,
   parseRestoreRequest,
   parseResumeRequest,
   parseRunRequest,
@@ -35,6 +36,7 @@ import type { Home } from '../world/os/home.ts'
 import { readTracked } from '../world/os/tracker-file.ts'
 import { tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
+import { restoreKept } from './restore-kept.ts'
 import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
@@ -70,6 +72,7 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/adopt': takeOver,
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
+  'POST /v1/restore': (host, body) => restoreKept(parseRestoreKeptRequest(body), host),
   'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,

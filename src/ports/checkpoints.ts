@@ -74,6 +74,8 @@ export interface Checkpoints {
   find(cwd: string, name?: string): Promise<Found[]>
   /** What is different between two of them, as git shows it. */
   diff(keeping: Keeping, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
+  /** What the working tree has become since a checkpoint, or has beside HEAD, in numbers; and what HEAD is. Keeps nothing. */
+  compare(keeping: Keeping, since: Checkpoint | null): Promise<{ change: Change; head: string | null }>
   /** In numbers. */
   change(keeping: Keeping, from: string, to: string): Promise<Change>
   /**

@@ -7,8 +7,10 @@ import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import type { Home } from '../world/os/home.ts'
 import { checkpointView } from './session-view.ts'
 
+type Whose = Pick<SessionView, 'cwd' | 'id' | 'name'>
+
 /** All checkpoints of a session, oldest first, from its repository alone. */
-export async function readCheckpoints(home: Home, session: SessionView): Promise<CheckpointView[]> {
+export async function readCheckpoints(home: Home, session: Whose): Promise<CheckpointView[]> {
   const all = await orRefuse(gitCheckpoints(home).list(keepingOf(session)))
   return all.map(checkpointView)
 }
@@ -61,7 +63,12 @@ export function fetchKept(
   return orRefuse(gitCheckpoints(home).fetch(cwd, from.remote, from.name, Object.fromEntries(defined), signal))
 }
 
-function keepingOf({ cwd, id, name }: SessionView): Keeping {
+/** Forgets what was fetched only to be looked at. */
+export async function forgetKept(home: Home, cwd: string, kept: { name: string; sessionId: string }): Promise<void> {
+  await orRefuse(gitCheckpoints(home).forget({ cwd, ...kept }))
+}
+
+function keepingOf({ cwd, id, name }: Whose): Keeping {
   return { cwd, sessionId: id, name }
 }
 

@@ -106,6 +106,16 @@ export interface RestoreRequest {
   readonly worktree?: string
 }
 
+/** Brings back what was kept of a session that nobody here knows of. */
+export interface RestoreKeptRequest extends RestoreRequest {
+  /** Whose, as they are named in the repository. */
+  readonly sessionId: string
+  readonly name: string
+  /** In the repository of this folder. */
+  readonly cwd: string
+  readonly umask: number
+}
+
 /** Goes on here with a session of which only its checkpoints are left. */
 export interface AdoptRequest {
   /** Whose, as they are named in the repository. */

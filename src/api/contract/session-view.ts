@@ -108,6 +108,8 @@ export interface RestoredView {
   readonly worktree: string | null
   /** What was in the working tree before; null when that was not touched. */
   readonly before: CheckpointView | null
+  /** How many files are different from before in the working tree; null when that was not touched. */
+  readonly files: number | null
   /** What could not be brought back: sentences. */
   readonly missing: readonly string[]
 }

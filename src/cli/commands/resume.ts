@@ -10,7 +10,7 @@ import { toJson } from '../screen/json.ts'
 import type { Paint } from '../screen/paint.ts'
 import { checkFollow } from '../session/check-follow.ts'
 import { showResumed } from '../resume/show-resumed.ts'
-import { keptElsewhere, resumeElsewhere } from '../resume/elsewhere.ts'
+import { keptElsewhere, resumeElsewhere, withoutTrace } from '../resume/elsewhere.ts'
 import { outlookLines } from '../resume/outlook-lines.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
@@ -27,6 +27,13 @@ interface Resumed {
 
 export async function resume(line: Line, surroundings: Surroundings): Promise<number> {
   checkFollow(line)
+  const isFetched = line.has(OPTIONS.from) && line.has(OPTIONS.dryRun)
+  return isFetched
+    ? withoutTrace(surroundings, () => takeUpOrOver(line, surroundings))
+    : takeUpOrOver(line, surroundings)
+}
+
+async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<number> {
   const kept = await keptElsewhere(line, surroundings)
   if (kept !== null) return resumeElsewhere(kept, line, surroundings)
   const { home, screen } = surroundings

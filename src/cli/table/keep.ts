@@ -61,12 +61,16 @@ a commit that oneshot checkpoints shows, name one, too.
 
 Without --here your working tree stays as it is. With it, what is there is saved first,
 then files are written and removed until all is as it was then; ignored files, your
-index and your branch stay.`,
+index and your branch stay.
+
+What is kept in the repository can be had without its session, too: after a cleaning up,
+or with --from REMOTE in a fresh clone.`,
   arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME@first, NAME@last, NAME@COMMIT, NAME or N'), isRequired: true }],
-  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.yes, OPTIONS.json],
+  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.from, OPTIONS.yes, OPTIONS.json],
   examples: [
     { argv: ['restore', 'fix-auth@7'], says: 'onto the branch oneshot/fix-auth-7' },
     { argv: ['restore', 'fix-auth@7', '--worktree', '../before'], says: 'to look at beside the present' },
+    { argv: ['restore', 'fix-auth', '--from', 'origin'], says: 'in a fresh clone, from what was pushed' },
     { argv: ['restore', 'fix-auth@1', '--here'], says: 'undo all that the session did' },
   ],
 }

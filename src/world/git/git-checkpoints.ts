@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Change, Checkpoint } from '../../core/checkpoint.ts'
+import { isRefusal } from '../../lib/refusal.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
 import { Turnstile } from '../../lib/turnstile.ts'
@@ -15,6 +16,7 @@ import {
 import { sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { chainOf } from './chain.ts'
+import { compare } from './compare.ts'
 import { changeBetween, diff } from './diff.ts'
 import { forget } from './forget.ts'
 import { Git } from './git.ts'
@@ -22,7 +24,7 @@ import { checkpointOf } from './link.ts'
 import { findMeans, type Means } from './means.ts'
 import { atTop, Memory } from './memory.ts'
 import { outerPlace, type Place, rememberTop } from './place.ts'
-import { findKept, linkOf, readRecordOf } from './read.ts'
+import { findKept, linkAt, linkOf, readRecordOf } from './read.ts'
 import { fetch, push } from './remote.ts'
 import { topAt } from './repository.ts'
 import { type Destination, restoreBeside } from './restore/beside.ts'
@@ -120,6 +122,12 @@ export class GitCheckpoints implements Checkpoints {
     return this.#beside(keeping, place => changeBetween(place, { from, to }))
   }
 
+  compare(keeping: Keeping, since: Checkpoint | null): Promise<{ change: Change; head: string | null }> {
+    return this.#alone(`looking at the work of ${keeping.name}`, keeping, null, async place =>
+      compare(place, since === null ? null : (await linkAt(place, since.commit)).tree, this.#largest),
+    )
+  }
+
   restoreBeside(keeping: Keeping, checkpoint: Checkpoint, to: Destination): Promise<readonly string[]> {
     return this.#alone(`restoring ${keeping.name}`, keeping, null, async place =>
       restoreBeside(place, await linkOf(place, checkpoint), to),
@@ -199,6 +207,7 @@ async function translating<T>(doing: string, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof Unkept || cause instanceof Trouble ? cause : new Trouble(doing, cause)
+    const isAnswer = cause instanceof Unkept || cause instanceof Trouble || isRefusal(cause)
+    throw isAnswer ? cause : new Trouble(doing, cause)
   }
 }
