@@ -67,7 +67,7 @@ const LONG_PATIENCE: Duration = 60_000
 const GIT_PATIENCE: Duration = 300_000
 
 export function connect(socket: string): Client {
-  const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: SHORT_PATIENCE })
+  const get = <T>(path: string, patience = SHORT_PATIENCE) => call<T>(socket, { method: 'GET', path, patience })
   const post = <T>(path: string, body: unknown, patience: Duration) =>
     call<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), patience })
   return {
@@ -84,7 +84,7 @@ export function connect(socket: string): Client {
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
-    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`),
+    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_PATIENCE),
     adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),

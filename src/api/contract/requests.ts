@@ -66,6 +66,8 @@ export interface RunRequest {
 export interface ResumeRequest {
   /** Variables that are different from now on, such as a key that had expired. */
   readonly env?: Readonly<Record<string, string>>
+  /** Where its project is by now, when it was moved. */
+  readonly cwd?: string
 }
 
 export interface SendRequest {

@@ -83,6 +83,7 @@ const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
   env: z.exactOptional(z.record(z.string(), z.string())),
+  cwd: z.exactOptional(word),
 })
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })

@@ -45,6 +45,8 @@ function refuseKnown(known: readonly SessionView[], all: readonly Kept[]): void 
 
 export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen, env } = surroundings
+  if (line.has(OPTIONS.moved))
+    throw refusal('usage', `${kept.name} goes on in this directory`, 'leave out --cwd, or cd to it first')
   const cwd = here()
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
   const remote = line.value(OPTIONS.from)
