@@ -1,5 +1,6 @@
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
+import { afterSilence } from '../screen/after-silence.ts'
 import { toJson } from '../screen/json.ts'
 import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
@@ -10,7 +11,11 @@ export async function checkpoint(line: Line, surroundings: Surroundings): Promis
   const { home, screen } = surroundings
   const { out } = screen
   const session = pickSession(surroundings, line.words[0])
-  const { checkpoint: made, isNew } = await (await ensureDaemon(home)).checkpoint(session.id)
+  const { checkpoint: made, isNew } = await afterSilence(
+    'saving the working tree …',
+    screen,
+    (await ensureDaemon(home)).checkpoint(session.id),
+  )
   const said = isNew
     ? `checkpoint ${made.number}: ${changeOf(made)}`
     : `nothing has changed since checkpoint ${made.number}`
