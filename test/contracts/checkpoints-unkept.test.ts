@@ -5,7 +5,7 @@ import { Unkept } from '../../src/ports/checkpoints.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 
 const PLACES: Readonly<Record<string, { build: (bench: GitBench) => string; says: RegExp }>> = {
-  'no repository': { build: bench => bench.root, says: /^it is not in a git repository$/ },
+  'no repository': { build: bench => bench.root, says: /^\/.* is not in a git repository$/ },
   'a folder that is gone': { build: bench => path.join(bench.root, 'gone'), says: /gone is not there$/ },
   'a bare repository': { build: bench => bench.repository('bare.git', '--bare'), says: /bare/ },
   'the inside of .git': {

@@ -1,6 +1,6 @@
-import fs from 'node:fs'
 import { chainOf } from './chain.ts'
 import { nestedPlace, type Place } from './place.ts'
+import { removeFolder } from './remove-folder.ts'
 
 /** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
 export async function forget(place: Place): Promise<void> {
@@ -11,7 +11,7 @@ export async function forget(place: Place): Promise<void> {
     if (inside !== null) await removeRefs(inside)
   }
   await removeRefs(place)
-  fs.rmSync(place.folder, { recursive: true, force: true })
+  removeFolder(place.folder)
 }
 
 async function removeRefs({ git, ref }: Place): Promise<void> {

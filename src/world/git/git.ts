@@ -8,6 +8,8 @@ export interface Call {
   /** The index to work on instead of the user's. */
   readonly index?: string
   readonly env?: Readonly<Record<string, string>>
+  /** For what is written into a working tree: ours would hide it from everybody else. */
+  readonly umask?: number
 }
 
 export interface Answer {
@@ -60,6 +62,8 @@ export class Git {
 
   /** For those who take no for an answer. */
   ask(args: readonly string[], call: Call = {}): Promise<Answer> {
+    const { umask } = call
+    if (umask !== undefined) return this.script('umask "$1"; shift; git "$@"', [umask.toString(8), ...args], call)
     return this.#start(this.means.program, [...this.means.options, ...args], call)
   }
 

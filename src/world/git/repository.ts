@@ -29,10 +29,10 @@ const NO_TREE = {
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = realFolder(git.cwd)
   const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
-  if (facts.code !== 0) throw new Unkept(reasonOf(facts))
+  if (facts.code !== 0) throw new Unkept(reasonOf(facts, cwd))
   const [isBare, isInside, format] = facts.stdout.toString().split('\n')
   if (isInside !== 'true')
-    throw new Unkept(isBare === 'true' ? 'it is a bare repository' : 'it is not in a working tree')
+    throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
   // Asked one by one, because a path may contain the line end that would part two answers.
   const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
   // The user's core.worktree says so. Run at the top, as we do, git would not find it.
@@ -59,8 +59,8 @@ function realFolder(cwd: string): string {
   }
 }
 
-function reasonOf(facts: { code: number | null; stderr: string }): string {
-  if (facts.stderr.includes('not a git repository')) return 'it is not in a git repository'
+function reasonOf(facts: { code: number | null; stderr: string }, cwd: string): string {
+  if (facts.stderr.includes('not a git repository')) return `${cwd} is not in a git repository`
   return new GitFailed('rev-parse', facts).message
 }
 

@@ -42,9 +42,19 @@ export async function look(git: Git, index: string): Promise<Look> {
   const oid = lines.find(line => line.startsWith('# branch.oid '))?.slice('# branch.oid '.length) ?? '(initial)'
   return {
     head: oid === '(initial)' ? null : oid,
-    differences: lines.filter(line => !line.startsWith('#')).map(readLine),
+    differences: lines
+      .filter(line => !line.startsWith('#'))
+      .map(readLine)
+      .filter(difference => !isOurs(difference)),
     warnings: warningsIn(stderr),
   }
+}
+
+/** What we write about sessions is kept out of git by a rule, which a repository may lack that was just made. */
+const OURS = /(?:^|\/)\.agent\//
+
+function isOurs({ path, working }: Difference): boolean {
+  return working === '?' && OURS.test(path)
 }
 
 function warningsIn(stderr: string): string[] {
