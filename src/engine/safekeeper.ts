@@ -170,7 +170,7 @@ export class Safekeeper {
   }
 
   async #save(session: Session, trigger: Trigger, limit: Duration): Promise<Kept> {
-    const { checkpoints, clock, store, work } = this.#world
+    const { agents, checkpoints, clock, store, work } = this.#world
     store.assertEpoch()
     const began = clock.awake()
     const { spec, attempt } = session
@@ -178,7 +178,7 @@ export class Safekeeper {
       trigger,
       attempt,
       at: clock.now(),
-      record: checkpointRecord(session, work),
+      record: checkpointRecord(session, work, agents(spec.agent).program),
       isVisible: spec.saving.mode === 'branch' && trigger !== 'start',
     }
     const save = (signal: AbortSignal): Promise<Kept> => checkpoints.save(keepingOf(spec), occasion, signal)

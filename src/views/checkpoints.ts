@@ -7,8 +7,10 @@ import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import type { Home } from '../world/os/home.ts'
 import { checkpointView } from './session-view.ts'
 
+type Whose = Pick<SessionView, 'cwd' | 'id' | 'name'>
+
 /** All checkpoints of a session, oldest first, from its repository alone. */
-export async function readCheckpoints(home: Home, session: SessionView): Promise<CheckpointView[]> {
+export async function readCheckpoints(home: Home, session: Whose): Promise<CheckpointView[]> {
   const all = await orRefuse(gitCheckpoints(home).list(keepingOf(session)))
   return all.map(checkpointView)
 }
@@ -43,6 +45,12 @@ export async function findKept(
   return found.map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
 }
 
+/** The remotes of the repository around this folder; null where there is none. */
+export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {
+  const checkpoints = gitCheckpoints(home)
+  return checkpoints.isPlace(cwd) ? await orRefuse(checkpoints.remotes(cwd)) : null
+}
+
 /** Brings what is kept on a remote into the repository around this folder. */
 export function fetchKept(
   home: Home,
@@ -55,7 +63,12 @@ export function fetchKept(
   return orRefuse(gitCheckpoints(home).fetch(cwd, from.remote, from.name, Object.fromEntries(defined), signal))
 }
 
-function keepingOf({ cwd, id, name }: SessionView): Keeping {
+/** Forgets what was fetched only to be looked at. */
+export async function forgetKept(home: Home, cwd: string, kept: { name: string; sessionId: string }): Promise<void> {
+  await orRefuse(gitCheckpoints(home).forget({ cwd, ...kept }))
+}
+
+function keepingOf({ cwd, id, name }: Whose): Keeping {
   return { cwd, sessionId: id, name }
 }
 
@@ -63,7 +76,8 @@ async function orRefuse<T>(deed: Promise<T>): Promise<T> {
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal('no-checkpoint', reasonIn(cause))
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Trouble) throw refusal('no-checkpoint', reasonIn(cause))
     throw cause
   }
 }

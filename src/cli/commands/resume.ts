@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { transcriptLength } from '../../views/log-source.ts'
@@ -10,12 +12,12 @@ import { toJson } from '../screen/json.ts'
 import type { Paint } from '../screen/paint.ts'
 import { checkFollow } from '../session/check-follow.ts'
 import { showResumed } from '../resume/show-resumed.ts'
-import { keptElsewhere, resumeElsewhere } from '../resume/elsewhere.ts'
+import { keptElsewhere, resumeElsewhere, withoutTrace } from '../resume/elsewhere.ts'
 import { outlookLines } from '../resume/outlook-lines.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import { renewals } from '../resume/renewals.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
 /** What was missing and is there again. */
@@ -27,6 +29,13 @@ interface Resumed {
 
 export async function resume(line: Line, surroundings: Surroundings): Promise<number> {
   checkFollow(line)
+  const isFetched = line.has(OPTIONS.from) && line.has(OPTIONS.dryRun)
+  return isFetched
+    ? withoutTrace(surroundings, () => takeUpOrOver(line, surroundings))
+    : takeUpOrOver(line, surroundings)
+}
+
+async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<number> {
   const kept = await keptElsewhere(line, surroundings)
   if (kept !== null) return resumeElsewhere(kept, line, surroundings)
   const { home, screen } = surroundings
@@ -51,7 +60,10 @@ async function tellOnly(
 ): Promise<number> {
   const outlook: OutlookView = isSupervised
     ? await (await ensureDaemon(home)).outlook(chosen.id)
-    : { found: ['no supervisor at work'], next: 'a supervisor is started, and looks at every session' }
+    : {
+        found: ['no supervisor at work', ...(fs.existsSync(chosen.cwd) ? [] : [`its folder ${chosen.cwd} is gone`])],
+        next: 'a supervisor is started, and looks at every session',
+      }
   if (line.has(OPTIONS.json)) screen.out.say(toJson({ session: chosen, ...outlook }))
   else for (const text of outlookLines(chosen, outlook, screen.out.paint)) screen.out.say(text)
   return 0
@@ -65,11 +77,15 @@ async function takeUp(
   isSupervised: boolean,
 ): Promise<Resumed> {
   const changes = renewals(line, env)
+  const cwd = line.value(OPTIONS.moved)
   const client = await ensureDaemon(home)
   const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
   const isGoingOn = !isSupervised && isLive(found) && !isResumable(found)
   if (isGoingOn) return { session: found, supervision: true, work: false }
-  const session = await client.resume(chosen.id, { env: changes })
+  const session = await client.resume(chosen.id, {
+    env: changes,
+    ...(cwd !== undefined && { cwd: path.resolve(here(), cwd) }),
+  })
   return { session, supervision: !isSupervised, work: true }
 }
 

@@ -91,6 +91,12 @@ Its checkpoints are pushed to origin. Number 6 arrived there 2026-11-15T10:00:40
 oneshot resume claude-fix-auth --from origin
 \`\`\`
 
+Only its files, in the place of those of the clone:
+
+\`\`\`sh
+oneshot restore claude-fix-auth --from origin --here
+\`\`\`
+
 Or without oneshot:
 
 \`\`\`sh

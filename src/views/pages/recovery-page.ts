@@ -146,7 +146,7 @@ function checkpoints({ session }: Material): string[] {
   ]
 }
 
-function elsewhere({ session }: Material): string[] {
+function elsewhere({ session, view }: Material): string[] {
   const { spec, saved } = session
   const { push } = spec.saving
   if (push === null) {
@@ -161,15 +161,20 @@ function elsewhere({ session }: Material): string[] {
   const until =
     pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
   const ref = `refs/oneshot/${spec.name}/${spec.id}`
+  const from = commandLine([push])
+  const resume = `oneshot resume ${spec.name} --from ${from}`
+  const restore = `oneshot restore ${spec.name} --from ${from} --here`
+  const isResumed = view.agent !== 'command' && !isLoop(view) && view.outcome !== 'done'
   return [
     '## If this machine is lost',
     '',
     `Its checkpoints are pushed to ${inLine(push)}. ${until} In a fresh clone:`,
     '',
-    ...block(`oneshot resume ${spec.name} --from ${commandLine([push])}`),
+    ...block(isResumed ? resume : restore),
+    ...(isResumed ? ['Only its files, in the place of those of the clone:', '', ...block(restore)] : []),
     'Or without oneshot:',
     '',
-    ...block(`git fetch ${commandLine([push])} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${ref}`),
+    ...block(`git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${ref}`),
   ]
 }
 

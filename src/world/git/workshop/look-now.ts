@@ -1,8 +1,8 @@
 import { GitFailed } from '../git-failed.ts'
+import { headOf } from '../head.ts'
 import type { Place } from '../place.ts'
 import { deltaOf } from '../save/delta.ts'
 import { type Gathered, gather, treeBefore } from '../save/gather.ts'
-import { rulesMark } from '../save/ignored.ts'
 import { indexTree } from '../save/index-tree.ts'
 import { syncObjects } from '../save/objects.ts'
 import { onlyHead } from '../save/only-head.ts'
@@ -37,13 +37,14 @@ export function lookNow(place: Place): Promise<Sight> {
 async function look(place: Place): Promise<Sight> {
   const index = await PrivateIndex.open(place)
   try {
-    const gathered = await gather(place, index, { wish, last: index.notes, save: onlyHead })
+    const last = index.notes === null ? null : { tree: index.notes.tree, head: await headOf(place) }
+    const gathered = await gather(place, index, { wish, before: last, save: onlyHead })
     const { seen, gitlinks } = gathered
     const tree = await indexTree(place, index, gathered)
-    const before = treeBefore(place, index.notes, seen)
+    const before = treeBefore(place, last, seen)
     const delta = gathered.written?.delta ?? (await deltaOf(place, before, tree))
     await syncObjects(place, delta.objects, gathered.isFlushed)
-    index.keep({ tree, gitlinks, rules: rulesMark(place, seen.head) })
+    index.keep({ tree, gitlinks })
     return { ...gathered, tree }
   } catch (cause) {
     index.discard()

@@ -41,6 +41,7 @@ export async function placeAt(git: Git, memory: Memory): Promise<Place> {
     folder: ownFolder(repository),
     path: '',
     memory,
+    umask: process.umask(),
   }
 }
 

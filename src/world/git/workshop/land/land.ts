@@ -48,7 +48,7 @@ async function assertWayFree(place: Place, head: string, target: string, doing: 
   const staged = splitRaw(await place.git.run(['diff-index', '--cached', '--name-only', '-z', head, '--']))
   const dirty = [...new Set([...changed, ...staged])].filter(path => moving.has(path))
   if (dirty.length > 0) refuse(doing, `${named(dirty)} changed here as well: commit or stash that first`)
-  const inTheWay = await findInTheWay(place, head, target)
+  const inTheWay = await findInTheWay(place, { from: head, to: target }, () => false)
   if (inTheWay.length > 0) refuse(doing, `${named(inTheWay)} in the way, and not in git: move that first`)
 }
 
