@@ -25,11 +25,19 @@ const NO_TREE = {
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
 
+/** There is none around this folder. */
+export class NoRepository extends Unkept {}
+
+function isNone({ stderr }: { stderr: string }): boolean {
+  return stderr.includes('not a git repository')
+}
+
 /** The repository whose working tree this folder belongs to. Throws `Unkept` where there is none that could be used. */
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = realFolder(git.cwd)
   const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
-  if (facts.code !== 0) throw new Unkept(reasonOf(facts, cwd))
+  if (facts.code !== 0)
+    throw isNone(facts) ? new NoRepository(`${cwd} is not in a git repository`) : new Unkept(reasonOf(facts))
   const [isBare, isInside, format] = facts.stdout.toString().split('\n')
   if (isInside !== 'true')
     throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
@@ -59,8 +67,7 @@ function realFolder(cwd: string): string {
   }
 }
 
-function reasonOf(facts: { code: number | null; stderr: string }, cwd: string): string {
-  if (facts.stderr.includes('not a git repository')) return `${cwd} is not in a git repository`
+function reasonOf(facts: { code: number | null; stderr: string }): string {
   return new GitFailed('rev-parse', facts).message
 }
 

@@ -1,12 +1,11 @@
 import path from 'node:path'
-import { Unkept } from '../../../ports/checkpoints.ts'
 import { hideFromGit } from '../../os/hide-from-git.ts'
 import type { Git } from '../git.ts'
 import { headOf } from '../head.ts'
 import { identityIn } from '../identity.ts'
 import type { Memory } from '../memory.ts'
 import type { Place } from '../place.ts'
-import { findRepository } from '../repository.ts'
+import { findRepository, NoRepository } from '../repository.ts'
 import { alone } from './alone.ts'
 import { lookNow } from './look-now.ts'
 import { Note } from './notes.ts'
@@ -53,7 +52,7 @@ export async function isRepository(git: Git): Promise<boolean> {
     await findRepository(git)
     return true
   } catch (cause) {
-    if (cause instanceof Unkept && cause.message === 'it is not in a git repository') return false
+    if (cause instanceof NoRepository) return false
     throw cause
   }
 }
