@@ -1,35 +1,16 @@
-import * as z from 'zod/mini'
+import { AGENT_KINDS } from '../api/contract/agent-kinds.ts'
 import type { AdoptRequest, RunRequest } from '../api/contract/requests.ts'
 import type { OutlookView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Checkpoint } from '../core/checkpoint.ts'
-import type { Spec } from '../core/session.ts'
+import type { Autonomy, Spec } from '../core/session.ts'
+import { keepingOf } from '../engine/keeping-of.ts'
 import type { Legacy } from '../engine/legacy.ts'
 import { iso } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
-
-/** What was written down with a checkpoint, as far as it is needed here. Another machine wrote it: it is checked. */
-const RECORD = z.object({
-  session: z.object({
-    name: z.string(),
-    task: z.string(),
-    agent: z.string(),
-    argv: z.array(z.string()),
-    autonomy: z.enum(['full', 'edits', 'ask']),
-    model: z.nullable(z.string()),
-    effort: z.nullable(z.string()),
-  }),
-  thread: z.nullable(z.string()),
-  goal: z.array(z.string()),
-  tasks: z.array(z.object({ id: z.string(), title: z.string(), state: z.enum(['open', 'doing', 'done']) })),
-  lastWord: z.nullable(z.string()),
-  state: z.string(),
-  reason: z.nullable(z.string()),
-})
-
-type Record = z.infer<typeof RECORD>
+import { type Record, readRecord, renamed } from './estate-record.ts'
 
 /** What is left of a session where only its checkpoints are, and how to go on with it. */
 export interface Estate {
@@ -50,8 +31,14 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
   const last = (await host.checkpoints.list(keeping)).at(-1)
   if (last === undefined)
     throw refusal('no-checkpoint', `nothing is kept of ${name} here`, 'fetch it: oneshot resume NAME --from REMOTE')
-  const record = read(await host.checkpoints.record(keeping, last.commit), name)
-  if (record.goal.length === 0)
+  const text = await host.checkpoints.record(keeping, last.commit)
+  const record = readRecord(text)
+  if (record === null)
+    throw refusal('cannot-restore', `what was written down with the checkpoints of ${name} cannot be read`)
+  const { agent } = record.session
+  if (!AGENT_KINDS.includes(agent))
+    throw refusal('agent-unknown', `${name} is of the agent ${agent}, which is not known here`)
+  if (record.goal.length === 0 || !host.agents(agent).takesPrompt)
     throw refusal('cannot-restore', `${name} was a command, and is not started twice`, `oneshot restore ${name}`)
   if (record.state === 'done')
     throw refusal(
@@ -62,42 +49,47 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
   const thread = threadHere(record, request, host)
   return {
     outlook: outlookOn(record, last, thread),
-    request: { ...run, ...requestOf(record, thread) },
-    legacy: spec => ({ ...legacyOf(record, last), moveIn: () => moveInOrNot(spec, last, host.checkpoints) }),
-  }
-}
-
-function read(text: string, name: string): Record {
-  try {
-    return RECORD.parse(JSON.parse(text))
-  } catch {
-    throw refusal('cannot-restore', `what was written down with the checkpoints of ${name} cannot be read`)
+    request: { ...run, ...requestOf(record, thread, run.autonomy) },
+    legacy: spec => ({
+      ...legacyOf(record, last),
+      moveIn: () => moveInOrNot(spec, { last, record: renamed(text, spec) }, host.checkpoints),
+    }),
   }
 }
 
 /** Its conversation, if the agent on this machine knows it. */
 function threadHere({ thread, session }: Record, { run }: AdoptRequest, { agents }: Host): string | null {
-  if (thread === null) return null
+  if (thread === null || !/^\w[\w.:-]{0,199}$/.test(thread)) return null // No way out of the agent's own folder.
   const place = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, others: [], opening: '' }
   return agents(session.agent).find?.(place)?.thread ?? null
 }
 
-function requestOf({ session, goal }: Record, thread: string | null) {
-  const { agent, argv, task, autonomy, model, effort } = session
+/**
+ * Whoever may write to the remote has written the record: no argument of its is handed to a program, since some make an agent
+ * run whatever they name, and it allows no more than its user here does.
+ */
+function requestOf({ session, goal }: Record, thread: string | null, allowed: Autonomy = 'full') {
+  const { agent, task, autonomy, model, effort } = session
   return {
     agent,
-    argv,
+    argv: [],
     name: task,
     prompt: Buffer.from(goal[0] ?? '').toString('base64'),
-    autonomy,
+    autonomy: lesser(autonomy, allowed),
     ...(model !== null && { model }),
     ...(effort !== null && { effort }),
     ...(thread !== null && { thread }),
   }
 }
 
+function lesser(one: Autonomy, other: Autonomy): Autonomy {
+  const order: readonly Autonomy[] = ['ask', 'edits', 'full']
+  return order[Math.min(order.indexOf(one), order.indexOf(other))] ?? 'ask'
+}
+
 function outlookOn(record: Record, last: Checkpoint, thread: string | null): OutlookView {
   const open = record.tasks.filter(({ state }) => state !== 'done').map(({ title }) => title)
+  const { agent, argv } = record.session
   const why = record.reason === null ? '' : `: ${record.reason}`
   return {
     found: [
@@ -106,8 +98,9 @@ function outlookOn(record: Record, last: Checkpoint, thread: string | null): Out
       ...(open.length === 0
         ? []
         : [`${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, 3).join('; ')}`]),
+      ...(argv.length === 0 ? [] : [`arguments, which are not taken over from elsewhere: ${argv.join(' ')}`]),
     ],
-    next: `${[record.session.agent, ...record.session.argv].join(' ')}: the working tree becomes that of checkpoint ${last.number}, on a branch of its own; then ${
+    next: `${agent}: the working tree becomes that of checkpoint ${last.number}, on a branch of its own; then ${
       thread === null
         ? 'a fresh conversation begins, which is told what was done'
         : 'the agent goes on in that conversation'
@@ -124,20 +117,33 @@ function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint)
   }
 }
 
-async function moveInOrNot(spec: Spec, last: Checkpoint, checkpoints: Checkpoints): Promise<void> {
+interface Source {
+  readonly last: Checkpoint
+  /** What is known of it goes on being written down, from the first moment on. */
+  readonly record: string
+}
+
+async function moveInOrNot(spec: Spec, source: Source, checkpoints: Checkpoints): Promise<void> {
   try {
-    await moveIn(spec, last, checkpoints)
+    await moveIn(spec, source, checkpoints)
   } catch (cause) {
-    await checkpoints.forget({ cwd: spec.cwd, sessionId: spec.id, name: spec.name }).catch(() => undefined)
+    await checkpoints.forget(keepingOf(spec)).catch(() => undefined) // It is in nobody's way.
     throw cause instanceof Trouble ? refusal('cannot-restore', reasonIn(cause)) : cause
   }
 }
 
 /** Over nothing but what is committed: whoever has changes of their own here keeps them. */
-async function moveIn(spec: Spec, last: Checkpoint, checkpoints: Checkpoints): Promise<void> {
-  const keeping = { cwd: spec.cwd, sessionId: spec.id, name: spec.name }
+async function moveIn(spec: Spec, { last, record }: Source, checkpoints: Checkpoints): Promise<void> {
+  const keeping = keepingOf(spec)
   const save = async (): Promise<Checkpoint> => {
-    const occasion = { trigger: 'start', attempt: 0, at: Date.now(), record: '{}', isVisible: false } as const
+    const occasion = {
+      trigger: 'start',
+      attempt: 0,
+      at: Date.now(),
+      record,
+      isRecordNews: false,
+      isVisible: false,
+    } as const
     return (await checkpoints.save(keeping, occasion, new AbortController().signal)).checkpoint
   }
   const found = await save()

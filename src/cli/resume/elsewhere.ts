@@ -70,6 +70,7 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
       cwd,
       env: { ...environment(line, env, cwd), ...renewals(line, env) },
       maxTime: config['max-time'].value,
+      autonomy: config.autonomy.value,
       ...wishes,
       saving: { ...wishes.saving, ...(remote !== undefined && { push: remote }) },
     },
