@@ -16,6 +16,8 @@ export interface Occasion {
   readonly at: Instant
   /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
   readonly record: string
+  /** Whether a record that differs from the one before is worth a checkpoint, even if no file has changed. */
+  readonly isRecordNews: boolean
   /** Also as a visible commit on the branch that is checked out. */
   readonly isVisible: boolean
 }
@@ -25,6 +27,8 @@ export interface Found {
   readonly name: string
   readonly sessionId: string
   readonly last: Checkpoint
+  /** What was written down with it. */
+  readonly record: string
 }
 
 type Env = Readonly<Record<string, string>>
@@ -49,7 +53,7 @@ export interface Checkpoints {
   isPlace(cwd: string): boolean
   /**
    * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
-   * since then. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
+   * since then, nor a record that matters. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
    * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
    */
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept>

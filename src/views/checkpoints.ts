@@ -40,7 +40,16 @@ export async function findKept(
   const checkpoints = gitCheckpoints(home)
   if (!checkpoints.isPlace(cwd)) return []
   const found = await orRefuse(checkpoints.find(cwd, name ?? undefined))
-  return found.map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
+  return found.filter(isReadable).map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
+}
+
+/** One that was broken off while it was begun tells nothing, and stands in the way of the one that it was made from. */
+function isReadable({ record }: { record: string }): boolean {
+  try {
+    return typeof (JSON.parse(record) as { session?: unknown }).session === 'object'
+  } catch {
+    return false
+  }
 }
 
 /** Brings what is kept on a remote into the repository around this folder. */

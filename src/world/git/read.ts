@@ -24,7 +24,8 @@ export async function findKept(git: Git, name: string | undefined): Promise<Foun
     const ref = (words[at] as string).trim()
     const link = readLink(words.slice(at + 1, at + 4).join('\0'))
     if (link === null || isNestedRef(ref)) continue
-    found.push({ name: ref.split('/')[2] ?? '', sessionId: link.telling.sessionId, last: checkpointOf(link) })
+    const record = readRecord(words[at + 3] as string)
+    found.push({ name: ref.split('/')[2] ?? '', sessionId: link.telling.sessionId, last: checkpointOf(link), record })
   }
   return found.sort((one, other) => other.last.at - one.last.at)
 }

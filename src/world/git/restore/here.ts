@@ -60,7 +60,14 @@ function stays({ path }: Nested): string {
 async function prepare({ place, from, to }: Step, doing: string, largest: number): Promise<PrivateIndex> {
   const index = await PrivateIndex.open(place)
   try {
-    const occasion = { trigger: 'restore', attempt: 0, at: 0, record: '', isVisible: false } as const
+    const occasion = {
+      trigger: 'restore',
+      attempt: 0,
+      at: 0,
+      record: '',
+      isRecordNews: false,
+      isVisible: false,
+    } as const
     const wish = { occasion, largest, number: 0 }
     const gathered = await gather(place, index, { wish, last: { tree: from }, save: onlyHead })
     if ((await indexTree(place, index, gathered)) !== from) throw new Trouble(doing, 'files were changed meanwhile')
