@@ -16,7 +16,7 @@ const MOST_TRIES = 20
 
 export interface DeskEvents {
   readonly onWritten: (session: Session, written: Written) => void
-  /** It has ended, and everything is written. */
+  /** It has ended, and everything is written, or cannot be for now. */
   readonly onFinished: (session: Session) => void
   readonly onTrouble: (session: Session, cause: unknown) => void
 }
@@ -113,8 +113,9 @@ export class Desk {
     const session = this.#session
     const isDone = this.#attempt(() => this.#writeNow(session))
     this.#nextAt = clock.now() + Math.max(PAUSE, (clock.awake() - begun) * SLOWNESS)
-    const isOver = session.phase.name === 'ended' && (isDone || ++this.#tries >= MOST_TRIES)
-    if (isOver) void this.#finish(session)
+    if (session.phase.name !== 'ended') return
+    if (isDone) void this.#finish(session)
+    else this.#giveUpInTime(session)
   }
 
   #writeNow(session: Session): void {
@@ -151,8 +152,17 @@ export class Desk {
     const isStillSo = this.#session === session && this.#writeAt === undefined && !this.#closing.signal.aborted
     if (!isStillSo || session.phase.name !== 'ended') return
     const { at } = session.phase
-    if (!isCopied && ++this.#tries < MOST_TRIES) this.#isStale = true
-    else if (this.#attempt(() => this.#pen.save({ endedAt: at }))) this.#events.onFinished(session)
+    if (isCopied) {
+      if (this.#attempt(() => this.#pen.save({ endedAt: at }))) this.#events.onFinished(session)
+      return
+    }
+    this.#isStale = true
+    this.#giveUpInTime(session)
+  }
+
+  /** That its end is told is not noted then: the next supervisor tells it. */
+  #giveUpInTime(session: Session): void {
+    if (++this.#tries >= MOST_TRIES) this.#events.onFinished(session)
   }
 
   #fail(cause: unknown): void {

@@ -234,3 +234,17 @@ test('whoever leaves writes down what is new, and nothing after that', async () 
   await clock.pass(60_000)
   expect(read('STATUS.md')).toContain('# ● running')
 })
+
+test('an end that could not be told for a long time is told by whoever comes next', async () => {
+  const session = running(begin())
+  await says('# ● running', 'STATUS.md')
+  const folder = fs.realpathSync(at('STATUS.md'))
+  fs.rmSync(folder)
+  fs.mkdirSync(folder) // Nothing can be put in its place, as on a full disk.
+  ended(session)
+  for (let beat = 0; beat < 25; beat++) await clock.pass(30_000)
+  fs.rmdirSync(folder)
+  kill()
+  await scribe.start()
+  await says('# ✔ done mute-task', 'STATUS.md')
+})
