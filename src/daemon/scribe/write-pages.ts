@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Session } from '../../core/session.ts'
+import { hideWithin } from '../../lib/mask/hide-within.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
 import { readable } from '../../lib/terminal-text.ts'
 import { type Instant, iso } from '../../lib/time.ts'
@@ -37,8 +38,10 @@ export interface Writing {
 export function writePages(folder: Folder, writing: Writing, studio: Studio): Note {
   const { session, note } = writing
   const now = studio.clock.now()
-  const material = gather(writing, studio, now)
-  const tasks = { name: session.spec.name, tasks: session.tasks, tracker: trackerOf(session, studio.home) }
+  // Secrets are hidden in what the pages are made of, too: they cut texts to size.
+  const material = hideWithin(gather(writing, studio, now), writing.mask)
+  const tracker = hideWithin(trackerOf(session, studio.home), writing.mask)
+  const tasks = { name: session.spec.name, tasks: material.session.tasks, tracker }
   const hash = hashOf(tasks)
   const state = note.state?.hash === hash ? note.state : { hash, at: now }
   const pages = {
@@ -74,26 +77,28 @@ function putPage(
   }
 }
 
-function gather({ session, story }: Writing, studio: Studio, now: Instant): Material {
+function gather({ session, story, mask }: Writing, studio: Studio, now: Instant): Material {
   const { events, checkpoints, checkpointCount } = story
   const view = viewOf(session, studio.home)
-  return { session, view, events, checkpoints, checkpointCount, lastWords: lastWords(session, studio), now }
+  return { session, view, events, checkpoints, checkpointCount, lastWords: lastWords(session, mask, studio), now }
 }
 
 /** The last line of its log. */
-function lastWords(session: Session, studio: Studio): string | null {
+function lastWords(session: Session, mask: Mask, studio: Studio): string | null {
   const { transcript } = toldBy(session, studio)
   const { id } = session.spec
   const folder = sessionFolder(studio.home, id)
   const text =
     transcript === null
-      ? readEnd(attemptFolder(studio.home, id, session.attempt).stdout, LAST_BYTES)
-      : readPart(folder.transcript, Math.max(0, transcript - LAST_BYTES), Math.min(transcript, LAST_BYTES)).toString()
-  const lines = readable(text, { colour: false }).split('\n')
+      ? readEnd(attemptFolder(studio.home, id, session.attempt).stdout, READ_BYTES)
+      : readPart(folder.transcript, Math.max(0, transcript - READ_BYTES), Math.min(transcript, READ_BYTES)).toString()
+  const lines = readable(mask.hide(text).slice(-LAST_BYTES), { colour: false }).split('\n')
   return lines.findLast(line => line.trim() !== '')?.trim() ?? null
 }
 
 const LAST_BYTES = 2_048
+/** A secret whose beginning is not read is not known as one: what is read before is not shown. */
+const READ_BYTES = 2 * LAST_BYTES
 
 function trackerOf({ spec }: Session, home: Home): Tracker | null {
   const { tracker } = sessionFolder(home, spec.id)
