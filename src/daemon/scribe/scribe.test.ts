@@ -242,7 +242,11 @@ test('an end that could not be told for a long time is told by whoever comes nex
   fs.rmSync(folder)
   fs.mkdirSync(folder) // Nothing can be put in its place, as on a full disk.
   ended(session)
-  for (let beat = 0; beat < 25; beat++) await clock.pass(30_000)
+  let beats = 0
+  await until('it was tried often enough', async () => {
+    await clock.pass(30_000)
+    return ++beats > 40
+  })
   fs.rmdirSync(folder)
   kill()
   await scribe.start()
