@@ -14,6 +14,8 @@ import { recoveryPage } from '../../views/pages/recovery-page.ts'
 import { statusPage } from '../../views/pages/status-page.ts'
 import { readTracker, type Tracker } from '../../views/pages/tracker.ts'
 import { viewOf } from '../../views/session-view.ts'
+import { remoteUrl } from '../../world/git/remote-url.ts'
+import { topAt } from '../../world/git/repository.ts'
 import { selfArgv } from '../../world/os/assets.ts'
 import { readEnd, readPart } from '../../world/os/files.ts'
 import { attemptFolder, sessionFolder } from '../../world/os/folders.ts'
@@ -115,6 +117,13 @@ function surroundingsOf({ spec, thread }: Session, { home, agents }: Studio): Pa
     program: selfArgv(),
     home: home.root === usual ? null : home.root,
     files: sessionFolder(home, spec.id).root,
+    repository: repositoryOf(spec),
     byHand: byHand === undefined || thread.id === null || program === undefined ? null : byHand(program, thread.id),
   }
+}
+
+function repositoryOf({ cwd, saving }: Session['spec']): { top: string; remote: string | null } | null {
+  const top = fs.existsSync(cwd) ? topAt(cwd)?.top : undefined
+  if (top === undefined) return null
+  return { top, remote: saving.push === null ? null : remoteUrl(top, saving.push) }
 }
