@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { RestoreRequest } from '../api/contract/requests.ts'
 import type { CheckpointView, RestoredView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
@@ -44,12 +45,18 @@ function checkpointIn(all: readonly Checkpoint[], number: number, { spec }: Sess
   throw refusal('no-checkpoint', `${spec.name} ${why}`, `oneshot checkpoints ${spec.name}`)
 }
 
-/** Nobody's files are taken from under their hands. */
-function assertStill({ spec }: Session, { store }: Host): void {
-  const atWork = store.live().find(other => other.spec.cwd === spec.cwd && !isIdle(other))
+/** Nobody's files are taken from under their hands, wherever in the working tree they are at work. */
+function assertStill({ spec }: Session, { store, checkpoints }: Pick<Host, 'store' | 'checkpoints'>): void {
+  const top = checkpoints.top(spec.cwd) ?? spec.cwd
+  const atWork = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
   if (atWork === undefined) return
-  const { name } = atWork.spec
-  throw refusal('session-alive', `${name} is at work in ${spec.cwd}`, `oneshot hold ${name}, then try again`)
+  const { name, cwd } = atWork.spec
+  throw refusal('session-alive', `${name} is at work in ${cwd}`, `oneshot hold ${name}, then try again`)
+}
+
+function isWithin(folder: string, top: string): boolean {
+  const way = path.relative(top, folder)
+  return way !== '..' && !way.startsWith(`..${path.sep}`)
 }
 
 async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>): Promise<T> {

@@ -51,6 +51,8 @@ export class Unkept extends Error {
 export interface Checkpoints {
   /** Whether there is a repository around this folder. Asked often: it costs a few looks at the disk, and starts nothing. */
   isPlace(cwd: string): boolean
+  /** The top of the working tree around this folder; null where there is none. It costs as little. */
+  top(cwd: string): string | null
   /**
    * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
    * since then, nor a record that matters. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the

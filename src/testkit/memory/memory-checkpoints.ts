@@ -35,6 +35,10 @@ export class MemoryCheckpoints implements Checkpoints {
     return this.#machine.repository !== null
   }
 
+  top(): string | null {
+    return this.#machine.repository === null ? null : '/'
+  }
+
   async save({ sessionId }: Keeping, occasion: Occasion): ReturnType<Checkpoints['save']> {
     const { trigger, attempt, at, record } = occasion
     const repository = this.#repository
