@@ -28,7 +28,7 @@ import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
-import { outlookOn } from './outlook.ts'
+import { outlookOn } from '../views/outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
@@ -76,7 +76,8 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/:id/tasks': nameTasks,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
-  'GET /v1/sessions/:id/outlook': async (host, _, id) => outlookOn(sessionOf(host, id), host.engine),
+  'GET /v1/sessions/:id/outlook': async (host, _, id) =>
+    outlookOn(sessionOf(host, id), host.engine.hasThread(sessionOf(host, id))),
   'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
   'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
 }

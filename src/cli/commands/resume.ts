@@ -1,8 +1,10 @@
 import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
+import { readOutlook } from '../../views/outlook.ts'
 import { transcriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isResumable } from '../../views/way-on.ts'
+import type { Home } from '../../world/os/home.ts'
 import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
@@ -35,26 +37,30 @@ export async function resume(line: Line, surroundings: Surroundings): Promise<nu
   const chosen = pickSession(surroundings, line.words[0], fits)
   if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
   const after = transcriptLength(home, chosen.id)
-  const client = await ensureDaemon(home)
-  if (screen.err.isTerminal && !screen.isQuiet && isResumable(chosen))
-    for (const text of outlookLines(chosen, await client.outlook(chosen.id), screen.err.paint)) screen.err.say(text)
+  if (!screen.isQuiet && (isResumable(chosen) || !isSupervised)) {
+    const outlook = await outlookFor(chosen, home, isSupervised)
+    for (const text of outlookLines(chosen, outlook, screen.err.paint)) screen.err.say(text)
+  }
   const resumed = await takeUp(chosen, line, surroundings, isSupervised)
   return showResumed(resumed.session, happened(resumed, screen.out.paint), line, surroundings, after)
 }
 
-/** With a supervisor it is looked up; without one that is not started only to look. */
 async function tellOnly(
   chosen: SessionView,
   line: Line,
   { home, screen }: Surroundings,
   isSupervised: boolean,
 ): Promise<number> {
-  const outlook: OutlookView = isSupervised
-    ? await (await ensureDaemon(home)).outlook(chosen.id)
-    : { found: ['no supervisor at work'], next: 'a supervisor is started, and looks at every session' }
+  const outlook = await outlookFor(chosen, home, isSupervised)
   if (line.has(OPTIONS.json)) screen.out.say(toJson({ session: chosen, ...outlook }))
   else for (const text of outlookLines(chosen, outlook, screen.out.paint)) screen.out.say(text)
   return 0
+}
+
+/** A supervisor is asked; where there is none, what is on disk tells it, and none is started only to look. */
+async function outlookFor({ id }: SessionView, home: Home, isSupervised: boolean): Promise<OutlookView> {
+  const known = isSupervised ? undefined : readOutlook(home, id)
+  return known ?? (await ensureDaemon(home)).outlook(id)
 }
 
 /** Brings back what is missing: the supervisor, the work, or both. */
