@@ -2,7 +2,8 @@ import type { CheckpointView, SessionView } from '../api/contract/session-view.t
 import { refusal } from '../api/contract/problems.ts'
 import { iso } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
-import { type Keeping, Unkept } from '../ports/checkpoints.ts'
+import { Unkept } from '../ports/checkpoints.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import type { Home } from '../world/os/home.ts'
 import { checkpointView } from './session-view.ts'
@@ -62,10 +63,6 @@ export function fetchKept(
   const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const signal = AbortSignal.timeout(300_000)
   return orRefuse(gitCheckpoints(home).fetch(cwd, from.remote, from.name, Object.fromEntries(defined), signal))
-}
-
-function keepingOf({ cwd, id, name }: SessionView): Keeping {
-  return { cwd, sessionId: id, name }
 }
 
 async function orRefuse<T>(deed: Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Pulse } from '../../views/pulse.ts'
+import { AGENT_FOLDER, isTaken } from '../../world/project/agent-folder.ts'
 import { LogCopier } from './log-copier.ts'
 import { Pen, type Written } from './pen.ts'
 import type { Studio } from './studio.ts'
@@ -123,6 +124,7 @@ export class Desk {
     this.#isStale = false
     this.#isBeatDue = false
     if (written.isWritten) this.#events.onWritten(session, written)
+    else if (isTaken(session.spec.cwd)) this.#fail(new Error(`${AGENT_FOLDER} is a file or a link, and is left alone`))
   }
 
   #tryToBeat(): Pulse | null {

@@ -252,3 +252,25 @@ test('an end that could not be told for a long time is told by whoever comes nex
   await scribe.start()
   await says('# ✔ done mute-task', 'STATUS.md')
 })
+
+test('a link in the place of the folder is told once, and trouble within it by the names of the files', async () => {
+  fs.symlinkSync(path.dirname(project), at())
+  const session = running(begin())
+  for (let turn = 0; turn < 3; turn++) await clock.pass(30_000)
+  await until('it is told', () => said.length > 0)
+  expect(said).toEqual([
+    `mute-task its files in ${project} cannot be written: .agent is a file or a link, and is left alone`,
+  ])
+  fs.rmSync(at())
+  await says('# ● running', 'STATUS.md')
+  const page = fs.realpathSync(at('STATUS.md'))
+  fs.rmSync(page)
+  fs.mkdirSync(page)
+  ended(session)
+  await until('it is told', async () => {
+    await clock.pass(30_000)
+    return said.length > 1
+  })
+  expect(said[1]).toContain('STATUS.md')
+  expect(said[1]).not.toContain('/proc/')
+})
