@@ -59,7 +59,7 @@ test('a secret that lies where a text is cut is hidden whole', async () => {
 })
 
 test('while it is at work, it tells what was said so far', async () => {
-  expect(JSON.parse(await recordOf('do it', {}, { said: 'I begin with the tests.\n' }))).toMatchObject({
-    lastWord: 'I begin with the tests.\n',
+  expect(JSON.parse(await recordOf('do it', {}, { said: '── attempt 1\nI begin with the tests.\n' }))).toMatchObject({
+    lastWord: 'I begin with the tests.',
   })
 })

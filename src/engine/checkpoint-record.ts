@@ -2,6 +2,7 @@ import type { Session } from '../core/session.ts'
 import { secretsIn } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import type { Work } from '../ports/work.ts'
+import { withoutNotes } from './without-notes.ts'
 
 /** How much of what was asked for is written down with each checkpoint. */
 const LONGEST_GOAL = 20_000
@@ -87,7 +88,7 @@ function goalOf({ spec, messages }: Session, work: Work, hide: (text: string) =>
 
 /** While it is at work, what it said so far. Of that more is read than is kept, for the same reason. */
 function lastWordOf({ spec, lastWord }: Session, work: Work, hide: (text: string) => string): string | null {
-  const text = hide(lastWord?.text ?? work.lastWords(spec.id, 2 * LONGEST_WORD)).slice(-LONGEST_WORD)
+  const text = hide(lastWord?.text ?? withoutNotes(work.lastWords(spec.id, 2 * LONGEST_WORD))).slice(-LONGEST_WORD)
   return text === '' ? null : text
 }
 

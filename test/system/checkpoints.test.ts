@@ -248,7 +248,7 @@ describe('when the machine is lost', () => {
     expect(fs.existsSync(house.path('notes.txt'))).toBe(false)
     expect(await house.ok('resume', 'far', '--from', 'origin')).toBe('demo-far')
     await until('it has read what was done', async () =>
-      (await house.ok('log', 'far')).includes('I will work on') ? true : undefined,
+      (await house.ok('log', 'far')).includes('You take over work') ? true : undefined,
     )
     expect(fs.readFileSync(house.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
     const log = await house.ok('log', 'far')

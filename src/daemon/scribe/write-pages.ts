@@ -12,14 +12,13 @@ import { hashOf, lastStatePage } from '../../views/pages/last-state-page.ts'
 import type { Material } from '../../views/pages/material.ts'
 import { recoveryPage } from '../../views/pages/recovery-page.ts'
 import { statusPage } from '../../views/pages/status-page.ts'
-import { readTracker, type Tracker } from '../../views/pages/tracker.ts'
 import { viewOf } from '../../views/session-view.ts'
 import { remoteUrl } from '../../world/git/remote-url.ts'
 import { topAt } from '../../world/git/repository.ts'
 import { selfArgv } from '../../world/os/assets.ts'
 import { readEnd, readPart } from '../../world/os/files.ts'
 import { attemptFolder, sessionFolder } from '../../world/os/folders.ts'
-import type { Home } from '../../world/os/home.ts'
+import { readTracked } from '../../world/os/tracker-file.ts'
 import { replaceIn } from '../../world/project/agent-folder.ts'
 import type { Folder } from '../../world/project/open-folder.ts'
 import type { Note } from './note.ts'
@@ -42,7 +41,7 @@ export function writePages(folder: Folder, writing: Writing, studio: Studio): No
   const now = studio.clock.now()
   // Secrets are hidden in what the pages are made of, too: they cut texts to size.
   const material = hideWithin(gather(writing, studio, now), writing.mask)
-  const tracker = hideWithin(trackerOf(session, studio.home), writing.mask)
+  const tracker = hideWithin(readTracked(studio.home, session.spec.id), writing.mask)
   const tasks = { name: session.spec.name, tasks: material.session.tasks, tracker }
   const hash = hashOf(tasks)
   const state = note.state?.hash === hash ? note.state : { hash, at: now }
@@ -101,13 +100,6 @@ function lastWords(session: Session, mask: Mask, studio: Studio): string | null 
 const LAST_BYTES = 2_048
 /** A secret whose beginning is not read is not known as one: what is read before is not shown. */
 const READ_BYTES = 2 * LAST_BYTES
-
-function trackerOf({ spec }: Session, home: Home): Tracker | null {
-  const { tracker } = sessionFolder(home, spec.id)
-  return fs.existsSync(tracker) ? readTracker(readPart(tracker, 0, LARGEST_TRACKER).toString()) : null
-}
-
-const LARGEST_TRACKER = 1_048_576
 
 function surroundingsOf({ spec, thread }: Session, { home, agents }: Studio): Parameters<typeof recoveryPage>[1] {
   const usual = path.join(os.homedir(), '.local', 'state', 'oneshot')
