@@ -2,9 +2,10 @@ import { TRIGGERS, type Trigger } from '../core/checkpoint.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
-import { reasonIn, Trouble } from '../lib/trouble.ts'
+import { Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { type Kept, Unkept } from '../ports/checkpoints.ts'
+import { failureOf, tell } from './checkpoint-signals.ts'
 import { EditWatch } from './edit-watch.ts'
 import { keepingOf } from '../ports/keeping-of.ts'
 import { occasionOf } from './occasion.ts'
@@ -17,8 +18,6 @@ const PATIENCE: Duration = 120_000
 const START_PATIENCE: Duration = 10_000
 /** What did not work is tried again after this, while it is wanted. */
 const TRY_AGAIN: Duration = 60_000
-/** What could not be saved for so long is not tried again until there is another reason to. */
-const GIVE_UP_AFTER: Duration = 3_600_000
 /** The next attempt has begun by then. */
 const AFTER_RESTART: Duration = 250
 /** One message or task is seldom the last. */
@@ -199,16 +198,4 @@ export class Safekeeper {
     const { checkpoints, clock, onTrouble } = this.#world
     await checkpoints.thin(keepingOf(spec), clock.now()).catch(cause => onTrouble(spec.id, cause))
   }
-}
-
-/** One that was made by a supervisor that did not live to tell of it is news, too. */
-function tell({ checkpoint }: Kept, at: Instant, { saved }: Session): Signal {
-  const isNews = saved.last === null || saved.last.number < checkpoint.number
-  return isNews ? { at, type: 'checkpoint.saved', checkpoint } : { at, type: 'checkpoint.unneeded' }
-}
-
-function failureOf(cause: unknown, at: Instant, { saved }: Session): Signal {
-  const isHopeless = cause instanceof Unkept || (cause instanceof Trouble && !cause.mayHelpToRetry)
-  const isTooOld = saved.wanted !== null && at - saved.wanted.at > GIVE_UP_AFTER
-  return { at, type: 'checkpoint.failed', reason: reasonIn(cause), isFinal: isHopeless || isTooOld }
 }
