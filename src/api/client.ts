@@ -8,6 +8,7 @@ import type {
   AdoptRequest,
   CleanRequest,
   NotifyTestRequest,
+  RestoreKeptRequest,
   RestoreRequest,
   ResumeRequest,
   RunRequest,
@@ -47,6 +48,7 @@ export interface Client {
   checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
   /** Brings one back; where to, and what was saved of what was there before. */
   restore(id: string, request: RestoreRequest): Promise<RestoredView>
+  restoreKept(request: RestoreKeptRequest): Promise<RestoredView>
   /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
   tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
@@ -65,7 +67,7 @@ const LONG_PATIENCE: Duration = 60_000
 const GIT_PATIENCE: Duration = 300_000
 
 export function connect(socket: string): Client {
-  const get = <T>(path: string) => call<T>(socket, { method: 'GET', path, patience: SHORT_PATIENCE })
+  const get = <T>(path: string, patience = SHORT_PATIENCE) => call<T>(socket, { method: 'GET', path, patience })
   const post = <T>(path: string, body: unknown, patience: Duration) =>
     call<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), patience })
   return {
@@ -82,11 +84,12 @@ export function connect(socket: string): Client {
     stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
-    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`),
+    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_PATIENCE),
     adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
     checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
     restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
+    restoreKept: request => post('/v1/restore', request, GIT_PATIENCE),
     tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
     clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
     testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),

@@ -38,6 +38,13 @@ function latest(session: SessionView): string {
 function ofDirectory(likeliest: readonly SessionView[], cwd: string): SessionView {
   const found = likeliest.find(session => session.cwd === cwd)
   if (found !== undefined) return found
+  const above = likeliest.find(session => cwd.startsWith(`${session.cwd}/`))
+  if (above !== undefined)
+    throw refusal(
+      'no-session',
+      `there is no session in this directory (${cwd})`,
+      `${above.name} is in ${above.cwd}: name it`,
+    )
   const hint =
     likeliest.length === 0
       ? 'start one with oneshot run "..." or oneshot run -- COMMAND'

@@ -62,7 +62,9 @@ export interface Saving {
 /** What is known of a session's checkpoints without asking git. */
 export interface Saved {
   /** The newest one. */
-  readonly last: Pick<Checkpoint, 'number' | 'commit' | 'at' | 'trigger'> | null
+  readonly last:
+    | (Pick<Checkpoint, 'number' | 'commit' | 'at' | 'trigger'> & Partial<Pick<Checkpoint, 'leftOut'>>)
+    | null
   /** Why the last try came to nothing; null when it did not. */
   readonly trouble: string | null
   /** What is to be saved next, whoever supervises by then; null when nothing is. */

@@ -84,5 +84,5 @@ const TASK_STATES: { readonly [S in Task['state']]: string } = { open: 'is open'
 function describeCheckpoint({ number, trigger, change, leftOut }: Checkpoint): string {
   const { files, added, removed } = change
   const what = `${files} ${files === 1 ? 'file' : 'files'}, +${added} −${removed}`
-  return [`checkpoint ${number} (${trigger}): ${what}`, ...leftOut].join('; ')
+  return [`checkpoint ${number} (${trigger}): ${what}`, ...leftOut.map(sentence => `left out: ${sentence}`)].join('; ')
 }

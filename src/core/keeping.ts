@@ -6,8 +6,8 @@ import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
 
 export function rememberCheckpoint(session: Session, { at, checkpoint }: SignalOf<'checkpoint.saved'>): Step {
-  const { number, commit, trigger } = checkpoint
-  const last = { number, commit, at: checkpoint.at, trigger }
+  const { number, commit, trigger, leftOut } = checkpoint
+  const last = { number, commit, at: checkpoint.at, trigger, ...(leftOut.length > 0 && { leftOut }) }
   return step(withSaved(session, { last, trouble: null, wanted: stillWanted(session, at) }), [
     { at, type: 'checkpoint.saved', checkpoint },
   ])

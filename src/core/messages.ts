@@ -32,15 +32,22 @@ export function wakeToRead(session: In<'ended'>, signal: SignalOf<'user.message'
 }
 
 /** Takes an ended session up again where it was left: what is unread is read, what was broken off goes on. */
-export function wakeToGoOn(session: In<'ended'>, signal: SignalOf<'user.resume'>): Step {
+export function wakeToGoOn(ended: In<'ended'>, signal: SignalOf<'user.resume'>): Step {
+  const session = moved(ended, signal)
   return wake(session, signal, nothing(session))
 }
 
 /** The person has done what was asked of them, or does not want to wait. */
-export function goOn(session: Session, { at }: SignalOf<'user.resume'>): Step {
+export function goOn(session: Session, signal: SignalOf<'user.resume'>): Step {
+  const { at } = signal
   if (!isIdle(session)) return nothing(session)
-  const woken = launch({ ...rested(session, at), forgivenAt: at }, at)
+  const woken = launch({ ...rested(moved(session, signal), at), forgivenAt: at }, at)
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
+}
+
+/** Its project may have been moved to another folder. */
+function moved<S extends Session>(session: S, { cwd }: SignalOf<'user.resume'>): S {
+  return cwd === undefined ? session : { ...session, spec: { ...session.spec, cwd } }
 }
 
 /** Somebody else may have gone on in its conversation meanwhile. */

@@ -72,7 +72,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
   /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
   | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
-  | { readonly type: 'user.resume'; readonly heard?: number }
+  /** `cwd`: where its project is by now. */
+  | { readonly type: 'user.resume'; readonly heard?: number; readonly cwd?: string }
   | { readonly type: 'user.stop' }
   /** It is to stand still until it is resumed. */
   | { readonly type: 'user.hold'; readonly reason: string }

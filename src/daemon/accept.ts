@@ -143,11 +143,10 @@ function promptOf(request: RunRequest, agent: Agent): Uint8Array | null {
   return prompt
 }
 
-export function assertFolder(cwd: string): void {
+export function assertFolder(cwd: string, hint = 'give an existing folder with --cwd'): void {
   const stat = fs.statSync(cwd, { throwIfNoEntry: false })
-  if (stat === undefined)
-    throw refusal('cwd-missing', `the folder ${cwd} does not exist`, 'give an existing folder with --cwd')
-  if (!stat.isDirectory()) throw refusal('cwd-missing', `${cwd} is not a folder`, 'give a folder with --cwd')
+  if (stat === undefined) throw refusal('cwd-missing', `the folder ${cwd} does not exist`, hint)
+  if (!stat.isDirectory()) throw refusal('cwd-missing', `${cwd} is not a folder`, hint)
 }
 
 /** The program as an absolute path, so that it is the same at every restart. */
@@ -228,7 +227,7 @@ function nameOf(request: RunRequest, task: string, sessions: readonly Session[])
 }
 
 /** Ten characters are short enough for a socket's path and enough never to meet again. */
-function newId(): string {
+export function newId(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
   return Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join('')
 }

@@ -4,13 +4,13 @@ import type { OutlookView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Checkpoint } from '../core/checkpoint.ts'
 import type { Autonomy, Spec } from '../core/session.ts'
-import { keepingOf } from '../ports/keeping-of.ts'
 import type { Legacy } from '../engine/legacy.ts'
 import { iso } from '../lib/time.ts'
-import { reasonIn, Trouble } from '../lib/trouble.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import { type Record, readRecord, renamed } from './estate-record.ts'
+import { orRefuse } from './keep.ts'
+import { lookAround, moveInOrNot, type Place } from './move-in.ts'
 
 /** What is left of a session where only its checkpoints are, and how to go on with it. */
 export interface Estate {
@@ -28,33 +28,34 @@ interface Host {
 export async function estateOf(request: AdoptRequest, host: Host): Promise<Estate> {
   const { sessionId, name, run } = request
   const keeping = { cwd: run.cwd, sessionId, name }
-  const last = (await host.checkpoints.list(keeping)).at(-1)
+  const last = (await orRefuse('cannot-restore', host.checkpoints.list(keeping))).at(-1)
   if (last === undefined)
     throw refusal('no-checkpoint', `nothing is kept of ${name} here`, 'fetch it: oneshot resume NAME --from REMOTE')
   const text = await host.checkpoints.record(keeping, last.commit)
   const record = readRecord(text)
   if (record === null)
     throw refusal('cannot-restore', `what was written down with the checkpoints of ${name} cannot be read`)
-  const { agent } = record.session
-  if (!AGENT_KINDS.includes(agent))
-    throw refusal('agent-unknown', `${name} is of the agent ${agent}, which is not known here`)
-  if (record.goal.length === 0 || !host.agents(agent).takesPrompt)
-    throw refusal('cannot-restore', `${name} was a command, and is not started twice`, `oneshot restore ${name}`)
-  if (record.state === 'done')
-    throw refusal(
-      'session-done',
-      `${name} was done`,
-      `look at it: oneshot restore, or give it to somebody: oneshot run`,
-    )
+  assertGoesOn(record, name, host)
   const thread = threadHere(record, request, host)
+  const place = await lookAround(keeping, last, host.checkpoints)
   return {
-    outlook: outlookOn(record, last, thread),
+    outlook: outlookOn(record, { last, thread, place }),
     request: { ...run, ...requestOf(record, thread, run.autonomy) },
     legacy: spec => ({
       ...legacyOf(record, last),
       moveIn: () => moveInOrNot(spec, { last, record: renamed(text, spec) }, host.checkpoints),
     }),
   }
+}
+
+function assertGoesOn({ session, goal, state }: Record, name: string, { agents }: Host): void {
+  const { agent } = session
+  if (!AGENT_KINDS.includes(agent))
+    throw refusal('agent-unknown', `${name} is of the agent ${agent}, which is not known here`)
+  const files = `its files: oneshot restore ${name}`
+  if (goal.length === 0 || !agents(agent).takesPrompt)
+    throw refusal('cannot-restore', `${name} was a command, and is not started twice`, files)
+  if (state === 'done') throw refusal('session-done', `${name} was done`, files)
 }
 
 /** Its conversation, if the agent on this machine knows it. */
@@ -87,7 +88,13 @@ function lesser(one: Autonomy, other: Autonomy): Autonomy {
   return order[Math.min(order.indexOf(one), order.indexOf(other))] ?? 'ask'
 }
 
-function outlookOn(record: Record, last: Checkpoint, thread: string | null): OutlookView {
+interface Prospect {
+  readonly last: Checkpoint
+  readonly thread: string | null
+  readonly place: Place
+}
+
+function outlookOn(record: Record, { last, thread, place }: Prospect): OutlookView {
   const open = record.tasks.filter(({ state }) => state !== 'done').map(({ title }) => title)
   const { agent, argv } = record.session
   const why = record.reason === null ? '' : `: ${record.reason}`
@@ -100,12 +107,19 @@ function outlookOn(record: Record, last: Checkpoint, thread: string | null): Out
         : [`${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, 3).join('; ')}`]),
       ...(argv.length === 0 ? [] : [`arguments, which are not taken over from elsewhere: ${argv.join(' ')}`]),
     ],
-    next: `${agent}: the working tree becomes that of checkpoint ${last.number}, on a branch of its own; then ${
+    next: `${agent}: ${PLACES[place](last)}; then ${
       thread === null
         ? 'a fresh conversation begins, which is told what was done'
         : 'the agent goes on in that conversation'
     }`,
   }
+}
+
+const PLACES: { readonly [P in Place]: (last: Checkpoint) => string } = {
+  same: ({ number }) => `the working tree is that of checkpoint ${number} already, and stays`,
+  here: ({ number }) => `the working tree becomes that of checkpoint ${number}, and the branch stays`,
+  branch: ({ number, head }) =>
+    `the working tree becomes that of checkpoint ${number}, on a new branch at ${head?.slice(0, 10)}, where it was made`,
 }
 
 function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint): Omit<Legacy, 'moveIn'> {
@@ -115,47 +129,4 @@ function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint)
     tasks: tasks.map(task => ({ ...task, source: 'user' })),
     reason: reason ?? `the machine it was at work on was last heard of ${iso(at)}`,
   }
-}
-
-interface Source {
-  readonly last: Checkpoint
-  /** What is known of it goes on being written down, from the first moment on. */
-  readonly record: string
-}
-
-async function moveInOrNot(spec: Spec, source: Source, checkpoints: Checkpoints): Promise<void> {
-  try {
-    await moveIn(spec, source, checkpoints)
-  } catch (cause) {
-    await checkpoints.forget(keepingOf(spec)).catch(() => undefined) // It is in nobody's way.
-    throw cause instanceof Trouble ? refusal('cannot-restore', reasonIn(cause)) : cause
-  }
-}
-
-/** Over nothing but what is committed: whoever has changes of their own here keeps them. */
-async function moveIn(spec: Spec, { last, record }: Source, checkpoints: Checkpoints): Promise<void> {
-  const keeping = keepingOf(spec)
-  const save = async (): Promise<Checkpoint> => {
-    const occasion = {
-      trigger: 'start',
-      attempt: 0,
-      at: Date.now(),
-      record,
-      isRecordNews: false,
-      isVisible: false,
-    } as const
-    return (await checkpoints.save(keeping, occasion, new AbortController().signal)).checkpoint
-  }
-  const found = await save()
-  const { files } = await checkpoints.change(keeping, found.commit, last.commit)
-  if (files === 0) return
-  if (found.change.files > 0)
-    throw refusal(
-      'cannot-restore',
-      `the working tree in ${spec.cwd} has changes of its own`,
-      'commit or stash them, or go on in a fresh clone',
-    )
-  if (last.head !== null && last.head !== found.head)
-    await checkpoints.switchTo(spec.cwd, `oneshot/${spec.name}-${spec.id}`, last.head)
-  await checkpoints.restoreHere(keeping, last, await save())
 }

@@ -27,27 +27,30 @@ export async function saveNow(
 
 export async function bringBack(session: Session, request: RestoreRequest, host: Host): Promise<RestoredView> {
   const { engine, checkpoints } = host
-  const all = await checkpoints.list(keepingOf(session.spec))
-  const checkpoint = checkpointIn(all, request.checkpoint, session)
-  if (request.here === true) assertStill(session, host)
+  const all = await orRefuse('cannot-restore', checkpoints.list(keepingOf(session.spec)))
+  const checkpoint = checkpointIn(all, request.checkpoint, session.spec.name)
+  if (request.here === true) assertStill(session.spec.cwd, host)
   const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
   const worktree = request.worktree ?? null
   const whither = request.here === true ? 'here' : { branch, worktree }
-  const { before, missing } = await orRefuse('cannot-restore', engine.keepers.restore(session, checkpoint, whither))
-  const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), missing }
+  const restored = engine.keepers.restore(session, checkpoint, whither)
+  const beside = `oneshot restore ${session.spec.name}@${checkpoint.number} --worktree DIR`
+  const hint = whither === 'here' ? `move it away and try again, or: ${beside}` : undefined
+  const { before, files, missing } = await orRefuse('cannot-restore', restored, hint)
+  const view = { checkpoint: checkpointView(checkpoint), before: before && checkpointView(before), files, missing }
   return whither === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...whither }
 }
 
-function checkpointIn(all: readonly Checkpoint[], number: number, { spec }: Session): Checkpoint {
+export function checkpointIn(all: readonly Checkpoint[], number: number, name: string): Checkpoint {
   const found = all.find(checkpoint => checkpoint.number === number)
   if (found !== undefined) return found
   const why = all.length === 0 ? 'has no checkpoints' : `has no checkpoint ${number}`
-  throw refusal('no-checkpoint', `${spec.name} ${why}`, `oneshot checkpoints ${spec.name}`)
+  throw refusal('no-checkpoint', `${name} ${why}`, `oneshot checkpoints ${name}`)
 }
 
 /** Nobody's files are taken from under their hands, wherever in the working tree they are at work. */
-function assertStill({ spec }: Session, { store, checkpoints }: Pick<Host, 'store' | 'checkpoints'>): void {
-  const top = checkpoints.top(spec.cwd) ?? spec.cwd
+export function assertStill(folder: string, { store, checkpoints }: Pick<Host, 'store' | 'checkpoints'>): void {
+  const top = checkpoints.top(folder) ?? folder
   const atWork = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
   if (atWork === undefined) return
   const { name, cwd } = atWork.spec
@@ -59,11 +62,12 @@ function isWithin(folder: string, top: string): boolean {
   return way !== '..' && !way.startsWith(`..${path.sep}`)
 }
 
-async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>): Promise<T> {
+export async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>, hint?: string): Promise<T> {
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal(code, reasonIn(cause))
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Trouble) throw refusal(code, reasonIn(cause), hint)
     throw cause
   }
 }

@@ -13,6 +13,7 @@ import {
   parseAdoptRequest,
   parseCleanRequest,
   parseNotifyTestRequest,
+  parseRestoreKeptRequest,
   parseRestoreRequest,
   parseResumeRequest,
   parseRunRequest,
@@ -22,12 +23,14 @@ import {
 import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Legacy } from '../engine/legacy.ts'
+import { isRefusal } from '../lib/refusal.ts'
 import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
 import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
+import { filesSince } from './files-since.ts'
 import { outlookOn } from '../views/outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import { taskViews } from '../views/tasks.ts'
@@ -35,6 +38,7 @@ import type { Home } from '../world/os/home.ts'
 import { readTracked } from '../world/os/tracker-file.ts'
 import { tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
+import { restoreKept } from './restore-kept.ts'
 import { estateOf } from './estate.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
@@ -70,14 +74,14 @@ export const ROUTES: Readonly<Record<string, Answer>> = {
   'POST /v1/sessions/adopt': takeOver,
   'POST /v1/sessions/clean': clean,
   'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
+  'POST /v1/restore': (host, body) => restoreKept(parseRestoreKeptRequest(body), host),
   'POST /v1/notify/test': testNotify,
   'POST /v1/sessions/:id/stop': stop,
   'POST /v1/sessions/:id/messages': send,
   'POST /v1/sessions/:id/tasks': nameTasks,
   'POST /v1/sessions/:id/resume': resume,
   'POST /v1/sessions/:id/hold': hold,
-  'GET /v1/sessions/:id/outlook': async (host, _, id) =>
-    outlookOn(sessionOf(host, id), host.engine.hasThread(sessionOf(host, id))),
+  'GET /v1/sessions/:id/outlook': (host, _, id) => outlook(host, id),
   'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
   'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
 }
@@ -117,9 +121,16 @@ async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) =>
 async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookView; session: SessionView | null }> {
   const request = parseAdoptRequest(body)
   const estate = await estateOf(request, host)
-  const { outlook } = estate
-  if (request.dryRun === true) return { outlook, session: null }
-  return { outlook, session: await begin(host, estate.request, spec => estate.legacy(spec)) }
+  const holder = host.store.live().find(({ spec }) => spec.name === request.name)
+  if (holder !== undefined)
+    throw refusal(
+      'name-taken',
+      `a session called ${request.name} is already ${holder.phase.name}`,
+      `oneshot stop ${request.name}, then try again`,
+    )
+  const { outlook: prospect } = estate
+  if (request.dryRun === true) return { outlook: prospect, session: null }
+  return { outlook: prospect, session: await begin(host, estate.request, spec => estate.legacy(spec)) }
 }
 
 /** A session's panes go by its name: they are closed before another can have it. */
@@ -156,7 +167,7 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
 }
 
 async function resume(host: Host, body: unknown, id: string): Promise<SessionView> {
-  const { env = {} } = parseResumeRequest(body)
+  const request = parseResumeRequest(body)
   const { spec, phase } = sessionOf(host, id)
   const { name } = spec
   if (phase.name === 'ended') {
@@ -169,10 +180,25 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
   const isUp = untilStarted(host.engine, id)
-  const goOn = (): Promise<void> => host.engine.resume(id, env)
-  await (phase.name === 'ended' ? wakeBy(goOn, host, id) : goOn())
+  if (request.cwd !== undefined) assertFolder(request.cwd)
+  const goOn = (): Promise<void> => host.engine.resume(id, request)
+  await (phase.name === 'ended' ? wakeBy(goOn, host, id, request.cwd) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)
+}
+
+/** With what has become of its files, and with what it would be refused for. */
+async function outlook(host: Host, id: string): Promise<OutlookView> {
+  const session = sessionOf(host, id)
+  const { found, next } = outlookOn(session, host.engine.hasThread(session))
+  const files = await filesSince(session, host.checkpoints)
+  try {
+    if (session.phase.name === 'ended') await assertWakable(host, id)
+    return { found: [...found, ...files], next }
+  } catch (cause) {
+    if (!isRefusal(cause)) throw cause
+    return { found: [...found, ...files], next: `nothing: ${cause.message} (${cause.hint})` }
+  }
 }
 
 async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskView[]> {
@@ -191,18 +217,18 @@ async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {
 }
 
 /** One at a time with new ones: a session that wakes needs its name and its folder back. */
-function wakeBy<T>(deed: () => Promise<T>, host: Host, id: string): Promise<T> {
+function wakeBy<T>(deed: () => Promise<T>, host: Host, id: string, cwd?: string): Promise<T> {
   return host.admission.pass('run', async () => {
-    await assertWakable(host, id)
+    await assertWakable(host, id, cwd)
     return await deed()
   })
 }
 
-async function assertWakable(host: Host, id: string): Promise<void> {
+async function assertWakable(host: Host, id: string, cwd?: string): Promise<void> {
   await host.assertReady()
   await settleEnded(host)
   const { spec, thread } = sessionOf(host, id)
-  assertFolder(spec.cwd)
+  assertFolder(cwd ?? spec.cwd, `if its project was moved: oneshot resume ${spec.name} --cwd DIR`)
   const others = host.store.live().filter(other => other.spec.id !== id)
   if (thread.id !== null) assertThreadFree({ agent: spec.agent, thread: thread.id }, others)
   const holder = others.find(other => other.spec.name === spec.name)

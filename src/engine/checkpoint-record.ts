@@ -1,6 +1,7 @@
 import type { Session } from '../core/session.ts'
 import { secretsIn } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
+import type { Agent } from '../ports/agent.ts'
 import type { Work } from '../ports/work.ts'
 import { withoutNotes } from './without-notes.ts'
 
@@ -33,7 +34,7 @@ export interface CheckpointRecord {
 }
 
 /** As JSON. It may be pushed to where others read it: secrets are hidden in it. */
-export function checkpointRecord(session: Session, work: Work): string {
+export function checkpointRecord(session: Session, work: Work, program: Agent['program'] = ''): string {
   const { spec, thread, phase, tasks } = session
   const mask = new Mask(secretsIn(work.environment(spec.id)))
   const hide = (text: string): string => mask.hide(text)
@@ -48,7 +49,7 @@ export function checkpointRecord(session: Session, work: Work): string {
       agent,
       title: hide(title),
       cwd,
-      argv: hideInWords(argv.slice(1), mask),
+      argv: hideInWords(argv.slice(typeof program === 'string' ? 1 : Math.max(1, program.length)), mask),
       autonomy,
       model,
       effort,

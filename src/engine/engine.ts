@@ -157,8 +157,11 @@ export class Engine {
     return number
   }
 
-  /** Takes a session up that has ended, rests or waits for a person; with other variables from now on, if there are any. */
-  async resume(id: string, env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /** Takes a session up that has ended, rests or waits for a person; with other variables or in another folder from now on. */
+  async resume(
+    id: string,
+    { env = {}, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
+  ): Promise<void> {
     await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
       const session = this.#world.store.load(id)
@@ -166,6 +169,7 @@ export class Engine {
       const wish: Signal = {
         at: this.#world.clock.now(),
         type: 'user.resume',
+        ...(cwd !== undefined && { cwd }),
         ...count(session, this.#attendant.worldOf(session)),
       }
       if (Object.keys(env).length > 0) await this.#world.work.changeEnvironment(id, env)

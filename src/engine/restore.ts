@@ -10,6 +10,8 @@ export type Whither = 'here' | { readonly branch: string; readonly worktree: str
 /** What was in the working tree before, if that was touched; and what could not be brought back, one sentence each. */
 export interface Restored {
   readonly before: Checkpoint | null
+  /** How many files of the working tree are different from before; null when it was not touched. */
+  readonly files: number | null
   readonly missing: readonly string[]
 }
 
@@ -24,9 +26,11 @@ export async function restore(
   const { id } = session.spec
   if (whither !== 'here') {
     const missing = await safekeeper.alone(id, () => checkpoints.restoreBeside(keeping, checkpoint, whither))
-    return { before: null, missing }
+    return { before: null, files: null, missing: [...checkpoint.leftOut, ...missing] }
   }
   const { checkpoint: before } = await safekeeper.now(id, 'restore')
   const missing = await safekeeper.alone(id, () => checkpoints.restoreHere(keeping, checkpoint, before))
-  return { before, missing }
+  const absent = checkpoint.leftOut.filter(sentence => !missing.some(told => told.startsWith(sentence)))
+  const { files } = await checkpoints.change(keeping, before.commit, checkpoint.commit)
+  return { before, files, missing: [...missing, ...absent] }
 }

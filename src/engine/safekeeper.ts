@@ -181,11 +181,11 @@ export class Safekeeper {
   }
 
   async #save(session: Session, trigger: Trigger, limit: Duration): Promise<Kept> {
-    const { checkpoints, clock, store, work } = this.#world
+    const { agents, checkpoints, clock, store, work } = this.#world
     store.assertEpoch()
     const began = clock.awake()
     const { spec } = session
-    const occasion = occasionOf(session, trigger, { clock, work })
+    const occasion = occasionOf(session, trigger, { agents, clock, work })
     const save = (signal: AbortSignal): Promise<Kept> => checkpoints.save(keepingOf(spec), occasion, signal)
     const given = { clock, limit, doing: 'making a checkpoint', ending: this.#ending.signal }
     const kept = await withLimit(save, given)

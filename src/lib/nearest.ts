@@ -6,7 +6,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map(candidate => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits)
   const best = ranked[0]
-  const limit = word.length <= 3 ? 1 : Math.ceil(word.length / 3)
+  const limit = word.length <= 5 ? 1 : Math.floor(word.length / 3)
   return best && best.edits <= limit ? best.candidate : undefined
 }
 

@@ -7,6 +7,8 @@ export interface Keeping {
   readonly sessionId: string
   /** Of the session. Together with the id it names the ref: `refs/oneshot/NAME/ID`. */
   readonly name: string
+  /** The permissions that files brought back do not get. Absent: the usual 022. */
+  readonly umask?: number
 }
 
 /** What is written down with a checkpoint. */
@@ -72,10 +74,14 @@ export interface Checkpoints {
    * remote has come further with it.
    */
   fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void>
+  /** The names of the remotes that the repository of this folder knows. */
+  remotes(cwd: string): Promise<string[]>
   /** The sessions of which something is kept in the repository of this folder, by their last checkpoint, the newest first. */
   find(cwd: string, name?: string): Promise<Found[]>
   /** What is different between two of them, as git shows it. */
   diff(keeping: Keeping, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
+  /** What the working tree has become since a checkpoint, or has beside HEAD, in numbers; and what HEAD is. Keeps nothing. */
+  compare(keeping: Keeping, since: Checkpoint | null): Promise<{ change: Change; head: string | null }>
   /** In numbers. */
   change(keeping: Keeping, from: string, to: string): Promise<Change>
   /**
@@ -94,7 +100,7 @@ export interface Checkpoints {
    */
   restoreHere(keeping: Keeping, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]>
   /** Goes over to a new branch at this commit. Only in a working tree without changes of its own. */
-  switchTo(cwd: string, branch: string, commit: string): Promise<void>
+  switchTo(keeping: Keeping, branch: string, commit: string): Promise<void>
   /** The subjects of the commits that HEAD has and this one has not, newest first, at most so many. */
   commits(cwd: string, since: string, limit: number): Promise<string[]>
   /** Forgets all that was kept of a session; the repository's own history stays. */

@@ -8,8 +8,10 @@ import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import type { Home } from '../world/os/home.ts'
 import { checkpointView } from './session-view.ts'
 
+type Whose = Pick<SessionView, 'cwd' | 'id' | 'name'>
+
 /** All checkpoints of a session, oldest first, from its repository alone. */
-export async function readCheckpoints(home: Home, session: SessionView): Promise<CheckpointView[]> {
+export async function readCheckpoints(home: Home, session: Whose): Promise<CheckpointView[]> {
   const all = await orRefuse(gitCheckpoints(home).list(keepingOf(session)))
   return all.map(checkpointView)
 }
@@ -37,20 +39,31 @@ export async function findKept(
   home: Home,
   cwd: string,
   name: string | null,
-): Promise<{ name: string; sessionId: string; at: string }[]> {
+): Promise<{ name: string; sessionId: string; at: string; isResumable: boolean }[]> {
   const checkpoints = gitCheckpoints(home)
   if (!checkpoints.isPlace(cwd)) return []
   const found = await orRefuse(checkpoints.find(cwd, name ?? undefined))
-  return found.filter(isReadable).map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
+  return found.map(({ name: whole, sessionId, last, record }) => ({
+    name: whole,
+    sessionId,
+    at: iso(last.at),
+    isResumable: tellsOfSession(record),
+  }))
 }
 
-/** One that was broken off while it was begun tells nothing, and stands in the way of the one that it was made from. */
-function isReadable({ record }: { record: string }): boolean {
+/** What was there before a restore, or was broken off while it was begun, tells nothing to go on with: only files. */
+function tellsOfSession(record: string): boolean {
   try {
     return typeof (JSON.parse(record) as { session?: unknown }).session === 'object'
   } catch {
     return false
   }
+}
+
+/** The remotes of the repository around this folder; null where there is none. */
+export async function remotesAt(home: Home, cwd: string): Promise<string[] | null> {
+  const checkpoints = gitCheckpoints(home)
+  return checkpoints.isPlace(cwd) ? await orRefuse(checkpoints.remotes(cwd)) : null
 }
 
 /** Brings what is kept on a remote into the repository around this folder. */
@@ -65,11 +78,17 @@ export function fetchKept(
   return orRefuse(gitCheckpoints(home).fetch(cwd, from.remote, from.name, Object.fromEntries(defined), signal))
 }
 
+/** Forgets what was fetched only to be looked at. */
+export async function forgetKept(home: Home, cwd: string, kept: { name: string; sessionId: string }): Promise<void> {
+  await orRefuse(gitCheckpoints(home).forget({ cwd, ...kept }))
+}
+
 async function orRefuse<T>(deed: Promise<T>): Promise<T> {
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Trouble || cause instanceof Unkept) throw refusal('no-checkpoint', reasonIn(cause))
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Trouble) throw refusal('no-checkpoint', reasonIn(cause))
     throw cause
   }
 }

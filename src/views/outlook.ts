@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import type { OutlookView } from '../api/contract/session-view.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
@@ -16,7 +17,9 @@ export function readOutlook(home: Home, id: string): OutlookView | undefined {
   const { found, next } = outlookOn(session, session.thread.id === null ? false : null)
   const isLeftAlone = session.phase.name !== 'ended' && !isIdle(session)
   const deed = isLeftAlone ? 'it goes on with the work, and begins another attempt if that has died' : next
-  return { found: ['no supervisor at work', ...found], next: `a supervisor is started; ${deed}` }
+  const { cwd } = session.spec
+  const gone = fs.existsSync(cwd) ? [] : [`its folder ${cwd} is gone`]
+  return { found: ['no supervisor at work', ...gone, ...found], next: `a supervisor is started; ${deed}` }
 }
 
 function* foundOf(session: Session, hasThread: boolean | null, now: Instant): Iterable<string> {

@@ -57,6 +57,7 @@ test('a session is shown as it is recorded', () => {
     checkpoint: null,
     isSaving: false,
     checkpointTrouble: null,
+    push: null,
     tasks: { open: 0, done: 0 },
     createdAt: '2026-01-01T00:00:00.000Z',
     startedAt: null,

@@ -5,6 +5,7 @@ import { describeExit } from '../core/judge-end.ts'
 import type { Message } from '../core/conversation.ts'
 import { deadlineOf, type Exit, type Session } from '../core/session.ts'
 import { spentBy } from '../core/spending.ts'
+import { withoutLogin } from '../lib/without-login.ts'
 import { type Instant, iso } from '../lib/time.ts'
 import { attemptFolder } from '../world/os/folders.ts'
 import type { Home } from '../world/os/home.ts'
@@ -47,7 +48,8 @@ export function viewOf(session: Session, home: Home): SessionView {
     spent: spentIn(session),
     checkpoint: checkpointIn(session),
     isSaving: session.saved.wanted !== null,
-    checkpointTrouble: session.saved.trouble ?? session.saved.pushTrouble,
+    checkpointTrouble: session.saved.trouble,
+    push: pushOf(session),
     tasks: {
       open: session.tasks.filter(({ state }) => state !== 'done').length,
       done: session.tasks.filter(({ state }) => state === 'done').length,
@@ -74,7 +76,16 @@ export function messageView(message: Message): MessageView {
 }
 
 function checkpointIn({ saved }: Session): SessionView['checkpoint'] {
-  return saved.last && { number: saved.last.number, at: iso(saved.last.at), trigger: saved.last.trigger }
+  if (saved.last === null) return null
+  const { number, at, trigger, leftOut = [] } = saved.last
+  return { number, at: iso(at), trigger, leftOut }
+}
+
+function pushOf({ spec, saved }: Session): SessionView['push'] {
+  const { push } = spec.saving
+  return push === null
+    ? null
+    : { remote: withoutLogin(push), number: saved.pushed?.number ?? null, trouble: saved.pushTrouble }
 }
 
 export function checkpointView(checkpoint: Checkpoint): CheckpointView {

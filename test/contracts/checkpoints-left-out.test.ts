@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Checkpoint } from '../../src/core/checkpoint.ts'
 import { bundled } from '../../src/testkit/real/companion.ts'
+import { Git } from '../../src/world/git/git.ts'
+import { findMeans } from '../../src/world/git/means.ts'
+import { updateIndex } from '../../src/world/git/save/update-index.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 import type { Made } from './save-once.ts'
 
@@ -45,6 +48,57 @@ test('a file that is too large is left out with a note, and stays as it was save
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
 })
 
+test('what was left out is still what was saved last when the private index is made anew', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const checkpoints = bench.checkpoints({ largest: 2048 })
+  const keeping = bench.keeping(repo)
+  put(repo, 'grows.txt', 'small')
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  put(repo, 'grows.txt', 'x'.repeat(3000))
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+  fs.rmSync(path.join(bench.state, keeping.sessionId, 'index.json'))
+  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+})
+
+/** What comes with a pull and cannot be taken from disk afterwards. */
+const PULLED: Readonly<Record<string, (bench: GitBench, upstream: string) => void>> = {
+  'a file that is too large': (_, upstream) => put(upstream, 'large.bin', 'x'.repeat(5000)),
+  'files outside of a sparse checkout': (_, upstream) => {
+    put(upstream, 'out/old.txt', 'changed upstream')
+    put(upstream, 'out/new.txt', 'new upstream')
+  },
+  'a submodule that nobody has initialised': (bench, upstream) => {
+    const inner = bench.repository('inner')
+    bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+    bench.git(upstream, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'in/inner')
+  },
+}
+
+test.each(
+  Object.entries(PULLED).flatMap(([what, come]) => [false, true].map(isVisible => ({ what, come, isVisible }))),
+)('of $what, what was pulled is kept; visibly: $isVisible', async ({ what, come, isVisible }) => {
+  const bench = openGitBench()
+  const upstream = begin(bench)
+  for (const name of ['in/a.txt', 'out/old.txt']) put(upstream, name, name)
+  bench.git(upstream, 'add', '.')
+  bench.git(upstream, 'commit', '--quiet', '--message', 'more')
+  const repo = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', upstream, repo)
+  if (what.includes('sparse')) bench.git(repo, 'sparse-checkout', 'set', '--cone', 'in')
+  const checkpoints = bench.checkpoints({ largest: 2048 })
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
+  come(bench, upstream)
+  bench.git(upstream, 'add', '.')
+  bench.git(upstream, 'commit', '--quiet', '--message', 'upstream')
+  bench.git(repo, 'pull', '--quiet')
+  put(repo, 'in/a.txt', 'work')
+  const made = await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
+  expect(bench.git(repo, 'diff', '--name-only', 'origin/main', made.commit)).toBe('in/a.txt\n')
+  expect(new Set(made.leftOut).size).toBe(made.leftOut.length)
+})
+
 test('many notes are told briefly', async () => {
   const bench = openGitBench()
   const repo = begin(bench)
@@ -67,13 +121,34 @@ test('a filter that fails spoils only the files that need it', async () => {
   expect(filesOf(bench, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
 })
 
+test('what is left of many files without those that git refuses is not taken for flushed', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  bench.git(repo, 'config', 'filter.strict.clean', 'false')
+  bench.git(repo, 'config', 'filter.strict.required', 'true')
+  put(repo, '.gitattributes', '*.dat filter=strict\n')
+  const names = Array.from({ length: 540 }, (_, n) => (n < 60 ? `${n}.dat` : `${n}.txt`))
+  for (const name of names) put(repo, name, name)
+  const git = new Git(await findMeans(bench.env), repo, NEVER)
+  const index = path.join(bench.root, 'index')
+  const taken = await updateIndex(git, index, { add: names, remove: [] })
+  expect(taken).toMatchObject({ refused: [expect.stringContaining('59 more')], isFlushed: false })
+  expect(await updateIndex(git, index, { add: [...names.slice(60), ...names.slice(60)], remove: [] })).toEqual({
+    refused: [],
+    isFlushed: true,
+  })
+})
+
 test('what may not be read is left out, files and whole folders', async ({ skip }) => {
   if (process.getuid?.() !== 0) skip('only root can become somebody else')
   const bench = openGitBench()
   const repo = begin(bench)
   for (const name of ['closed.txt', 'closed/b.txt', 'open/c.txt']) put(repo, name, name)
+  const inner = bench.repository('repo/inner')
+  bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+  bench.git(repo, 'add', 'inner')
   spawnSync('chown', ['-R', '12345:12345', bench.root])
-  for (const name of ['closed.txt', 'closed']) fs.chmodSync(path.join(repo, name), 0)
+  for (const name of ['closed.txt', 'closed', 'inner']) fs.chmodSync(path.join(repo, name), 0)
   const program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
   const args = [program, repo, bench.state]
   const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: bench.env, encoding: 'utf8' } as const
@@ -81,9 +156,13 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
   fs.rmSync(program)
   expect(stderr).toBe('')
   const { checkpoint: made } = JSON.parse(stdout) as Made
-  expect(made.leftOut).toEqual(['closed.txt may not be read', "could not open directory 'closed/': Permission denied"])
+  expect(made.leftOut).toEqual([
+    'closed.txt may not be read',
+    "could not open directory 'closed/': Permission denied",
+    expect.stringMatching(/^inner is a repository that cannot be saved: EACCES/),
+  ])
   const tree = spawnSync('git', ['ls-tree', '-r', '--name-only', made.commit], { ...somebody, cwd: repo }).stdout
-  expect(tree).toBe('a.txt\nopen/c.txt\n')
+  expect(tree).toBe('a.txt\ninner\nopen/c.txt\n')
 })
 
 test('what is neither a file nor a link is left out', async () => {

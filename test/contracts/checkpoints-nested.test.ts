@@ -114,6 +114,19 @@ test('files of a repository that is none any more are saved as files', async () 
   expect(bench.git(repo, 'ls-tree', '-r', '--name-only', made.commit)).toBe('a.txt\nin/side/n.txt\n')
 })
 
+test('files of a worktree that is none any more are saved as files', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  bench.git(repo, 'worktree', 'add', '--quiet', 'trees/one')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  fs.rmSync(path.join(repo, '.git/worktrees'), { recursive: true })
+  put(repo, 'trees/one/work.txt', 'work')
+  const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'ls-tree', '-r', '--name-only', made.commit, 'trees')).toContain('trees/one/work.txt\n')
+})
+
 test('a nested repository that is gone, or new since, is told of', async () => {
   const bench = openGitBench()
   const repo = begin(bench)

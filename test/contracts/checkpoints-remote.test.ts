@@ -59,6 +59,20 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
   expect((await checkpoints.find(repo))[0]?.last).toEqual(further)
 })
 
+test('what is restored from another session is its checkpoint, not the own one of the same number', async () => {
+  const bench = openGitBench()
+  const { repo } = begin(bench)
+  const checkpoints = bench.checkpoints()
+  const [theirs, ours] = [bench.keeping(repo), bench.keeping(repo)]
+  put(repo, 'a.txt', 'work of the lost machine\n')
+  const last = await saved(checkpoints.save(theirs, occasion(), NEVER))
+  bench.git(repo, 'checkout', '--quiet', 'a.txt')
+  const found = await saved(checkpoints.save(ours, occasion(), NEVER))
+  expect(found.number).toBe(last.number)
+  await checkpoints.restoreHere(ours, last, found)
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('work of the lost machine\n')
+})
+
 test('a chain that was thinned replaces the longer one on the remote', async () => {
   const bench = openGitBench()
   const { repo } = begin(bench)
@@ -75,6 +89,31 @@ test('a chain that was thinned replaces the longer one on the remote', async () 
     bench.git(folder, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot'),
   )
   expect(remote).toBe(local)
+})
+
+test('of a chain that was thinned elsewhere, what is further is taken', async () => {
+  const bench = openGitBench()
+  const { repo, remote } = begin(bench)
+  bench.git(repo, 'push', '--quiet', 'origin', 'main')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  for (let n = 0; n < 25; n++) {
+    put(repo, 'a.txt', `${n}\n`)
+    await saved(checkpoints.save(keeping, occasion({ at: n * 1000 }), NEVER))
+  }
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  const clone = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', '--branch', 'main', remote, clone)
+  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  put(repo, 'a.txt', 'further\n')
+  await saved(checkpoints.save(keeping, occasion({ at: 86_400_000 }), NEVER))
+  await checkpoints.thin(keeping, 10 * 86_400_000)
+  await checkpoints.push(keeping, 'origin', env(bench), NEVER)
+  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  const refs = (folder: string): string =>
+    bench.git(folder, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/oneshot*', 'refs/oneshot-fetched')
+  expect(refs(clone)).toBe(refs(repo))
+  expect((await checkpoints.find(clone))[0]?.last.number).toBe(26)
 })
 
 const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp: boolean }>> = {
@@ -105,9 +144,9 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   const keeping = bench.keeping(repo)
   await saved(checkpoints.save(keeping, occasion(), NEVER))
   const bin = path.join(bench.root, 'bin')
-  put(bin, 'ssh', `#!/bin/sh\necho "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
+  put(bin, 'ssh', `#!/bin/sh\necho "$@" $SSH_ASKPASS_REQUIRE >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
   put(bin, 'own', `#!/bin/sh\necho own "$@" >> ${bench.root}/ssh-args\nexit 255\n`, 0o755)
-  const reach = { ...env(bench), PATH: `${bin}:${bench.env['PATH']}` }
+  const reach = { ...env(bench), SSH_ASKPASS_REQUIRE: 'force', PATH: `${bin}:${bench.env['PATH']}` }
   const remote = 'git@host.invalid:x.git'
   await expect(checkpoints.push(keeping, remote, reach, NEVER)).rejects.toThrow(Trouble)
   await expect(
@@ -118,6 +157,7 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   const calls = fs.readFileSync(path.join(bench.root, 'ssh-args'), 'utf8').trim().split('\n')
   const ways = new Set(calls.map(call => call.split(' ').slice(0, 2).join(' '))) // git may try one before it uses it.
   expect([...ways]).toEqual(['-o BatchMode=yes', 'own -4', 'own -6'])
+  expect(calls[0]).toMatch(/ never$/)
 })
 
 function isGone(pid: number): boolean {

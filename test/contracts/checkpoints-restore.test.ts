@@ -74,8 +74,9 @@ test('what is ignored and in nobody’s way stays', async () => {
 })
 
 test('a branch or a folder that exists is refused, and nothing is left of the try', async () => {
-  const { bench, repo, checkpoints, keeping, first } = await begin()
-  await checkpoints.restoreBeside(keeping, first, { branch: 'taken', worktree: null })
+  const { bench, repo, checkpoints, keeping, first, over } = await begin()
+  await checkpoints.restoreBeside(keeping, first, { branch: 'there', worktree: null })
+  await checkpoints.restoreBeside(keeping, over, { branch: 'taken', worktree: null })
   const refs = bench.git(repo, 'for-each-ref')
   const folder = path.join(bench.root, 'full')
   put(folder, 'file', '')
@@ -83,13 +84,14 @@ test('a branch or a folder that exists is refused, and nothing is left of the tr
     ['taken', null, 'the branch taken exists already'],
     ['free', folder, 'exists already'],
     ['free', '/proc/nowhere', 'nowhere'],
-    ['no name..', null, 'that is no name for a branch'],
-    ['-x', null, 'that is no name for a branch'],
+    ['no name..', null, '"no name.." is no name for a branch'],
+    ['-x', null, '"-x" is no name for a branch'],
   ] as const) {
     await expect(checkpoints.restoreBeside(keeping, first, { branch, worktree })).rejects.toThrow(says)
   }
+  await checkpoints.restoreBeside(keeping, first, { branch: 'there', worktree: null })
   expect(bench.git(repo, 'for-each-ref')).toBe(refs)
-  expect(bench.git(repo, 'show', 'taken:data')).toBe('data\n')
+  expect(bench.git(repo, 'show', 'there:data')).toBe('data\n')
 })
 
 test('no hook of the repository is ever run by us', async () => {
@@ -206,6 +208,25 @@ test('one chain at a time works in a repository, whoever asks', async () => {
   const made = await Promise.all(keepings.map(keeping => checkpoints.save(keeping, occasion(), NEVER)))
   expect(made.map(({ checkpoint }) => checkpoint.number)).toEqual([2, 2, 2])
   expect(fs.existsSync(`${busy}.two`) ? fs.readFileSync(`${busy}.two`, 'utf8') : '').toBe('')
+})
+
+test('a git that has taken too long leaves no lock in the user’s repository', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  put(repo, 'x.slow', 'x')
+  put(repo, '.gitattributes', '*.slow filter=slow\n')
+  bench.git(repo, 'add', '.')
+  bench.git(repo, 'commit', '--quiet', '--message', 'second')
+  const [second = ''] = bench.git(repo, 'rev-parse', 'HEAD').split('\n')
+  bench.git(repo, 'reset', '--quiet', '--hard', 'HEAD~1')
+  bench.git(repo, 'config', 'filter.slow.smudge', 'exec sleep 1000')
+  await expect(bench.checkpoints({ limit: 1_000 }).switchTo(bench.keeping(repo), 'other', second)).rejects.toThrow(
+    'in time',
+  )
+  expect(fs.readdirSync(path.join(repo, '.git')).filter(name => name.endsWith('.lock'))).toEqual([])
 })
 
 test('a chain ends when it is called off, or has taken too long, and the next one works', async () => {

@@ -5,12 +5,21 @@ import { Unkept } from '../../src/ports/checkpoints.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 
 const PLACES: Readonly<Record<string, { build: (bench: GitBench) => string; says: RegExp }>> = {
-  'no repository': { build: bench => bench.root, says: /^it is not in a git repository$/ },
+  'no repository': { build: bench => bench.root, says: /^\/.* is not in a git repository$/ },
   'a folder that is gone': { build: bench => path.join(bench.root, 'gone'), says: /gone is not there$/ },
   'a bare repository': { build: bench => bench.repository('bare.git', '--bare'), says: /bare/ },
   'the inside of .git': {
     build: bench => path.join(bench.repository('repo'), '.git', 'refs'),
     says: /not in a working tree/,
+  },
+  'a working tree that lies elsewhere': {
+    build: bench => {
+      const repo = bench.repository('repo')
+      put(repo, 'src/a.txt', 'a')
+      bench.git(repo, 'config', 'core.worktree', '../src')
+      return path.join(repo, 'src')
+    },
+    says: /^its working tree is not where its repository is$/,
   },
   'a repository of somebody else': {
     build: bench => {

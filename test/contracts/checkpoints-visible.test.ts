@@ -57,6 +57,17 @@ const NOT_NOW: Readonly<Record<string, { begin: (bench: GitBench, repo: string) 
   'a rebase': { begin: (_, repo) => put(repo, '.git/rebase-merge/done', ''), says: 'a rebase is under way' },
   'a cherry-pick': { begin: (_, repo) => put(repo, '.git/CHERRY_PICK_HEAD', ''), says: 'a cherry-pick is under way' },
   'a bisection': { begin: (_, repo) => put(repo, '.git/BISECT_LOG', ''), says: 'a bisection is under way' },
+  'a file that is staged and too large': {
+    begin: (bench, repo) => {
+      put(repo, 'large.bin', 'x'.repeat(5000))
+      bench.git(repo, 'add', 'large.bin')
+    },
+    says: 'large.bin is staged, and is not part of the checkpoint',
+  },
+  'an ignored file that is staged by force': {
+    begin: (bench, repo) => bench.git(repo, 'add', '--force', 'ignored'),
+    says: 'ignored is staged, and is not part of the checkpoint',
+  },
   'an index that is held': {
     begin: (_, repo) => put(repo, '.git/index.lock', ''),
     says: 'the index is locked by another git process',
@@ -68,10 +79,14 @@ test.each(Object.entries(NOT_NOW))(
   async (_, { begin: wait, says }) => {
     const bench = openGitBench()
     const repo = begin(bench)
+    const checkpoints = bench.checkpoints({ largest: 2048 })
+    const keeping = bench.keeping(repo)
+    await saved(checkpoints.save(keeping, occasion(), NEVER))
     wait(bench, repo)
+    put(repo, 'a.txt', 'c\n')
     const before = userState(repo)
-    const made = await saved(bench.checkpoints().save(bench.keeping(repo), visibly, NEVER))
-    expect(made.leftOut).toEqual([`there is no visible commit: ${says}`])
+    const { leftOut } = await saved(checkpoints.save(keeping, visibly, NEVER))
+    expect(leftOut[0]).toBe(`there is no visible commit: ${says}`)
     expect(userState(repo)).toEqual(before)
   },
 )
@@ -97,4 +112,21 @@ test('a lock that we have left on the index is taken away, one of somebody else 
   expect(made.leftOut).toEqual([])
   expect(fs.readdirSync(path.join(repo, '.git')).filter(name => name.startsWith('index'))).toEqual(['index'])
   expect(bench.git(repo, 'log', '-1', '--format=%s')).toBe('WIP: checkpoint 0905\n')
+})
+
+test('killed after HEAD was moved, the index follows the next time, visibly or not', async () => {
+  const bench = openGitBench()
+  const repo = begin(bench)
+  const keeping = bench.keeping(repo)
+  const index = path.join(repo, '.git/index')
+  const before = fs.readFileSync(index)
+  await saved(bench.checkpoints().save(keeping, visibly, NEVER))
+  const draft = `${index}.oneshot-${keeping.sessionId}-dead`
+  fs.renameSync(index, draft)
+  fs.linkSync(draft, `${index}.lock`)
+  fs.writeFileSync(index, before)
+  expect(bench.git(repo, 'diff', '--cached', '--name-only')).toBe('a.txt\nnew.txt\n')
+  await bench.checkpoints().save(keeping, occasion(), NEVER)
+  expect(bench.git(repo, 'status', '--porcelain')).toBe('')
+  expect(fs.readdirSync(path.join(repo, '.git')).filter(name => name.startsWith('index'))).toEqual(['index'])
 })

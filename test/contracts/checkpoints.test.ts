@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { until } from '../../src/testkit/real/until.ts'
 import { NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
 import { treeIn, userState } from './working-tree.ts'
 
@@ -76,4 +77,41 @@ test('another record is worth a checkpoint of the same files where it is said to
   expect(await checkpoints.record(keeping, second.commit)).toBe('{"state":"done"}')
   expect(await checkpoints.save(keeping, told, NEVER)).toEqual({ checkpoint: second, isNew: false })
   expect(await bench.checkpoints().save(keeping, told, NEVER)).toEqual({ checkpoint: second, isNew: false })
+})
+
+test('what is written while it is saved, in the same second and at the same length, is saved the next time', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const begun = path.join(bench.root, 'begun')
+  bench.git(repo, 'config', 'filter.slow.clean', `touch ${begun}; sleep 1.1; cat`)
+  put(repo, '.gitattributes', '*.slow filter=slow\n')
+  put(repo, 'z.slow', 'z')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  put(repo, 'a.txt', 'version 1')
+  const second = Math.ceil(Date.now() / 1000)
+  fs.utimesSync(path.join(repo, 'a.txt'), second, second)
+  const saving = checkpoints.save(keeping, occasion(), NEVER)
+  await until('a.txt was read', () => fs.existsSync(begun))
+  put(repo, 'a.txt', 'version 2')
+  fs.utimesSync(path.join(repo, 'a.txt'), second, second)
+  await saving
+  const { checkpoint } = await checkpoints.save(keeping, occasion(), NEVER)
+  expect(bench.git(repo, 'show', `${checkpoint.commit}:a.txt`)).toBe('version 2')
+})
+
+test('no cache of the user and no other size of packs is ours', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  bench.git(repo, 'config', 'core.untrackedCache', 'true')
+  bench.git(repo, 'config', 'core.bigFileThreshold', '1k')
+  bench.git(repo, 'config', 'status.showUntrackedFiles', 'all')
+  put(repo, 'a.bin', 'x'.repeat(100_000))
+  bench.git(repo, 'status')
+  const keeping = bench.keeping(repo)
+  await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
+  expect(fs.readdirSync(path.join(repo, '.git/objects/pack'))).toEqual([])
+  const folder = path.join(bench.state, keeping.sessionId)
+  const [index = ''] = fs.readdirSync(folder).filter(name => name.startsWith('index-'))
+  expect(fs.readFileSync(path.join(folder, index)).includes('UNTR')).toBe(false)
 })

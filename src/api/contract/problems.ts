@@ -27,6 +27,8 @@ export const PROBLEMS = {
   'session-done': 6,
   'session-running': 6,
   'no-checkpoint': 3,
+  'no-repository': 3,
+  'no-remote': 3,
   'cannot-save': 1,
   'cannot-restore': 6,
   'takes-no-messages': 2,

@@ -66,6 +66,8 @@ export interface RunRequest {
 export interface ResumeRequest {
   /** Variables that are different from now on, such as a key that had expired. */
   readonly env?: Readonly<Record<string, string>>
+  /** Where its project is by now, when it was moved. */
+  readonly cwd?: string
 }
 
 export interface SendRequest {
@@ -104,6 +106,16 @@ export interface RestoreRequest {
   readonly branch?: string
   /** … and into a new worktree at this absolute path. */
   readonly worktree?: string
+}
+
+/** Brings back what was kept of a session that nobody here knows of. */
+export interface RestoreKeptRequest extends RestoreRequest {
+  /** Whose, as they are named in the repository. */
+  readonly sessionId: string
+  readonly name: string
+  /** In the repository of this folder. */
+  readonly cwd: string
+  readonly umask: number
 }
 
 /** Goes on here with a session of which only its checkpoints are left. */

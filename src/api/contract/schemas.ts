@@ -5,6 +5,7 @@ import type {
   AdoptRequest,
   CleanRequest,
   NotifyTestRequest,
+  RestoreKeptRequest,
   RestoreRequest,
   ResumeRequest,
   RunRequest,
@@ -82,6 +83,7 @@ const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({
 
 const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
   env: z.exactOptional(z.record(z.string(), z.string())),
+  cwd: z.exactOptional(word),
 })
 
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
@@ -101,15 +103,26 @@ const notifyTestRequest: z.ZodMiniType<NotifyTestRequest> = z.strictObject({
   tty: z.exactOptional(word),
 })
 
-const restoreRequest: z.ZodMiniType<RestoreRequest> = z.strictObject({
+const restoreFields = {
   checkpoint: z.int().check(z.positive()),
   here: z.exactOptional(z.literal(true)),
   branch: z.exactOptional(word),
   worktree: z.exactOptional(word),
+}
+
+const restoreRequest: z.ZodMiniType<RestoreRequest> = z.strictObject(restoreFields)
+
+const restoreKeptRequest: z.ZodMiniType<RestoreKeptRequest> = z.strictObject({
+  ...restoreFields,
+  sessionId: word,
+  name: word,
+  cwd: word,
+  umask: z.int().check(z.gte(0), z.lte(0o777)),
 })
 
 export const parseAdoptRequest = (body: unknown): AdoptRequest => parse(adoptRequest, body)
 export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(restoreRequest, body)
+export const parseRestoreKeptRequest = (body: unknown): RestoreKeptRequest => parse(restoreKeptRequest, body)
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)

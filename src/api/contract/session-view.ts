@@ -38,11 +38,19 @@ export interface SessionView {
     readonly costUsd: number | null
   }
   /** The newest checkpoint of its work; null when there is none. */
-  readonly checkpoint: { readonly number: number; readonly at: string; readonly trigger: string } | null
+  readonly checkpoint: {
+    readonly number: number
+    readonly at: string
+    readonly trigger: string
+    /** What is not in it, and why: sentences. */
+    readonly leftOut: readonly string[]
+  } | null
   /** Whether another one is being made, or will be. */
   readonly isSaving: boolean
-  /** Why the last one could not be made, or does not reach its remote; null when all is well. */
+  /** Why the last one could not be made; null when it could. */
   readonly checkpointTrouble: string | null
+  /** The remote that they are pushed to, the newest one that is there, and why no newer one is; null when none is wanted. */
+  readonly push: { readonly remote: string; readonly number: number | null; readonly trouble: string | null } | null
   /** The pieces of its work. */
   readonly tasks: { readonly open: number; readonly done: number }
   readonly createdAt: string
@@ -100,6 +108,8 @@ export interface RestoredView {
   readonly worktree: string | null
   /** What was in the working tree before; null when that was not touched. */
   readonly before: CheckpointView | null
+  /** How many files are different from before in the working tree; null when that was not touched. */
+  readonly files: number | null
   /** What could not be brought back: sentences. */
   readonly missing: readonly string[]
 }

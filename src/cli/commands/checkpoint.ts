@@ -1,7 +1,8 @@
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
+import { afterSilence } from '../screen/after-silence.ts'
 import { toJson } from '../screen/json.ts'
-import { changeOf } from '../session/change-of.ts'
+import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -10,12 +11,16 @@ export async function checkpoint(line: Line, surroundings: Surroundings): Promis
   const { home, screen } = surroundings
   const { out } = screen
   const session = pickSession(surroundings, line.words[0])
-  const { checkpoint: made, isNew } = await (await ensureDaemon(home)).checkpoint(session.id)
+  const { checkpoint: made, isNew } = await afterSilence(
+    'saving the working tree …',
+    screen,
+    (await ensureDaemon(home)).checkpoint(session.id),
+  )
   const said = isNew
     ? `checkpoint ${made.number}: ${changeOf(made)}`
     : `nothing has changed since checkpoint ${made.number}`
   if (line.has(OPTIONS.json)) out.say(toJson({ checkpoint: made, isNew }))
   else if (screen.isQuiet || !out.isTerminal) out.say(String(made.number))
-  else out.say([`${out.paint.bold(session.name)}: ${said}`, ...(isNew ? made.leftOut : [])].join('\n  '))
+  else out.say([`${out.paint.bold(session.name)}: ${said}`, ...made.leftOut.map(leftOut)].join('\n  '))
   return 0
 }

@@ -5,7 +5,7 @@ import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { type Column, renderTable } from '../screen/table.ts'
 import { relative } from '../screen/when.ts'
-import { changeOf } from '../session/change-of.ts'
+import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -14,11 +14,12 @@ export async function checkpoints(line: Line, surroundings: Surroundings): Promi
   const { home, screen } = surroundings
   const { out, err } = screen
   const session = pickSession(surroundings, line.words[0])
-  const all = lastOf(await readCheckpoints(home, session), line)
+  const whole = await readCheckpoints(home, session)
+  const all = lastOf(whole, line)
   if (line.has(OPTIONS.json)) out.say(toJson(all))
   else if (screen.isQuiet) for (const { number } of all) out.say(String(number))
-  else if (all.length === 0) err.say(`${session.name} has no checkpoints yet`)
-  else show(all, line, out)
+  else if (whole.length === 0) err.say(`${session.name} has no checkpoints yet`)
+  else if (all.length > 0) show(all, line, out)
   if (out.isTerminal && all.length > 0 && !line.has(OPTIONS.json)) err.say(err.paint.dim(nextSteps(session, all)))
   return 0
 }
@@ -41,11 +42,17 @@ function columnsFor(out: Outlet): Column<CheckpointView>[] {
     { header: 'WHEN', text: ({ at }) => (out.isTerminal ? relative(at, now) : at) },
     { header: 'TRIGGER', text: ({ trigger }) => trigger },
     { header: 'COMMIT', text: ({ commit }) => commit.slice(0, 10), paint: text => out.paint.dim(text) },
-    { header: 'CHANGE', text: checkpoint => [changeOf(checkpoint), ...checkpoint.leftOut].join('; ') },
+    { header: 'CHANGE', text: checkpoint => [changeOf(checkpoint), ...checkpoint.leftOut.map(leftOut)].join('; ') },
   ]
 }
 
-function nextSteps({ name }: SessionView, all: readonly CheckpointView[]): string {
+function nextSteps({ name, push }: SessionView, all: readonly CheckpointView[]): string {
   const { number } = all.at(-1) as CheckpointView
-  return `see what changed: oneshot diff ${name}   bring one back: oneshot restore ${name}@${number}`
+  const pushed =
+    push === null
+      ? []
+      : [push.number === null ? `nothing is on ${push.remote} yet` : `on ${push.remote}: up to ${push.number}`]
+  return [...pushed, `see what changed: oneshot diff ${name}   bring one back: oneshot restore ${name}@${number}`].join(
+    '\n',
+  )
 }

@@ -29,10 +29,24 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
     ids: sessions.map(session => session.id),
     ...(line.has(OPTIONS.dropCheckpoints) && { checkpoints: true }),
   })
-  return answer(
-    sessions.filter(session => removed.includes(session.id)).map(session => session.name),
+  const gone = sessions.filter(session => removed.includes(session.id))
+  answer(
+    gone.map(session => session.name),
     'removed',
   )
+  if (screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json) && !line.has(OPTIONS.dropCheckpoints))
+    for (const text of whatStays(gone)) screen.err.say(screen.err.paint.dim(text))
+  return 0
+}
+
+/** Their checkpoints can be had as long as they are in git. */
+function whatStays(gone: readonly SessionView[]): string[] {
+  const [first, ...more] = gone.filter(({ checkpoint }) => checkpoint !== null)
+  if (first === undefined) return []
+  const others = more.length === 0 ? '' : `, and those of ${more.length} more`
+  return [
+    `refs/oneshot/${first.name} stays in ${first.cwd}${others}; bring it back there: oneshot restore ${first.name}`,
+  ]
 }
 
 function chosen(line: Line, surroundings: Surroundings): SessionView[] {

@@ -1,3 +1,4 @@
+import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
 import { readChange, readCheckpoints, readDiff } from '../../views/checkpoints.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
@@ -29,8 +30,13 @@ export async function diff(line: Line, surroundings: Surroundings): Promise<numb
   return 0
 }
 
-/** A name is no checkpoint's word: whatever looks like one is. */
-function read(words: readonly string[]): { name: string | undefined; from: string; to: string } {
+/** A name is no checkpoint's word: whatever looks like one is. `NAME@1 NAME@2` is `NAME 1 2`. */
+function read(given: readonly string[]): { name: string | undefined; from: string; to: string } {
+  const parts = given.map(word => /^(.+)@([^@]+)$/.exec(word))
+  const names = [...new Set(parts.flatMap(part => part?.[1] ?? []))]
+  if (names.length > 1)
+    throw refusal('usage', `${names.join(' and ')} are two sessions`, 'compare two checkpoints of one session')
+  const words = [...names, ...given.flatMap((word, at) => parts[at]?.[2] ?? (names.includes(word) ? [] : [word]))]
   const [first, ...rest] = words
   const isNamed = first !== undefined && !isCheckpointWord(first)
   const [from = 'first', to = 'last'] = isNamed ? rest : words

@@ -16,10 +16,15 @@ export async function events(line: Line, surroundings: Surroundings): Promise<nu
   const session = pickSession(surroundings, line.words[0])
   const isJson = line.has(OPTIONS.json)
   if (line.has(OPTIONS.follow)) return await follow(session, surroundings, isJson)
-  const story = last(readEventViews(home, session.id), line.value(OPTIONS.lines) ?? 'all')
+  const story = last(inTime(readEventViews(home, session.id)), line.value(OPTIONS.lines) ?? 'all')
   if (isJson) screen.out.say(toJson(story))
   else for (const event of story) screen.out.say(told(event, screen.out))
   return 0
+}
+
+/** They are written down as they are learnt of, which may be later than others that came after them. */
+function inTime(events: readonly EventView[]): readonly EventView[] {
+  return events.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
 function last<T>(items: readonly T[], count: number | 'all'): readonly T[] {

@@ -1,14 +1,14 @@
 import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
-import type { CheckpointView, RestoredView, SessionView } from '../../api/contract/session-view.ts'
-import { quote } from '../../lib/quote.ts'
+import type { CheckpointView, RestoredView } from '../../api/contract/session-view.ts'
+import { commandLine } from '../../lib/quote.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
+import { assertStill, type Whose, whose } from '../restore/whose.ts'
 import { ask } from '../screen/ask.ts'
 import { toJson } from '../screen/json.ts'
 import { relative } from '../screen/when.ts'
-import { pickSession } from '../session/pick-session.ts'
 import { isCheckpointWord, whichCheckpoint } from '../session/which-checkpoint.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -18,22 +18,19 @@ export async function restore(line: Line, surroundings: Surroundings): Promise<n
   const { out } = screen
   const isHere = line.has(OPTIONS.restoreHere)
   if (isHere && (line.has(OPTIONS.branch) || line.has(OPTIONS.worktree)))
-    throw refusal('usage', '--here has neither a branch nor a worktree', 'leave one of them out')
+    throw refusal('usage', '--here cannot be combined with --branch or --worktree', 'leave out one of them')
   const { name, word } = read(line.words[0] ?? '')
-  const session = pickSession(surroundings, name)
-  const checkpoint = whichCheckpoint(await readCheckpoints(home, session), word, session)
-  if (isHere && !(await mayReplace(line, surroundings, session, checkpoint))) return 1
-  const branch = line.value(OPTIONS.branch)
-  const worktree = line.value(OPTIONS.worktree)
-  const restored = await (await ensureDaemon(home)).restore(session.id, {
-    checkpoint: checkpoint.number,
-    ...(isHere && { here: true }),
-    ...(branch !== undefined && { branch }),
-    ...(worktree !== undefined && { worktree: path.resolve(here(), worktree) }),
-  })
+  const owner = await whose(name, line, surroundings)
+  const checkpoint = whichCheckpoint(await readCheckpoints(home, owner), word, owner)
+  if (isHere) assertStill(owner.cwd, surroundings)
+  if (isHere && !(await mayReplace(line, surroundings, owner, checkpoint))) {
+    screen.err.say('nothing was changed')
+    return 1
+  }
+  const restored = await bringBack(owner, checkpoint, line, surroundings)
   if (line.has(OPTIONS.json)) out.say(toJson(restored))
-  else if (screen.isQuiet || !out.isTerminal) out.say(restored.worktree ?? restored.branch ?? session.cwd)
-  else for (const text of tell(session, restored)) out.say(text)
+  else if (screen.isQuiet || !out.isTerminal) out.say(restored.worktree ?? restored.branch ?? owner.cwd)
+  else for (const text of tell(owner, restored)) out.say(text)
   for (const text of restored.missing) screen.err.say(`not brought back: ${text}`)
   return 0
 }
@@ -45,22 +42,54 @@ function read(text: string): { name: string | undefined; word: string } {
   return isCheckpointWord(text) ? { name: undefined, word: text } : { name: text, word: 'last' }
 }
 
+async function bringBack(
+  { id, name, cwd, isKnown }: Whose,
+  { number }: CheckpointView,
+  line: Line,
+  { home }: Surroundings,
+): Promise<RestoredView> {
+  const branch = line.value(OPTIONS.branch)
+  const worktree = line.value(OPTIONS.worktree)
+  const request = {
+    checkpoint: number,
+    ...(line.has(OPTIONS.restoreHere) && { here: true as const }),
+    ...(branch !== undefined && { branch }),
+    ...(worktree !== undefined && { worktree: path.resolve(here(), worktree) }),
+  }
+  const client = await ensureDaemon(home)
+  if (isKnown) return client.restore(id, request)
+  return client.restoreKept({ ...request, sessionId: id, name, cwd, umask: process.umask() })
+}
+
 async function mayReplace(
   line: Line,
   { screen }: Surroundings,
-  session: SessionView,
+  { cwd }: Whose,
   { number, at }: CheckpointView,
 ): Promise<boolean> {
   if (line.has(OPTIONS.yes)) return true
-  const what = `the files in ${session.cwd} become what they were at checkpoint ${number}`
+  const what = `this would make the files in ${cwd} what they were at checkpoint ${number}`
   if (!screen.mayAsk) throw refusal('needs-yes', what, 'add --yes; what is there now is saved first')
   return await ask(`${what}, ${relative(at, Date.now())}; what is there now is saved first. Go on?`)
 }
 
-function tell({ name }: SessionView, { checkpoint, branch, worktree, before }: RestoredView): string[] {
-  const what = `checkpoint ${checkpoint.number} of ${name}`
+function tell({ name, cwd, isKnown }: Whose, restored: RestoredView): string[] {
+  const { checkpoint, branch, worktree, before } = restored
+  const { number } = checkpoint
+  const what = `checkpoint ${number} of ${name}`
   if (worktree !== null) return [`${what} is in ${worktree}, on branch ${branch}`]
-  if (branch !== null) return [`${what} is on branch ${branch}`, `  look at it: git switch ${quote(branch)}`]
-  const back = before === null ? [] : [`  what was there before: oneshot restore ${name}@${before.number} --here`]
-  return [`${what} is in the working tree`, ...back]
+  if (branch !== null)
+    return [`${what} is on branch ${branch}`, ...waysToLook(branch, isKnown ? `${name} ${number}` : null)]
+  if (restored.files === 0) return [`nothing to do: the files in ${cwd} are those of ${what} already`]
+  const past = isKnown ? name : `${name}-before`
+  const back = before === null ? [] : [`  what was there before: oneshot restore ${past}@${before.number} --here`]
+  return [`${what} is in ${cwd}`, ...back]
+}
+
+function waysToLook(branch: string, which: string | null): string[] {
+  const diff = which === null ? commandLine(['git', 'diff', 'HEAD', branch]) : `oneshot diff ${which} now`
+  return [
+    `  what is different now: ${diff}`,
+    `  in a folder of its own: ${commandLine(['git', 'worktree', 'add', 'DIR', branch])}`,
+  ]
 }

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { readOutlook } from '../../views/outlook.ts'
@@ -12,12 +13,12 @@ import { toJson } from '../screen/json.ts'
 import type { Paint } from '../screen/paint.ts'
 import { checkFollow } from '../session/check-follow.ts'
 import { showResumed } from '../resume/show-resumed.ts'
-import { keptElsewhere, resumeElsewhere } from '../resume/elsewhere.ts'
+import { keptElsewhere, resumeElsewhere, withoutTrace } from '../resume/elsewhere.ts'
 import { outlookLines } from '../resume/outlook-lines.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import { renewals } from '../resume/renewals.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
 /** What was missing and is there again. */
@@ -29,6 +30,13 @@ interface Resumed {
 
 export async function resume(line: Line, surroundings: Surroundings): Promise<number> {
   checkFollow(line)
+  const isFetched = line.has(OPTIONS.from) && line.has(OPTIONS.dryRun)
+  return isFetched
+    ? withoutTrace(surroundings, () => takeUpOrOver(line, surroundings))
+    : takeUpOrOver(line, surroundings)
+}
+
+async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<number> {
   const kept = await keptElsewhere(line, surroundings)
   if (kept !== null) return resumeElsewhere(kept, line, surroundings)
   const { home, screen } = surroundings
@@ -37,7 +45,7 @@ export async function resume(line: Line, surroundings: Surroundings): Promise<nu
   const chosen = pickSession(surroundings, line.words[0], fits)
   if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
   const after = transcriptLength(home, chosen.id)
-  if (!screen.isQuiet && (isResumable(chosen) || !isSupervised)) {
+  if (!screen.isQuiet && !line.has(OPTIONS.moved) && (isResumable(chosen) || !isSupervised)) {
     const outlook = await outlookFor(chosen, home, isSupervised)
     for (const text of outlookLines(chosen, outlook, screen.err.paint)) screen.err.say(text)
   }
@@ -71,11 +79,15 @@ async function takeUp(
   isSupervised: boolean,
 ): Promise<Resumed> {
   const changes = renewals(line, env)
+  const cwd = line.value(OPTIONS.moved)
   const client = await ensureDaemon(home)
   const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
   const isGoingOn = !isSupervised && isLive(found) && !isResumable(found)
   if (isGoingOn) return { session: found, supervision: true, work: false }
-  const session = await client.resume(chosen.id, { env: changes })
+  const session = await client.resume(chosen.id, {
+    env: changes,
+    ...(cwd !== undefined && { cwd: path.resolve(here(), cwd) }),
+  })
   return { session, supervision: !isSupervised, work: true }
 }
 

@@ -6,10 +6,12 @@ import { ensureDaemon } from '../ensure-daemon.ts'
 import { INTERRUPTED } from '../look.ts'
 import type { Line } from '../line/line.ts'
 import { checkUnsupervised } from '../run/agent-wishes.ts'
+import { checkSaving } from '../run/check-saving.ts'
 import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
 import { terminalOf } from '../run/terminal-of.ts'
+import { afterSilence } from '../screen/after-silence.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
 import { checkFollow } from '../session/check-follow.ts'
@@ -30,10 +32,13 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
     sayAutonomy()
     return await hooks.runDirect(request)
   }
+  await checkSaving(request, line, surroundings)
   const client = await ensureDaemon(home)
   const tty = terminalOf(env)
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
-  const { session, isInterrupted } = await undisturbed(() => client.run(asked))
+  const { session, isInterrupted } = await undisturbed(() =>
+    afterSilence('starting it; the working tree is saved first …', screen, client.run(asked)),
+  )
   if (isInterrupted) {
     screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED

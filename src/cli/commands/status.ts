@@ -47,6 +47,9 @@ function describe(session: SessionView, out: Outlet): string[] {
     ['last output', session.lastOutputAt && when(session.lastOutputAt)],
     ['goes on', session.until && when(session.until)],
     ['saved', session.checkpoint && `checkpoint ${session.checkpoint.number}, ${when(session.checkpoint.at)}`],
+    ['left out', session.checkpoint?.leftOut.map(oneLine).join('; ') || null],
+    ['pushed', pushedOf(session)],
+    ['not pushed', session.push?.trouble ? oneLine(session.push.trouble) : null],
     ['not saved', session.checkpointTrouble === null ? null : oneLine(session.checkpointTrouble)],
     ['deadline', isLive(session) ? session.deadline && when(session.deadline) : null],
     ['id', session.id],
@@ -71,6 +74,13 @@ function messagesOf({ messages: { accepted, confirmed } }: SessionView): string 
 
 function tasksOf({ tasks: { open, done } }: SessionView): string | null {
   return open + done === 0 ? null : `${done} of ${open + done} done`
+}
+
+function pushedOf({ push }: SessionView): string | null {
+  if (push === null) return null
+  return push.number === null
+    ? `nothing is on ${oneLine(push.remote)} yet`
+    : `checkpoint ${push.number} is on ${oneLine(push.remote)}`
 }
 
 function exitOf({ exitCode, signal }: SessionView): string | null {

@@ -24,8 +24,7 @@ export async function stop(line: Line, surroundings: Surroundings): Promise<numb
   if (line.has(OPTIONS.json)) screen.out.say(toJson(view))
   else if (!screen.isQuiet && code === 0) {
     screen.out.say(stateLine(view, screen.out.paint))
-    const saved = await whenSaved(surroundings.home, view)
-    if (saved !== null && screen.out.isTerminal) screen.out.say(`  ${saved}`)
+    if (screen.out.isTerminal) for (const text of await whenSaved(surroundings.home, view)) screen.out.say(`  ${text}`)
   }
   return code
 }

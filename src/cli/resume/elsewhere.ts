@@ -1,64 +1,52 @@
 import { loadConfig } from '../../api/config/load-config.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import { fetchKept, findKept } from '../../views/checkpoints.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { findKept, forgetKept } from '../../views/checkpoints.ts'
 import { readSessions } from '../../views/sessions.ts'
+import { isResumable } from '../../views/way-on.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
 import { environment } from '../run/run-request.ts'
 import { supervisionWishes } from '../run/supervision-wishes.ts'
 import { toJson } from '../screen/json.ts'
+import { findMeant, type Kept, only, othersThan } from '../session/find-kept.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 import { outlookLines } from './outlook-lines.ts'
 import { renewals } from './renewals.ts'
 import { showResumed } from './show-resumed.ts'
 
-interface Kept {
-  readonly name: string
-  readonly sessionId: string
-}
-
 /** A session that nobody here knows of, but whose checkpoints are in this repository or on a remote of it. */
-export async function keptElsewhere(line: Line, { home, env }: Surroundings): Promise<Kept | null> {
+export async function keptElsewhere(line: Line, surroundings: Surroundings): Promise<Kept | null> {
+  const { home, screen } = surroundings
   const [word] = line.words
   const remote = line.value(OPTIONS.from)
   const known = readSessions(home)
   const isKnown = known.some(({ name, task, id }) => [name, task, id].some(text => text.startsWith(word ?? '')))
   // Without a name nobody means what was cleared away.
   if (remote === undefined && (isKnown || word === undefined)) return null
-  const cwd = here()
-  if (remote !== undefined) await fetchKept(home, cwd, { remote, name: null }, env)
-  const found = (await findKept(home, cwd, null)).filter(
-    kept => !known.some(({ id }) => id === kept.sessionId) && fits(kept.name, word),
-  )
+  const all = await findMeant(word, remote, surroundings)
+  const found = all.filter(kept => kept.isResumable && !known.some(({ id }) => id === kept.sessionId))
   if (found.length === 0 && remote === undefined) return null
-  return only(found, word, remote)
+  if (found.length === 0) refuseKnown(known, all)
+  const kept = only(found, word, remote)
+  if (!screen.isQuiet) for (const text of othersThan(kept, found)) screen.err.say(text)
+  return kept
 }
 
-function fits(name: string, word: string | undefined): boolean {
-  return word === undefined || name === word || name.startsWith(word) || name.endsWith(`-${word}`)
-}
-
-function only(found: readonly Kept[], word: string | undefined, remote: string | undefined): Kept {
-  const names = [...new Set(found.map(({ name }) => name))]
-  const [first] = found
-  if (first === undefined)
-    throw refusal(
-      'no-session',
-      `${remote} keeps nothing of ${word ?? 'any session'}`,
-      'git ls-remote shows its refs/oneshot',
-    )
-  if (names.length > 1)
-    throw refusal(
-      'session-ambiguous',
-      `${names.length} sessions are kept here: ${names.slice(0, 8).join(', ')}`,
-      'name one',
-    )
-  return first
+/** It need not be fetched: it is here. */
+function refuseKnown(known: readonly SessionView[], all: readonly Kept[]): void {
+  const session = known.find(({ id }) => all.some(kept => kept.sessionId === id))
+  if (session === undefined) return
+  const { name, cwd } = session
+  const hint = isResumable(session) ? `oneshot resume ${name}` : `oneshot status ${name}`
+  throw refusal('cannot-restore', `${name} is a session of this machine, in ${cwd}`, hint)
 }
 
 export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen, env } = surroundings
+  if (line.has(OPTIONS.moved))
+    throw refusal('usage', `${kept.name} goes on in this directory`, 'leave out --cwd, or cd to it first')
   const cwd = here()
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
   const remote = line.value(OPTIONS.from)
@@ -69,6 +57,7 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
     run: {
       cwd,
       env: { ...environment(line, env, cwd), ...renewals(line, env) },
+      umask: process.umask(),
       maxTime: config['max-time'].value,
       autonomy: config.autonomy.value,
       ...wishes,
@@ -94,4 +83,18 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
     surroundings,
     0,
   )
+}
+
+/** Whatever is fetched meanwhile is gone again afterwards. */
+export async function withoutTrace<T>({ home }: Surroundings, deed: () => Promise<T>): Promise<T> {
+  const cwd = here()
+  const before = await findKept(home, cwd, null)
+  try {
+    return await deed()
+  } finally {
+    const since = (await findKept(home, cwd, null)).filter(
+      ({ sessionId }) => !before.some(kept => kept.sessionId === sessionId),
+    )
+    for (const { name, sessionId } of since) await forgetKept(home, cwd, { name, sessionId })
+  }
 }

@@ -29,6 +29,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     checkpoint: null,
     isSaving: false,
     checkpointTrouble: null,
+    push: null,
     tasks: { open: 0, done: 0 },
     createdAt: '2026-11-15T10:00:00.000Z',
     startedAt: '2026-11-15T10:00:01.000Z',

@@ -3,6 +3,8 @@ import type { CheckpointView, SessionView } from '../../api/contract/session-vie
 
 /** How a person names a checkpoint: by number, from either end, or by the beginning of its commit. */
 const CHECKPOINT_WORD = /^(?:\d{1,9}|first|last|now|[0-9a-f]{7,64})$/
+/** Less of a commit is a number that was mistyped. */
+const COMMIT_WORD = /^[0-9a-f]{7,64}$/
 
 export function isCheckpointWord(word: string): boolean {
   return CHECKPOINT_WORD.test(word)
@@ -23,5 +25,7 @@ export function whichCheckpoint(
 function find(all: readonly CheckpointView[], word: string): CheckpointView | undefined {
   if (word === 'first') return all[0]
   if (word === 'last') return all.at(-1)
-  return all.find(({ number }) => String(number) === word) ?? all.find(({ commit }) => commit.startsWith(word))
+  const numbered = all.find(({ number }) => String(number) === word)
+  if (numbered !== undefined || !COMMIT_WORD.test(word)) return numbered
+  return all.find(({ commit }) => commit.startsWith(word))
 }

@@ -67,7 +67,7 @@ git shows, what was planned and what was said last.
 On another machine, in a clone of the repository that checkpoints were pushed to,
 --from REMOTE fetches them and goes on with the session there.`,
   arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
-  options: [OPTIONS.renew, OPTIONS.from, OPTIONS.dryRun, OPTIONS.follow, OPTIONS.json],
+  options: [OPTIONS.renew, OPTIONS.moved, OPTIONS.from, OPTIONS.dryRun, OPTIONS.follow, OPTIONS.json],
   examples: [
     { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
     { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },

@@ -36,7 +36,8 @@ export const DIFF: Command = {
   group: 'Keep',
   summary: 'show what a session has changed',
   about: `From its first checkpoint to its newest, unless two others are named: by number, first,
-last, or now, which saves the working tree before it is compared.`,
+last, now, which saves the working tree before it is compared, or seven characters or
+more of a commit.`,
   arguments: [
     sessionArgument('sessions'),
     moment('FROM', 'the one to compare with; first unless given'),
@@ -55,14 +56,21 @@ export const RESTORE: Command = {
   group: 'Keep',
   summary: 'bring a checkpoint back: onto a new branch, into a new worktree, or here',
   about: `NAME@7 is checkpoint 7 of a session, NAME its newest, 7 alone one of this directory’s
-most recent session. Without --here your working tree stays as it is. With it, what is
-there is saved first, then files are written and removed until all is as it was then;
-ignored files, your index and your branch stay.`,
-  arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME or N'), isRequired: true }],
-  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.yes, OPTIONS.json],
+most recent session. NAME@first, NAME@last and NAME@1a2b3c4, seven characters or more of
+a commit that oneshot checkpoints shows, name one, too.
+
+Without --here your working tree stays as it is. With it, what is there is saved first,
+then files are written and removed until all is as it was then; ignored files, your
+index and your branch stay.
+
+What is kept in the repository can be had without its session, too: after a cleaning up,
+or with --from REMOTE in a fresh clone.`,
+  arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME@first, NAME@last, NAME@COMMIT, NAME or N'), isRequired: true }],
+  options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.from, OPTIONS.yes, OPTIONS.json],
   examples: [
     { argv: ['restore', 'fix-auth@7'], says: 'onto the branch oneshot/fix-auth-7' },
     { argv: ['restore', 'fix-auth@7', '--worktree', '../before'], says: 'to look at beside the present' },
+    { argv: ['restore', 'fix-auth', '--from', 'origin'], says: 'in a fresh clone, from what was pushed' },
     { argv: ['restore', 'fix-auth@1', '--here'], says: 'undo all that the session did' },
   ],
 }

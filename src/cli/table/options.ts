@@ -45,6 +45,7 @@ export const OPTIONS = {
   agent: option('agent', agentKind(), 'the agent to give the prompt to'),
   name: option('name', text('NAME'), 'the task’s name: lower case, digits and hyphens'),
   cwd: option('cwd', text('DIR', 'folders'), 'where to work; this directory unless given'),
+  moved: option('cwd', text('DIR', 'folders'), 'where its project is now, if it was moved'),
   promptFile: option('prompt-file', text('FILE', 'files'), 'read the prompt from a file, or from stdin with -'),
   tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
   headless: flag('headless', 'run without a terminal (usual for agents)'),

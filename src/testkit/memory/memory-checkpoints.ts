@@ -82,6 +82,11 @@ export class MemoryCheckpoints implements Checkpoints {
     return { files: 1, added: 1, removed: 0 }
   }
 
+  async compare(keeping: Keeping, since: Checkpoint | null): ReturnType<Checkpoints['compare']> {
+    const isSame = since === null || this.#find(keeping, since.commit).tree === this.#repository.tree
+    return { change: { files: isSame ? 0 : 1, added: 0, removed: 0 }, head: 'head' }
+  }
+
   async restoreBeside(): Promise<readonly string[]> {
     throw new Error('there is no second place in this repository')
   }
@@ -92,6 +97,10 @@ export class MemoryCheckpoints implements Checkpoints {
   }
 
   async find(): Promise<Found[]> {
+    return []
+  }
+
+  async remotes(): Promise<string[]> {
     return []
   }
 

@@ -93,6 +93,12 @@ Its checkpoints are pushed to https://example.com/it.git. Number 6 arrived there
 oneshot resume claude-fix-auth --from https://example.com/it.git
 \`\`\`
 
+Only its files, in the place of those of the clone:
+
+\`\`\`sh
+oneshot restore claude-fix-auth --from https://example.com/it.git --here
+\`\`\`
+
 Or without oneshot:
 
 \`\`\`sh

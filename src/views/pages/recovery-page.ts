@@ -1,5 +1,6 @@
 import { commandLine, quote } from '../../lib/quote.ts'
 import { iso } from '../../lib/time.ts'
+import { withoutLogin } from '../../lib/without-login.ts'
 import { stateLabel } from '../state.ts'
 import { takesMessages } from '../way-on.ts'
 import { inLine, type Material } from './material.ts'
@@ -141,7 +142,7 @@ function checkpoints({ session }: Material, { repository }: Surroundings): strin
   ]
 }
 
-function elsewhere({ session }: Material, { repository }: Surroundings): string[] {
+function elsewhere({ session, view }: Material, { repository }: Surroundings): string[] {
   const { spec, saved } = session
   const title = ['## If this machine is lost', '']
   const { push } = spec.saving
@@ -150,18 +151,20 @@ function elsewhere({ session }: Material, { repository }: Surroundings): string[
   const { pushed } = saved
   const until =
     pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
-  const place = repository.remote ?? push
+  const place = withoutLogin(repository.remote ?? push)
+  const from = commandLine([place])
+  const resume = `oneshot resume ${spec.name} --from ${from}`
+  const restore = `oneshot restore ${spec.name} --from ${from} --here`
+  const isResumed = takesMessages(view) && view.outcome !== 'done'
   return [
     ...title,
     `Its checkpoints are pushed to ${inLine(place)}. ${until} In a fresh clone:`,
     '',
-    ...block(`oneshot resume ${spec.name} --from ${commandLine([place])}`),
+    ...block(isResumed ? resume : restore),
+    ...(isResumed ? ['Only its files, in the place of those of the clone:', '', ...block(restore)] : []),
     'Or without oneshot:',
     '',
-    ...block(
-      `git fetch ${commandLine([place])} 'refs/oneshot/*:refs/oneshot/*'`,
-      `git switch -c ${spec.name} ${refOf(session)}`,
-    ),
+    ...block(`git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${refOf(session)}`),
   ]
 }
 

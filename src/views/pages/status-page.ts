@@ -50,6 +50,7 @@ function factsOf({ session, view, lastWords }: Material): [label: string, value:
       'last checkpoint',
       saved.last === null ? null : `${saved.last.number} (${saved.last.trigger}), ${iso(saved.last.at)}`,
     ],
+    ['left out of it', saved.last?.leftOut?.map(inLine).join('; ') ?? null],
     ['checkpoints', saved.trouble === null ? null : `none could be made: ${inLine(saved.trouble)}`],
     ['tasks', tasks.length === 0 ? null : tasksIn(tasks)],
     ['messages', takesMessages(view) && unread > 0 ? `${unread} not read yet` : null],

@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { GitFailed } from './git-failed.ts'
 import { type Link, readLink } from './link.ts'
 import type { Place } from './place.ts'
+import { linkIn, readCommits } from './read-commits.ts'
 
 /** The newest one. What is known of it is not asked for again while the ref stays. */
 export async function tipOf(place: Place): Promise<Link | null> {
@@ -9,11 +11,19 @@ export async function tipOf(place: Place): Promise<Link | null> {
   const file = refFile(place)
   const known = tips.get(file)
   if (known !== undefined && readLoose(file) === known.commit) return known
-  const format = '--format=%(objectname)%00%(tree)%00%(contents)'
-  const said = await place.git.run(['for-each-ref', format, place.ref])
-  const tip = readLink(said.toString())
+  const commit = await targetOf(place)
+  if (commit === null) return null
+  const [raw] = await readCommits(place.git, [commit])
+  if (!raw) throw new GitFailed('cat-file', { code: 1, stderr: `the newest checkpoint ${commit} is missing` })
+  const tip = linkIn(raw)
   if (tip !== null) rememberTip(place, tip)
   return tip
+}
+
+/** The commit that the ref leads to, whether it is there or not. */
+export async function targetOf({ git, ref }: Place): Promise<string | null> {
+  const { stdout } = await git.ask(['rev-parse', '--verify', '--quiet', ref])
+  return stdout.toString().trim() || null
 }
 
 /** Of one that we have just made. */
@@ -24,11 +34,16 @@ export function rememberTip(place: Place, tip: Link): void {
 /** All of them, oldest first. */
 export async function chainOf(place: Place): Promise<Link[]> {
   const tip = await tipOf(place)
-  if (tip === null) return []
+  return tip === null ? [] : chainUpTo(place, tip)
+}
+
+/** The part of it that ends here. Where a commit is missing, it begins after that. */
+export async function chainUpTo(place: Place, tip: Link): Promise<Link[]> {
   // No chain is longer than its last number. Beyond its beginning lies what HEAD was then, and all of its history.
   const limit = ['-n', `${tip.telling.number}`]
   const log = ['log', '--first-parent', '--no-color', '-z', '--format=%H%x00%T%x00%B%x00', ...limit]
-  const words = (await place.git.run([...log, tip.commit, '--'])).toString().split('\0')
+  const answer = await place.git.ask([...log, tip.commit, '--'])
+  const words = answer.stdout.toString().split('\0')
   const links: Link[] = []
   // With -z each is ended by a NUL more.
   for (let at = 0; at + 2 < words.length; at += 4) {
@@ -38,6 +53,7 @@ export async function chainOf(place: Place): Promise<Link[]> {
     if (after !== undefined && link.telling.number >= after.telling.number) break
     links.push(link)
   }
+  if (links.length === 0 || ![0, 128].includes(answer.code ?? -1)) throw new GitFailed('log', answer)
   return links.reverse()
 }
 

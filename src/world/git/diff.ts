@@ -25,7 +25,9 @@ export async function diff(
     const prefix = one.path === '' ? '' : `${shown(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
     const words = ['diff', '--no-ext-diff', '--no-textconv', ...how, ...where, from, to, '--']
-    texts.push((await one.git.run(words, { index: NO_INDEX })).toString())
+    const text = (await one.git.run(words, { index: NO_INDEX })).toString()
+    // A list of files does not show the prefix.
+    texts.push(options.stat && prefix !== '' && text !== '' ? `in ${prefix}\n${text}` : text)
   }
   return texts.join('')
 }

@@ -1,16 +1,17 @@
-import fs from 'node:fs'
 import { chainOf } from './chain.ts'
 import { nestedPlace, type Place } from './place.ts'
+import { removeFolder } from './remove-folder.ts'
 
 /** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
 export async function forget(place: Place): Promise<void> {
-  const nested = new Set((await chainOf(place)).flatMap(({ telling }) => telling.nested.map(({ path }) => path)))
+  const chain = await chainOf(place).catch(() => []) // What is broken can be forgotten as well.
+  const nested = new Set(chain.flatMap(({ telling }) => telling.nested.map(({ path }) => path)))
   for (const path of nested) {
     const inside = await nestedPlace(place, path).catch(() => null) // It is gone, and its refs with it.
     if (inside !== null) await removeRefs(inside)
   }
   await removeRefs(place)
-  fs.rmSync(place.folder, { recursive: true, force: true })
+  removeFolder(place.folder)
 }
 
 async function removeRefs({ git, ref }: Place): Promise<void> {

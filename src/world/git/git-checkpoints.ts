@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Change, Checkpoint } from '../../core/checkpoint.ts'
+import { isRefusal } from '../../lib/refusal.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
 import { Turnstile } from '../../lib/turnstile.ts'
@@ -15,6 +16,7 @@ import {
 import { sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { chainOf } from './chain.ts'
+import { compare } from './compare.ts'
 import { changeBetween, diff } from './diff.ts'
 import { forget } from './forget.ts'
 import { Git } from './git.ts'
@@ -22,7 +24,7 @@ import { checkpointOf } from './link.ts'
 import { findMeans, type Means } from './means.ts'
 import { atTop, Memory } from './memory.ts'
 import { outerPlace, type Place, rememberTop } from './place.ts'
-import { findKept, linkOf, readRecordOf } from './read.ts'
+import { findKept, linkAt, linkOf, readRecordOf } from './read.ts'
 import { fetch, push } from './remote.ts'
 import { topAt } from './repository.ts'
 import { type Destination, restoreBeside } from './restore/beside.ts'
@@ -108,6 +110,10 @@ export class GitCheckpoints implements Checkpoints {
     await this.#at(cwd, git => fetch(git, { remote, name, env }), ending)
   }
 
+  remotes(cwd: string): Promise<string[]> {
+    return this.#at(cwd, async git => linesOf(await git.run(['remote'])))
+  }
+
   async find(cwd: string, name?: string): Promise<Found[]> {
     return this.#at(cwd, git => findKept(git, name))
   }
@@ -118,6 +124,12 @@ export class GitCheckpoints implements Checkpoints {
 
   change(keeping: Keeping, from: string, to: string): Promise<Change> {
     return this.#beside(keeping, place => changeBetween(place, { from, to }))
+  }
+
+  compare(keeping: Keeping, since: Checkpoint | null): Promise<{ change: Change; head: string | null }> {
+    return this.#alone(`looking at the work of ${keeping.name}`, keeping, null, async place =>
+      compare(place, since === null ? null : (await linkAt(place, since.commit)).tree, this.#largest),
+    )
   }
 
   restoreBeside(keeping: Keeping, checkpoint: Checkpoint, to: Destination): Promise<readonly string[]> {
@@ -132,17 +144,16 @@ export class GitCheckpoints implements Checkpoints {
     )
   }
 
-  switchTo(cwd: string, branch: string, commit: string): Promise<void> {
-    return this.#at(cwd, async git => void (await git.line(['switch', '--quiet', '--no-track', '-c', branch, commit])))
+  switchTo(keeping: Keeping, branch: string, commit: string): Promise<void> {
+    const words = ['switch', '--quiet', '--no-track', '-c', branch, commit]
+    return this.#alone(`going over to ${branch}`, keeping, null, async ({ git, umask }) => {
+      await git.run(words, { umask })
+    })
   }
 
   commits(cwd: string, since: string, limit: number): Promise<string[]> {
     return this.#at(cwd, async git => {
-      const said = await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`])
-      return said
-        .toString()
-        .split('\n')
-        .filter(line => line !== '')
+      return linesOf(await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`]))
     })
   }
 
@@ -189,10 +200,18 @@ export class GitCheckpoints implements Checkpoints {
   }
 }
 
+function linesOf(said: Buffer): string[] {
+  return said
+    .toString()
+    .split('\n')
+    .filter(line => line !== '')
+}
+
 async function translating<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof Unkept || cause instanceof Trouble ? cause : new Trouble(doing, cause)
+    const isAnswer = cause instanceof Unkept || cause instanceof Trouble || isRefusal(cause)
+    throw isAnswer ? cause : new Trouble(doing, cause)
   }
 }

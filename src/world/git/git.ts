@@ -8,6 +8,8 @@ export interface Call {
   /** The index to work on instead of the user's. */
   readonly index?: string
   readonly env?: Readonly<Record<string, string>>
+  /** For what is written into a working tree: ours would hide it from everybody else. */
+  readonly umask?: number
 }
 
 export interface Answer {
@@ -18,6 +20,12 @@ export interface Answer {
 
 /** For commands that would only read the user's index for attributes: that takes long, and it may be broken. */
 export const NO_INDEX = '/nonexistent/index'
+
+/** Milliseconds; on SIGTERM git removes the locks that it holds, which may be the user's. */
+const GRACE = 2_000
+
+/** Nobody else reads it, and its notes say whether it may be trusted. */
+const WITHOUT_HASH = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'index.skipHash', GIT_CONFIG_VALUE_0: 'true' } as const
 
 /** Runs git in one folder, for as long as nobody calls it off. */
 export class Git {
@@ -54,6 +62,8 @@ export class Git {
 
   /** For those who take no for an answer. */
   ask(args: readonly string[], call: Call = {}): Promise<Answer> {
+    const { umask } = call
+    if (umask !== undefined) return this.script('umask "$1"; shift; git "$@"', [umask.toString(8), ...args], call)
     return this.#start(this.means.program, [...this.means.options, ...args], call)
   }
 
@@ -69,10 +79,10 @@ export class Git {
   async #start(program: string, args: readonly string[], call: Call): Promise<Answer> {
     const { means, cwd, signal } = this
     if (signal.aborted) throw calledOff(signal)
-    const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }
+    const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index, ...WITHOUT_HASH }
     const env = { ...means.env, ...index, ...call.env }
     const input = call.input === undefined ? {} : { input: call.input }
-    const answer = await runForBytes(program, args, { cwd, env, signal, ...input })
+    const answer = await runForBytes(program, args, { cwd, env, signal, grace: GRACE, ...input })
     if (signal.aborted) throw calledOff(signal)
     return answer
   }

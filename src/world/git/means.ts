@@ -23,14 +23,25 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'commit.gpgSign': 'false',
   // One private index in one file, in which every entry is looked at.
   'core.splitIndex': 'false',
+  // It trusts the times of folders, which have no finer grain than a few milliseconds, and could miss a file.
+  'core.untrackedCache': 'false',
   'core.ignoreStat': 'false',
+  // Each object is a file that we can flush: larger ones git would put into packs.
+  'core.bigFileThreshold': '512m',
   'index.sparse': 'false',
-  'index.skipHash': 'true',
   // A warning about line ends can be an error.
   'core.safecrlf': 'false',
   'i18n.commitEncoding': 'UTF-8',
   'i18n.logOutputEncoding': 'UTF-8',
 }
+
+/** Nobody is there to be asked: the empty word keeps git from looking further. */
+export const ASKING_NOBODY = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '',
+  SSH_ASKPASS_REQUIRE: 'never',
+  GCM_INTERACTIVE: 'never',
+} as const
 
 const ENV: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
@@ -41,11 +52,7 @@ const ENV: Readonly<Record<string, string>> = {
   // Whoever only looks at the user's index must not write it.
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
-  // Nobody is there to be asked: the empty word keeps git from looking further.
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_ASKPASS: '',
-  SSH_ASKPASS_REQUIRE: 'never',
-  GCM_INTERACTIVE: 'never',
+  ...ASKING_NOBODY,
 }
 
 export async function findMeans(env: NodeJS.ProcessEnv): Promise<Means> {

@@ -22,16 +22,20 @@ export interface Place {
   /** From the outermost working tree; empty for that one itself. */
   readonly path: RawPath
   readonly memory: Memory
+  /** Of what is written into its working tree. */
+  readonly umask: number
 }
+
+const USUAL_UMASK = 0o022
 
 /** Whose objects and refs lie in all repositories that keep something: `refs/oneshot/NAME/ID`. */
 export const REFS = 'refs/oneshot'
 
 export async function outerPlace(keeping: Keeping, git: Git, memory: Memory, folder: string): Promise<Place> {
-  const { sessionId, name } = keeping
+  const { sessionId, name, umask = USUAL_UMASK } = keeping
   const repository = await memory.repository(git.at(whatIsLeft(keeping.cwd, folder)))
   const ref = `${REFS}/${name}/${sessionId}`
-  return { sessionId, git: atTop(git, repository), repository, ref, folder, path: '', memory }
+  return { sessionId, git: atTop(git, repository), repository, ref, folder, path: '', memory, umask }
 }
 
 /** The session's folder or, when somebody has removed that, the top of the working tree that it lay in. */

@@ -7,6 +7,7 @@ import type { Git } from './git.ts'
 import { checkpointOf, type Link, readLink } from './link.ts'
 import { type Nested, readRecord } from './message.ts'
 import { isNestedRef, nestedPlace, nestedRef, type Place, REFS } from './place.ts'
+import { linkIn, readCommits } from './read-commits.ts'
 
 /** What was written down with a checkpoint. */
 export async function readRecordOf({ git }: Place, commit: string): Promise<string> {
@@ -16,23 +17,43 @@ export async function readRecordOf({ git }: Place, commit: string): Promise<stri
 
 /** Those of the repository that git runs in, and what has kept them. */
 export async function findKept(git: Git, name: string | undefined): Promise<Found[]> {
-  const format = '--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00'
-  const said = await git.run(['for-each-ref', format, name === undefined ? REFS : `${REFS}/${name}`])
-  const words = said.toString().split('\0')
   const found: Found[] = []
-  for (let at = 0; at + 4 < words.length; at += 4) {
-    const ref = (words[at] as string).trim()
-    const link = readLink(words.slice(at + 1, at + 4).join('\0'))
-    if (link === null || isNestedRef(ref)) continue
-    const record = readRecord(words[at + 3] as string)
-    found.push({ name: ref.split('/')[2] ?? '', sessionId: link.telling.sessionId, last: checkpointOf(link), record })
+  for (const [ref, link] of await tipsIn(git, name === undefined ? REFS : `${REFS}/${name}`)) {
+    if (isNestedRef(ref)) continue
+    const { telling, record } = link
+    found.push({ name: ref.split('/')[2] ?? '', sessionId: telling.sessionId, last: checkpointOf(link), record })
   }
   return found.sort((one, other) => other.last.at - one.last.at)
 }
 
-/** A checkpoint by its number: that stays, while thinning gives it another commit. */
+interface Tip extends Link {
+  /** What was written down with it. */
+  readonly record: string
+}
+
+/** What the refs below this one lead to, as far as it is there and a checkpoint. */
+export async function tipsIn(git: Git, refs: string): Promise<Map<string, Tip>> {
+  const said = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', refs])
+  const lines = said.toString().split('\n').slice(0, -1)
+  const raw = await readCommits(
+    git,
+    lines.map(line => line.slice(0, line.indexOf(' '))),
+  )
+  const tips = new Map<string, Tip>()
+  for (const [at, line] of lines.entries()) {
+    const commit = raw[at]
+    const link = commit ? linkIn(commit) : null
+    if (!commit || link === null) continue
+    tips.set(line.slice(line.indexOf(' ') + 1), { ...link, record: readRecord(commit.message.toString()) })
+  }
+  return tips
+}
+
+/** A checkpoint, maybe of another session. One that thinning has given another commit, and whose own is gone, by its number. */
 export async function linkOf(place: Place, { number, commit }: Checkpoint): Promise<Link> {
-  return (await chainOf(place)).find(({ telling }) => telling.number === number) ?? linkAt(place, commit)
+  const { code } = await place.git.ask(['cat-file', '-e', `${commit}^{commit}`])
+  const numbered = code === 0 ? undefined : (await chainOf(place)).find(({ telling }) => telling.number === number)
+  return numbered ?? linkAt(place, commit)
 }
 
 export async function linkAt({ git }: Place, commit: string): Promise<Link> {

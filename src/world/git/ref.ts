@@ -18,16 +18,18 @@ export async function moveRef(place: Place, to: string | null, from: string | nu
   await healLock(place)
   const change = to === null ? ['-d', ref, from ?? ''] : [ref, to, from ?? repository.nothing.commit]
   await git.run([...UPDATE_REF, ...change])
-  await syncRef(place, from === null)
+  await syncRef(place)
 }
 
 /** Without a reflog: refs of ours are a chain already. */
 export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref'] as const
 
-/** git 2.39 flushes the file of a ref, and not the folders that name it. Where refs are kept otherwise there are none. */
-export async function syncRef({ ref, repository }: Place, isNew: boolean): Promise<void> {
-  const folders = ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at)))
-  await syncAll(isNew ? folders : folders.slice(-1))
+/**
+ * git 2.39 flushes the file of a ref, and not the folders that name it, which it makes anew after all refs were packed. Where refs
+ * are kept otherwise there are none.
+ */
+export async function syncRef({ ref, repository }: Place): Promise<void> {
+  await syncAll(ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at))))
 }
 
 /** Removes the lock that a killed git has left on our ref. Nobody else makes one there, and we make one at a time. */

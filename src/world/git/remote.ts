@@ -1,8 +1,11 @@
 import { Trouble } from '../../lib/trouble.ts'
 import type { Git } from './git.ts'
 import { GitFailed } from './git-failed.ts'
-import { withoutGit } from './means.ts'
+import { ASKING_NOBODY, withoutGit } from './means.ts'
+import type { Link } from './link.ts'
 import { type Place, REFS } from './place.ts'
+import { tipsIn } from './read.ts'
+import { UPDATE_REF } from './ref.ts'
 
 /** How somebody reaches a remote may be told to git by its environment; nothing else of that concerns us. */
 const REACHING = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
@@ -27,13 +30,19 @@ export async function push({ git, ref }: Place, remote: string, env: Readonly<Re
   await speak(git, `pushing to ${named(remote)}`, env, ['push', ...how, '--', remote, `+${ref}*:${ref}*`])
 }
 
-/** Brings the refs of a name, or of all, from a remote. Those that are here and are not behind stay as they are. */
+/** Where what is fetched lies until it is known which of it is further. */
+const FETCHED = 'refs/oneshot-fetched'
+
+/**
+ * Brings the refs of a name, or of all, from a remote. Those that are here and are not behind stay as they are. Which is further
+ * is told by the numbers: once one of them was thinned, neither has grown out of the other.
+ */
 export async function fetch(
   git: Git,
   given: { remote: string; name: string | null; env: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { remote, name, env } = given
-  const refs = name === null ? `${REFS}/*` : `${REFS}/${name}/*`
+  const below = name === null ? '' : `/${name}`
   // Configured by the user, git would remove refs that the remote does not have, and touch others that it does have.
   const how = [
     '--no-progress',
@@ -43,15 +52,40 @@ export async function fetch(
     '--no-write-fetch-head',
     '--no-recurse-submodules',
   ]
-  await speak(git, `fetching from ${named(remote)}`, env, ['fetch', ...how, '--', remote, `${refs}:${refs}`])
+  await speak(git, `fetching from ${named(remote)}`, env, [
+    'fetch',
+    ...how,
+    '--',
+    remote,
+    `+${REFS}${below}/*:${FETCHED}${below}/*`,
+  ])
+  await takeFurther(git)
+}
+
+async function takeFurther(git: Git): Promise<void> {
+  const [here, there] = [await tipsIn(git, REFS), await tipsIn(git, FETCHED)]
+  const fetched = (await git.run(['for-each-ref', '--format=%(refname)', FETCHED])).toString().split('\n').slice(0, -1)
+  const orders = fetched.map(scratch => {
+    const ref = scratch.replace(FETCHED, REFS)
+    const [ours, theirs] = [here.get(ref), there.get(scratch)]
+    const isTaken = theirs !== undefined && (ours === undefined || isFurther(theirs, ours))
+    // Ours may be there, and lead to a commit that is not.
+    const before = ours === undefined ? '' : ` ${ours.commit}`
+    return `${isTaken ? `update ${ref} ${theirs.commit}${before}\n` : ''}delete ${scratch}\n`
+  })
+  await git.run([...UPDATE_REF, '--stdin'], { input: orders.join('') })
+}
+
+function isFurther({ telling: one }: Link, { telling: other }: Link): boolean {
+  return one.number > other.number || (one.number === other.number && one.at > other.at)
 }
 
 async function speak(git: Git, doing: string, env: Readonly<Record<string, string>>, words: string[]): Promise<void> {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => REACHING.test(name)))
-  const reaching = { ...withoutGit(env), ...own, ...(await withoutAsking(git, env)) }
+  const reaching = { ...withoutGit(env), ...own, ...ASKING_NOBODY, ...(await withoutAsking(git, env)) }
   const speaking = git.at(git.cwd, { ...reaching, LC_ALL: 'C' })
   const answer = await speaking.ask(words)
-  if (answer.code === 0 || isOnlyBehind(answer.stderr)) return
+  if (answer.code === 0) return
   throw new Trouble(doing, new GitFailed(words[0] ?? '', answer), { mayHelpToRetry: !HOPELESS.test(answer.stderr) })
 }
 
@@ -60,11 +94,6 @@ async function withoutAsking(git: Git, env: Readonly<Record<string, string>>): P
   if (env['GIT_SSH_COMMAND'] !== undefined || env['GIT_SSH'] !== undefined) return {}
   const { code } = await git.ask(['config', 'core.sshCommand'])
   return code === 0 ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
-}
-
-/** The remote has older ones than we have: that is why they were not taken. */
-function isOnlyBehind(stderr: string): boolean {
-  return stderr.includes('[rejected]') && !/^(fatal|error):/m.test(stderr)
 }
 
 /** A remote may be an address with a password in it. */

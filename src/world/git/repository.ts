@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Unkept } from '../../ports/checkpoints.ts'
 import type { Git } from './git.ts'
 import { GitFailed } from './git-failed.ts'
+import { lstat } from './lstat.ts'
 
 /** A repository with a working tree. All paths are absolute and without symbolic links. */
 export interface Repository {
@@ -28,12 +29,14 @@ const NO_TREE = {
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = realFolder(git.cwd)
   const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
-  if (facts.code !== 0) throw new Unkept(reasonOf(facts))
+  if (facts.code !== 0) throw new Unkept(reasonOf(facts, cwd))
   const [isBare, isInside, format] = facts.stdout.toString().split('\n')
   if (isInside !== 'true')
-    throw new Unkept(isBare === 'true' ? 'it is a bare repository' : 'it is not in a working tree')
+    throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
   // Asked one by one, because a path may contain the line end that would part two answers.
   const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
+  // The user's core.worktree says so. Run at the top, as we do, git would not find it.
+  if (lstat(path.join(top, '.git')) === undefined) throw new Unkept('its working tree is not where its repository is')
   const gitDir = fs.realpathSync(await git.line(['rev-parse', '--absolute-git-dir']))
   const commonDir = fs.realpathSync(path.resolve(cwd, await git.line(['rev-parse', '--git-common-dir'])))
   const promised = await git.ask(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
@@ -56,8 +59,8 @@ function realFolder(cwd: string): string {
   }
 }
 
-function reasonOf(facts: { code: number | null; stderr: string }): string {
-  if (facts.stderr.includes('not a git repository')) return 'it is not in a git repository'
+function reasonOf(facts: { code: number | null; stderr: string }, cwd: string): string {
+  if (facts.stderr.includes('not a git repository')) return `${cwd} is not in a git repository`
   return new GitFailed('rev-parse', facts).message
 }
 

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly timeout?: number
   /** Kills the program, and whatever it has started and not sent away. */
   readonly signal?: AbortSignal
+  /** Milliseconds that it is given to tidy up before `signal` kills it. */
+  readonly grace?: number
   /** A program that writes more bytes than this is killed: it may never end. */
   readonly most?: number
 }
@@ -45,11 +47,16 @@ export function runForBytes(
     const stdout: Buffer[] = []
     const stderr: Buffer[] = []
     const timer = options.timeout === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), options.timeout)
-    const kill = (): void => killGroup(child.pid)
+    let last: NodeJS.Timeout | undefined
+    const kill = (): void => {
+      killGroup(child.pid, options.grace === undefined ? 'SIGKILL' : 'SIGTERM')
+      if (options.grace !== undefined) last = setTimeout(() => killGroup(child.pid), options.grace)
+    }
     if (options.signal?.aborted) kill()
     options.signal?.addEventListener('abort', kill)
     const settle = (): void => {
       clearTimeout(timer)
+      clearTimeout(last)
       options.signal?.removeEventListener('abort', kill)
     }
     let size = 0
@@ -73,6 +80,7 @@ export function runForBytes(
     // look at the pipes: when we were kept from working ourselves, the time is over before anything was read.
     child.on('exit', (code, signal) => {
       const giveUp = (): void => {
+        if (options.signal?.aborted) killGroup(child.pid)
         child.stdout?.destroy()
         child.stderr?.destroy()
         answer(code, signal)

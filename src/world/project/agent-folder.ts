@@ -82,7 +82,11 @@ function makeSessionFolder(agent: Folder, owner: Owner): Folder | null {
 
 function settle(folder: Folder, { id, project }: Owner, mayTake: (id: string | null) => boolean): Folder | null {
   const owner = ownerOf(folder)
-  if (owner === id) return folder
+  if (owner === id) {
+    // There may be a repository by now.
+    hideFromGit(project, AGENT_FOLDER)
+    return folder
+  }
   const isFree = owner === null && FILES.every(file => !isThere(folder.at(file)))
   if (!isFree && !mayTake(owner)) {
     folder.close()

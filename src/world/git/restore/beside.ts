@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { Refusal } from '../../../lib/refusal.ts'
 import { bytesOf, shown } from '../../../lib/raw-path.ts'
 import { Trouble, wordsOf } from '../../../lib/trouble.ts'
 import type { Git } from '../git.ts'
@@ -19,33 +20,49 @@ const WITH_ALL = { GIT_NO_LAZY_FETCH: '0' } as const
 
 /** Puts a checkpoint onto a new branch and, if wished, into a new worktree. Answers what could not be brought back. */
 export async function restoreBeside(place: Place, link: Link, to: Destination): Promise<string[]> {
-  const { git, repository } = place
+  const { git, repository, umask } = place
   const doing = `restoring checkpoint ${link.telling.number} onto ${to.branch}`
-  await assertFree(git, doing, to)
+  await assertName(git, to.branch)
+  if (to.worktree !== null && hasFiles(to.worktree)) refuse(`${to.worktree} exists already`, 'give another --worktree')
   const subject = `oneshot: checkpoint ${link.telling.number} (${link.telling.trigger})`
-  const commit = await commitTree(git, { ...link, head: link.telling.head, subject })
   const ref = `refs/heads/${to.branch}`
-  await git.run(['update-ref', '-m', subject, ref, commit, repository.nothing.commit])
+  const isThere = await isOn(git, ref, { tree: link.tree, head: link.telling.head, subject })
+  const commit = isThere ? null : await commitTree(git, { ...link, head: link.telling.head, subject })
+  if (commit !== null) await git.run(['update-ref', '-m', subject, ref, commit, repository.nothing.commit])
   if (to.worktree === null) return link.telling.nested.map(unrestored)
   try {
-    await git.run(['worktree', 'add', '--', to.worktree, to.branch], { env: WITH_ALL })
+    await git.run(['worktree', 'add', '--', to.worktree, to.branch], { env: WITH_ALL, umask })
   } catch (cause) {
-    await git.run(['update-ref', '-d', ref, commit])
+    if (commit !== null) await git.run(['update-ref', '-d', ref, commit])
     throw new Trouble(doing, cause)
   }
   return besideNested(place, link, to.worktree)
 }
 
-async function assertFree(git: Git, doing: string, { branch, worktree }: Destination): Promise<void> {
-  const refuse = (why: string): never => {
-    throw new Trouble(doing, why, { mayHelpToRetry: false })
-  }
-  if ((await git.ask(['check-ref-format', `refs/heads/${branch}`])).code !== 0 || branch.startsWith('-')) {
-    refuse('that is no name for a branch')
-  }
-  const taken = await git.ask(['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])
-  if (taken.code === 0) refuse(`the branch ${branch} exists already`)
-  if (worktree !== null && hasFiles(worktree)) refuse(`${worktree} exists already`)
+async function assertName(git: Git, branch: string): Promise<void> {
+  const { code } = await git.ask(['check-ref-format', `refs/heads/${branch}`])
+  if (code !== 0 || branch.startsWith('-'))
+    throw new Refusal('usage', `${JSON.stringify(branch)} is no name for a branch`, 'give another --branch')
+}
+
+/** Whether the branch is what it would be made to be. Refuses when it is something else. */
+async function isOn(
+  git: Git,
+  ref: string,
+  wanted: { tree: string; head: string | null; subject: string },
+): Promise<boolean> {
+  const said = await git.line(['for-each-ref', '--format=%(tree)%00%(parent)%00%(contents:subject)', '--', ref])
+  if (said === '') return false
+  if (said !== [wanted.tree, wanted.head ?? '', wanted.subject].join('\0'))
+    refuse(
+      `the branch ${ref.replace('refs/heads/', '')} exists already, and is something else`,
+      'give another --branch',
+    )
+  return true
+}
+
+function refuse(why: string, remedy: string): never {
+  throw new Refusal('cannot-restore', why, remedy)
 }
 
 function hasFiles(folder: string): boolean {
@@ -68,11 +85,11 @@ async function besideNested(place: Place, link: Link, worktree: string): Promise
         unable.push(unrestored(nested))
         continue
       }
-      const { git } = state.place
+      const { git, umask } = state.place
       const subject = `oneshot: checkpoint ${link.telling.number} (${link.telling.trigger})`
       const commit = typeof nested.state === 'string' ? nested.state : await commitTree(git, { ...state, subject })
       const folder = path.join(worktree, bytesOf(nested.path).toString())
-      await git.run(['worktree', 'add', '--detach', '--', folder, commit], { env: WITH_ALL })
+      await git.run(['worktree', 'add', '--detach', '--', folder, commit], { env: WITH_ALL, umask })
     } catch (cause) {
       unable.push(`${unrestored(nested)}: ${wordsOf(cause)}`)
     }

@@ -6,19 +6,25 @@ import type { Place } from '../place.ts'
 
 /**
  * Files that lie where others are to come to lie, and are in none of the two trees: ignored ones, or too large ones. git has
- * overwritten them without a word since 2.34.
+ * overwritten them without a word since 2.34. Beside them those that are not as the first tree has them.
  */
-export async function findInTheWay({ git, repository }: Place, from: string, to: string): Promise<RawPath[]> {
+export async function findInTheWay(
+  { git, repository }: Place,
+  { from, to }: { from: string; to: string },
+  isUnsaved: (path: RawPath) => boolean,
+): Promise<RawPath[]> {
   const command = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to]
   const words = splitRaw(await git.run(command, { index: NO_INDEX }))
   const added: RawPath[] = []
+  const unsaved: RawPath[] = []
   const removed = new Set<RawPath>()
   for (let at = 0; at + 1 < words.length; at += 2) {
     const path = words[at + 1] as RawPath
     if (words[at] === 'A') added.push(path)
+    else if (isUnsaved(path)) unsaved.push(path)
     if (words[at] === 'D') removed.add(path)
   }
-  return [...new Set(added.flatMap(path => inTheWayOf(repository.top, path, removed)))]
+  return [...new Set([...unsaved, ...added.flatMap(path => inTheWayOf(repository.top, path, removed))])]
 }
 
 function inTheWayOf(top: string, path: RawPath, removed: ReadonlySet<RawPath>): RawPath[] {

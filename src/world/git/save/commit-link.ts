@@ -8,7 +8,7 @@ import { type Telling, writeMessage } from '../message.ts'
 import type { Place } from '../place.ts'
 import { healLock, syncRef, UPDATE_REF } from '../ref.ts'
 import { syncObjects } from './objects.ts'
-import { isQuietSince, retreatWhenBroken } from './soundness.ts'
+import { isQuietSince, noteBefore, retreatWhenBroken } from './soundness.ts'
 
 /** What becomes a link of the chain. */
 export interface Draft {
@@ -33,13 +33,14 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   await healLock(place)
   const commit = await commitAndMove(place, draft)
   await syncObjects(place, [commit])
-  await syncRef(place, before === null)
+  await syncRef(place)
   const suspect = { commit, before, objects: [commit, ...objects] }
   if (!isQuietSince(place, draft.bustle) && (await retreatWhenBroken(place, suspect))) {
     throw new GitFailed('gc', { code: 1, stderr: 'git gc took away what was saved' })
   }
   const link = { commit, tree, telling }
   rememberTip(place, link)
+  noteBefore(place, before)
   return link
 }
 

@@ -1,16 +1,15 @@
-import fs from 'node:fs'
 import { type Change, NO_CHANGE, sumOf } from '../../../core/checkpoint.ts'
 import { below, type RawPath } from '../../../lib/raw-path.ts'
-import { lstat } from '../lstat.ts'
-import type { Link } from '../link.ts'
 import type { Nested } from '../message.ts'
 import type { Place } from '../place.ts'
+import { isAbandoned } from './abandoned.ts'
+import { type Before, fillIn } from './fill-in.ts'
 import { findIgnored } from './ignored.ts'
 import { type Look, look } from './look.ts'
 import { saveNested } from './nested.ts'
 import type { PrivateIndex } from './private-index.ts'
 import { sift } from './sift.ts'
-import { MANY, updateAndCompare, updateIndex, type Written } from './update-index.ts'
+import { updateAndCompare, updateIndex, type Written } from './update-index.ts'
 import type { Save, Wish } from './wish.ts'
 
 /** What was found in a working tree, and is in the private index by now. */
@@ -23,6 +22,8 @@ export interface Gathered {
   /** Whether there was so much that git has flushed it all at once. */
   readonly isFlushed: boolean
   readonly leftOut: readonly string[]
+  /** What of that git could not take. */
+  readonly refused: readonly string[]
   /** What was in the repositories that lie in it, and what was changed there. */
   readonly nested: readonly Nested[]
   readonly changeInside: Change
@@ -33,30 +34,33 @@ export interface Gathered {
 export async function gather(
   place: Place,
   index: PrivateIndex,
-  { wish, last, save }: { wish: Wish; last: Pick<Link, 'tree'> | null; save: Save },
+  { wish, before, save }: { wish: Wish; before: Before | null; save: Save },
 ): Promise<Gathered> {
   const { git, repository } = place
   const { top } = repository
   const abandoned = index.gitlinks.filter(path => isAbandoned(below(top, path)))
   if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
   const seen = await look(git, index.file)
-  const inside = await saveNested(place, candidates(index, seen, abandoned), nested => save(nested, wish))
+  const inner = candidates(index, seen, abandoned)
+  const inside = await saveNested(place, inner, nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
   const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })
-  const ignored = new Set(await findIgnored(place, index, seen))
+  const ignored = new Set(await findIgnored(place, seen))
   const add = sifted.add.filter(path => !ignored.has(path))
   const remove = [...sifted.remove, ...ignored]
   const update = { add, remove }
-  const written = await updateAndCompare(git, index.file, update, treeBefore(place, last, seen))
-  const refused = written === null ? await updateIndex(git, index.file, update) : []
+  const isFilled = await fillIn(place, index, { paths: sifted.stay, seen, before })
+  const written = await updateAndCompare(git, index.file, update, treeBefore(place, before, seen))
+  const taken = written === null ? await updateIndex(git, index.file, update) : { refused: [], isFlushed: false }
   const gone = new Set([...abandoned, ...remove])
-  const linked = [...index.gitlinks, ...add.filter(path => repositories.has(path))]
+  const linked = [...index.gitlinks, ...[...add, ...sifted.stay].filter(path => inner.includes(path))]
   return {
     seen,
     written,
-    isChanged: abandoned.length + add.length + remove.length > 0,
-    isFlushed: add.length > MANY,
-    leftOut: [...sifted.leftOut, ...refused, ...seen.warnings, ...inside.flatMap(({ leftOut }) => leftOut)],
+    isChanged: isFilled || abandoned.length + add.length + remove.length > 0,
+    isFlushed: taken.isFlushed,
+    refused: taken.refused,
+    leftOut: [...sifted.leftOut, ...taken.refused, ...seen.warnings, ...inside.flatMap(work => work.leftOut)],
     nested: inside.flatMap(({ states }) => states),
     changeInside: inside.map(({ change }) => change).reduce(sumOf, NO_CHANGE),
     gitlinks: [...new Set(linked)].filter(path => !gone.has(path)),
@@ -64,18 +68,12 @@ export async function gather(
 }
 
 /** What there was before: the last checkpoint or, for the first one, HEAD. */
-export function treeBefore({ repository }: Place, last: Pick<Link, 'tree'> | null, { head }: Look): string {
-  return last?.tree ?? (head === null ? repository.nothing.tree : `${head}^{tree}`)
+export function treeBefore({ repository }: Place, before: Before | null, { head }: Look): string {
+  return before?.tree ?? (head === null ? repository.nothing.tree : `${head}^{tree}`)
 }
 
 /** Where other repositories may lie. */
 function candidates(index: PrivateIndex, seen: Look, abandoned: readonly RawPath[]): RawPath[] {
   const found = seen.differences.filter(({ isRepository }) => isRepository).map(({ path }) => path)
   return [...new Set([...index.gitlinks, ...found])].filter(path => !abandoned.includes(path)).sort()
-}
-
-/** Files where the index has another repository are not looked at by git. They are files, once there is no repository. */
-function isAbandoned(folder: Buffer): boolean {
-  if (!lstat(folder)?.isDirectory() || lstat(Buffer.concat([folder, Buffer.from('/.git')])) !== undefined) return false
-  return fs.readdirSync(folder).length > 0
 }

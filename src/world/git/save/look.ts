@@ -11,6 +11,9 @@ export interface Difference {
   readonly isUnmerged: boolean
   /** Another repository, or what the index takes for one. */
   readonly isRepository: boolean
+  /** What HEAD and the index have there, as `MODE HASH`, nothing being made of zeros; null where git does not tell. */
+  readonly inHead: string | null
+  readonly inIndex: string | null
 }
 
 export interface Look {
@@ -39,9 +42,19 @@ export async function look(git: Git, index: string): Promise<Look> {
   const oid = lines.find(line => line.startsWith('# branch.oid '))?.slice('# branch.oid '.length) ?? '(initial)'
   return {
     head: oid === '(initial)' ? null : oid,
-    differences: lines.filter(line => !line.startsWith('#')).map(readLine),
+    differences: lines
+      .filter(line => !line.startsWith('#'))
+      .map(readLine)
+      .filter(difference => !isOurs(difference)),
     warnings: warningsIn(stderr),
   }
+}
+
+/** What we write about sessions is kept out of git by a rule, which a repository may lack that was just made. */
+const OURS = /(?:^|\/)\.agent\//
+
+function isOurs({ path, working }: Difference): boolean {
+  return working === '?' && OURS.test(path)
 }
 
 function warningsIn(stderr: string): string[] {
@@ -50,7 +63,8 @@ function warningsIn(stderr: string): string[] {
 
 function untracked(path: RawPath): Difference {
   const isRepository = path.endsWith('/')
-  return { path: isRepository ? path.slice(0, -1) : path, staged: '.', working: '?', isUnmerged: false, isRepository }
+  const name = isRepository ? path.slice(0, -1) : path
+  return { path: name, staged: '.', working: '?', isUnmerged: false, isRepository, inHead: null, inIndex: null }
 }
 
 /** How many words stand before the path. */
@@ -61,6 +75,7 @@ function readLine(line: string): Difference {
   let at = 0
   for (let word = WORDS[kind] ?? 0; word > 0; word--) at = line.indexOf(' ', at) + 1
   const path = line.slice(at)
+  const words = line.slice(0, at).split(' ')
   if (kind === '?') return untracked(path)
   return {
     path,
@@ -68,5 +83,7 @@ function readLine(line: string): Difference {
     working: line.charAt(3),
     isUnmerged: kind === 'u',
     isRepository: line.charAt(5) === 'S',
+    inHead: kind === '1' ? `${words[3]} ${words[6]}` : null,
+    inIndex: kind === '1' ? `${words[4]} ${words[7]}` : null,
   }
 }

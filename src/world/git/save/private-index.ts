@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { RawPath } from '../../../lib/raw-path.ts'
 import { replaceFile } from '../../os/files.ts'
 import { bootId } from '../../os/processes.ts'
+import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 import { linkOrCopy } from './copy-index.ts'
 import { seedIndex } from './seed-index.ts'
@@ -15,8 +16,6 @@ export interface IndexNotes {
   readonly tree: string
   /** Where it has the commit of another repository instead of files. */
   readonly gitlinks: readonly RawPath[]
-  /** Which rules for ignoring files it was last held against. */
-  readonly rules: string
 }
 
 interface Kept extends IndexNotes {
@@ -33,30 +32,38 @@ export class PrivateIndex {
   readonly notes: IndexNotes | null
   readonly gitlinks: readonly RawPath[]
   readonly #folder: string
+  readonly #begun = Math.floor(Date.now() / 1000)
   readonly #sparse: string
 
-  private constructor(place: Place, file: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
+  private constructor(file: string, sparse: string, notes: IndexNotes | null, gitlinks: readonly RawPath[]) {
     this.file = file
     this.notes = notes
     this.gitlinks = gitlinks
-    this.#folder = place.folder
-    this.#sparse = sparseMark(place.repository)
+    this.#folder = path.dirname(file)
+    this.#sparse = sparse
   }
 
   /** That of the last chain, or a new one. */
   static async open(place: Place): Promise<PrivateIndex> {
-    const kept = readKept(place)
+    // Before the user's index is read: when that is replaced meanwhile, the next chain begins anew.
+    const sparse = sparseMark(place.repository)
+    const kept = readKept(place, sparse)
     fs.mkdirSync(place.folder, { recursive: true, mode: 0o700 })
     tidy(place.folder, kept?.file)
     const file = path.join(place.folder, `index-${crypto.randomBytes(4).toString('hex')}`)
     if (kept !== null && linkOrCopy(path.join(place.folder, kept.file), file)) {
-      return new PrivateIndex(place, file, kept, kept.gitlinks)
+      return new PrivateIndex(file, sparse, kept, kept.gitlinks)
     }
-    return new PrivateIndex(place, file, null, await seedIndex(place, file))
+    return new PrivateIndex(file, sparse, null, await seedIndex(place, file))
   }
 
-  /** Makes it the one that the next chain begins with. */
+  /**
+   * Makes it the one that the next chain begins with. It seems to be no younger than this one: git would take a file for unchanged
+   * that was written after it was read, in the same second and with the same length, if the index was written a second later.
+   */
   keep(notes: IndexNotes): void {
+    const isYounger = (lstat(this.file)?.mtimeMs ?? 0) > this.#begun * 1000
+    if (isYounger) fs.utimesSync(this.file, this.#begun, this.#begun)
     const file = path.basename(this.file)
     const kept: Kept = { ...notes, file, boot: bootId, sparse: this.#sparse }
     replaceFile(notesFile(this.#folder), JSON.stringify(kept))
@@ -73,10 +80,10 @@ export function dropIndex(place: Place): void {
   fs.rmSync(notesFile(place.folder), { force: true })
 }
 
-function readKept(place: Place): Kept | null {
+function readKept(place: Place, sparse: string): Kept | null {
   try {
     const kept = JSON.parse(fs.readFileSync(notesFile(place.folder), 'utf8')) as Kept
-    return kept.boot === bootId && kept.sparse === sparseMark(place.repository) ? kept : null
+    return kept.boot === bootId && kept.sparse === sparse ? kept : null
   } catch {
     return null // There is none yet, or it was cut short: another one is made.
   }

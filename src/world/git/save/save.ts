@@ -8,19 +8,20 @@ import { readRecordOf } from '../read.ts'
 import { briefly } from './briefly.ts'
 import { commitLink } from './commit-link.ts'
 import { type Delta, deltaOf } from './delta.ts'
+import type { Before } from './fill-in.ts'
 import { type Gathered, gather, treeBefore } from './gather.ts'
-import { rulesMark } from './ignored.ts'
 import { indexTree } from './index-tree.ts'
 import { syncObjects } from './objects.ts'
 import { dropIndex, PrivateIndex } from './private-index.ts'
 import { bustleIn, retreatToSound, retreatWhenBroken } from './soundness.ts'
+import { healIndex } from './user-index.ts'
 import { commitVisibly } from './visible.ts'
 import type { Outcome, Wish } from './wish.ts'
 
 /**
  * Saves the working tree of one place, and first of those that are nested in it. When git finds that the private index does not
- * fit, because objects or the whole repository were replaced, it is made
- * anew.
+ * fit, because objects or the whole repository were replaced, it is made anew. Only when that does not help either, what was
+ * saved before is suspected.
  */
 export async function save(place: Place, wish: Wish): Promise<Outcome> {
   try {
@@ -28,25 +29,33 @@ export async function save(place: Place, wish: Wish): Promise<Outcome> {
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause
     dropIndex(place)
-    await retreatToSound(place)
-    return trySave(place, wish)
+    return trySave(place, wish).catch(async (again: unknown) => {
+      if (!(again instanceof GitFailed)) throw again
+      await retreatToSound(place)
+      return trySave(place, wish)
+    })
   }
 }
 
 async function trySave(place: Place, wish: Wish): Promise<Outcome> {
   if (await retreatWhenBroken(place)) dropIndex(place)
+  if (place.path === '') await healIndex(place)
   const bustle = bustleIn(place)
   const last = await tipOf(place)
   const number = Math.max(wish.number, (last?.telling.number ?? 0) + 1)
   const index = await PrivateIndex.open(place)
   try {
-    const gathered = await gather(place, index, { wish: { ...wish, number }, last, save })
+    const gathered = await gather(place, index, { wish: { ...wish, number }, before: beforeOf(last), save })
     const made = await makeLink(place, index, { last, gathered, wish: { ...wish, number }, bustle })
     return { made, last, head: made?.telling.head ?? gathered.seen.head, nested: gathered.nested }
   } catch (cause) {
     index.discard()
     throw cause
   }
+}
+
+function beforeOf(last: Link | null): Before | null {
+  return last === null ? null : { tree: last.tree, head: last.telling.head }
 }
 
 interface Findings {
@@ -60,15 +69,15 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const { last, gathered, wish, bustle } = findings
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
-  const notes = { tree, gitlinks, rules: rulesMark(place, seen.head) }
+  const notes = { tree, gitlinks }
   if (isNothingNew(place, tree, findings) && !(await isRecordNews(place, findings))) {
     index.keep(notes)
     return null
   }
-  const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, last, seen), tree))
+  const delta = gathered.written?.delta ?? (await deltaOf(place, treeBefore(place, beforeOf(last), seen), tree))
   await syncObjects(place, delta.objects, gathered.isFlushed)
   const isVisible = wish.occasion.isVisible && place.path === ''
-  const visible = isVisible ? await commitVisibly(place, tree, seen, wish) : null
+  const visible = isVisible ? await commitVisibly(place, tree, gathered, wish) : null
   const telling = tell(place, findings, { head: visible?.head ?? seen.head, delta, note: visible?.note })
   const record = place.path === '' ? wish.occasion.record : ''
   const link = await commitLink(place, { tree, telling, record, last, objects: delta.objects, bustle })

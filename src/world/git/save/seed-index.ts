@@ -7,6 +7,7 @@ import { lstat } from '../lstat.ts'
 import { copyIndex } from './copy-index.ts'
 
 const GITLINK = '160000'
+const ASK_SPARSE = ['config', '--type=bool', 'core.sparseCheckout'] as const
 
 /**
  * Makes a first index, from the user's where there is one: that already knows what most files look like. Files that the user
@@ -32,9 +33,11 @@ async function survey({ git, repository }: Place, index: string): Promise<RawPat
   }
   const unlooked = entries.filter(({ tag }) => tag !== tag.toUpperCase())
   await told('--no-assume-unchanged', paths(unlooked))
-  // Of a sparse checkout these files are not there; where they are, somebody hides changes of theirs.
-  const skipped = entries.filter(({ tag, path }) => tag.toUpperCase() === 'S' && exists(below(repository.top, path)))
-  await told('--no-skip-worktree', paths(skipped))
+  // Of a sparse checkout these files are not there; where they are, or there is none, somebody hides changes of theirs.
+  const skipped = entries.filter(({ tag }) => tag.toUpperCase() === 'S')
+  const isSparse = skipped.length > 0 && (await git.ask(ASK_SPARSE)).stdout.toString() === 'true\n'
+  const hidden = skipped.filter(({ path }) => !isSparse || lstat(below(repository.top, path)) !== undefined)
+  await told('--no-skip-worktree', paths(hidden))
   return paths(entries.filter(({ mode }) => mode === GITLINK))
 }
 
@@ -51,8 +54,4 @@ function readEntry(line: RawPath): Entry {
 
 function paths(entries: readonly Entry[]): RawPath[] {
   return [...new Set(entries.map(({ path }) => path))]
-}
-
-function exists(file: Buffer): boolean {
-  return lstat(file) !== undefined
 }

@@ -3,13 +3,16 @@ import { formatBytes } from '../../../lib/bytes.ts'
 import { below, type RawPath, shown } from '../../../lib/raw-path.ts'
 import { wordsOf } from '../../../lib/trouble.ts'
 import { lstat } from '../lstat.ts'
+import { isAbandoned } from './abandoned.ts'
 import type { Difference } from './look.ts'
 
 /** What is to be done to the private index. */
 export interface Sifted {
   readonly add: readonly RawPath[]
   readonly remove: readonly RawPath[]
-  /** What stays as it was saved last, if it was, and why. */
+  /** What cannot be taken from disk. */
+  readonly stay: readonly RawPath[]
+  /** Why, as far as it is worth telling. */
   readonly leftOut: readonly string[]
 }
 
@@ -21,40 +24,49 @@ export interface Sieve {
   readonly repositories: ReadonlySet<RawPath>
 }
 
-type Verdict = 'add' | 'remove' | 'nothing' | { readonly leftOut: string }
+type Verdict = 'add' | 'remove' | 'stay' | 'nothing' | { readonly leftOut: string }
 
 /** Looks at each file that is not in the index as it is on disk, and says what can be done about it. */
 export function sift(differences: readonly Difference[], sieve: Sieve): Sifted {
   const add = new Set<RawPath>()
   const remove = new Set<RawPath>()
-  const leftOut: string[] = []
+  const stay = new Set<RawPath>()
+  const leftOut = new Set<string>()
   for (const difference of differences) {
     const verdict = judge(difference, sieve)
     if (verdict === 'add') add.add(difference.path)
     if (verdict === 'remove') remove.add(difference.path)
-    if (typeof verdict !== 'object') continue
-    leftOut.push(`${shown(difference.path)} ${verdict.leftOut}`)
     // Its stages cannot stay, because there is no tree of an index with some.
-    if (difference.isUnmerged) remove.add(difference.path)
+    const isLeft = verdict === 'stay' || typeof verdict === 'object'
+    if (isLeft) (difference.isUnmerged ? remove : stay).add(difference.path)
+    if (typeof verdict === 'object') leftOut.add(`${shown(difference.path)} ${verdict.leftOut}`)
   }
-  return { add: [...add], remove: [...remove], leftOut }
+  return { add: [...add], remove: [...remove], stay: [...stay], leftOut: [...leftOut] }
 }
 
 function judge(difference: Difference, sieve: Sieve): Verdict {
   const { staged, working, path } = difference
   // What HEAD has and the index does not: somebody has added an ignored file by force, and committed it.
   const isLost = working === '.' && staged === 'D'
-  if (working === '.' && !isLost) return 'nothing'
+  const isSame = working === '.' && !isLost
+  if (isSame && !difference.isRepository) return 'nothing'
   const isKnown = working !== '?' && !isLost
   const file = below(sieve.top, path)
   try {
     const stat = lstat(file)
+    if (stat?.isDirectory() && isUninhabited(file, difference, sieve)) return 'stay'
+    if (isSame) return 'nothing'
     if (stat === undefined) return isKnown ? 'remove' : 'nothing'
     if (stat.isDirectory()) return sieve.repositories.has(path) ? 'add' : isKnown ? 'remove' : 'nothing'
     return judgeFile(file, stat, sieve.largest)
   } catch (cause) {
     return { leftOut: `cannot be looked at: ${wordsOf(cause)}` }
   }
+}
+
+/** HEAD or the index have a repository there of which only the folder is there, or which cannot be used. */
+function isUninhabited(folder: Buffer, { working, path, isRepository }: Difference, sieve: Sieve): boolean {
+  return isRepository && working !== '?' && !sieve.repositories.has(path) && !isAbandoned(folder)
 }
 
 function judgeFile(file: Buffer, stat: fs.Stats, largest: number): Verdict {

@@ -2,10 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { replaceFile } from '../../os/files.ts'
-import { chainOf } from '../chain.ts'
+import { chainOf, chainUpTo, targetOf } from '../chain.ts'
 import type { Link } from '../link.ts'
 import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
+import { headIn, linkIn, readCommits } from '../read-commits.ts'
 import { moveRef } from '../ref.ts'
 import { missingObjects } from './objects.ts'
 import { stampOf } from './sparse-mark.ts'
@@ -42,10 +43,7 @@ export function isQuietSince(place: Place, bustle: string): boolean {
 export async function retreatWhenBroken(place: Place, suspect = readSuspect(place)): Promise<boolean> {
   if (suspect === null || place.repository.isPartial) return false
   const isGone = (await missingObjects(place, suspect.objects)).length > 0
-  if (isGone) {
-    const { stdout } = await place.git.ask(['rev-parse', '--verify', '--quiet', place.ref])
-    if (stdout.toString().trim() === suspect.commit) await moveRef(place, suspect.before, suspect.commit)
-  }
+  if (isGone && (await targetOf(place)) === suspect.commit) await moveRef(place, suspect.before, suspect.commit)
   if (!isGone && isCollecting(place)) replaceFile(suspectFile(place), JSON.stringify(suspect))
   else fs.rmSync(suspectFile(place), { force: true })
   return isGone
@@ -60,26 +58,49 @@ export async function retreatToSound(place: Place): Promise<void> {
   for (let waited = 0; waited < PATIENCE && isCollecting(place); waited += LOOK_AGAIN) {
     await pause(LOOK_AGAIN, undefined, { signal })
   }
-  if (place.repository.isPartial) return
-  const chain = await chainOf(place).catch(() => []) // Then the failure is told by whoever asks next.
-  const tip = chain.at(-1)
-  for (const [at, link] of [...chain.entries()].reverse()) {
-    if (!(await isBroken(place, link))) {
-      return link === tip ? undefined : moveRef(place, link.commit, tip?.commit ?? null)
-    }
-    if (at === 0) return moveRef(place, null, tip?.commit ?? null)
+  const tip = await targetOf(place)
+  if (tip === null || place.repository.isPartial) return
+  const chain = await whatIsLeft(place, tip).catch(() => null) // Then the failure is told by whoever asks next.
+  if (chain === null) return
+  for (const { commit } of chain.reverse()) {
+    if (await isBroken(place, commit)) continue
+    return commit === tip ? undefined : moveRef(place, commit, tip)
+  }
+  await moveRef(place, null, tip)
+}
+
+/** The chain or, when its newest link is missing, what is known to come before that. */
+async function whatIsLeft(place: Place, tip: string): Promise<Link[]> {
+  if ((await missingObjects(place, [tip])).length === 0) return chainOf(place)
+  const [before] = await readCommits(place.git, readBefore(place))
+  const link = before ? linkIn(before) : null
+  return link === null ? [] : chainUpTo(place, link)
+}
+
+/** Notes down which link comes before the newest one, for the day on which that is missing. */
+export function noteBefore({ folder }: Place, before: string | null): void {
+  fs.writeFileSync(path.join(folder, 'before'), before ?? '')
+}
+
+function readBefore({ folder }: Place): string[] {
+  try {
+    return [/^[0-9a-f]{40,64}$/.exec(fs.readFileSync(path.join(folder, 'before'), 'latin1'))?.[0] ?? []].flat()
+  } catch {
+    return [] // Nothing was noted down yet.
   }
 }
 
 /** Only git's word that something is missing counts: a git that is killed or finds no memory says nothing about it. */
-async function isBroken({ git }: Place, { commit, telling }: Link): Promise<boolean> {
-  const known = telling.head === null ? [] : ['--not', telling.head]
+async function isBroken({ git }: Place, commit: string): Promise<boolean> {
+  const [raw] = await readCommits(git, [commit])
+  const head = raw ? headIn(raw) : null
+  const known = head === null ? [] : ['--not', head]
   const answer = await git.ask(['rev-list', '--objects', '--quiet', '-n', '1', commit, ...known])
   return answer.code === 128 && /^fatal: (missing \w+ object|bad (tree )?object|unable to read)/m.test(answer.stderr)
 }
 
 /** git notes for as long as it does; what is older than this, git itself takes for left behind. */
-function isCollecting({ repository }: Place): boolean {
+export function isCollecting({ repository }: Place): boolean {
   const stat = lstat(path.join(repository.commonDir, 'gc.pid'))
   return stat !== undefined && Date.now() - stat.mtimeMs < LONGEST
 }

@@ -3,13 +3,12 @@ import path from 'node:path'
 import type { Repository } from '../repository.ts'
 
 /**
- * Changes with the user's choice of a sparse checkout. An index from before it would take all files that are no longer wanted
- * for deleted ones.
+ * Changes with the user's index where there is a sparse checkout: what is not on disk is what that says, and by an index from
+ * before another choice all files that are no longer wanted would be deleted ones.
  */
-export function sparseMark({ gitDir, commonDir }: Repository): string {
-  const patterns = stampOf(path.join(gitDir, 'info', 'sparse-checkout'))
-  if (patterns === '') return ''
-  return [patterns, stampOf(path.join(gitDir, 'config.worktree')), stampOf(path.join(commonDir, 'config'))].join(' ')
+export function sparseMark({ gitDir }: Repository): string {
+  const isSparse = fs.existsSync(path.join(gitDir, 'info', 'sparse-checkout'))
+  return isSparse ? stampOf(path.join(gitDir, 'index')) : ''
 }
 
 /** Tells a file from what it was before; empty when there is none. */

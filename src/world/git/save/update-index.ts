@@ -9,7 +9,7 @@ const MOST_REFUSED = 40
 /** Bytes of paths on one command line; Linux takes 128 KB for a single word and 2 MB in all. */
 const COMMAND_LINE = 32_768
 /** From so many files on, all are made durable by one flush at the end instead of by one for each. */
-export const MANY = 500
+const MANY = 500
 
 /** What is to be taken into the private index, and what out of it. */
 export interface Update {
@@ -17,11 +17,17 @@ export interface Update {
   readonly remove: readonly RawPath[]
 }
 
+/** What git could not take, as sentences, and whether it has flushed what it took. */
+export interface Taken {
+  readonly refused: readonly string[]
+  readonly isFlushed: boolean
+}
+
 /**
  * Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read.
  * One that vanishes meanwhile goes.
  */
-export async function updateIndex(git: Git, index: string, update: Update): Promise<string[]> {
+export async function updateIndex(git: Git, index: string, update: Update): Promise<Taken> {
   let { add } = update
   const remove = await removeFirst(git, index, update.remove)
   const refused: string[] = []
@@ -40,7 +46,7 @@ export async function updateIndex(git: Git, index: string, update: Update): Prom
       add = add.filter(path => !group.has(path))
     }
   }
-  return refused
+  return { refused, isFlushed: add.length > MANY }
 }
 
 const UPDATE = ['-z', '--add', '--remove', '--replace'] as const

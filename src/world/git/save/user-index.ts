@@ -1,6 +1,7 @@
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { below, type RawPath, splitRaw } from '../../../lib/raw-path.ts'
 import { hasCode } from '../../../lib/trouble.ts'
 import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
@@ -30,15 +31,38 @@ export async function replaceIndex(place: Place, tree: string, deed: () => Promi
   }
 }
 
-/** Removes a lock that we have left on the user's index because we were killed. */
-export function healIndexLock(place: Place): void {
+/**
+ * Finishes what we have left on the user's index because we were killed: one that belongs to what HEAD is by now takes its place,
+ * any other goes. The lock, if it is ours, has kept everybody else from it.
+ */
+export async function healIndex(place: Place): Promise<void> {
   const { index, lock } = filesOf(place)
   const { gitDir } = place.repository
   const drafts = fs.readdirSync(gitDir).filter(name => name.startsWith(`index.${draftName(place)}`))
-  const ours = [index, ...drafts.map(name => path.join(gitDir, name))].map(file => lstat(file)?.ino)
-  const held = lstat(lock)?.ino
-  if (held !== undefined && ours.includes(held)) fs.rmSync(lock, { force: true })
-  for (const name of drafts) fs.rmSync(path.join(gitDir, name), { force: true })
+  for (const draft of drafts.map(name => path.join(gitDir, name))) {
+    const isLocked = isSame(draft, lock)
+    if (isLocked && (await isOfHead(place, draft))) fs.renameSync(draft, index)
+    if (isLocked) fs.rmSync(lock, { force: true })
+    fs.rmSync(draft, { force: true })
+  }
+  if (isSame(index, lock)) fs.rmSync(lock, { force: true })
+}
+
+/** Whether these are two names of one file. */
+function isSame(one: string, other: string): boolean {
+  const [first, second] = [lstat(one), lstat(other)]
+  return first !== undefined && first.ino === second?.ino
+}
+
+async function isOfHead({ git }: Place, index: string): Promise<boolean> {
+  return (await git.ask(['diff-index', '--cached', '--quiet', 'HEAD'], { index })).code === 0
+}
+
+/** What the user has staged, and the tree does not have although it is there: it would be unstaged. */
+export async function stagedBeyond({ git, repository }: Place, tree: string): Promise<RawPath[]> {
+  const words = ['diff-index', '--cached', '--no-renames', '--diff-filter=A', '--name-only', '-z', tree]
+  const staged = splitRaw(await git.run(words))
+  return staged.filter(path => lstat(below(repository.top, path)) !== undefined)
 }
 
 /** Keeps what the user's index knows of files that are in both. */

@@ -1,11 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { shown } from '../../../lib/raw-path.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { wordsOf } from '../../../lib/trouble.ts'
 import { identityIn } from '../identity.ts'
 import type { Place } from '../place.ts'
-import type { Look } from './look.ts'
-import { healIndexLock, replaceIndex } from './user-index.ts'
+import type { Gathered } from './gather.ts'
+import { replaceIndex, stagedBeyond } from './user-index.ts'
 import type { Wish } from './wish.ts'
 
 /** What came of it: where HEAD is now, or why it is where it was. */
@@ -28,22 +29,26 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
  * Commits a tree on the branch that is checked out, as `git commit --all` would, and brings the user's index up to it. Both
  * are left alone when it is not the moment for it.
  */
-export async function commitVisibly(place: Place, tree: string, seen: Look, wish: Wish): Promise<Visible> {
-  healIndexLock(place)
+export async function commitVisibly(place: Place, tree: string, gathered: Gathered, wish: Wish): Promise<Visible> {
   try {
-    return await tryCommit(place, tree, seen, wish.occasion.at)
+    return await tryCommit(place, tree, gathered, wish.occasion.at)
   } catch (cause) {
     if (place.git.signal.aborted) throw cause
-    return { head: seen.head, note: `there is no visible commit: ${wordsOf(cause)}` }
+    return { head: gathered.seen.head, note: `there is no visible commit: ${wordsOf(cause)}` }
   }
 }
 
-async function tryCommit(place: Place, tree: string, { head }: Look, at: Instant): Promise<Visible> {
+async function tryCommit(place: Place, tree: string, { seen, refused }: Gathered, at: Instant): Promise<Visible> {
+  const { head } = seen
   const { git, repository } = place
   const branch = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim()
   const objection = objectionTo(repository.gitDir, branch)
   if (objection !== null) return { head, note: `there is no visible commit: ${objection}` }
   if (head !== null && (await git.line(['rev-parse', `${head}^{tree}`])) === tree) return { head }
+  // Both would be undone by it: what a commit has that was pulled, and what is staged.
+  if (refused[0] !== undefined) throw new Error(refused[0])
+  const [staged] = await stagedBeyond(place, tree)
+  if (staged !== undefined) throw new Error(`${shown(staged)} is staged, and is not part of the checkpoint`)
   const subject = `WIP: checkpoint ${clock(at)}`
   const parent = head === null ? [] : ['-p', head]
   const env = await identityIn(git)

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { meant, only } from './find-kept.ts'
+
+const kept = (name: string, sessionId: string) => ({
+  name,
+  sessionId,
+  at: '2026-11-15T10:00:00.000Z',
+  isResumable: true,
+})
+const ALL = [kept('command-cmd', 'aa'), kept('demo-com', 'bb'), kept('demo-far', 'cc'), kept('demo-far', 'dd')]
+
+test.each([
+  ['com', 'bb'],
+  ['demo-com', 'bb'],
+  ['command', 'aa'],
+  ['far', 'cc'],
+  ['dd', 'dd'],
+])('%s means %s, because a whole name counts more than a beginning', (word, id) => {
+  expect(only(meant(ALL, word), word, 'origin').sessionId).toBe(id)
+})
+
+test('what is not one says where it was looked for', () => {
+  expect(() => only(meant(ALL, 'demo'), 'demo', 'origin')).toThrow('2 sessions are kept on origin: demo-com, demo-far')
+  expect(() => only(meant(ALL, 'x'), 'x', 'origin')).toThrow('nothing of x is kept on origin')
+  expect(() => only([], undefined, undefined)).toThrow('nothing of any session is kept in this repository')
+})

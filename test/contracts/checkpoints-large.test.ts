@@ -1,0 +1,34 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+
+const LARGE = 'x'.repeat(2_000)
+
+/** A repository whose first checkpoint has a small `data`; files of more than 1000 bytes are left out. */
+async function begin() {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const checkpoints = bench.checkpoints({ largest: 1_000 })
+  const keeping = bench.keeping(repo)
+  put(repo, 'data', 'one\n')
+  const save = () => saved(checkpoints.save(keeping, occasion(), NEVER))
+  return { repo, checkpoints, keeping, save, first: await save() }
+}
+
+test.each([
+  ['had changed before it grew', (repo: string) => put(repo, 'data', 'two\n')],
+  ['was removed, and made anew', (repo: string) => fs.rmSync(path.join(repo, 'data'))],
+])('a large file that %s is not replaced, and its size is the reason', async (_, meanwhile) => {
+  const { repo, checkpoints, keeping, save, first } = await begin()
+  meanwhile(repo)
+  await save()
+  put(repo, 'data', LARGE)
+  put(repo, 'more', 'more\n')
+  const over = await save()
+  await expect(checkpoints.restoreHere(keeping, first, over)).rejects.toThrow(
+    'data would be lost, which is 2.0 KB large and not saved',
+  )
+  expect(fs.readFileSync(path.join(repo, 'data'), 'utf8')).toBe(LARGE)
+  expect(fs.existsSync(path.join(repo, 'more'))).toBe(true)
+})

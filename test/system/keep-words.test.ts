@@ -1,0 +1,96 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expectRefusal } from './expect-refusal.ts'
+import { allSaved, beginProject, gitIn } from './git-project.ts'
+import { House } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(async () => {
+  house = new House()
+  await beginProject(house)
+})
+afterEach(() => house.close())
+
+async function made(name: string): Promise<void> {
+  await house.run('--name', name, '--headless', '--', 'sh', '-c', `echo ${name} > ${name}`)
+  await allSaved(house, name)
+}
+
+it('what is restored is told with the folder, the way back and the way to look, and a no changes nothing', async () => {
+  await made('one')
+  const terminal = await Terminal.open(house)
+  await terminal.enter('oneshot restore one@1 --here; echo "code=$?"')
+  await terminal.shows('Go on? [y/N]')
+  await terminal.enter('n')
+  expect(await terminal.shows('code=1')).toContain('nothing was changed')
+  await terminal.enter('clear; oneshot restore one@2 --here --yes; echo "same=$?"')
+  expect((await terminal.shows('same=0')).replaceAll('\n', '')).toContain('nothing to do: the files in')
+  await terminal.enter('clear; oneshot restore one@1; echo "branch=$?"')
+  const branch = await terminal.shows('branch=0')
+  expect(branch).toContain('what is different now: oneshot diff command-one 1 now')
+  expect(branch).toContain('git worktree add DIR oneshot/command-one-1')
+  await terminal.enter('clear; oneshot restore one@1 --here --yes; echo "back=$?"')
+  const back = (await terminal.shows('back=0')).replaceAll('\n', '')
+  expect(back).toContain(`checkpoint 1 of command-one is in ${house.project}`)
+  expect(back).toContain('what was there before: oneshot restore command-one@2 --here')
+  await terminal.enter('clear; oneshot clean one; echo "clean=$?"')
+  expect((await terminal.shows('clean=0')).replaceAll('\n', '')).toContain(
+    `refs/oneshot/command-one stays in ${house.project}; bring it back there: oneshot restore command-one`,
+  )
+  expect(await house.ok('restore', 'command-one')).toBe('oneshot/command-one-2')
+})
+
+it('what cannot be restored so is refused before anybody is asked, with the name of what is wrong', async () => {
+  await made('one')
+  const usage = { exit: 2, code: 'usage' } as const
+  await expectRefusal(house, ['restore', 'one@1', '--branch', 'a..b'], {
+    ...usage,
+    says: '"a..b" is no name for a branch',
+    hint: '--branch',
+  })
+  await expectRefusal(house, ['restore', 'one@1', '--here', '--branch', 'b'], {
+    ...usage,
+    says: '--here cannot be combined with --branch or --worktree',
+    hint: 'leave out',
+  })
+  await gitIn(house)('branch', 'mine')
+  await expectRefusal(house, ['restore', 'one@1', '--branch', 'mine'], {
+    exit: 6,
+    code: 'cannot-restore',
+    says: 'the branch mine exists already',
+    hint: 'give another --branch',
+  })
+  await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+  const atWork = { exit: 6, code: 'session-alive', says: 'command-idle is at work in', hint: 'oneshot hold' } as const
+  await expectRefusal(house, ['restore', 'one@1', '--here'], atWork)
+})
+
+it('checkpoints are compared by NAME@N, and files of a nested repository are told apart', async () => {
+  const nested = house.path('nested')
+  fs.mkdirSync(nested)
+  const git = gitIn(house, nested)
+  await git('init', '-q', '.')
+  await git('commit', '-qm', 'inside', '--allow-empty')
+  await house.run('--name', 'one', '--headless', '--', 'sh', '-c', 'echo in > nested/in; echo out > out')
+  await allSaved(house, 'one')
+  const stat = await house.ok('diff', 'one', '1', '2', '--stat')
+  expect(stat).toMatch(/^in nested\/\n in \| 1 \+$/m)
+  expect(await house.ok('diff', 'one@1', 'one@2', '--stat')).toBe(stat)
+  expect(await house.ok('diff', 'one@1', '--stat')).toBe(stat)
+  await expectRefusal(house, ['diff', 'one@1', 'two@2'], {
+    exit: 2,
+    code: 'usage',
+    says: 'one and two are two sessions',
+    hint: 'one session',
+  })
+  expect(await house.oneshot('checkpoints', 'one', '-n', '0')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  await expectRefusal(
+    house,
+    ['status'],
+    { exit: 3, code: 'no-session', says: nested, hint: `command-one is in ${house.project}: name it` },
+    { cwd: nested },
+  )
+  const at = (await house.json<{ at: string }[]>('events', 'one')).map(event => event.at)
+  expect(at).toEqual(at.toSorted())
+})

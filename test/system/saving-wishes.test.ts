@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expectRefusal } from './expect-refusal.ts'
+import { allSaved, beginProject } from './git-project.ts'
+import { House, until } from './house.ts'
+import { Terminal } from './terminal.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const RUN = ['run', '--headless', '--name', 'one'] as const
+
+it('without a repository it is told at once that nothing is saved, to whoever asked for it or sits at a terminal', async () => {
+  const nothing = `${house.project} is not in a git repository: nothing is saved`
+  expect(await house.oneshot(...RUN, '--', 'true')).toMatchObject({ code: 0, stderr: '' })
+  await house.ended('one')
+  for (const wish of [
+    ['--push', 'origin'],
+    ['--checkpoints', 'branch'],
+  ]) {
+    const { code, stderr } = await house.oneshot(...RUN, ...wish, '--', 'true')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(nothing) })
+    await house.ended('one')
+  }
+  const terminal = await Terminal.open(house)
+  await terminal.enter('oneshot run --name two -- true; echo "code=$?"')
+  expect((await terminal.shows('code=0')).replaceAll('\n', '')).toContain(`${nothing} until git init`)
+  const refused = {
+    exit: 3,
+    code: 'no-repository',
+    says: `${house.project} is not in a git`,
+    hint: 'git init',
+  } as const
+  for (const command of ['checkpoint', 'checkpoints', 'diff']) await expectRefusal(house, [command, 'one'], refused)
+  await expectRefusal(house, ['restore', 'one@1'], refused)
+})
+
+it('a remote that is not there is refused, and one that cannot be reached is told as not pushed', async () => {
+  const git = await beginProject(house)
+  const wanted = { exit: 3, code: 'no-remote', says: 'there is no git remote orgin' } as const
+  await expectRefusal(house, [...RUN, '--push', 'orgin', '--', 'true'], { ...wanted, hint: 'git remote add orgin URL' })
+  await git('remote', 'add', 'origin', `${house.root}/nowhere.git`)
+  await expectRefusal(house, [...RUN, '--push', 'orgin', '--', 'true'], { ...wanted, hint: 'did you mean origin?' })
+  await expectRefusal(house, [...RUN, '--push', 'origin', '--checkpoints', 'off', '--', 'true'], {
+    exit: 2,
+    code: 'usage',
+    says: '--push has nothing to push',
+    hint: 'leave one of them out',
+  })
+  await house.ok(...RUN, '--push', 'origin', '--', 'true')
+  await allSaved(house, 'one')
+  const status = await until('it could not be pushed', async () => {
+    const said = await house.ok('status', 'one')
+    return said.includes('not pushed') ? said : undefined
+  })
+  expect(status).toMatch(/pushed +nothing is on origin yet/)
+  expect(status).toMatch(/not pushed +.*nowhere\.git/)
+  expect(status).not.toContain('not saved')
+  expect(await house.status('one')).toMatchObject({ checkpointTrouble: null, push: { remote: 'origin', number: null } })
+})
