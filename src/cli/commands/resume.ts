@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
@@ -45,7 +46,9 @@ async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<num
   const chosen = pickSession(surroundings, line.words[0], fits)
   if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
   const after = transcriptLength(home, chosen.id)
-  if (!screen.isQuiet && !line.has(OPTIONS.moved) && (isResumable(chosen) || !isSupervised)) {
+  // Where its folder is gone, it is refused or goes on in another: there is nothing to foretell.
+  const isInPlace = !line.has(OPTIONS.moved) && fs.existsSync(chosen.cwd)
+  if (!screen.isQuiet && isInPlace && (isResumable(chosen) || !isSupervised)) {
     const outlook = await outlookFor(chosen, home, isSupervised)
     for (const text of outlookLines(chosen, outlook, screen.err.paint)) screen.err.say(text)
   }
