@@ -61,7 +61,14 @@ class Saver {
 
   save(sessionId: string): Promise<Kept> {
     const keeping: Keeping = { cwd: this.#repository, sessionId, name: 'bench' }
-    const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: '{}', isVisible: false } as const
+    const occasion = {
+      trigger: 'edit',
+      attempt: 1,
+      at: Date.now(),
+      record: '{}',
+      isRecordNews: false,
+      isVisible: false,
+    } as const
     return this.#checkpoints.save(keeping, occasion, new AbortController().signal)
   }
 

@@ -5,6 +5,8 @@ export const TRIGGERS = [
   'start',
   'edit',
   'interval',
+  /** What is asked for, or what is done of it, has changed. */
+  'news',
   'restart',
   'error',
   'stop',
@@ -15,6 +17,9 @@ export const TRIGGERS = [
 ] as const
 
 export type Trigger = (typeof TRIGGERS)[number]
+
+/** At these moments what is known of the session is worth a checkpoint, even if no file has changed. */
+export const TELLING: readonly Trigger[] = ['start', 'news', 'error', 'stop', 'end']
 
 /** The whole working tree as it was at one moment, untracked files included, ignored ones not. */
 export interface Checkpoint {

@@ -55,3 +55,17 @@ test('titles become one line that is not too long, and a plan does not grow for 
   expect(tasks[0]?.title).toHaveLength(300)
   expect(tasks[0]?.title).not.toContain('\n')
 })
+
+test('after hundreds of tasks, the oldest that are done go, and the plan of now stays', () => {
+  let now = nameTasks(session, { at: 1, type: 'user.tasks', tasks: [task('u1', 'done')] }).session
+  for (let n = 0; n < 60; n++)
+    now = planned(
+      now,
+      Array.from({ length: 5 }, (_, i) => task(`${n}.${i}`, 'done')),
+      n,
+    ).session
+  const { tasks } = planned(now, [task('x', 'doing'), task('y', 'open')], 100).session
+  expect(tasks).toHaveLength(200)
+  expect(tasks.slice(-2).map(({ id }) => id)).toEqual(['x', 'y'])
+  expect(tasks.slice(0, 2).map(({ id }) => id)).toEqual(['u1', '20.3'])
+})

@@ -1,3 +1,4 @@
+import { cut } from '../lib/mask/cut.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
@@ -46,7 +47,7 @@ export function nameTasks(session: Session, { at, tasks }: SignalOf<'user.tasks'
 }
 
 function changed(session: Session, tasks: readonly Task[], at: Instant): Step {
-  const within = tasks.slice(0, MOST_TASKS)
+  const within = atMost(MOST_TASKS, tasks)
   const events = within.flatMap((task): Event[] => {
     const before = session.tasks.find(({ id, source }) => id === task.id && source === task.source)
     const isSame = before?.state === task.state && before.title === task.title
@@ -56,6 +57,13 @@ function changed(session: Session, tasks: readonly Task[], at: Instant): Step {
   return isSame ? nothing(session) : step({ ...session, tasks: within }, events)
 }
 
+/** What an agent has done goes first, the oldest before the rest: what is still to be done stays. */
+function atMost(limit: number, tasks: readonly Task[]): readonly Task[] {
+  let surplus = tasks.length - limit
+  const kept = tasks.filter(({ source, state }) => source !== 'agent' || state !== 'done' || surplus-- <= 0)
+  return kept.slice(0, limit)
+}
+
 function tidy({ id, title, state }: Named, source: Task['source']): Task {
-  return { id: oneLine(id).slice(0, 64), title: oneLine(title).slice(0, LONGEST_TITLE), state, source }
+  return { id: oneLine(id).slice(0, 64), title: cut(oneLine(title), LONGEST_TITLE), state, source }
 }

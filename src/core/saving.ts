@@ -7,12 +7,12 @@ import type { Step } from './step.ts'
 export function wantCheckpoint(decided: Step, before: Session): Step {
   const { session, events } = decided
   if (session.spec.saving.mode === 'off') return decided
-  for (const event of events) {
+  const wishes = events.flatMap(event => {
     const trigger = triggerOf(session, event, before)
-    if (trigger === null) continue
-    return { ...decided, session: { ...session, saved: { ...session.saved, wanted: { trigger, at: event.at } } } }
-  }
-  return decided
+    return trigger === null ? [] : [{ trigger, at: event.at }]
+  })
+  const wanted = wishes.find(({ trigger }) => trigger !== 'news') ?? wishes[0]
+  return wanted === undefined ? decided : { ...decided, session: { ...session, saved: { ...session.saved, wanted } } }
 }
 
 function triggerOf(session: Session, event: Event, { phase }: Session): Trigger | null {
@@ -26,10 +26,19 @@ function triggerOf(session: Session, event: Event, { phase }: Session): Trigger 
       return event.cause === 'crash' || event.cause === 'reboot' ? 'restart' : 'error'
     case 'session.woken':
       return 'start'
+    case 'message.accepted':
+      return isToldElsewhere(session) ? 'news' : null
+    case 'task.changed':
+      return isToldElsewhere(session) && event.task.state === 'done' ? 'news' : null
     case 'attempt.launched':
       // A turn is over, and the next message is given.
       return phase.name === 'stopping' && phase.next.kind === 'next' ? 'end' : null
     default:
       return null
   }
+}
+
+/** Whether somebody may go on with it who has nothing but what is pushed. */
+function isToldElsewhere({ spec, saved }: Session): boolean {
+  return spec.saving.push !== null && saved.last !== null
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TRIGGERS, type Trigger } from './checkpoint.ts'
+import { type Change, NO_CHANGE, TRIGGERS, type Trigger } from './checkpoint.ts'
 import { thinCheckpoints } from './thin-checkpoints.ts'
 
 const MINUTE = 60_000
@@ -8,7 +8,9 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const NOW = 1_800_000_000_000
 
-type One = { number: number; at: number; trigger: Trigger }
+const CHANGE: Change = { files: 1, added: 1, removed: 0 }
+
+type One = { number: number; at: number; trigger: Trigger; change: Change }
 
 /** Each some time after the one before, up to now. */
 const history = fc
@@ -22,11 +24,16 @@ const history = fc
       at -= gap
       return { at, trigger }
     })
-    return backwards.reverse().map((one, index) => ({ ...one, number: index + 1 }))
+    return backwards.reverse().map((one, index) => ({ ...one, number: index + 1, change: CHANGE }))
   })
 
 const every = (gap: number, count: number, trigger: Trigger = 'edit'): One[] =>
-  Array.from({ length: count }, (_, index) => ({ number: index + 1, at: NOW - (count - index) * gap, trigger }))
+  Array.from({ length: count }, (_, index) => ({
+    number: index + 1,
+    at: NOW - (count - index) * gap,
+    trigger,
+    change: CHANGE,
+  }))
 
 const thinned = (all: readonly One[], now: number): One[] => {
   const kept = thinCheckpoints(all, now)
@@ -48,7 +55,7 @@ test('the landmarks of a month stay', () => {
   fc.assert(
     fc.property(history, all => {
       const isLandmark = ({ at, trigger }: One): boolean =>
-        at >= NOW - 30 * DAY && !['edit', 'interval', 'restart'].includes(trigger)
+        at >= NOW - 30 * DAY && !['edit', 'interval', 'news', 'restart'].includes(trigger)
       expect(thinned(all, NOW).filter(isLandmark)).toEqual(all.filter(isLandmark))
     }),
   )
@@ -92,4 +99,11 @@ test('years of work, and an hour without a breath, come to some hundreds', () =>
 test('a clock that was set back makes nothing vanish', () => {
   const all = every(MINUTE, 100).map(one => ({ ...one, at: one.at + 10 * DAY }))
   expect(thinned(all, NOW)).toEqual(all)
+})
+
+test('of too many, landmarks go last, and of these first those in which nothing has changed', () => {
+  const busy = every(10_000, 900).map((one, index) => (index % 3 === 0 ? { ...one, trigger: 'asked' as const } : one))
+  expect(thinned(busy, NOW).filter(({ trigger }) => trigger === 'asked')).toHaveLength(300)
+  const empty = every(10_000, 900, 'end').map((one, index) => (index % 2 === 0 ? one : { ...one, change: NO_CHANGE }))
+  expect(thinned(empty, NOW).filter(({ change }) => change.files > 0)).toHaveLength(450)
 })

@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Checkpoint, Trigger } from './checkpoint.ts'
 
-type Candidate = Pick<Checkpoint, 'number' | 'at' | 'trigger'>
+type Candidate = Pick<Checkpoint, 'number' | 'at' | 'trigger' | 'change'>
 
 const MINUTE: Duration = 60_000
 const HOUR: Duration = 60 * MINUTE
@@ -23,32 +23,45 @@ const LANDMARK_AGE: Duration = 30 * DAY
 const MOST = 500
 
 /**
- * The numbers of those that are still worth keeping, of all there are, oldest first: the first and the last; all of the last
- * hour; and the last one of ever longer spans the further back they lie. What is thinned out early would not be kept later,
- * either.
+ * The numbers of those that are still worth keeping, of all there are, oldest first: the first and the last; those of the last
+ * hour; landmarks for a month; and the last one of ever longer spans the further back they lie. Where that is still too many,
+ * landmarks are the last to go. What is thinned out early would not be kept later, either.
  */
 export function thinCheckpoints(all: readonly Candidate[], now: Instant): ReadonlySet<number> {
   const kept = all.filter((one, at) => isWorth(one, all[at + 1], now) || at === 0)
-  return new Set(atMost(MOST, kept).map(({ number }) => number))
+  return new Set(atMost(MOST, kept, now).map(({ number }) => number))
 }
 
 function isWorth(one: Candidate, next: Candidate | undefined, now: Instant): boolean {
   const age = now - one.at
-  if (next === undefined || age <= KEEP_ALL) return true
-  if (LANDMARKS.includes(one.trigger) && age <= LANDMARK_AGE) return true
+  if (next === undefined || age <= KEEP_ALL || isLandmark(one, now)) return true
   const { length } = SPANS.find(span => age <= span.age) ?? { length: DAY }
   return Math.floor(one.at / length) !== Math.floor(next.at / length)
 }
 
-/** Leaves out those whose absence makes the smallest gap, never the first or the last. */
-function atMost(limit: number, all: readonly Candidate[]): readonly Candidate[] {
+function isLandmark({ trigger, at }: Candidate, now: Instant): boolean {
+  return LANDMARKS.includes(trigger) && now - at <= LANDMARK_AGE
+}
+
+/** Leaves out those that are worth least, and of these the ones whose absence makes the smallest gap; never the first or last. */
+function atMost(limit: number, all: readonly Candidate[], now: Instant): readonly Candidate[] {
   const kept = [...all]
   while (kept.length > limit) {
     let least = 1
-    for (let at = 1; at < kept.length - 1; at++) if (gapAround(kept, at) < gapAround(kept, least)) least = at
+    for (let at = 2; at < kept.length - 1; at++) {
+      const byRank = rankOf(kept[at], now) - rankOf(kept[least], now)
+      if (byRank < 0 || (byRank === 0 && gapAround(kept, at) < gapAround(kept, least))) least = at
+    }
     kept.splice(least, 1)
   }
   return kept
+}
+
+/** The lower, the sooner it goes. A landmark without a changed file only told how things stood then. */
+function rankOf(one: Candidate | undefined, now: Instant): number {
+  if (one === undefined) return 0
+  if (isLandmark(one, now)) return one.change.files === 0 ? 1 : 3
+  return now - one.at <= KEEP_ALL ? 2 : 0
 }
 
 function gapAround(all: readonly Candidate[], at: number): Duration {

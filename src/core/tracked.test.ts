@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Task } from './task.ts'
-import { finishedIssues, type Issue, isIssueId, stillSettled } from './tracked.ts'
+import { finishedIssues, type Issue, isIssueId, isUsableId, stillSettled } from './tracked.ts'
 
 const READY: readonly Issue[] = ['bd-a1b2', 'bd-a1b2.1', 'bd-c3', 'web-app-7'].map(id => ({
   id,
@@ -50,8 +50,10 @@ test('an issue stays settled while its task is done, listed or not', () => {
 })
 
 test('ids are told from other words, and never look like an option', () => {
-  expect(['bd-a1b2', 'my-app-17.3', 'X-1', 'a_b-c_d'].map(isIssueId)).toEqual([true, true, true, true])
+  const ids = ['bd-a1b2', 'my-app-17.3', 'X-1', 'a_b-c_d', '2048-game-a1b', 'my.app-a1b.1', 'my--app-1']
+  for (const id of ids) expect([id, isIssueId(id), isUsableId(id)]).toEqual([id, true, true])
   expect(
     ['1', 'u1', '-x', '--all', 'bd-', 'bd', '', 'bd-a b', 'bd-1;rm', `bd-${'a'.repeat(90)}`].map(isIssueId),
   ).toEqual(Array.from({ length: 10 }, () => false))
+  for (const word of ['-x', '', 'a b', 'a;rm', '.x', 'a'.repeat(65)]) expect(isUsableId(word)).toBe(false)
 })

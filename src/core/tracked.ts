@@ -71,7 +71,12 @@ function placeIn(title: string, issue: string): number {
   return -1
 }
 
-/** Whether this could be an issue's id: a prefix, a hyphen and more, such as `bd-a1b2` or `my-app-17.3`. */
+/** Whether this word of a person's could be an issue's id: a prefix, a hyphen and more, such as `bd-a1b2` or `my.app-17.3`. */
 export function isIssueId(word: string): boolean {
-  return /^[a-z][a-z0-9_]*(?:-[a-z0-9_]+)+(?:\.\d+)*$/i.test(word) && word.length <= 64
+  return isUsableId(word) && /[a-z]/i.test(word) && /[^-]-+\w/.test(word)
+}
+
+/** Whether it can be handed to a program and found in a text, whoever has made it up: a prefix is the name of a folder. */
+export function isUsableId(word: string): boolean {
+  return /^[a-z0-9][\w.-]{0,63}$/i.test(word)
 }

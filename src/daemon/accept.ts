@@ -9,6 +9,9 @@ import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.
 import type { Mode, Session, Spec } from '../core/session.ts'
 import { NO_LIMITS } from '../core/spending.ts'
 import { freeName, isTaskName, sessionName } from '../core/task-name.ts'
+import { cut } from '../lib/mask/cut.ts'
+import { secretsIn } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
 import { nameUuid } from '../lib/name-uuid.ts'
 import { nearest } from '../lib/nearest.ts'
 import { commandLine } from '../lib/quote.ts'
@@ -183,21 +186,22 @@ function unusablePath(program: string, cwd: string): Refusal {
 }
 
 function titleOf(request: RunRequest, prompt: Uint8Array | null): string {
-  return prompt === null ? firstLine(commandLine(request.argv)) : gistOf(prompt)
+  const mask = new Mask(secretsIn(request.env))
+  return prompt === null ? firstLine(commandLine(request.argv), mask) : gistOf(prompt, mask)
 }
 
 /** The first line of a text for people to recognise it by. */
-export function gistOf(text: Uint8Array): string {
-  return firstLine(Buffer.from(text.subarray(0, 4_096)).toString())
+export function gistOf(text: Uint8Array, mask = new Mask()): string {
+  return firstLine(Buffer.from(text.subarray(0, 4_096)).toString(), mask)
 }
 
-function firstLine(text: string): string {
+function firstLine(text: string, mask: Mask): string {
   const first =
     text
       .split('\n')
       .map(oneLine)
       .find(line => line !== '') ?? ''
-  return first.length > 120 ? `${first.slice(0, 119)}…` : first
+  return cut(first, 120, mask)
 }
 
 function taskOf(request: RunRequest, title: string): string {

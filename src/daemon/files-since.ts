@@ -1,5 +1,5 @@
 import { isIdle, type Session } from '../core/session.ts'
-import { keepingOf } from '../engine/keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import { Trouble } from '../lib/trouble.ts'
 import { type Checkpoints, Unkept } from '../ports/checkpoints.ts'
 

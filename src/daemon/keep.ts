@@ -1,10 +1,11 @@
+import path from 'node:path'
 import type { RestoreRequest } from '../api/contract/requests.ts'
 import type { CheckpointView, RestoredView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Checkpoint } from '../core/checkpoint.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import type { Engine } from '../engine/engine.ts'
-import { keepingOf } from '../engine/keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
 import { type Checkpoints, Unkept } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
@@ -47,12 +48,18 @@ export function checkpointIn(all: readonly Checkpoint[], number: number, name: s
   throw refusal('no-checkpoint', `${name} ${why}`, `oneshot checkpoints ${name}`)
 }
 
-/** Nobody's files are taken from under their hands. */
-export function assertStill(cwd: string, { store }: Pick<Host, 'store'>): void {
-  const atWork = store.live().find(other => other.spec.cwd === cwd && !isIdle(other))
+/** Nobody's files are taken from under their hands, wherever in the working tree they are at work. */
+export function assertStill(folder: string, { store, checkpoints }: Pick<Host, 'store' | 'checkpoints'>): void {
+  const top = checkpoints.top(folder) ?? folder
+  const atWork = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
   if (atWork === undefined) return
-  const { name } = atWork.spec
+  const { name, cwd } = atWork.spec
   throw refusal('session-alive', `${name} is at work in ${cwd}`, `oneshot hold ${name}, then try again`)
+}
+
+function isWithin(folder: string, top: string): boolean {
+  const way = path.relative(top, folder)
+  return way !== '..' && !way.startsWith(`..${path.sep}`)
 }
 
 export async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: Promise<T>, hint?: string): Promise<T> {

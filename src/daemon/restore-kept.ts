@@ -38,7 +38,14 @@ async function putHere(
   checkpoints: Checkpoints,
 ): Promise<{ before: Checkpoint | null; files: number; missing: readonly string[] }> {
   const present = { ...keeping, sessionId: newId(), name: `${keeping.name}-before` }
-  const occasion = { trigger: 'restore', attempt: 0, at: Date.now(), record: '{}', isVisible: false } as const
+  const occasion = {
+    trigger: 'restore',
+    attempt: 0,
+    at: Date.now(),
+    record: '{}',
+    isRecordNews: false,
+    isVisible: false,
+  } as const
   const { checkpoint: before } = await checkpoints.save(present, occasion, new AbortController().signal)
   let isNeeded = before.change.files > 0
   try {

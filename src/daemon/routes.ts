@@ -31,7 +31,7 @@ import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
 import { filesSince } from './files-since.ts'
-import { outlookOn } from './outlook.ts'
+import { outlookOn } from '../views/outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
@@ -195,7 +195,7 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
 /** With what has become of its files, and with what it would be refused for. */
 async function outlook(host: Host, id: string): Promise<OutlookView> {
   const session = sessionOf(host, id)
-  const { found, next } = outlookOn(session, host.engine)
+  const { found, next } = outlookOn(session, host.engine.hasThread(session))
   const files = await filesSince(session, host.checkpoints)
   try {
     if (session.phase.name === 'ended') await assertWakable(host, id)

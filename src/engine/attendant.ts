@@ -125,11 +125,11 @@ export class Attendant {
 
   worldOf(session: Session): Scene {
     const { work, clock, tracker } = this.#world
-    const { id } = session.spec
+    const { id, cwd } = session.spec
     const others = (): string[] => this.#threadsBeside(id)
     const { saveBefore, situation } = this.#engine
-    const tracked = (): ReturnType<Scene['tracked']> => tracker.recall(id)
-    return { work, clock, agent: this.#agentOf(session), others, tracked, saveBefore, situation }
+    const isTracked = (): boolean => tracker.find({ cwd, env: work.environment(id) }) !== null
+    return { work, clock, agent: this.#agentOf(session), others, isTracked, saveBefore, situation }
   }
 
   #threadsBeside(id: string): string[] {

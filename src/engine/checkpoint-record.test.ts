@@ -6,10 +6,15 @@ import { specOf } from '../testkit/memory/stage.ts'
 import { VirtualClock } from '../testkit/memory/virtual-clock.ts'
 import { checkpointRecord } from './checkpoint-record.ts'
 
-async function recordOf(prompt: string, env: Record<string, string> = {}): Promise<string> {
+async function recordOf(
+  prompt: string,
+  env: Record<string, string> = {},
+  { argv = ['--fast'], said = '' }: { argv?: readonly string[]; said?: string } = {},
+): Promise<string> {
   const work = new MemoryWork(new Machine(new VirtualClock(), {}))
-  const spec = specOf({ agent: 'talker', argv: ['talker', '--fast'] })
+  const spec = specOf({ agent: 'talker', argv: ['talker', ...argv] })
   await work.prepare(spec.id, { prompt: Buffer.from(prompt), env })
+  work.write(spec.id, 0, said)
   return checkpointRecord(create(spec, { hasPrompt: true }).session, work)
 }
 
@@ -32,4 +37,29 @@ test('secrets are hidden in it, and long prompts cut', async () => {
   expect(record).not.toContain('hunter2')
   expect(record).not.toContain('AAAABBBB')
   expect((await recordOf('x'.repeat(100_000))).length).toBeLessThan(25_000)
+})
+
+const TOKEN = 'AIzaSyA1bC2dE3fG4hI5jK6lM7nO8pQ9rS0tU1v'
+
+test('an argument is secret by the one before it, and stays one argument', async () => {
+  const record = await recordOf(
+    'do it',
+    {},
+    { argv: ['--token', 'a1b2c3d4e5f6', '--name', 'Zoë', '--url=https://a:b1c2d3@host'] },
+  )
+  const { session } = JSON.parse(record) as { session: { argv: string[] } }
+  expect(session.argv).toEqual(['--token', '************', '--name', 'Zoë', '--url=https://a:******@host'])
+})
+
+test('a secret that lies where a text is cut is hidden whole', async () => {
+  const goal = await recordOf(`${'x '.repeat(9_985)}${TOKEN}`)
+  expect(goal).not.toContain(TOKEN.slice(0, 20))
+  const lastWord = await recordOf('do it', {}, { said: `${'x'.repeat(5_000)} ${TOKEN} ${'y'.repeat(3_970)}` })
+  expect(lastWord).not.toContain(TOKEN.slice(-10))
+})
+
+test('while it is at work, it tells what was said so far', async () => {
+  expect(JSON.parse(await recordOf('do it', {}, { said: '── attempt 1\nI begin with the tests.\n' }))).toMatchObject({
+    lastWord: 'I begin with the tests.',
+  })
 })

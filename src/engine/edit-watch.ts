@@ -9,7 +9,7 @@ const AFTER_EDIT: Duration = 5_000
 const SHARE = 20
 
 interface Watched {
-  tools: number
+  tools: readonly string[]
   editedAt: Instant | null
   /** How long the last checkpoint took. */
   cost: Duration
@@ -35,9 +35,10 @@ export class EditWatch {
     if (!isAtWork) return this.#forget(id)
     const known = this.#watched.get(id)
     if (known === undefined) return this.#begin(session)
-    const { tools, editedAt } = session.activity
-    const mayHaveChanged = editedAt !== known.editedAt || tools.length < known.tools
-    known.tools = tools.length
+    const { editedAt } = session.activity
+    const tools = session.activity.tools.map(tool => tool.id)
+    const mayHaveChanged = editedAt !== known.editedAt || known.tools.some(tool => !tools.includes(tool))
+    known.tools = tools
     known.editedAt = editedAt
     if (mayHaveChanged) this.#soon(id, known)
   }
@@ -56,8 +57,9 @@ export class EditWatch {
   /** What changed while nobody watched is saved soon. */
   #begin(session: Session): void {
     const { id } = session.spec
-    const { tools, editedAt } = session.activity
-    const watched: Watched = { tools: tools.length, editedAt, cost: 0, edit: null, interval: () => undefined }
+    const { editedAt } = session.activity
+    const tools = session.activity.tools.map(tool => tool.id)
+    const watched: Watched = { tools, editedAt, cost: 0, edit: null, interval: () => undefined }
     this.#watched.set(id, watched)
     this.#everySoOften(session, watched)
     this.#soon(id, watched)

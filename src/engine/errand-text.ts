@@ -1,6 +1,7 @@
 import type { Session } from '../core/session.ts'
 import type { Task } from '../core/task.ts'
 import type { Work } from '../ports/work.ts'
+import { withoutNotes } from './without-notes.ts'
 
 /** How much of what was said last a fresh thread is told. */
 const LAST_WORDS = 6_000
@@ -74,12 +75,6 @@ function shortened(names: readonly string[]): string[] {
   return names.length <= MOST_TASKS
     ? [...names]
     : [...names.slice(0, MOST_TASKS), `… and ${names.length - MOST_TASKS} more`]
-}
-
-/** What the agent said and did; what we noted between its words is of no use to it. */
-function withoutNotes(transcript: string): string {
-  const lines = transcript.split('\n').filter(line => !line.startsWith('── '))
-  return lines.join('\n').trim()
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -20,12 +20,9 @@ export class Keepers {
 
   constructor(world: World, report: (sessionId: string, signal: Signal) => Promise<void>) {
     this.#world = world
-    const never = new AbortController().signal
     this.#tasks = new TaskKeeper(world, report)
     this.#pusher = new Pusher(world, report)
-    this.#safekeeper = new Safekeeper(world, report, (session, trigger) => {
-      void this.#tasks.attend(session, trigger, never)
-    })
+    this.#safekeeper = new Safekeeper(world, report, (session, trigger) => this.#tasks.attend(session, trigger))
     this.#prover = new Prover(world, report, id => this.#safekeeper.now(id, 'end'))
   }
 

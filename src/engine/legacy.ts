@@ -2,6 +2,7 @@ import { type Beginning, create, type Heritage } from '../core/create.ts'
 import type { Spec } from '../core/session.ts'
 import type { Step } from '../core/step.ts'
 import type { Task } from '../core/task.ts'
+import { cut } from '../lib/mask/cut.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Work } from '../ports/work.ts'
 
@@ -41,6 +42,6 @@ async function layDown(
   for (const [index, text] of messages.entries()) if (index > 0) await work.keep(id, index + 1, Buffer.from(text))
   await moveIn()
   const transcript = lastWords === '' ? 0 : work.write(id, 0, `${lastWords.trimEnd()}\n`)
-  const gists = messages.map(text => oneLine(text).slice(0, 120))
+  const gists = messages.map(text => cut(oneLine(text), 120))
   return { messages: gists, tasks, reason, transcript }
 }

@@ -2,7 +2,6 @@ import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { chargedTo } from '../core/spending.ts'
-import type { Tracked } from '../core/tracked.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -14,8 +13,8 @@ import { type Archive, findThread, tagOf } from './thread.ts'
 /** What belongs to one session of the outside. */
 export interface Scene extends Archive {
   readonly clock: Clock
-  /** What it last saw of its project's task tracker; null where there is none. */
-  readonly tracked: () => Tracked | null
+  /** Whether its project keeps a list of its tasks. */
+  readonly isTracked: () => boolean
   /** Saves what is there before it begins. */
   readonly saveBefore: (session: Session) => Promise<Signal[]>
   /** What git shows of its work so far. */
@@ -133,10 +132,10 @@ function launchRequest(session: Session, archive: Archive): LaunchRequest {
 }
 
 /** A prompt may hold any bytes, and is handed on as it came. */
-function errandBytes(session: Session, { work, tracked }: Scene, situation: string): Uint8Array {
+function errandBytes(session: Session, { work, isTracked }: Scene, situation: string): Uint8Array {
   const { errand, spec } = session
   if (errand?.kind === 'message') return work.message(spec.id, errand.message)
-  const hints = { situation, isTracked: errand?.kind === 'digest' && tracked() !== null }
+  const hints = { situation, isTracked: errand?.kind === 'digest' && isTracked() }
   return new TextEncoder().encode(errandText(session, work, hints))
 }
 

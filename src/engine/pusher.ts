@@ -2,7 +2,7 @@ import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Duration } from '../lib/time.ts'
 import { reasonIn } from '../lib/trouble.ts'
-import { keepingOf } from './keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import { withLimit } from './with-limit.ts'
 import type { World } from './world.ts'
 

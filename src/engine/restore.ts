@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../core/checkpoint.ts'
 import type { Session } from '../core/session.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
-import { keepingOf } from './keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import type { Safekeeper } from './safekeeper.ts'
 
 /** Where a checkpoint is to be brought back to. */

@@ -2,12 +2,13 @@ import { TRIGGERS, type Trigger } from '../core/checkpoint.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
-import { reasonIn, Trouble } from '../lib/trouble.ts'
+import { Trouble } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { type Kept, Unkept } from '../ports/checkpoints.ts'
-import { checkpointRecord } from './checkpoint-record.ts'
+import { failureOf, tell } from './checkpoint-signals.ts'
 import { EditWatch } from './edit-watch.ts'
-import { keepingOf } from './keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
+import { occasionOf } from './occasion.ts'
 import { withLimit } from './with-limit.ts'
 import type { World } from './world.ts'
 
@@ -17,12 +18,15 @@ const PATIENCE: Duration = 120_000
 const START_PATIENCE: Duration = 10_000
 /** What did not work is tried again after this, while it is wanted. */
 const TRY_AGAIN: Duration = 60_000
-/** What could not be saved for so long is not tried again until there is another reason to. */
-const GIVE_UP_AFTER: Duration = 3_600_000
 /** The next attempt has begun by then. */
 const AFTER_RESTART: Duration = 250
+/** One message or task is seldom the last. */
+const AFTER_NEWS: Duration = 5_000
 /** After so many checkpoints it is looked whether some are too many. */
 const THIN_EVERY = 25
+
+/** A restart is made first: git would take its time away. */
+const PAUSES: Partial<Record<Trigger, Duration>> = { restart: AFTER_RESTART, news: AFTER_NEWS }
 
 interface Job {
   trigger: Trigger
@@ -44,7 +48,8 @@ export class Safekeeper {
   readonly #queued = new Map<string, Job>()
   /** What is being saved, and since when. */
   readonly #began = new Map<string, Instant>()
-  readonly #later = new Map<string, () => void>()
+  /** What is saved some time from now, and when the latest wish that waits for it was made. */
+  readonly #later = new Map<string, { readonly cancel: () => void; readonly wantedAt: Instant }>()
   readonly #ending = new AbortController()
 
   constructor(
@@ -64,22 +69,28 @@ export class Safekeeper {
     this.#watch.follow(session)
     const { id } = session.spec
     const { wanted } = session.saved
-    const isUnderWay = this.#queued.has(id) || this.#later.has(id)
-    if (wanted === null || isUnderWay || wanted.at <= (this.#began.get(id) ?? Number.NEGATIVE_INFINITY)) return
-    // A restart is made first: git would take its time away.
-    if (wanted.trigger === 'restart') this.#after(AFTER_RESTART, id)
-    else void this.#quietly(id, wanted.trigger)
+    if (wanted === null || this.#queued.has(id) || wanted.at <= this.#heededAt(id)) return
+    const pause = PAUSES[wanted.trigger]
+    if (pause === undefined) void this.#quietly(id, wanted.trigger)
+    else this.#after(pause, id)
+  }
+
+  /** Wishes up to this moment will be met. */
+  #heededAt(id: string): Instant {
+    const moments = [this.#later.get(id)?.wantedAt, this.#began.get(id)]
+    return Math.max(...moments.map(moment => moment ?? Number.NEGATIVE_INFINITY))
   }
 
   #after(pause: Duration, id: string): void {
-    if (this.#later.has(id)) return
+    this.#later.get(id)?.cancel()
     const { clock, store } = this.#world
+    const wantedAt = store.load(id)?.saved.wanted?.at ?? clock.now()
     const cancel = clock.ring(clock.now() + pause, () => {
       this.#later.delete(id)
       const wanted = store.load(id)?.saved.wanted ?? null
       if (wanted !== null) void this.#quietly(id, wanted.trigger)
     })
-    this.#later.set(id, cancel)
+    this.#later.set(id, { cancel, wantedAt })
   }
 
   /** What is there before an agent begins. */
@@ -130,7 +141,7 @@ export class Safekeeper {
   async stop(): Promise<void> {
     this.#ending.abort()
     this.#watch.stop()
-    for (const cancel of this.#later.values()) cancel()
+    for (const { cancel } of this.#later.values()) cancel()
     await this.#turnstile.idle()
   }
 
@@ -145,7 +156,6 @@ export class Safekeeper {
     } catch (cause) {
       if (this.#ending.signal.aborted) return
       if (!(cause instanceof Trouble) && !(cause instanceof Unkept)) this.#world.onTrouble(id, cause)
-      this.#after(TRY_AGAIN, id)
     }
   }
 
@@ -165,22 +175,17 @@ export class Safekeeper {
     })
     if (this.#ending.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
     await this.#report(id, told.signal).finally(() => this.#began.delete(id))
-    if ('cause' in told) throw told.cause
-    return told.kept
+    if ('kept' in told) return told.kept
+    this.#after(TRY_AGAIN, id)
+    throw told.cause
   }
 
   async #save(session: Session, trigger: Trigger, limit: Duration): Promise<Kept> {
     const { agents, checkpoints, clock, store, work } = this.#world
     store.assertEpoch()
     const began = clock.awake()
-    const { spec, attempt } = session
-    const occasion = {
-      trigger,
-      attempt,
-      at: clock.now(),
-      record: checkpointRecord(session, work, agents(spec.agent).program),
-      isVisible: spec.saving.mode === 'branch' && trigger !== 'start',
-    }
+    const { spec } = session
+    const occasion = occasionOf(session, trigger, { agents, clock, work })
     const save = (signal: AbortSignal): Promise<Kept> => checkpoints.save(keepingOf(spec), occasion, signal)
     const given = { clock, limit, doing: 'making a checkpoint', ending: this.#ending.signal }
     const kept = await withLimit(save, given)
@@ -193,16 +198,4 @@ export class Safekeeper {
     const { checkpoints, clock, onTrouble } = this.#world
     await checkpoints.thin(keepingOf(spec), clock.now()).catch(cause => onTrouble(spec.id, cause))
   }
-}
-
-/** One that was made by a supervisor that did not live to tell of it is news, too. */
-function tell({ checkpoint }: Kept, at: Instant, { saved }: Session): Signal {
-  const isNews = saved.last === null || saved.last.number < checkpoint.number
-  return isNews ? { at, type: 'checkpoint.saved', checkpoint } : { at, type: 'checkpoint.unneeded' }
-}
-
-function failureOf(cause: unknown, at: Instant, { saved }: Session): Signal {
-  const isHopeless = cause instanceof Unkept || (cause instanceof Trouble && !cause.mayHelpToRetry)
-  const isTooOld = saved.wanted !== null && at - saved.wanted.at > GIVE_UP_AFTER
-  return { at, type: 'checkpoint.failed', reason: reasonIn(cause), isFinal: isHopeless || isTooOld }
 }

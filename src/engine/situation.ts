@@ -1,6 +1,6 @@
 import type { Session } from '../core/session.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
-import { keepingOf } from './keeping-of.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 
 const MOST_COMMITS = 20
 /** Of files that changed; more say little. */

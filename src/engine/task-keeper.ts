@@ -54,7 +54,7 @@ export class TaskKeeper {
 
   /** Takes up what a supervisor before us did not live to carry over. */
   start(): void {
-    for (const session of this.#world.store.all()) if (this.#isBehind(session)) this.#attend(session, 'start')
+    for (const session of this.#world.store.all()) if (this.#isBehind(session)) this.attend(session, 'start')
   }
 
   /** Told of each session as it is now, as often as it changes. */
@@ -63,20 +63,24 @@ export class TaskKeeper {
     const before = this.#known.get(id)
     if (session.phase.name === 'ended') {
       this.#known.delete(id)
-      if (before !== undefined || this.#isBehind(session)) this.#attend(session, 'end')
+      if (before !== undefined || this.#isBehind(session)) this.attend(session, 'end')
       return
     }
     const tasks = JSON.stringify(session.tasks)
     this.#known.set(id, tasks)
-    if (before === undefined) this.#attend(session, 'start')
-    else if (before !== tasks) this.#attend(session, 'edit')
+    if (before === undefined) this.attend(session, 'start')
+    else if (before !== tasks) this.attend(session, 'edit')
   }
 
   /**
    * Visits the session's task tracker, where its project has one: at each moment at which its work is saved. One at a time
    * per tracker. It never throws.
    */
-  async attend(session: Session, trigger: Trigger, ending: AbortSignal): Promise<void> {
+  attend(session: Session, trigger: Trigger): void {
+    void this.#attend(session, trigger)
+  }
+
+  async #attend(session: Session, trigger: Trigger): Promise<void> {
     const { id } = session.spec
     const waiting = this.#waiting.get(id)
     waiting?.triggers.add(trigger)
@@ -85,10 +89,9 @@ export class TaskKeeper {
       const root = this.#world.tracker.find(this.#placeOf(session))
       if (root === null || this.#isTurnedAway(root, session)) return
       const triggers = new Set([trigger])
-      const all = AbortSignal.any([ending, this.#ending.signal])
       const visited = this.#turnstile.pass(root, () => {
         this.#waiting.delete(id)
-        return this.#visit(id, root, { ending: all, isSparing: [...triggers].every(each => each === 'edit') })
+        return this.#visit(id, root, { isSparing: [...triggers].every(each => each === 'edit') })
       })
       this.#waiting.set(id, { triggers, visited })
       await visited
@@ -104,19 +107,15 @@ export class TaskKeeper {
     await this.#turnstile.idle()
   }
 
-  #attend(session: Session, trigger: Trigger): void {
-    void this.attend(session, trigger, this.#ending.signal)
-  }
-
-  async #visit(id: string, root: string, how: { ending: AbortSignal; isSparing: boolean }): Promise<void> {
+  async #visit(id: string, root: string, how: { isSparing: boolean }): Promise<void> {
     const session = this.#world.store.load(id)
-    if (session === undefined || how.ending.aborted || this.#isTurnedAway(root, session)) return
+    if (session === undefined || this.#ending.signal.aborted || this.#isTurnedAway(root, session)) return
     const course: Course = { complaints: [], isUnfinished: false }
     try {
-      await visitTracker(session, this.#placeOf(session), this.#visitorFor(session, how.ending, course), how)
+      await visitTracker(session, this.#placeOf(session), this.#visitorFor(session, course), how)
     } catch (cause) {
       if (cause instanceof Superseded) throw cause
-      if (how.ending.aborted) return
+      if (this.#ending.signal.aborted) return
       course.complaints.unshift(cause)
       course.isUnfinished = true
     }
@@ -128,8 +127,9 @@ export class TaskKeeper {
     this.#note(session, complaint)
   }
 
-  #visitorFor({ spec }: Session, ending: AbortSignal, course: Course): Visitor {
+  #visitorFor({ spec }: Session, course: Course): Visitor {
     const { clock, store, tracker } = this.#world
+    const ending = this.#ending.signal
     return {
       tracker,
       ask: async (doing, deed) => {
@@ -172,7 +172,7 @@ export class TaskKeeper {
   #tryAgain(ids: readonly string[]): void {
     const sessions = ids.flatMap(id => this.#world.store.load(id) ?? [])
     for (const session of sessions)
-      if (session.phase.name !== 'ended' || this.#isBehind(session)) this.#attend(session, 'interval')
+      if (session.phase.name !== 'ended' || this.#isBehind(session)) this.attend(session, 'interval')
   }
 
   /** By what is recorded: its tracker was never seen, or has not been told of something finished. */

@@ -18,6 +18,8 @@ export interface Occasion {
   readonly at: Instant
   /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
   readonly record: string
+  /** Whether a record that differs from the one before is worth a checkpoint, even if no file has changed. */
+  readonly isRecordNews: boolean
   /** Also as a visible commit on the branch that is checked out. */
   readonly isVisible: boolean
 }
@@ -27,6 +29,8 @@ export interface Found {
   readonly name: string
   readonly sessionId: string
   readonly last: Checkpoint
+  /** What was written down with it. */
+  readonly record: string
 }
 
 type Env = Readonly<Record<string, string>>
@@ -49,9 +53,11 @@ export class Unkept extends Error {
 export interface Checkpoints {
   /** Whether there is a repository around this folder. Asked often: it costs a few looks at the disk, and starts nothing. */
   isPlace(cwd: string): boolean
+  /** The top of the working tree around this folder; null where there is none. It costs as little. */
+  top(cwd: string): string | null
   /**
    * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
-   * since then. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
+   * since then, nor a record that matters. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
    * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
    */
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept>

@@ -2,7 +2,8 @@ import type { CheckpointView, SessionView } from '../api/contract/session-view.t
 import { refusal } from '../api/contract/problems.ts'
 import { iso } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
-import { type Keeping, Unkept } from '../ports/checkpoints.ts'
+import { Unkept } from '../ports/checkpoints.ts'
+import { keepingOf } from '../ports/keeping-of.ts'
 import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
 import type { Home } from '../world/os/home.ts'
 import { checkpointView } from './session-view.ts'
@@ -38,11 +39,25 @@ export async function findKept(
   home: Home,
   cwd: string,
   name: string | null,
-): Promise<{ name: string; sessionId: string; at: string }[]> {
+): Promise<{ name: string; sessionId: string; at: string; isResumable: boolean }[]> {
   const checkpoints = gitCheckpoints(home)
   if (!checkpoints.isPlace(cwd)) return []
   const found = await orRefuse(checkpoints.find(cwd, name ?? undefined))
-  return found.map(kept => ({ name: kept.name, sessionId: kept.sessionId, at: iso(kept.last.at) }))
+  return found.map(({ name: whole, sessionId, last, record }) => ({
+    name: whole,
+    sessionId,
+    at: iso(last.at),
+    isResumable: tellsOfSession(record),
+  }))
+}
+
+/** What was there before a restore, or was broken off while it was begun, tells nothing to go on with: only files. */
+function tellsOfSession(record: string): boolean {
+  try {
+    return typeof (JSON.parse(record) as { session?: unknown }).session === 'object'
+  } catch {
+    return false
+  }
 }
 
 /** The remotes of the repository around this folder; null where there is none. */
@@ -66,10 +81,6 @@ export function fetchKept(
 /** Forgets what was fetched only to be looked at. */
 export async function forgetKept(home: Home, cwd: string, kept: { name: string; sessionId: string }): Promise<void> {
   await orRefuse(gitCheckpoints(home).forget({ cwd, ...kept }))
-}
-
-function keepingOf({ cwd, id, name }: Whose): Keeping {
-  return { cwd, sessionId: id, name }
 }
 
 async function orRefuse<T>(deed: Promise<T>): Promise<T> {

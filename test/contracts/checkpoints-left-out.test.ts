@@ -43,7 +43,10 @@ test('a file that is too large is left out with a note, and stays as it was save
   })
   put(repo, 'a.txt', 'c\n')
   const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([])
+  expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([
+    'grows.txt has 2.9 KB, which is more than 2 KB, and stays as it is',
+    'huge.bin has 4.9 KB, which is more than 2 KB, and stays as it is',
+  ])
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\n')
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
 })

@@ -41,7 +41,7 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
   bench.git(clone, 'config', 'fetch.prune', 'true')
   await checkpoints.fetch(clone, 'origin', 'demo-work', env(bench), NEVER)
   expect(fs.existsSync(path.join(clone, '.git/FETCH_HEAD'))).toBe(false)
-  expect(await checkpoints.find(clone)).toEqual([{ name: 'demo-work', sessionId: keeping.sessionId, last: made }])
+  expect(await checkpoints.find(clone)).toMatchObject([{ name: 'demo-work', sessionId: keeping.sessionId, last: made }])
   expect(await checkpoints.find(clone, 'other-name')).toEqual([])
   const there = { ...keeping, cwd: clone }
   expect(await checkpoints.record(there, made.commit)).toBe('{"prompt":"p"}')

@@ -46,7 +46,9 @@ test('a working tree is saved with its new files and without its ignored ones, a
   expect(await bench.checkpoints().list(keeping)).toEqual([first, second])
   expect(await checkpoints.change(keeping, first.commit, second.commit)).toEqual(second.change)
   expect(await checkpoints.diff(keeping, first.commit, second.commit, { stat: true, colour: false })).toContain('a.txt')
-  expect(await checkpoints.find(repo)).toEqual([{ name: 'demo-work', sessionId: keeping.sessionId, last: second }])
+  expect(await checkpoints.find(repo)).toEqual([
+    { name: 'demo-work', sessionId: keeping.sessionId, last: second, record: '{"goal":"x"}' },
+  ])
 
   const over = await saved(checkpoints.save(keeping, occasion({ trigger: 'restore' }), NEVER)).catch(() => second)
   expect(await checkpoints.restoreHere(keeping, first, over)).toEqual([])
@@ -57,6 +59,24 @@ test('a working tree is saved with its new files and without its ignored ones, a
   expect([...treeIn(beside).keys()]).toEqual(['.gitignore', 'a.txt', 'new/b.txt'])
   await checkpoints.forget(keeping)
   expect(await checkpoints.list(keeping)).toEqual([])
+})
+
+test('another record is worth a checkpoint of the same files where it is said to be, and only then', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'one\n')
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const first = await saved(checkpoints.save(keeping, occasion({ record: '{"state":"running"}' }), NEVER))
+  const ended = occasion({ trigger: 'end', record: '{"state":"done"}' })
+  expect(await checkpoints.save(keeping, ended, NEVER)).toEqual({ checkpoint: first, isNew: false })
+
+  const told = { ...ended, isRecordNews: true }
+  const second = await saved(checkpoints.save(keeping, told, NEVER))
+  expect(second).toMatchObject({ number: 2, trigger: 'end', change: { files: 0, added: 0, removed: 0 } })
+  expect(await checkpoints.record(keeping, second.commit)).toBe('{"state":"done"}')
+  expect(await checkpoints.save(keeping, told, NEVER)).toEqual({ checkpoint: second, isNew: false })
+  expect(await bench.checkpoints().save(keeping, told, NEVER)).toEqual({ checkpoint: second, isNew: false })
 })
 
 test('what is written while it is saved, in the same second and at the same length, is saved the next time', async () => {

@@ -62,7 +62,15 @@ export function openGitBench(): GitBench {
 export const NEVER = new AbortController().signal
 
 export function occasion(wishes: Partial<Occasion> = {}): Occasion {
-  return { trigger: 'edit', attempt: 1, at: 1_800_000_000_123, record: '{"goal":"x"}', isVisible: false, ...wishes }
+  return {
+    trigger: 'edit',
+    attempt: 1,
+    at: 1_800_000_000_123,
+    record: '{"goal":"x"}',
+    isRecordNews: false,
+    isVisible: false,
+    ...wishes,
+  }
 }
 
 /** For those who know that there is something to save. */

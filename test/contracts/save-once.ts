@@ -7,7 +7,14 @@ export type Made = Kept
 /** Saves a working tree and tells what came of it; for whoever runs it as somebody else. */
 const [, , cwd = '', state = ''] = process.argv
 const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
-const occasion = { trigger: 'asked', attempt: 1, at: Date.now(), record: '', isVisible: false } as const
+const occasion = {
+  trigger: 'asked',
+  attempt: 1,
+  at: Date.now(),
+  record: '',
+  isRecordNews: false,
+  isVisible: false,
+} as const
 const keeping = { cwd, sessionId: 'once', name: 'demo-work' }
 const made: Made = await checkpoints.save(keeping, occasion, new AbortController().signal)
 console.log(JSON.stringify(made))

@@ -19,7 +19,14 @@ for (let n = 0; ; n++) {
     fs.mkdirSync(path.dirname(path.join(cwd, file)), { recursive: true })
     fs.writeFileSync(path.join(cwd, file), `${begun} ${n}\n`)
   }
-  const occasion = { trigger: 'edit', attempt: 1, at: Date.now(), record: `${n}`, isVisible: n % 4 === 3 } as const
+  const occasion = {
+    trigger: 'edit',
+    attempt: 1,
+    at: Date.now(),
+    record: `${n}`,
+    isRecordNews: false,
+    isVisible: n % 4 === 3,
+  } as const
   const { checkpoint, isNew } = await checkpoints.save(keeping, occasion, signal)
   if (isNew) console.log(lineFor(checkpoint))
 }

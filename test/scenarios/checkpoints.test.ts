@@ -14,8 +14,10 @@ async function beginInRepository(program: Program, wishes: Partial<Spec> = {}) {
   const given = await begin(program, machine => void (machine.repository = repository), wishes)
   const kept = (): string[] =>
     repository.of('s1').map(({ checkpoint, tree }) => `${checkpoint.number} ${checkpoint.trigger}: ${tree}`)
+  const stateIn = (number: number): string =>
+    (JSON.parse(repository.of('s1')[number - 1]?.record ?? '{}') as { state: string }).state
   const isSettled = (): boolean => given.stage.hasEnded('s1') && given.stage.session('s1')?.saved.wanted === null
-  return { ...given, repository, kept, isSettled }
+  return { ...given, repository, kept, stateIn, isSettled }
 }
 
 test('what is there before the agent begins is saved, and what is there when it has ended', async () => {
@@ -29,12 +31,28 @@ test('what is there before the agent begins is saved, and what is there when it 
   expect(stage.session('s1')?.saved).toMatchObject({ last: { number: 2, trigger: 'end' }, wanted: null, trouble: null })
 })
 
-test('nothing is written when nothing has changed', async () => {
-  const { stage, kept, isSettled } = await beginInRepository({
+test('while nothing changes nothing is written, but how it ended is', async () => {
+  const { stage, kept, stateIn, isSettled } = await beginInRepository({
     run: () => [{ wait: 3_600_000 }, { say: 'done: it\n' }],
   })
-  await stage.until(isSettled)
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await stage.clock.pass(3_000_000)
   expect(kept()).toEqual(['1 start: '])
+  await stage.until(isSettled)
+  expect(kept()).toEqual(['1 start: ', '2 end: '])
+  expect([stateIn(1), stateIn(2)]).toEqual(['starting', 'done'])
+})
+
+test('what is pushed tells soon what it was asked for since', async () => {
+  const { stage, engine, repository, kept } = await beginInRepository(
+    { run: () => [{ wait: Infinity }] },
+    { saving: { ...saving, push: 'origin' } },
+  )
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.send('s1', { key: 'k', gist: 'and that', text: Buffer.from('and that') })
+  await stage.until(() => repository.pushed.get('s1') === 2)
+  expect(kept()).toEqual(['1 start: ', '2 news: '])
+  expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
 })
 
 test('it is saved every so often, and before a restart', async () => {
@@ -66,7 +84,7 @@ test('what an agent edits is saved soon after, several edits at once', async () 
     ],
   })
   await stage.until(isSettled)
-  expect(kept()).toEqual(['1 start: ', '2 edit: ab', '3 edit: abc'])
+  expect(kept()).toEqual(['1 start: ', '2 edit: ab', '3 edit: abc', '4 end: abc'])
 })
 
 test('a stop saves, and so does a failure', async () => {
@@ -98,6 +116,21 @@ test('trouble is told once, does not stop the work, and what was wanted is saved
   await stage.clock.pass(200_000)
   expect(stage.events('s1').filter(event => event.type === 'checkpoint.failed')).toHaveLength(1)
   expect(stage.session('s1')?.saved).toMatchObject({ trouble: 'the disk is full', wanted: { trigger: 'end' } })
+  repository.trouble = null
+  await stage.until(isSettled)
+  expect(kept().at(-1)).toBe('2 end: a')
+})
+
+test('an end that falls together with a wish that fails is saved all the same', async () => {
+  const { stage, engine, repository, kept, isSettled } = await beginInRepository({
+    run: () => [{ wait: 1_000 }, { edit: 'a' }, { say: 'done: it\n' }],
+  })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  repository.trouble = 'the disk is full'
+  const asked = engine.keepers.saveNow('s1')
+  await expect(asked).rejects.toThrow('the disk is full')
+  await stage.until(() => stage.hasEnded('s1'))
+  await expect(engine.keepers.saveNow('s1')).rejects.toThrow('the disk is full')
   repository.trouble = null
   await stage.until(isSettled)
   expect(kept().at(-1)).toBe('2 end: a')

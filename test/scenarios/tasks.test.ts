@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Trouble } from '../../src/lib/trouble.ts'
 import { Stage, specOf } from '../../src/testkit/memory/stage.ts'
 import { settle } from '../../src/testkit/memory/virtual-clock.ts'
 import { accepted, FILES, MINUTE, withBeads } from './with-beads.ts'
@@ -107,6 +108,9 @@ test('a fresh thread is told what was planned, what of it is done, and where the
     },
   })
   stage.beads.root = '/project'
+  stage.beads.obstacle = call => {
+    throw new Trouble(call, 'it was never reached')
+  }
   const { engine } = stage.supervisor()
   await engine.start()
   await engine.create(specOf({ agent: 'scribe' }), FILES)

@@ -99,6 +99,10 @@ describe('the work of a session', () => {
     await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
     await expectRefusal(house, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
     await expectRefusal(house, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
+    fs.mkdirSync(house.path('sub'))
+    await house.run('--agent', 'demo', '--name', 'below', '--cwd', 'sub', 'steps=1 delay=1ms')
+    await house.ended('below')
+    await expectRefusal(house, ['restore', 'below@1', '--here', '--yes'], REFUSED['session-alive'])
     await expectRefusal(house, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
   })
 
@@ -117,6 +121,12 @@ describe('the work of a session', () => {
     await saved('demo-seen')
     expect(await git('log', '-1', '--format=%s')).toMatch(/^WIP: checkpoint \d{4}$/)
     expect(await git('status', '--porcelain')).toBe('')
+    const head = await git('rev-parse', 'HEAD')
+    fs.writeFileSync(house.path('seen.txt'), 'my own\n')
+    await house.ok('diff', 'demo-seen', 'last', 'now')
+    await house.ok('checkpoint', 'demo-seen')
+    expect(await git('rev-parse', 'HEAD'), 'what its user does then is theirs').toBe(head)
+    await git('checkout', '-q', 'seen.txt')
     await house.ok(
       'run',
       '--checkpoints',
@@ -174,10 +184,34 @@ describe('whatever is killed at whatever moment of a long piece of work', () => 
     expect(outlook.next).toBe('attempt 2 goes on in that conversation')
     expect(await house.status('half')).toMatchObject({ phase: 'ended', attempt: 1 })
     expect(await house.ok('resume', 'half', '--dry-run')).toContain('next   attempt 2 goes on in that conversation')
+    await house.ok('daemon', 'stop')
+    const alone = await house.ok('resume', 'half', '--dry-run')
+    expect(alone).toMatch(/found +no supervisor at work\n +its conversation [\w-]+\n +checkpoint \d+ \(stop\)/)
+    expect(alone).toContain('next   a supervisor is started; attempt 2 goes on in that conversation')
+    const { stderr } = await house.oneshot('resume', 'half')
+    expect(stderr).toContain('next   a supervisor is started; attempt 2 goes on in that conversation')
   })
 })
 
 describe('when the machine is lost', () => {
+  it('what was done is not done again, though no file of it has changed', async () => {
+    const remote = path.join(house.root, 'remote.git')
+    await git('init', '-q', '--bare', '-b', 'main', remote)
+    await git('push', '-q', remote, 'main')
+    await house.ok('run', '--push', remote, '--agent', 'demo', '--name', 'far', 'steps=1')
+    await house.ended('demo-far')
+    await until('its end is pushed', async () =>
+      (await git('--git-dir', remote, 'log', '--all', '--format=%s')).includes('(end)') ? true : undefined,
+    )
+    await house.ok('daemon', 'stop')
+    fs.rmSync(house.home.root, { recursive: true })
+    fs.rmSync(house.project, { recursive: true })
+    await run('git', ['clone', '-q', remote, house.project], { cwd: house.root, env: house.env })
+    const { code, stderr } = await house.oneshot('resume', 'far', '--from', 'origin')
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('demo-far was done')])
+    expect(await house.list()).toEqual([])
+  })
+
   it('the work goes on in a fresh clone, from what was pushed', async () => {
     const remote = path.join(house.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
@@ -214,7 +248,7 @@ describe('when the machine is lost', () => {
     expect(fs.existsSync(house.path('notes.txt'))).toBe(false)
     expect(await house.ok('resume', 'far', '--from', 'origin')).toBe('demo-far')
     await until('it has read what was done', async () =>
-      (await house.ok('log', 'far')).includes('I will work on') ? true : undefined,
+      (await house.ok('log', 'far')).includes('You take over work') ? true : undefined,
     )
     expect(fs.readFileSync(house.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
     const log = await house.ok('log', 'far')

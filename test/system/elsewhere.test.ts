@@ -43,7 +43,7 @@ it('the files of a command come back in a fresh clone: onto a branch, into a wor
   await pushed('com', '--headless', '--', 'sh', '-c', 'echo made > out')
   await pushed('cmd', '--headless', '--', 'true')
   expect(fs.readFileSync(house.path('.agent', 'command-com', 'RECOVERY.md'), 'utf8')).toContain(
-    'oneshot restore command-com --from origin --here',
+    `oneshot restore command-com --from ${remote} --here`,
   )
   await loseMachine()
   await expectRefusal(house, ['resume', 'com', '--from', 'origin'], {
@@ -53,7 +53,9 @@ it('the files of a command come back in a fresh clone: onto a branch, into a wor
     hint: 'oneshot restore command-com',
   })
   expect(await house.json('restore', 'com', '--from', 'origin')).toMatchObject({ branch: 'oneshot/command-com-2' })
-  expect(await house.json('restore', 'com'), 'again').toMatchObject({ branch: 'oneshot/command-com-2' })
+  expect(await house.json('restore', 'com', '--from', remote), 'again').toMatchObject({
+    branch: 'oneshot/command-com-2',
+  })
   expect(await git('show', 'oneshot/command-com-2:out')).toBe('made')
   await house.ok('restore', 'com@2', '--worktree', path.join(house.root, 'beside'), '--branch', 'beside')
   expect(fs.readFileSync(path.join(house.root, 'beside', 'out'), 'utf8')).toBe('made\n')

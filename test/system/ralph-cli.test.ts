@@ -71,7 +71,7 @@ describe('is refused, and nothing is begun:', () => {
 
   it('a directory without a repository, and worktrees without a commit', async () => {
     write('- [ ] one\n')
-    const refused = { exit: 2, code: 'no-repository' } as const
+    const refused = { exit: 3, code: 'no-repository' } as const
     await expectRefusal(house, ['ralph'], { ...refused, says: 'only git shows what was done', hint: 'git init' })
     await git('init', '-q', '.')
     await expectRefusal(house, ['ralph', '--parallel'], { ...refused, says: 'no commit yet', hint: 'git commit' })

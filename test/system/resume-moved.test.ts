@@ -39,6 +39,9 @@ it('a project that was moved is gone on with where it is now', async () => {
   const hint = 'if its project was moved: oneshot resume demo-half --cwd DIR'
   expect((await look(moved)).next).toBe(`nothing: ${gone} (${hint})`)
   await expectRefusal(house, ['resume', 'half'], { exit: 2, code: 'cwd-missing', says: gone, hint }, { cwd: moved })
+  await house.call(['daemon', 'stop'], { cwd: moved })
+  const alone = (await look(moved)).found.slice(0, 2)
+  expect(alone).toEqual(['no supervisor at work', `its folder ${house.project} is gone`])
   const before = fs.statSync(`${moved}/notes`).size
   const { code } = await house.call(['resume', 'half', '--cwd', '.'], { cwd: moved })
   expect(code).toBe(0)

@@ -53,7 +53,10 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   expect(code).toBe(0)
   expect(stdout).toMatch(/I go on after step 2\./)
   expect(stdout).not.toContain('I will work on')
-  expect(stderr).toMatch(/^demo-auth: attempt 2 resumes thread \S+ {2}\(Ctrl-C leaves it running\)\n✔ done demo-auth/)
+  expect(stderr, 'it tells what it will do before it does it').toMatch(
+    /^■ stopped demo-auth: .*\n {2}found {2}its conversation .*\n/,
+  )
+  expect(stderr).toMatch(/\ndemo-auth: attempt 2 resumes thread \S+ {2}\(Ctrl-C leaves it running\)\n✔ done demo-auth/)
 })
 
 it('what rests goes on at once', async () => {

@@ -2,9 +2,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
+import { readOutlook } from '../../views/outlook.ts'
 import { transcriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isResumable } from '../../views/way-on.ts'
+import type { Home } from '../../world/os/home.ts'
 import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
@@ -44,29 +46,32 @@ async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<num
   const chosen = pickSession(surroundings, line.words[0], fits)
   if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
   const after = transcriptLength(home, chosen.id)
-  const client = await ensureDaemon(home)
-  if (screen.err.isTerminal && !screen.isQuiet && isResumable(chosen))
-    for (const text of outlookLines(chosen, await client.outlook(chosen.id), screen.err.paint)) screen.err.say(text)
+  // Where its folder is gone, it is refused or goes on in another: there is nothing to foretell.
+  const isInPlace = !line.has(OPTIONS.moved) && fs.existsSync(chosen.cwd)
+  if (!screen.isQuiet && isInPlace && (isResumable(chosen) || !isSupervised)) {
+    const outlook = await outlookFor(chosen, home, isSupervised)
+    for (const text of outlookLines(chosen, outlook, screen.err.paint)) screen.err.say(text)
+  }
   const resumed = await takeUp(chosen, line, surroundings, isSupervised)
   return showResumed(resumed.session, happened(resumed, screen.out.paint), line, surroundings, after)
 }
 
-/** With a supervisor it is looked up; without one that is not started only to look. */
 async function tellOnly(
   chosen: SessionView,
   line: Line,
   { home, screen }: Surroundings,
   isSupervised: boolean,
 ): Promise<number> {
-  const outlook: OutlookView = isSupervised
-    ? await (await ensureDaemon(home)).outlook(chosen.id)
-    : {
-        found: ['no supervisor at work', ...(fs.existsSync(chosen.cwd) ? [] : [`its folder ${chosen.cwd} is gone`])],
-        next: 'a supervisor is started, and looks at every session',
-      }
+  const outlook = await outlookFor(chosen, home, isSupervised)
   if (line.has(OPTIONS.json)) screen.out.say(toJson({ session: chosen, ...outlook }))
   else for (const text of outlookLines(chosen, outlook, screen.out.paint)) screen.out.say(text)
   return 0
+}
+
+/** A supervisor is asked; where there is none, what is on disk tells it, and none is started only to look. */
+async function outlookFor({ id }: SessionView, home: Home, isSupervised: boolean): Promise<OutlookView> {
+  const known = isSupervised ? undefined : readOutlook(home, id)
+  return known ?? (await ensureDaemon(home)).outlook(id)
 }
 
 /** Brings back what is missing: the supervisor, the work, or both. */

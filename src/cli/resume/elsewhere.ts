@@ -26,7 +26,7 @@ export async function keptElsewhere(line: Line, surroundings: Surroundings): Pro
   // Without a name nobody means what was cleared away.
   if (remote === undefined && (isKnown || word === undefined)) return null
   const all = await findMeant(word, remote, surroundings)
-  const found = all.filter(kept => !known.some(({ id }) => id === kept.sessionId))
+  const found = all.filter(kept => kept.isResumable && !known.some(({ id }) => id === kept.sessionId))
   if (found.length === 0 && remote === undefined) return null
   if (found.length === 0) refuseKnown(known, all)
   const kept = only(found, word, remote)
@@ -59,6 +59,7 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
       env: { ...environment(line, env, cwd), ...renewals(line, env) },
       umask: process.umask(),
       maxTime: config['max-time'].value,
+      autonomy: config.autonomy.value,
       ...wishes,
       saving: { ...wishes.saving, ...(remote !== undefined && { push: remote }) },
     },

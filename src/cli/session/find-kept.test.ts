@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { meant, only } from './find-kept.ts'
 
-const kept = (name: string, sessionId: string) => ({ name, sessionId, at: '2026-11-15T10:00:00.000Z' })
+const kept = (name: string, sessionId: string) => ({
+  name,
+  sessionId,
+  at: '2026-11-15T10:00:00.000Z',
+  isResumable: true,
+})
 const ALL = [kept('command-cmd', 'aa'), kept('demo-com', 'bb'), kept('demo-far', 'cc'), kept('demo-far', 'dd')]
 
 test.each([

@@ -8,6 +8,8 @@ export interface Kept {
   readonly sessionId: string
   /** Of its newest checkpoint. */
   readonly at: string
+  /** Whether there is more than files: what a session needs to go on. */
+  readonly isResumable: boolean
 }
 
 /** All that a word may mean, the newest first; with a remote, after what is there was fetched. */

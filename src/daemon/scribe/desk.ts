@@ -2,6 +2,7 @@ import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Pulse } from '../../views/pulse.ts'
+import { AGENT_FOLDER, isTaken } from '../../world/project/agent-folder.ts'
 import { LogCopier } from './log-copier.ts'
 import { Pen, type Written } from './pen.ts'
 import type { Studio } from './studio.ts'
@@ -16,7 +17,7 @@ const MOST_TRIES = 20
 
 export interface DeskEvents {
   readonly onWritten: (session: Session, written: Written) => void
-  /** It has ended, and everything is written. */
+  /** It has ended, and everything is written, or cannot be for now. */
   readonly onFinished: (session: Session) => void
   readonly onTrouble: (session: Session, cause: unknown) => void
 }
@@ -113,8 +114,9 @@ export class Desk {
     const session = this.#session
     const isDone = this.#attempt(() => this.#writeNow(session))
     this.#nextAt = clock.now() + Math.max(PAUSE, (clock.awake() - begun) * SLOWNESS)
-    const isOver = session.phase.name === 'ended' && (isDone || ++this.#tries >= MOST_TRIES)
-    if (isOver) void this.#finish(session)
+    if (session.phase.name !== 'ended') return
+    if (isDone) void this.#finish(session)
+    else this.#giveUpInTime(session)
   }
 
   #writeNow(session: Session): void {
@@ -122,6 +124,7 @@ export class Desk {
     this.#isStale = false
     this.#isBeatDue = false
     if (written.isWritten) this.#events.onWritten(session, written)
+    else if (isTaken(session.spec.cwd)) this.#fail(new Error(`${AGENT_FOLDER} is a file or a link, and is left alone`))
   }
 
   #tryToBeat(): Pulse | null {
@@ -151,8 +154,17 @@ export class Desk {
     const isStillSo = this.#session === session && this.#writeAt === undefined && !this.#closing.signal.aborted
     if (!isStillSo || session.phase.name !== 'ended') return
     const { at } = session.phase
-    if (!isCopied && ++this.#tries < MOST_TRIES) this.#isStale = true
-    else if (this.#attempt(() => this.#pen.save({ endedAt: at }))) this.#events.onFinished(session)
+    if (isCopied) {
+      if (this.#attempt(() => this.#pen.save({ endedAt: at }))) this.#events.onFinished(session)
+      return
+    }
+    this.#isStale = true
+    this.#giveUpInTime(session)
+  }
+
+  /** That its end is told is not noted then: the next supervisor tells it. */
+  #giveUpInTime(session: Session): void {
+    if (++this.#tries >= MOST_TRIES) this.#events.onFinished(session)
   }
 
   #fail(cause: unknown): void {

@@ -1,5 +1,6 @@
 import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
+import { hideWithin } from '../../lib/mask/hide-within.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -43,7 +44,7 @@ export class Heart {
     const { phase } = session
     const state = phase.name === 'ended' ? phase.outcome : phase.name
     const pulse = pulseOf(session, home, this.#groupOf(session))
-    const line = heartbeatLine({ at, state, pulse, event, gap: this.#gap(at, before) })
+    const line = heartbeatLine({ at, state, pulse, event: hideWithin(event, mask), gap: this.#gap(at, before) })
     if (!this.#add(folder, mask.hide(line))) return null
     this.#last = { at, awake: clock.awake() }
     return pulse

@@ -234,3 +234,43 @@ test('whoever leaves writes down what is new, and nothing after that', async () 
   await clock.pass(60_000)
   expect(read('STATUS.md')).toContain('# ● running')
 })
+
+test('an end that could not be told for a long time is told by whoever comes next', async () => {
+  const session = running(begin())
+  await says('# ● running', 'STATUS.md')
+  const folder = fs.realpathSync(at('STATUS.md'))
+  fs.rmSync(folder)
+  fs.mkdirSync(folder) // Nothing can be put in its place, as on a full disk.
+  ended(session)
+  let beats = 0
+  await until('it was tried often enough', async () => {
+    await clock.pass(30_000)
+    return ++beats > 40
+  })
+  fs.rmdirSync(folder)
+  kill()
+  await scribe.start()
+  await says('# ✔ done mute-task', 'STATUS.md')
+})
+
+test('a link in the place of the folder is told once, and trouble within it by the names of the files', async () => {
+  fs.symlinkSync(path.dirname(project), at())
+  const session = running(begin())
+  for (let turn = 0; turn < 3; turn++) await clock.pass(30_000)
+  await until('it is told', () => said.length > 0)
+  expect(said).toEqual([
+    `mute-task its files in ${project} cannot be written: .agent is a file or a link, and is left alone`,
+  ])
+  fs.rmSync(at())
+  await says('# ● running', 'STATUS.md')
+  const page = fs.realpathSync(at('STATUS.md'))
+  fs.rmSync(page)
+  fs.mkdirSync(page)
+  ended(session)
+  await until('it is told', async () => {
+    await clock.pass(30_000)
+    return said.length > 1
+  })
+  expect(said[1]).toContain('STATUS.md')
+  expect(said[1]).not.toContain('/proc/')
+})

@@ -11,6 +11,9 @@ import { readNote } from './note.ts'
 import type { Studio } from './studio.ts'
 import { begunAt, leadToNewest, leadToSession, removeFiles } from './top.ts'
 
+/** How a folder that is held on to is named; to people that says nothing. */
+const HELD = /\/proc\/self\/fd\/\d+\//g
+
 /** After each page or piece we rest so many times as long as it took. */
 const REST = { writing: 4, copying: 3 }
 /** So many take a millisecond. */
@@ -182,6 +185,6 @@ export class Scribe {
     this.#giveWay(cause)
     if (this.#isOver || this.#lamented.has(spec.id)) return
     this.#lamented.add(spec.id)
-    this.#place.say(`${spec.name} its files in ${spec.cwd} cannot be written: ${wordsOf(cause)}`)
+    this.#place.say(`${spec.name} its files in ${spec.cwd} cannot be written: ${wordsOf(cause).replaceAll(HELD, '')}`)
   }
 }

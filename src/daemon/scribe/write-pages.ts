@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Session } from '../../core/session.ts'
+import { hideWithin } from '../../lib/mask/hide-within.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
 import { readable } from '../../lib/terminal-text.ts'
 import { type Instant, iso } from '../../lib/time.ts'
@@ -11,12 +12,13 @@ import { hashOf, lastStatePage } from '../../views/pages/last-state-page.ts'
 import type { Material } from '../../views/pages/material.ts'
 import { recoveryPage } from '../../views/pages/recovery-page.ts'
 import { statusPage } from '../../views/pages/status-page.ts'
-import { readTracker, type Tracker } from '../../views/pages/tracker.ts'
 import { viewOf } from '../../views/session-view.ts'
+import { remoteUrl } from '../../world/git/remote-url.ts'
+import { topAt } from '../../world/git/repository.ts'
 import { selfArgv } from '../../world/os/assets.ts'
 import { readEnd, readPart } from '../../world/os/files.ts'
 import { attemptFolder, sessionFolder } from '../../world/os/folders.ts'
-import type { Home } from '../../world/os/home.ts'
+import { readTracked } from '../../world/os/tracker-file.ts'
 import { replaceIn } from '../../world/project/agent-folder.ts'
 import type { Folder } from '../../world/project/open-folder.ts'
 import type { Note } from './note.ts'
@@ -37,8 +39,10 @@ export interface Writing {
 export function writePages(folder: Folder, writing: Writing, studio: Studio): Note {
   const { session, note } = writing
   const now = studio.clock.now()
-  const material = gather(writing, studio, now)
-  const tasks = { name: session.spec.name, tasks: session.tasks, tracker: trackerOf(session, studio.home) }
+  // Secrets are hidden in what the pages are made of, too: they cut texts to size.
+  const material = hideWithin(gather(writing, studio, now), writing.mask)
+  const tracker = hideWithin(readTracked(studio.home, session.spec.id), writing.mask)
+  const tasks = { name: session.spec.name, tasks: material.session.tasks, tracker }
   const hash = hashOf(tasks)
   const state = note.state?.hash === hash ? note.state : { hash, at: now }
   const pages = {
@@ -74,33 +78,28 @@ function putPage(
   }
 }
 
-function gather({ session, story }: Writing, studio: Studio, now: Instant): Material {
+function gather({ session, story, mask }: Writing, studio: Studio, now: Instant): Material {
   const { events, checkpoints, checkpointCount } = story
   const view = viewOf(session, studio.home)
-  return { session, view, events, checkpoints, checkpointCount, lastWords: lastWords(session, studio), now }
+  return { session, view, events, checkpoints, checkpointCount, lastWords: lastWords(session, mask, studio), now }
 }
 
 /** The last line of its log. */
-function lastWords(session: Session, studio: Studio): string | null {
+function lastWords(session: Session, mask: Mask, studio: Studio): string | null {
   const { transcript } = toldBy(session, studio)
   const { id } = session.spec
   const folder = sessionFolder(studio.home, id)
   const text =
     transcript === null
-      ? readEnd(attemptFolder(studio.home, id, session.attempt).stdout, LAST_BYTES)
-      : readPart(folder.transcript, Math.max(0, transcript - LAST_BYTES), Math.min(transcript, LAST_BYTES)).toString()
-  const lines = readable(text, { colour: false }).split('\n')
+      ? readEnd(attemptFolder(studio.home, id, session.attempt).stdout, READ_BYTES)
+      : readPart(folder.transcript, Math.max(0, transcript - READ_BYTES), Math.min(transcript, READ_BYTES)).toString()
+  const lines = readable(mask.hide(text).slice(-LAST_BYTES), { colour: false }).split('\n')
   return lines.findLast(line => line.trim() !== '')?.trim() ?? null
 }
 
 const LAST_BYTES = 2_048
-
-function trackerOf({ spec }: Session, home: Home): Tracker | null {
-  const { tracker } = sessionFolder(home, spec.id)
-  return fs.existsSync(tracker) ? readTracker(readPart(tracker, 0, LARGEST_TRACKER).toString()) : null
-}
-
-const LARGEST_TRACKER = 1_048_576
+/** A secret whose beginning is not read is not known as one: what is read before is not shown. */
+const READ_BYTES = 2 * LAST_BYTES
 
 function surroundingsOf({ spec, thread }: Session, { home, agents }: Studio): Parameters<typeof recoveryPage>[1] {
   const usual = path.join(os.homedir(), '.local', 'state', 'oneshot')
@@ -110,6 +109,13 @@ function surroundingsOf({ spec, thread }: Session, { home, agents }: Studio): Pa
     program: selfArgv(),
     home: home.root === usual ? null : home.root,
     files: sessionFolder(home, spec.id).root,
+    repository: repositoryOf(spec),
     byHand: byHand === undefined || thread.id === null || program === undefined ? null : byHand(program, thread.id),
   }
+}
+
+function repositoryOf({ cwd, saving }: Session['spec']): { top: string; remote: string | null } | null {
+  const top = fs.existsSync(cwd) ? topAt(cwd)?.top : undefined
+  if (top === undefined) return null
+  return { top, remote: saving.push === null ? null : remoteUrl(top, saving.push) }
 }

@@ -2,17 +2,32 @@ import { matchesOf, type Part } from './part.ts'
 
 const PASSWORD = 'pass(?:word|wd|phrase|code)|[_-]pass|[_-]pwd|secret'
 const KEY = '(?:api|access|account|auth|encryption|master|private|secret|shared|signing)[_-]?key'
+/** Any other key is believed only where it is set as in a shell: `STRIPE_KEY=…`. */
+const OTHER_KEY = '(?<=[a-z0-9])_key'
 /** A name, its closing quotes, what sets the value off from it, and the quote before that. */
 const NAME = new RegExp(
-  String.raw`(?:(${PASSWORD})|${KEY}|token|credentials?|_auth)\\{0,3}["'\]]{0,2}([ \t]{0,4}(?:=>?|:=?)[ \t]{0,4}|[ \t]+)(\\{0,3}["'\x60])?`,
+  String.raw`(?:(${PASSWORD})|${KEY}|token|credentials?|_auth|(${OTHER_KEY}))\\{0,3}["'\]]{0,2}([ \t]{0,4}(?:=>?|:=?)[ \t]{0,4}|[ \t]+)(\\{0,3}["'\x60])?`,
   'gi',
 )
 /** What stands for a value that is somewhere else is no secret. */
-const ELSEWHERE = /[$<{([*]|process\.|os\.|env\./y
+const ELSEWHERE = /[<{([*]|process\.|os\.|env\./y
+/** A variable's name is made of words; what has digits between its letters is none. */
+const REFERENCE = /\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z]+\d*(?:_[A-Za-z]*\d*)*)(?!\w)/y
 /** By its beginning a value is judged; all of it is hidden. */
 const IN_QUOTES = /[^"'`\\ \t\r\n]{1,200}/y
-const PLAIN = /[\w+/=.~@#%^&*!:-]{1,200}/y
+const PLAIN = /[\w+/=.~@#%^&*!:$-]{1,200}/y
+/** A password may be a sentence, if it is seen to end. */
+const SENTENCES: Readonly<Record<string, RegExp>> = {
+  '"': /[^"\\\r\n]{1,200}(?=\\{0,3}")/y,
+  "'": /[^'\\\r\n]{1,200}(?=\\{0,3}')/y,
+  '`': /[^`\\\r\n]{1,200}(?=\\{0,3}`)/y,
+}
 const SHORTEST = 8
+/** A password that is given as one: `PASSWORD=hunter2`. */
+const SHORTEST_PASSWORD = 6
+/** Words that stand where a password would. */
+const NO_PASSWORD =
+  /^(?:changeme|disabled|enabled|null|optional|required|undefined|string|boolean)$|pass|pwd|secret|token/i
 /** How far back an option begins. */
 const OPTION_LENGTH = 60
 
@@ -29,14 +44,21 @@ export const NAME_ANCHORS: readonly string[] = ['pass', 'pwd', 'secret', 'token'
 export function assignedIn(line: string): Part[] {
   return matchesOf(NAME, line, match => {
     const from = match.index + match[0].length
-    const kind = match[3] === undefined ? PLAIN : IN_QUOTES
+    const signs = signsOf(match)
+    const kind = kindOf(match, line, from)
     const to = endOf(kind, line, from)
-    if (!isHere(line, from, to) || !isBelieved(line.slice(from, to), signsOf(match))) return null
+    if (!isHere(line, from, to, signs) || !isBelieved(line.slice(from, to), signs)) return null
     let end = to
     for (let more = endOf(kind, line, end); more > end; more = endOf(kind, line, end)) end = more
     NAME.lastIndex = end
     return [from, end]
   })
+}
+
+function kindOf({ 1: password, 4: quote }: RegExpExecArray, line: string, from: number): RegExp {
+  if (quote === undefined) return PLAIN
+  const sentence = password === undefined ? undefined : SENTENCES[quote.slice(-1)]
+  return sentence !== undefined && endOf(sentence, line, from) > from ? sentence : IN_QUOTES
 }
 
 function endOf(kind: RegExp, line: string, from: number): number {
@@ -45,13 +67,18 @@ function endOf(kind: RegExp, line: string, from: number): number {
 }
 
 /** A value itself, rather than a variable or a call that has it. */
-function isHere(line: string, from: number, to: number): boolean {
+function isHere(line: string, from: number, to: number, { isPassword, isTight }: Signs): boolean {
+  const isGiven = isPassword && isTight
+  if (to - from < (isPassword ? SHORTEST_PASSWORD : SHORTEST) || /[([]/.test(line.charAt(to))) return false
+  if (line.charAt(from) === '$' && !(isGiven && endOf(REFERENCE, line, from) === from)) return false
   ELSEWHERE.lastIndex = from
-  return to - from >= SHORTEST && !ELSEWHERE.test(line) && !/[([]/.test(line.charAt(to))
+  return !ELSEWHERE.test(line)
 }
 
 interface Signs {
   readonly isPassword: boolean
+  /** Of a name that is a key's only as a variable. */
+  readonly isOtherKey: boolean
   readonly isQuoted: boolean
   /** Set off by a sign, rather than being the word after an option. */
   readonly isSet: boolean
@@ -62,9 +89,11 @@ interface Signs {
   readonly isVariable: boolean
 }
 
-function signsOf({ 0: whole, 1: password, 2: between = '', 3: quote, index, input }: RegExpExecArray): Signs {
+function signsOf(match: RegExpExecArray): Signs {
+  const { 0: whole, 1: password, 2: otherKey, 3: between = '', 4: quote, index, input } = match
   return {
     isPassword: password !== undefined,
+    isOtherKey: otherKey !== undefined,
     isQuoted: quote !== undefined,
     isSet: /[=:]/.test(between),
     isOption: /(?:^|\s)--?[a-z-]*$/.test(input.slice(Math.max(0, index - OPTION_LENGTH), index)),
@@ -76,10 +105,13 @@ function signsOf({ 0: whole, 1: password, 2: between = '', 3: quote, index, inpu
 function isBelieved(value: string, signs: Signs): boolean {
   const hasDigit = /\d/.test(value)
   const isMixed = hasDigit && /[A-Za-z]/.test(value)
+  const isLong = value.length >= SHORTEST
+  if (signs.isOtherKey) return signs.isVariable && !/^[~.]{0,2}\//.test(value)
   if (!signs.isSet) return signs.isOption && isMixed
-  if (signs.isQuoted) return signs.isPassword || hasDigit
-  if (signs.isVariable) return true
-  if (signs.isPassword || signs.isTight) return isMixed
+  if (signs.isQuoted) return (signs.isPassword && isLong) || isMixed || (hasDigit && isLong)
+  if (signs.isVariable) return isLong || isMixed
+  if (signs.isPassword && signs.isTight) return isMixed || (isLong && !NO_PASSWORD.test(value))
+  if (signs.isPassword || signs.isTight) return isMixed && isLong
   return value.length >= 12 && ((isMixed && /\d.*\d/.test(value)) || isScattered(value))
 }
 

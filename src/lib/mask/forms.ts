@@ -1,16 +1,7 @@
 import { assignedIn, NAME_ANCHORS } from './assigned.ts'
-import { matchesOf, type Part } from './part.ts'
+import { COMMANDS } from './commands.ts'
+import { form, type Form, START } from './form.ts'
 
-/** A form in which secrets are written. */
-export interface Form {
-  /** Words of which one is always there: only then is it looked for. */
-  readonly anchors: readonly string[]
-  /** What is to be hidden in a line, whose characters are bytes. */
-  readonly find: (line: string) => Part[]
-}
-
-/** Where a word begins: also after an escaped line end in a string, or a character in an address. */
-const START = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))`
 /**
  * Something random: names in code and prose have no digits. No pattern looks ahead without a limit, and none is tried twice on
  * the same run of characters: whoever writes the text must not be able to hold us up.
@@ -24,6 +15,11 @@ const SELF_EVIDENT: readonly Form[] = [
   form(['gsk_', 'xai-', 'pplx-'], `${START}(gsk_|xai-|pplx-)${RANDOM}{30,}`),
   form(['AIza'], `${START}(AIza)[\\w-]{35}(?![\\w-])`),
   form(['ya29.', 'GOCSPX-'], `${START}(ya29\\.|GOCSPX-)[\\w.-]{20,}`),
+  form(
+    ['ecret_access_key', 'ECRET_ACCESS_KEY', 'ecretAccessKey'],
+    String.raw`(secret_?access_?key["']?[ \t]{0,4}[:=][ \t]{0,4}["']?)[\w+/]{40}(?![\w+/=])`,
+    'gi',
+  ),
   form(['AKIA', 'ASIA', 'ABIA', 'ACCA'], `${START}(A[KSBC][IC]A)[A-Z0-9]{16}(?![A-Za-z0-9])`),
   form(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], '(gh[pousr]_)\\w{36,}'),
   form(['github_pat_'], '(github_pat_)\\w{22,}'),
@@ -44,14 +40,18 @@ const SELF_EVIDENT: readonly Form[] = [
   form(['eyJ'], '(?<![\\w-])([\\w-]{0,40}?eyJ)[\\w-]{10,}(?:\\.[\\w-]+){2,4}'), // A JSON web token.
 ]
 
-/** `user:password@` of an address, or a token in the place of its user. */
+/** `user:password@` of an address, in which there may be another @, or a token in the place of its user. */
 const ADDRESSES: readonly Form[] = [
-  form(['://'], String.raw`(://[^ \t\r\n/:@"'<>]{0,200}:)(?![$<{*])[^ \t\r\n/@"'<>]{1,300}(?=@)`),
+  form(['://'], String.raw`(://[^ \t\r\n/:@"'<>]{0,200}:)(?![$<{*])[^ \t\r\n/"'<>]{1,300}(?=@)`),
   form(['://'], '(://)(?=[\\w-]{0,200}\\d)[\\w-]{20,}(?=@)'),
 ]
 
 const HEADERS: readonly Form[] = [
-  form(['earer', 'EARER'], '(\\b(?:[Bb]earer|BEARER)[ \\t]+)(?=[\\w.~+/=-]{0,200}\\d)[\\w.~+/=-]{16,}'),
+  form(
+    ['earer', 'EARER'],
+    `${START}((?:[Bb]earer|BEARER)[ \\t]+)(?:(?=[\\w.~+/=-]{0,200}\\d)[\\w.~+/=-]{16,}|[\\w.~+/=-]{24,})`,
+  ),
+  form(['ookie', 'OOKIE'], String.raw`${START}((?:set-)?cookie["']?:[ \t]*["']?)(?=[\w.-]{1,100}=)[^\r\n"']{4,}`, 'gi'),
   form(
     ['uthorization', 'UTHORIZATION'],
     String.raw`(authorization["']?[ \t]*[:=][ \t]*["']?(?:basic|bearer|digest|token|apikey)[ \t]+)[\w.~+/=,:-]{8,}`,
@@ -63,17 +63,9 @@ export const FORMS: readonly Form[] = [
   ...SELF_EVIDENT,
   ...ADDRESSES,
   ...HEADERS,
+  ...COMMANDS,
   { anchors: NAME_ANCHORS, find: assignedIn },
 ]
-
-function form(anchors: readonly string[], source: string, flags = 'g'): Form {
-  const pattern = new RegExp(source, flags)
-  return {
-    anchors,
-    find: line =>
-      matchesOf(pattern, line, ({ 0: whole, 1: kept = '', index }) => [index + kept.length, index + whole.length]),
-  }
-}
 
 /** A bot's token begins with its number in base64. */
 function discordBeginnings(): string[] {

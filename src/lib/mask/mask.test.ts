@@ -56,6 +56,18 @@ const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrar
   'a password in a file': ['  password: %', random(12)],
   'a password in quotes': ['"password": "%"', fc.string({ unit: alphabet(LETTERS), minLength: 8, maxLength: 30 })],
   'a variable': ['export DB_PASSWORD=%', fc.string({ unit: alphabet(LETTERS), minLength: 8, maxLength: 30 })],
+  'a password without a digit': ['password=%', fc.constantFrom('correcthorse', 'battery-staple', 'Tr@vellers')],
+  'a short password': ['DB_PASSWORD=%', fc.constantFrom('hunter2', 'a1b2c3')],
+  'a password that begins like a variable': ['DB_PASSWORD=%', fc.constantFrom('$up3rs3cret', '$$w0rd$x1')],
+  'a password of words': ['DB_PASSWORD="%"', fc.constantFrom('correct horse battery staple', "it's mine alone")],
+  'a password of words in JSON': ['"password": "%"', fc.constantFrom('pass word 123456', 'three little pigs')],
+  'some key of a program': ['export STRIPE_KEY=%', fc.string({ unit: alphabet(LETTERS), minLength: 8, maxLength: 30 })],
+  'a key of a session': ['SESSION_KEY=%', random(16)],
+  'aws, the key of the books': ['aws_secret_access_key = %', fc.constant('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY')],
+  'a bearer of letters': ['Bearer %', fc.string({ unit: alphabet(LETTERS), minLength: 24, maxLength: 60 })],
+  'curl, a user': ['curl -s -u admin:% https://example.com', random(8)],
+  'curl, a user in quotes': ["curl --user 'me:%' -X POST", fc.constant('p+w/x')],
+  'an address with an @ in its password': ['postgres://user:%@db/app', fc.constantFrom('p@ss1234word', 'a@b@c')],
   'a key in JSON': ['{"apiKey":"%"}', random(24)],
   'a key in JSON in JSON': ['{\\"api_key\\": \\"%\\"}', random(24)],
   'a header': ['x-api-key: %', random(32)],
@@ -114,6 +126,15 @@ test.each([
   ['times', '2026-11-15T10:00:00.123Z 10:00:00 1794733233:12'],
   ['placeholders', 'ANTHROPIC_API_KEY=<your key> https://user:${PASSWORD}@example.com password=********'],
   ['names of packages', 'npm_config_user_agent_is_a_rather_long_name_for_it pypi-publish xoxo'],
+  ['keyword arguments', 'connect(user=user, password=user_password, secret=client_secret), password=required'],
+  ['other keys', 'sort_key=created_at1 "cache_key": "user:12345678" PRIMARY_KEY=/etc/ssl/private/key.pem'],
+  ['a variable of a shell', 'PASSWORD=$DB_PASSWORD password=$password1 DB_PASS=$dbPass, TOKEN=$1'],
+  ['other users', 'docker run -u 1000:1000 app; chown -R me:users . && curl -u "$USER:$PASS" https://example.com'],
+  ['other options', 'mkdir -pv a/b; mysql -p app; sshpass -p "$PASS" ssh me; curl --user-agent a:b'],
+  [
+    'what is said of passwords',
+    'password required\nlogin with your password please\nCookie: see below. the cookie: it',
+  ],
 ])('%s is no secret', (_, text) => {
   expect(mask.hide(text)).toBe(text)
 })
@@ -126,6 +147,21 @@ test('a value is hidden to its end, however long it is', () => {
   const value = 'a1'.repeat(5_000)
   for (const form of ['token=%', '"api_key": "%"', 'password: %', 'Bearer %'])
     expect(mask.hide(form.replace('%', value))).toBe(form.replace('%', stars(10_000)))
+})
+
+test.each([
+  ['machine example.com login me password abcdef', 'machine example.com login me password ******'],
+  ['login me account you password x1!y\n', 'login me account you password ****\n'],
+  ['  password hunter2\n', '  password *******\n'],
+  ['sshpass -p abc ssh me@example.com', 'sshpass -p *** ssh me@example.com'],
+  ["sshpass -v -p'abc' ssh", "sshpass -v -p'***' ssh"],
+  ['mysql -h db -uroot -phunter2 app', 'mysql -h db -uroot -p******* app'],
+  ['mysqldump -pabc --all', 'mysqldump -p*** --all'],
+  ['Cookie: sid=a1; lang=en\n', 'Cookie: ***************\n'],
+  ['"Set-Cookie": "sid=abc; Path=/", 1', '"Set-Cookie": "***************", 1'],
+  ["curl -H 'Cookie: sid=abc' https://example.com", "curl -H 'Cookie: *******' https://example.com"],
+])('%j is hidden as %j', (text, hidden) => {
+  expect(mask.hide(text)).toBe(hidden)
 })
 
 const BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
@@ -215,6 +251,16 @@ test.each([
   'Bearer ',
   'ghp_',
   'password="',
+  'curl -u ',
+  'curl -u a:',
+  'mysql -p',
+  'password ',
+  'login a password ',
+  'Cookie: ',
+  'sshpass -a ',
+  '://a:b@',
+  "password='a ",
+  'A_KEY=',
 ])('a megabyte of %s in one line holds nobody up', word => {
   const bytes = Buffer.from(word.repeat(Math.ceil(1_048_576 / word.length)))
   const begun = performance.now()

@@ -1,5 +1,6 @@
 import { WordFinder } from '../word-finder.ts'
-import { FORMS, type Form } from './forms.ts'
+import type { Form } from './form.ts'
+import { FORMS } from './forms.ts'
 import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 
 const LINE_END = 0x0a

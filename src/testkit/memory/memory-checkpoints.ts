@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../core/checkpoint.ts'
+import { type Checkpoint, NO_CHANGE } from '../../core/checkpoint.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
 import type { Checkpoints, Found, Keeping, Occasion } from '../../ports/checkpoints.ts'
 
@@ -35,15 +35,22 @@ export class MemoryCheckpoints implements Checkpoints {
     return this.#machine.repository !== null
   }
 
-  async save({ sessionId }: Keeping, { trigger, attempt, at, record }: Occasion): ReturnType<Checkpoints['save']> {
+  top(): string | null {
+    return this.#machine.repository === null ? null : '/'
+  }
+
+  async save({ sessionId }: Keeping, occasion: Occasion): ReturnType<Checkpoints['save']> {
+    const { trigger, attempt, at, record } = occasion
     const repository = this.#repository
     if (repository.trouble !== null) throw new Trouble('making a checkpoint', repository.trouble)
     const before = repository.of(sessionId)
     const { tree } = repository
     const last = before.at(-1)
-    if (last?.tree === tree) return { checkpoint: last.checkpoint, isNew: false }
+    const isSame = last?.tree === tree
+    const isRecordNews = occasion.isRecordNews && last?.record !== record
+    if (isSame && !isRecordNews) return { checkpoint: last.checkpoint, isNew: false }
     const number = before.length + 1
-    const change = { files: 1, added: 1, removed: 0 }
+    const change = isSame ? NO_CHANGE : { files: 1, added: 1, removed: 0 }
     const checkpoint = { number, commit: `c${number}`, at, trigger, attempt, head: 'head', change, leftOut: [] }
     repository.kept.set(sessionId, [...before, { checkpoint, tree, record }])
     return { checkpoint, isNew: true }

@@ -16,10 +16,12 @@ oneshot diff claude-fix-auth 3 7
 oneshot restore claude-fix-auth@7
 \`\`\`
 
-| no | time | trigger | files | lines | commit | left out |
-|---:|---|---|---:|---:|---|---|
-| 7 | 2026-11-15T10:07:00.000Z | edit | 2 | +10 −3 | 7c0ffee012 | big.bin \\| 80 MB |
-| 3 | 2026-11-15T10:03:00.000Z | start | 2 | +10 −3 | 3c0ffee012 |  |
+They are commits of \`refs/oneshot/claude-fix-auth/k3v9x2m4qa\`, the newest first.
+
+| no | time | trigger | files | lines | left out |
+|---:|---|---|---:|---:|---|
+| 7 | 2026-11-15T10:07:00.000Z | edit | 2 | +10 −3 | big.bin \\| 80 MB |
+| 3 | 2026-11-15T10:03:00.000Z | start | 2 | +10 −3 |  |
 `)
 })
 

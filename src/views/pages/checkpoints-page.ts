@@ -26,8 +26,11 @@ export function checkpointsPage({ session, view, checkpoints, checkpointCount }:
     `oneshot restore ${name}@${last}`,
     '```',
     '',
-    '| no | time | trigger | files | lines | commit | left out |',
-    '|---:|---|---|---:|---:|---|---|',
+    // Not by their commits: those of older ones are written anew when some are thinned out.
+    `They are commits of \`refs/oneshot/${name}/${view.id}\`, the newest first.`,
+    '',
+    '| no | time | trigger | files | lines | left out |',
+    '|---:|---|---|---:|---:|---|',
     ...shown.map(row),
     '',
   ].join('\n')
@@ -39,7 +42,7 @@ function summary(mode: 'ref' | 'branch' | 'off', count: number, shown: number): 
   return [`${many}${shown < count ? `; the last ${shown} are shown` : ''}. Old ones are thinned out in time.`]
 }
 
-function row({ number, at, trigger, change, commit, leftOut }: Checkpoint): string {
+function row({ number, at, trigger, change, leftOut }: Checkpoint): string {
   const lines = `+${change.added} −${change.removed}`
-  return `| ${number} | ${iso(at)} | ${trigger} | ${change.files} | ${lines} | ${commit.slice(0, 10)} | ${inCell(leftOut.join('; '))} |`
+  return `| ${number} | ${iso(at)} | ${trigger} | ${change.files} | ${lines} | ${inCell(leftOut.join('; '))} |`
 }

@@ -1,14 +1,14 @@
 import crypto from 'node:crypto'
 import type { Task } from '../../core/task.ts'
+import type { Tracked } from '../../core/tracked.ts'
 import { type Instant, iso } from '../../lib/time.ts'
 import { inCell, inLine } from './material.ts'
-import type { Tracker } from './tracker.ts'
 
 /** What is left to do, as far as anybody has said it. */
 export interface TaskState {
   readonly name: string
   readonly tasks: readonly Task[]
-  readonly tracker: Tracker | null
+  readonly tracker: Tracked | null
 }
 
 /** LAST_STATE.md: the tasks of a session and of its tracker, and a hash by which a change is seen. */
@@ -48,8 +48,19 @@ function table(tasks: readonly Task[]): string[] {
   return ['| task | state | title | named by |', '|---|---|---|---|', ...rows]
 }
 
-function trackerPart({ kind, version, at, hash, ready }: Tracker): string[] {
-  const rows = ready.map(({ id, state, title }) => `| ${inCell(id)} | ${inCell(state)} | ${inCell(title)} |`)
+const MOST_ISSUES = 200
+
+function trackerPart({ kind, version, at, hash, ready }: Tracked): string[] {
+  const rows = ready
+    .slice(0, MOST_ISSUES)
+    .map(({ id, state, title }) => `| ${inCell(id)} | ${inCell(state)} | ${inCell(title)} |`)
   const tasks = rows.length === 0 ? ['Nothing is ready.'] : ['| ready | state | title |', '|---|---|---|', ...rows]
-  return [`## ${inLine(kind)} ${inLine(version)}`, '', `As of ${iso(at)}, its state was ${hash}.`, '', ...tasks, '']
+  return [
+    `## ${inLine(kind)} ${inLine(version)}`,
+    '',
+    `As of ${iso(at)}, its state was ${inLine(hash)}.`,
+    '',
+    ...tasks,
+    '',
+  ]
 }

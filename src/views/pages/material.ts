@@ -2,6 +2,7 @@ import type { SessionView } from '../../api/contract/session-view.ts'
 import type { Checkpoint } from '../../core/checkpoint.ts'
 import type { Event } from '../../core/events.ts'
 import type { Session } from '../../core/session.ts'
+import { cut } from '../../lib/mask/cut.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import type { Instant } from '../../lib/time.ts'
 
@@ -23,8 +24,7 @@ const LONGEST = 300
 
 /** Text from outside as a part of a line: it is one, has an end, and cannot be taken for one of our own. */
 export function inLine(text: string): string {
-  const line = oneLine(text)
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line
+  return cut(oneLine(text), LONGEST)
 }
 
 /** In a cell of a table. */

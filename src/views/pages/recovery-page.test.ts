@@ -7,6 +7,7 @@ const SURROUNDINGS = {
   home: null,
   files: '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa',
   byHand: ['/usr/bin/claude', '--resume', '5f2c'],
+  repository: { top: "/home/dev/it's", remote: 'https://example.com/it.git' },
 }
 
 test('whoever has only this file can look, go on, and do without us', () => {
@@ -21,7 +22,7 @@ test('whoever has only this file can look, go on, and do without us', () => {
         pushTrouble: null,
       },
     },
-    { saving: { mode: 'ref', interval: 1, push: 'origin' }, cwd: "/home/dev/it's" },
+    { saving: { mode: 'ref', interval: 1, push: 'origin' }, cwd: "/home/dev/it's/sub" },
   )
   expect(recoveryPage(aMaterial(session), SURROUNDINGS)).toBe(`# How to go on with claude-fix-auth
 
@@ -55,7 +56,7 @@ oneshot resume claude-fix-auth
 Only when nothing of it runs: two at work in one conversation harm each other.
 
 \`\`\`sh
-cd '/home/dev/it'\\''s'
+cd '/home/dev/it'\\''s/sub'
 /usr/bin/claude --resume 5f2c
 \`\`\`
 
@@ -69,38 +70,39 @@ cd '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa'
 
 ## Its files, from git
 
-The last checkpoint is number 7, of 2026-11-15T10:00:41.000Z. To see all, and to have one in a folder beside this one:
+The newest checkpoint was number 7, of 2026-11-15T10:00:41.000Z. To see all, and to have the newest in a folder beside the repository:
 
 \`\`\`sh
 cd '/home/dev/it'\\''s'
-git log --oneline refs/oneshot/claude-fix-auth/k3v9x2m4qa
-git worktree add --detach '../claude-fix-auth-7' c0ffee
+git log --oneline --first-parent refs/oneshot/claude-fix-auth/k3v9x2m4qa
+git worktree add --detach '../claude-fix-auth-7' refs/oneshot/claude-fix-auth/k3v9x2m4qa
 \`\`\`
 
-In the place of what is here now, which is lost by it:
+In the place of what is there now, which is lost by it:
 
 \`\`\`sh
-git restore --source=c0ffee --worktree -- .
+cd '/home/dev/it'\\''s'
+git restore --source=refs/oneshot/claude-fix-auth/k3v9x2m4qa --worktree -- .
 \`\`\`
 
 ## If this machine is lost
 
-Its checkpoints are pushed to origin. Number 6 arrived there 2026-11-15T10:00:40.000Z. In a fresh clone:
+Its checkpoints are pushed to https://example.com/it.git. Number 6 arrived there 2026-11-15T10:00:40.000Z. In a fresh clone:
 
 \`\`\`sh
-oneshot resume claude-fix-auth --from origin
+oneshot resume claude-fix-auth --from https://example.com/it.git
 \`\`\`
 
 Only its files, in the place of those of the clone:
 
 \`\`\`sh
-oneshot restore claude-fix-auth --from origin --here
+oneshot restore claude-fix-auth --from https://example.com/it.git --here
 \`\`\`
 
 Or without oneshot:
 
 \`\`\`sh
-git fetch origin 'refs/oneshot/*:refs/oneshot/*'
+git fetch https://example.com/it.git 'refs/oneshot/*:refs/oneshot/*'
 git switch -c claude-fix-auth refs/oneshot/claude-fix-auth/k3v9x2m4qa
 \`\`\`
 `)
@@ -137,4 +139,11 @@ test('what is done is not resumed, but given more to do', () => {
   expect(page).toContain('oneshot send claude-fix-auth "and then this"')
   expect(page).not.toContain('oneshot resume')
   expect(page).not.toContain('oneshot attach')
+})
+
+test('outside git nothing is promised', () => {
+  const session = aSession({}, { saving: { mode: 'ref', interval: 1, push: 'origin' } })
+  const page = recoveryPage(aMaterial(session), { ...SURROUNDINGS, repository: null })
+  expect(page).toContain('There is no git repository around its folder: nothing of it is saved.')
+  expect(page).not.toMatch(/refs\/oneshot|origin/)
 })

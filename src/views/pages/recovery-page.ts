@@ -1,5 +1,6 @@
 import { commandLine, quote } from '../../lib/quote.ts'
 import { iso } from '../../lib/time.ts'
+import { withoutLogin } from '../../lib/without-login.ts'
 import { stateLabel } from '../state.ts'
 import { isLoop } from '../way-on.ts'
 import { inLine, type Material } from './material.ts'
@@ -14,6 +15,8 @@ export interface Surroundings {
   readonly files: string
   /** How a person goes on with its conversation without us; null where there is none. */
   readonly byHand: readonly string[] | null
+  /** The top of the working tree around its folder, and where the remote is that it is pushed to, if known; null outside git. */
+  readonly repository: { readonly top: string; readonly remote: string | null } | null
 }
 
 /** RECOVERY.md: what to type, for somebody who has nothing but this file. Each block can be pasted as it is. */
@@ -25,8 +28,8 @@ export function recoveryPage(material: Material, surroundings: Surroundings): st
     ...goOn(material),
     ...byHand(material, surroundings),
     ...files(material, surroundings),
-    ...checkpoints(material),
-    ...elsewhere(material),
+    ...checkpoints(material, surroundings),
+    ...elsewhere(material, surroundings),
   ].join('\n')
 }
 
@@ -123,59 +126,60 @@ function files({ session }: Material, { files }: Surroundings): string[] {
   ]
 }
 
-function checkpoints({ session }: Material): string[] {
+function checkpoints({ session }: Material, { repository }: Surroundings): string[] {
   const { spec, saved } = session
   if (spec.saving.mode === 'off') return []
-  const ref = `refs/oneshot/${spec.name}/${spec.id}`
-  if (saved.last === null)
-    return ['## Its files, from git', '', `No checkpoint was made so far. They will be in ${ref}.`, '']
-  const { number, at, commit } = saved.last
+  const title = ['## Its files, from git', '']
+  if (repository === null)
+    return [...title, 'There is no git repository around its folder: nothing of it is saved.', '']
+  const ref = refOf(session)
+  if (saved.last === null) return [...title, `No checkpoint was made so far. They will be in ${ref}.`, '']
+  const { number, at } = saved.last
+  const cd = `cd ${quote(repository.top)}`
   return [
-    '## Its files, from git',
-    '',
-    `The last checkpoint is number ${number}, of ${iso(at)}. To see all, and to have one in a folder beside this one:`,
+    ...title,
+    `The newest checkpoint was number ${number}, of ${iso(at)}. To see all, and to have the newest in a folder beside the repository:`,
     '',
     ...block(
-      `cd ${quote(spec.cwd)}`,
-      `git log --oneline ${ref}`,
-      `git worktree add --detach ${quote(`../${spec.name}-${number}`)} ${commit}`,
+      cd,
+      `git log --oneline --first-parent ${ref}`,
+      `git worktree add --detach ${quote(`../${spec.name}-${number}`)} ${ref}`,
     ),
-    'In the place of what is here now, which is lost by it:',
+    'In the place of what is there now, which is lost by it:',
     '',
-    ...block(`git restore --source=${commit} --worktree -- .`),
+    ...block(cd, `git restore --source=${ref} --worktree -- .`),
   ]
 }
 
-function elsewhere({ session, view }: Material): string[] {
+function elsewhere({ session, view }: Material, { repository }: Surroundings): string[] {
   const { spec, saved } = session
+  const title = ['## If this machine is lost', '']
   const { push } = spec.saving
-  if (push === null) {
-    return [
-      '## If this machine is lost',
-      '',
-      'Then this session is lost with it: its checkpoints are not pushed anywhere.',
-      '',
-    ]
-  }
+  if (push === null || repository === null)
+    return [...title, 'Then this session is lost with it: its checkpoints are not pushed anywhere.', '']
   const { pushed } = saved
   const until =
     pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
-  const ref = `refs/oneshot/${spec.name}/${spec.id}`
-  const from = commandLine([push])
+  const place = withoutLogin(repository.remote ?? push)
+  const from = commandLine([place])
   const resume = `oneshot resume ${spec.name} --from ${from}`
   const restore = `oneshot restore ${spec.name} --from ${from} --here`
   const isResumed = view.agent !== 'command' && !isLoop(view) && view.outcome !== 'done'
   return [
-    '## If this machine is lost',
-    '',
-    `Its checkpoints are pushed to ${inLine(push)}. ${until} In a fresh clone:`,
+    ...title,
+    `Its checkpoints are pushed to ${inLine(place)}. ${until} In a fresh clone:`,
     '',
     ...block(isResumed ? resume : restore),
     ...(isResumed ? ['Only its files, in the place of those of the clone:', '', ...block(restore)] : []),
     'Or without oneshot:',
     '',
-    ...block(`git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${ref}`),
+    ...block(`git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${refOf(session)}`),
   ]
+}
+
+/** It always leads to the newest one, while the commits of older ones are written anew when some are thinned out. */
+function refOf({ spec }: Material['session']): string {
+  return `refs/oneshot/${spec.name}/${spec.id}`
 }
 
 /** A fence that nothing in it can close. */

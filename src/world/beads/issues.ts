@@ -1,6 +1,6 @@
 import type { Task } from '../../core/task.ts'
 import type { Issue } from '../../core/tracked.ts'
-import { isIssueId } from '../../core/tracked.ts'
+import { isUsableId } from '../../core/tracked.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { Trouble } from '../../lib/trouble.ts'
 
@@ -16,7 +16,7 @@ export function issuesIn(answer: unknown): Issue[] {
 function issueIn(item: unknown): Issue | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { id, title, status } = item as Readonly<Record<string, unknown>>
-  if (typeof id !== 'string' || !isIssueId(id)) return undefined
+  if (typeof id !== 'string' || !isUsableId(id)) return undefined
   const text = typeof title === 'string' ? oneLine(title).slice(0, LONGEST_TITLE) : ''
   return { id, title: text, state: STATES.get(status) ?? 'open' }
 }

@@ -18,7 +18,7 @@ export async function compare(
   const isStranger = !fs.existsSync(place.folder)
   const index = await PrivateIndex.open(place)
   try {
-    const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isVisible: false } as const
+    const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false } as const
     const gathered = await gather(place, index, {
       wish: { occasion, largest, number: 0 },
       before: null,

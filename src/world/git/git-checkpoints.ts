@@ -72,7 +72,11 @@ export class GitCheckpoints implements Checkpoints {
   }
 
   isPlace(cwd: string): boolean {
-    return fs.existsSync(cwd) && topAt(cwd) !== null
+    return this.top(cwd) !== null
+  }
+
+  top(cwd: string): string | null {
+    return fs.existsSync(cwd) ? (topAt(cwd)?.top ?? null) : null
   }
 
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept> {

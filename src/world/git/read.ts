@@ -20,23 +20,31 @@ export async function findKept(git: Git, name: string | undefined): Promise<Foun
   const found: Found[] = []
   for (const [ref, link] of await tipsIn(git, name === undefined ? REFS : `${REFS}/${name}`)) {
     if (isNestedRef(ref)) continue
-    found.push({ name: ref.split('/')[2] ?? '', sessionId: link.telling.sessionId, last: checkpointOf(link) })
+    const { telling, record } = link
+    found.push({ name: ref.split('/')[2] ?? '', sessionId: telling.sessionId, last: checkpointOf(link), record })
   }
   return found.sort((one, other) => other.last.at - one.last.at)
 }
 
+interface Tip extends Link {
+  /** What was written down with it. */
+  readonly record: string
+}
+
 /** What the refs below this one lead to, as far as it is there and a checkpoint. */
-export async function tipsIn(git: Git, refs: string): Promise<Map<string, Link>> {
+export async function tipsIn(git: Git, refs: string): Promise<Map<string, Tip>> {
   const said = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', refs])
   const lines = said.toString().split('\n').slice(0, -1)
   const raw = await readCommits(
     git,
     lines.map(line => line.slice(0, line.indexOf(' '))),
   )
-  const tips = new Map<string, Link>()
+  const tips = new Map<string, Tip>()
   for (const [at, line] of lines.entries()) {
-    const link = raw[at] ? linkIn(raw[at]) : null
-    if (link !== null) tips.set(line.slice(line.indexOf(' ') + 1), link)
+    const commit = raw[at]
+    const link = commit ? linkIn(commit) : null
+    if (!commit || link === null) continue
+    tips.set(line.slice(line.indexOf(' ') + 1), { ...link, record: readRecord(commit.message.toString()) })
   }
   return tips
 }

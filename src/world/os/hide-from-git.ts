@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../lib/trouble.ts'
 
-const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
+const { O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
 
 /**
  * Keeps a folder of a project out of git by `.git/info/exclude`; the user's .gitignore is not touched. Whoever works in the
@@ -14,11 +14,23 @@ export function hideFromGit(project: string, folder: string): void {
   const info = path.join(git, 'info')
   if (!isThere(info)) fs.mkdirSync(info)
   if (!fs.lstatSync(info).isDirectory()) throw new Error(`${info} is no folder`)
-  const fd = fs.openSync(path.join(info, 'exclude'), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o666)
+  const exclude = path.join(info, 'exclude')
+  if (isHidden(exclude, folder)) return
+  const fd = fs.openSync(exclude, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o666)
   try {
     const lines = fs.readFileSync(fd, 'utf8')
-    if (lines.split('\n').includes(`${folder}/`)) return
     fs.writeSync(fd, `${lines === '' || lines.endsWith('\n') ? '' : '\n'}${folder}/\n`)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Where it is hidden already, nobody needs to be able to write there. */
+function isHidden(exclude: string, folder: string): boolean {
+  if (!isThere(exclude)) return false
+  const fd = fs.openSync(exclude, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    return fs.readFileSync(fd, 'utf8').split('\n').includes(`${folder}/`)
   } finally {
     fs.closeSync(fd)
   }

@@ -33,6 +33,12 @@ export function openAgentFolder(project: string): Folder | null {
   return openFolder(path.join(project, AGENT_FOLDER))
 }
 
+/** Whether a file or a link is in the place of a project's folder. */
+export function isTaken(project: string): boolean {
+  const found = fs.lstatSync(path.join(project, AGENT_FOLDER), { throwIfNoEntry: false })
+  return found !== undefined && !found.isDirectory()
+}
+
 /**
  * Opens the folder of a session, and makes it first where there is none. One that another session of the same name left, or
  * that does not say whose it is, is taken over if it may be. Null when something is in its place that is to be left alone.

@@ -73,7 +73,14 @@ async function prepare(step: Step, doing: string, largest: number): Promise<Read
   const { place, from, to } = step
   const index = await PrivateIndex.open(place)
   try {
-    const occasion = { trigger: 'restore', attempt: 0, at: 0, record: '', isVisible: false } as const
+    const occasion = {
+      trigger: 'restore',
+      attempt: 0,
+      at: 0,
+      record: '',
+      isRecordNews: false,
+      isVisible: false,
+    } as const
     const wish = { occasion, largest, number: 0 }
     const gathered = await gather(place, index, { wish, before: from, save: onlyHead })
     if ((await indexTree(place, index, gathered)) !== from.tree)

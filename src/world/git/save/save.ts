@@ -4,6 +4,7 @@ import { GitFailed } from '../git-failed.ts'
 import type { Link } from '../link.ts'
 import type { Telling } from '../message.ts'
 import type { Place } from '../place.ts'
+import { readRecordOf } from '../read.ts'
 import { briefly } from './briefly.ts'
 import { commitLink } from './commit-link.ts'
 import { type Delta, deltaOf } from './delta.ts'
@@ -69,7 +70,7 @@ async function makeLink(place: Place, index: PrivateIndex, findings: Findings): 
   const { seen, gitlinks } = gathered
   const tree = await indexTree(place, index, gathered)
   const notes = { tree, gitlinks }
-  if (isNothingNew(place, tree, findings)) {
+  if (isNothingNew(place, tree, findings) && !(await isRecordNews(place, findings))) {
     index.keep(notes)
     return null
   }
@@ -90,6 +91,13 @@ function isNothingNew(place: Place, tree: string, { last, gathered }: Findings):
   if (last === null) return place.path !== '' && seen.differences.length === 0 && nested.every(isUntouched)
   const isSameInside = JSON.stringify(nested) === JSON.stringify(last.telling.nested)
   return tree === last.tree && seen.head === last.telling.head && isSameInside
+}
+
+/** What is known of the session is written down with the outermost repository alone. */
+async function isRecordNews(place: Place, { last, wish }: Findings): Promise<boolean> {
+  const { isRecordNews: isWanted, record } = wish.occasion
+  if (!isWanted || last === null || place.path !== '') return false
+  return (await readRecordOf(place, last.commit)) !== record
 }
 
 const isUntouched = ({ state }: { state: number | string }): boolean => typeof state === 'string'

@@ -17,7 +17,7 @@ export interface Sight extends Gathered {
 /** Bytes; larger files are left out, as of checkpoints. */
 const LARGEST = 50 * 1024 * 1024
 
-const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isVisible: false } as const
+const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false } as const
 const wish = { occasion, largest: LARGEST, number: 0 }
 
 /** Takes it into a private index and makes a tree of that. Other repositories in it are noted down by their HEAD. */

@@ -1,12 +1,25 @@
+import fs from 'node:fs'
 import type { OutlookView } from '../api/contract/session-view.ts'
 import { isIdle, type Session } from '../core/session.ts'
-import type { Engine } from '../engine/engine.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
+import { type Home, homeExists } from '../world/os/home.ts'
+import { readOne } from '../world/store/read.ts'
 
-/** What is found of a session, and what resuming it would do. */
-export function outlookOn(session: Session, engine: Pick<Engine, 'hasThread'>, now: Instant = Date.now()): OutlookView {
-  const hasThread = engine.hasThread(session)
+/** What is found of a session, and what resuming it would do. Whether its agent still has its conversation may be unknown. */
+export function outlookOn(session: Session, hasThread: boolean | null, now: Instant = Date.now()): OutlookView {
   return { found: [...foundOf(session, hasThread, now)], next: nextOf(session, hasThread) }
+}
+
+/** The same from disk alone, where nobody supervises; undefined when there is no such session. */
+export function readOutlook(home: Home, id: string): OutlookView | undefined {
+  const session = homeExists(home) ? readOne(home, id) : undefined
+  if (session === undefined) return undefined
+  const { found, next } = outlookOn(session, session.thread.id === null ? false : null)
+  const isLeftAlone = session.phase.name !== 'ended' && !isIdle(session)
+  const deed = isLeftAlone ? 'it goes on with the work, and begins another attempt if that has died' : next
+  const { cwd } = session.spec
+  const gone = fs.existsSync(cwd) ? [] : [`its folder ${cwd} is gone`]
+  return { found: ['no supervisor at work', ...gone, ...found], next: `a supervisor is started; ${deed}` }
 }
 
 function* foundOf(session: Session, hasThread: boolean | null, now: Instant): Iterable<string> {

@@ -17,7 +17,6 @@ const ended = (outcome: 'done' | 'stopped'): Session['phase'] => ({
   reason: '',
   trouble: null,
 })
-const found = (hasThread: boolean | null) => ({ hasThread: () => hasThread })
 
 test.each([
   ['goes on in its conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 goes on in that conversation'],
@@ -37,7 +36,7 @@ test.each([
   ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],
   ['leaves alone what goes on by itself', read, true, /goes on by itself/],
 ] as const)('resuming %s', (_, given, hasThread, next) => {
-  expect(outlookOn(given, found(hasThread), 10_000).next).toMatch(next)
+  expect(outlookOn(given, hasThread, 10_000).next).toMatch(next)
 })
 
 test('what is found is told', () => {
@@ -49,7 +48,7 @@ test('what is found is told', () => {
       { id: '2', title: 'second', state: 'open', source: 'agent' },
     ],
   }
-  expect(outlookOn(rich, found(false), 10_000).found).toEqual([
+  expect(outlookOn(rich, false, 10_000).found).toEqual([
     'its conversation t-1, whose record is gone',
     'checkpoint 3 (stop), made 6 s ago',
     '1 of 2 tasks open: second',
