@@ -96,8 +96,13 @@ describe('a session', () => {
   it('that is not named, in a directory without any, is refused', async () => {
     const says = `there is no session in this directory (${house.project})`
     await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'start one with oneshot run' })
-    await house.run('--cwd', '/', '--headless', '--name', 'above', '--', 'true')
-    await expectRefusal(house, ['status'], { exit: 3, code: 'no-session', says, hint: 'command-above is in /' })
+    await house.run('--cwd', house.root, '--headless', '--name', 'above', '--', 'true')
+    await expectRefusal(house, ['status'], {
+      exit: 3,
+      code: 'no-session',
+      says,
+      hint: `command-above is in ${house.root}: name it`,
+    })
   })
 
   it('named by a beginning that several have is refused with all of them', async () => {
