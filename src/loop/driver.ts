@@ -59,7 +59,9 @@ export class Driver {
   }
 
   #take(signal: LoopSignal): void {
-    if (!this.#isOver && this.#learn(signal)) this.#pursue()
+    if (this.#isOver) return
+    if (this.#learn(signal)) this.#pursue()
+    else this.#setTimer()
   }
 
   /** Decides and writes it down; false when nothing follows. */

@@ -24,7 +24,7 @@ export async function landLoop(home: Home, sessionId: string): Promise<LandedVie
   const branch = landable(session, loop)
   const gear = await gearFor(home, session, loop)
   const into = (await gear.workshop.survey(gear.self.cwd))?.branch ?? null
-  const landed = await land(gear, branch)
+  const landed = await land(gear, branch, loop.tip ?? branch)
   const marked = await recordLanding(gear, loop)
   const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
   const kept = await cleared(gear, loop)
@@ -60,9 +60,13 @@ function gearFor(home: Home, { spec }: Session, loop: Loop): Promise<Gear> {
   return composeGear({ home, spec: loop.spec, logs: loopFolder(home, id), self })
 }
 
-async function land({ self, workshop }: Gear, branch: string): Promise<{ commit: string; isForward: boolean }> {
+async function land(
+  { self, workshop }: Gear,
+  branch: string,
+  tip: string,
+): Promise<{ commit: string; isForward: boolean }> {
   try {
-    return await workshop.land(self.cwd, branch, `Merge ${branch}`)
+    return await workshop.land(self.cwd, tip, `Merge ${branch}`)
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     throw refusal(
@@ -77,7 +81,7 @@ async function land({ self, workshop }: Gear, branch: string): Promise<{ commit:
 async function recordLanding({ home, self, source, now }: Gear, loop: Loop): Promise<number> {
   const landed = { ...loop, landedAt: now() }
   recordLoop(home, self.id, landed)
-  const marks = loop.marking === 'merge' ? [] : loop.toMark
+  const marks = loop.toMark
   if (marks.length === 0) return 0
   await source.mark(self.cwd, marks, AbortSignal.timeout(PATIENCE))
   recordLoop(home, self.id, { ...landed, toMark: [] })

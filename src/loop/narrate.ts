@@ -1,4 +1,4 @@
-import type { Loop, LoopTask } from '../core/loop/loop.ts'
+import type { Flaw, Loop, LoopTask } from '../core/loop/loop.ts'
 import { wantedOf } from '../core/loop/choose.ts'
 
 /** What a person would want to hear of the step from one to the other, one sentence each. */
@@ -8,6 +8,7 @@ export function narrate(before: Loop, after: Loop): string[] {
     ...after.notes.filter(note => !before.notes.includes(note)).map(note => `note: ${note}`),
     ...begun(before, after),
     ...after.tasks.flatMap(task => told(known.get(task.item.key), task, after)),
+    ...undone(before, after),
     ...width(before, after),
     ...(after.halt !== null && before.halt === null ? [`■ no other task is begun: ${after.halt}`] : []),
   ]
@@ -34,8 +35,16 @@ type Line = readonly [sign: string, text: string]
 /** Of an iteration that was found wanting, whatever follows from it. */
 function flawText(before: LoopTask | undefined, { tries, stand }: LoopTask): Line[] {
   const fresh = tries.filter((one, at) => one.flaw !== null && before?.tries[at]?.flaw === null)
-  return stand.name === 'blocked' ? [] : fresh.map((one): Line => ['✗', one.flaw?.reason ?? ''])
+  return fresh.map((one): Line => ['✗', `${one.flaw?.reason ?? ''}${saidBy(one.flaw)}`])
 }
+
+/** The last lines of what a check or an agent said. */
+function saidBy(flaw: Flaw | null): string {
+  const lines = (flaw?.detail ?? '').trim().split('\n').slice(-MOST_LINES)
+  return lines.join('') === '' ? '' : `\n${lines.map(line => `    ${line}`).join('\n')}`
+}
+
+const MOST_LINES = 8
 
 function stepText(before: LoopTask | undefined, task: LoopTask, loop: Loop): Line[] {
   const { stand, tries } = task
@@ -63,6 +72,15 @@ function progress(loop: Loop): string {
   const wanted = wantedOf(loop)
   const done = wanted.filter(({ stand }) => stand.name === 'done').length
   return `  (${done} of ${wanted.length})`
+}
+
+/** Boxes that are opened again, and why. */
+function undone(before: Loop, after: Loop): string[] {
+  const fresh = after.toMark.filter(mark => !mark.isDone && !before.toMark.includes(mark))
+  return fresh.map(({ key, reason }) => {
+    const task = after.tasks.find(({ item }) => item.key === key)
+    return `☐ ${task?.item.label}. ${task?.item.title}: its box is opened again: ${reason}`
+  })
 }
 
 function width(before: Loop, after: Loop): string[] {

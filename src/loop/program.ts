@@ -31,11 +31,12 @@ export async function loopProgram(argv: readonly string[]): Promise<void> {
   const gear = await gearFor(argv)
   const { home, self, now } = gear
   const known = readLoop(home, self.id)
-  const loop = known ?? createLoop(gear.spec, now())
+  const { clockSince } = readOne(home, self.id) ?? { clockSince: now() }
+  const loop = known ?? createLoop(gear.spec, now(), clockSince)
   say({ type: 'loop', thread: self.id })
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort())
-  const seen = await firstSight(gear, loop, ending.signal)
+  const seen = await firstSight(gear, loop, { wokenAt: clockSince, ending: ending.signal })
   const driver = new Driver(gear, loop, {
     record: next => recordLoop(home, self.id, next),
     tell: (before, after) => tell(before, after),
@@ -57,19 +58,24 @@ async function gearFor(argv: readonly string[]): Promise<Gear> {
   return await composeGear({ home, spec, logs, self: { id, name, task, cwd, prompt } })
 }
 
-/** What is there is looked at each time, before anything else: it may have been changed by hand. */
-async function firstSight(gear: Gear, loop: Loop, ending: AbortSignal): Promise<LoopSignal[]> {
-  const signals: LoopSignal[] = []
-  if (loop.stage.name !== 'beginning' && loop.stage.name !== 'planning') {
-    const report = (signal: object): void => {
-      const told = { ...signal, at: gear.now() } as LoopSignal
-      // A list that cannot be read now is the one we know.
-      if (told.type === 'loop.begun') signals.push(told)
-    }
-    await begin({ gear, loop: () => loop, report, ending })
-  }
-  const isAwaited = loop.stage.name === 'ended'
-  return isAwaited ? [...signals, { type: 'user.resume', at: gear.now() }] : signals
+/**
+ * What is there is looked at each time, before anything else: it may have been changed by hand. Somebody has asked to go on when the session was
+ * woken since; else our supervisor has only started us again.
+ */
+async function firstSight(
+  gear: Gear,
+  loop: Loop,
+  { wokenAt, ending }: { wokenAt: number; ending: AbortSignal },
+): Promise<LoopSignal[]> {
+  const at = gear.now()
+  const isResumed = loop.wokenAt !== wokenAt
+  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt }] : []
+  const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
+  const seen: LoopSignal[] = []
+  const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)
+  if (isToLook) await begin({ gear, loop: () => loop, report, ending })
+  const isImpossible = seen.some(({ type }) => type === 'loop.impossible')
+  return isImpossible ? seen : [...seen, ...resumed]
 }
 
 function tell(before: Loop, after: Loop): void {

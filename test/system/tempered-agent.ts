@@ -18,7 +18,7 @@ word=$(printf '%s' "$words" | cut -d'|' -f$((past + 1)))
 echo "$file $word" >> "$TEMPERS"
 work() { echo "$file" >> "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- "$file"; }
 case $prompt in
-'Plan a piece'*)
+'Plan: '*)
   echo plan >> "$TEMPERS"
   idea=$(printf '%s\n' "$prompt" | sed -n '/^# The idea/,/^# /p')
   { echo '# The plan'; echo; printf '%s\n' "$idea" | grep -o '\[[a-z|]* [^]]*\]' | sed 's/^/- [ ] make it /'; } > PRD.md

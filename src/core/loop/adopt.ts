@@ -1,24 +1,36 @@
 import type { Instant } from '../../lib/time.ts'
 import { marked, newTask, withNotes } from './change.ts'
-import type { ItemList } from './item.ts'
+import type { Item, ItemList } from './item.ts'
 import { isAtWork, type Loop, type LoopTask } from './loop.ts'
 
 /** Takes over the list as it is while no agent is at work: what is ticked or unticked in it, a person wanted so. */
 export function adopt(loop: Loop, list: ItemList, at: Instant): Loop {
   const known = new Map(loop.tasks.map(task => [task.item.key, task]))
-  const isMarked = (key: string): boolean => loop.toMark.some(mark => mark.key === key)
-  // While an agent is at work in the same files, nobody knows who has ticked what: it is looked at when that is judged.
+  // What is still to be written there counts as written.
+  const marks = new Map(loop.toMark.map(mark => [mark.key, mark.isDone]))
+  // While an agent is at work in the same files, nobody knows who has changed what: it is looked at when that is judged.
   const isInDoubt = loop.marking === 'here' && loop.tasks.some(isAtWork)
   let number = loop.tasks.reduce((most, task) => Math.max(most, task.number), 0)
-  const listed = list.items.map(item => {
-    const before = known.get(item.key) ?? newTask(item, ++number)
-    const task = { ...before, item }
+  const listed = list.items.map(read => {
+    const item = { ...read, isDone: marks.get(read.key) ?? read.isDone }
+    const task = found(known.get(item.key) ?? newTask(item, ++number), item)
     if (isInDoubt) return task
-    return loop.marking === 'here' && !isMarked(item.key) ? byHand(task, at) : ticked(task, at)
+    return loop.marking === 'here' ? byHand(task, at) : ticked(task, at)
   })
   const keys = new Set(list.items.map(({ key }) => key))
-  const gone = loop.tasks.filter(({ item }) => !keys.has(item.key)).map(dropped)
-  return withNotes({ ...loop, tasks: [...listed, ...gone] }, list.objections)
+  const gone = loop.tasks.filter(({ item }) => !keys.has(item.key))
+  const tasks = [...listed, ...(isInDoubt ? gone : gone.map(dropped))]
+  const lost = tasks.filter(
+    ({ item, stand }) => stand.name === 'dropped' && known.get(item.key)?.stand.name !== 'dropped',
+  )
+  const notes = lost.map(({ item }) => `task ${item.label} is no longer in the list: ${item.title}`)
+  return withNotes({ ...loop, tasks }, [...list.objections, ...notes])
+}
+
+/** It is in the list, again where it was not. */
+function found(task: LoopTask, item: Item): LoopTask {
+  const stand = task.stand.name === 'dropped' ? ({ name: 'open' } as const) : task.stand
+  return { ...task, item, stand, isMissing: false }
 }
 
 function byHand(task: LoopTask, at: Instant): LoopTask {
@@ -35,7 +47,7 @@ function ticked(task: LoopTask, at: Instant): LoopTask {
 }
 
 function dropped(task: LoopTask): LoopTask {
-  return task.stand.name === 'done' || isAtWork(task) ? task : { ...task, stand: { name: 'dropped' } }
+  return task.stand.name === 'done' || task.isMissing || isAtWork(task) ? task : { ...task, stand: { name: 'dropped' } }
 }
 
 /**
@@ -43,7 +55,7 @@ function dropped(task: LoopTask): LoopTask {
  * unticked, and looked at in its turn.
  */
 export function review(loop: Loop, list: ItemList, worker: LoopTask): Loop {
-  let after = addNew(loop, list)
+  let after = missed(addNew(loop, list), list, worker)
   for (const item of list.items) {
     const task = after.tasks.find(one => one.item.key === item.key)
     if (task === undefined || item.key === worker.item.key || item.isDone === (task.stand.name === 'done')) continue
@@ -53,6 +65,18 @@ export function review(loop: Loop, list: ItemList, worker: LoopTask): Loop {
     after = marked(after, item.key, !item.isDone, reason)
   }
   return after
+}
+
+/** What a worker has taken out of the list is to be done all the same. */
+function missed(loop: Loop, { items }: ItemList, worker: LoopTask): Loop {
+  const keys = new Set(items.map(({ key }) => key))
+  const isGone = ({ item, stand }: LoopTask): boolean =>
+    !keys.has(item.key) && item.key !== worker.item.key && !['done', 'dropped'].includes(stand.name)
+  const gone = loop.tasks.filter(isGone)
+  const note = ({ item }: LoopTask): string =>
+    `the agent of task ${worker.item.label} has taken task ${item.label} out of the list`
+  const tasks = loop.tasks.map(task => (isGone(task) ? { ...task, isMissing: true } : task))
+  return gone.length === 0 ? loop : withNotes({ ...loop, tasks }, gone.map(note))
 }
 
 /** What a worker has added to the list is to be done as well. */

@@ -36,6 +36,7 @@ export function newTask(item: Item, number: number): LoopTask {
     clash: [],
     number,
     pardoned: 0,
+    isMissing: false,
     isCleared: true,
   }
 }

@@ -55,7 +55,7 @@ function checklist(text: string) {
   const boxes = nodes.filter(({ box, title }) => box !== null && title !== '')
   const parents = new Set(boxes.flatMap(node => chainOf(node)))
   const leaves = boxes.filter(node => !parents.has(node)).map(leafOf)
-  const keys = keysOf(leaves.map(({ barePath, bare }) => [...barePath, bare]))
+  const keys = keysOf(leaves.map(({ bare }) => [bare]))
   const empty = nodes.filter(({ box, title }) => box === null && /^\[[ xX]\]$/.test(title)).map(({ line }) => line)
   return { boxes, leaves, keys, empty }
 }

@@ -10,9 +10,10 @@ export type Choice =
   | { readonly kind: 'over' }
 
 /** What is wanted of a loop: all of its list, or one task of it. */
-export function wantedOf({ tasks, spec }: Loop): readonly LoopTask[] {
+export function wantedOf({ tasks, spec, only }: Loop): readonly LoopTask[] {
   const listed = tasks.filter(({ stand }) => stand.name !== 'dropped')
-  return spec.only === null ? listed : listed.filter(({ item }) => item.label === spec.only)
+  if (spec.only === null) return listed
+  return listed.filter(({ item }) => (only === null ? item.label === spec.only : item.key === only))
 }
 
 /** Decides which task is next. They are taken in the order of the list, each when all that it waits for is done. */

@@ -1,4 +1,4 @@
-import { isSpent, wantedOf } from './choose.ts'
+import { isReady, isSpent, wantedOf } from './choose.ts'
 import type { Ending, Loop, LoopTask } from './loop.ts'
 
 /** Decides how a loop has ended in which nothing more can be done. */
@@ -7,9 +7,30 @@ export function conclude(loop: Loop): Ending {
   const done = wanted.filter(({ stand }) => stand.name === 'done')
   const count = `${done.length} of ${wanted.length} ${wanted.length === 1 ? 'task' : 'tasks'} done`
   if (wanted.length === 0) return { kind: 'unfinished', reason: emptyReason(loop) }
-  if (done.length === wanted.length) return { kind: 'done', reason: `${count} and proven` }
-  const reasons = [loop.halt, spentReason(loop), blockedReason(wanted)].filter(reason => reason !== null)
+  if (done.length === wanted.length) return { kind: 'done', reason: `${count}${proofOf(loop)}` }
+  if (isEnough(loop, wanted)) return { kind: 'done', reason: `${count}, one iteration as asked` }
+  const reasons = [loop.halt, spentReason(loop), blockedReason(wanted), waitingReason(loop, wanted)].filter(
+    reason => reason !== null,
+  )
   return { kind: 'unfinished', reason: [count, ...reasons].join('; ') }
+}
+
+function proofOf({ spec }: Loop): string {
+  return spec.check === null ? ', as git shows' : ' and proven'
+}
+
+/** Whoever asked for a single iteration has got it, if it came to something. */
+function isEnough(loop: Loop, wanted: readonly LoopTask[]): boolean {
+  const last = wanted.find(({ tries }) => tries.at(-1)?.iteration === loop.iterations)
+  return loop.spec.maxIterations === 1 && isSpent(loop) && last?.stand.name === 'done'
+}
+
+function waitingReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
+  const waiting = wanted.find(task => task.stand.name === 'open' && !isReady(loop, task))
+  if (waiting === undefined || wanted.some(({ stand }) => stand.name === 'blocked')) return null
+  const { item } = waiting
+  const before = loop.tasks.filter(({ item: other, stand }) => item.after.includes(other.key) && stand.name !== 'done')
+  return `task ${item.label} waits for ${before.map(({ item: other }) => other.label).join(', ')}`
 }
 
 function emptyReason({ spec }: Loop): string {

@@ -43,12 +43,19 @@ export function decide(loop: Loop, signal: LoopSignal): Loop {
   return advance(answer(loop, signal), signal.at)
 }
 
-const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set(['user.resume', 'list.marked', 'task.cleared', 'loop.begun'])
+const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set([
+  'user.resume',
+  'list.marked',
+  'task.cleared',
+  'loop.begun',
+  'loop.impossible',
+])
 
 /** A list may have been changed by hand while nobody was there. An ended loop is only brought up to date. */
 function begin(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
   const { branch, tip, marking, notes } = ground
-  const known = { ...loop, branch, tip: loop.tip ?? tip, marking }
+  const only = loop.only ?? list.items.find(({ label }) => label === loop.spec.only)?.key ?? null
+  const known = { ...loop, branch, tip: loop.tip ?? tip, marking, only }
   const adopted = withNotes(adopt(known, list, at), notes)
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
 }
@@ -71,14 +78,20 @@ function advance(loop: Loop, at: Instant): Loop {
   return isToLand ? { ...wide, stage: { name: 'landing' } } : end(wide, at, ending)
 }
 
-function start(loop: Loop, { item, stand }: LoopTask, at: Instant): Loop {
+function start(loop: Loop, { item }: LoopTask, at: Instant): Loop {
   const iteration = loop.iterations + 1
   const begun = withTask(loop, item.key, task => ({
     ...task,
-    stand: stand.name === 'open' ? { name: 'opening', role: 'task' } : stand,
+    stand: { name: 'opening', role: 'task' },
+    place: isGoneOnWith(loop, task) ? task.place : null,
     tries: [...task.tries, newTry(iteration, 'task', at)],
   }))
   return { ...begun, iterations: iteration, lastStartAt: at }
+}
+
+/** In the user's checkout what was changed since a task was begun is its own only while nothing else was worked on in between. */
+function isGoneOnWith(loop: Loop, { tries }: LoopTask): boolean {
+  return loop.branch !== null || tries.at(-1)?.iteration === loop.iterations
 }
 
 function end(loop: Loop, at: Instant, ending: Ending): Loop {
@@ -86,13 +99,25 @@ function end(loop: Loop, at: Instant, ending: Ending): Loop {
 }
 
 /** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
-function resume(loop: Loop, { at }: LoopSignalOf<'user.resume'>): Loop {
-  const tasks = loop.tasks.map(task => {
-    if (task.stand.name !== 'blocked') return task
-    const isClash = task.stand.flaw.kind === 'clash'
-    const stand = isClash ? ({ name: 'merging', role: 'task' } as const) : ({ name: 'open' } as const)
-    return { ...task, stand, pardoned: task.tries.length, resolution: null }
-  })
-  const stage = loop.stage.name === 'ended' ? ({ name: 'working' } as const) : loop.stage
-  return { ...loop, tasks, stage, halt: null, waived: loop.iterations, lastStartAt: null, widthSince: at }
+function resume(loop: Loop, { at, wokenAt }: LoopSignalOf<'user.resume'>): Loop {
+  const woken = {
+    ...loop,
+    wokenAt,
+    halt: null,
+    lastStartAt: null,
+    widthSince: at,
+    tasks: loop.tasks.map(task => forgiven(task, loop)),
+  }
+  if (loop.stage.name !== 'ended') return woken
+  const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'
+  const stage = isUnplanned ? ({ name: 'beginning' } as const) : ({ name: 'working' } as const)
+  return { ...woken, stage, waived: loop.iterations, plan: isUnplanned ? [] : loop.plan }
+}
+
+function forgiven(task: LoopTask, { branch }: Loop): LoopTask {
+  if (task.stand.name !== 'blocked') return task
+  const role = task.resolution === null ? 'task' : 'resolve'
+  const isClash = task.stand.flaw.kind === 'clash'
+  const stand = isClash ? ({ name: 'merging', role } as const) : ({ name: 'open' } as const)
+  return { ...task, stand, pardoned: task.tries.length, place: branch === null ? null : task.place }
 }

@@ -77,7 +77,7 @@ function vainDeeds(task: LoopTask): Deed[] {
 }
 
 function markDeeds({ marking, toMark, landedAt }: Loop): Deed[] {
-  const isTime = marking === 'here' || (marking === 'landing' && landedAt !== null)
+  const isTime = marking === 'here' || landedAt !== null
   return isTime && toMark.length > 0 ? [{ key: `mark ${JSON.stringify(toMark)}`, type: 'mark', marks: toMark }] : []
 }
 

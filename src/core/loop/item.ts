@@ -1,6 +1,6 @@
 /** A piece of work as its list states it: an open or ticked box, an entry of a task file, an issue. */
 export interface Item {
-  /** The same however the list around it is edited: made of its title and the titles it stands under. */
+  /** The same however the list around it is edited: made of its title, and of how many have the same before it. */
   readonly key: string
   /** What people call it: its place in the list, counted from 1, or the tracker's own id. */
   readonly label: string

@@ -12,7 +12,7 @@ export function onJudged(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop 
   const task = taskOf(loop, key)
   if (!isCurrent(task, iteration) || task.stand.name !== 'judging') return loop
   const verdict = verdictOn(task.stand, signal, loop.branch === null)
-  const reviewed = loop.marking === 'here' ? review(loop, list, task) : loop
+  const reviewed = loop.marking === 'here' && list.items.length > 0 ? review(loop, list, task) : loop
   const seen = withTask(reviewed, key, one => ({ ...one, evidence }))
   return settle(seen, task, { verdict, role: task.stand.role, signal })
 }

@@ -79,6 +79,8 @@ export interface LoopTask {
   readonly number: number
   /** Its first tries count no more: a person has asked to go on. */
   readonly pardoned: number
+  /** An agent has taken it out of the list: nobody else wanted that. */
+  readonly isMissing: boolean
   /** Its worktree is removed, or was found to be needed still. */
   readonly isCleared: boolean
 }
@@ -122,6 +124,10 @@ export interface Loop {
   readonly halt: string | null
   /** It was merged into what the user had checked out. */
   readonly landedAt: Instant | null
+  /** The task that alone is wanted, by its key once it was found. */
+  readonly only: string | null
+  /** When its session was last woken by a person, as far as is known here. */
+  readonly wokenAt: Instant
   /** What is wrong beside the tasks, one sentence each. */
   readonly notes: readonly string[]
   readonly createdAt: Instant
@@ -137,7 +143,7 @@ export function isSettled({ stand }: LoopTask): boolean {
   return ['done', 'blocked', 'dropped'].includes(stand.name)
 }
 
-export function createLoop(spec: LoopSpec, at: Instant): Loop {
+export function createLoop(spec: LoopSpec, at: Instant, wokenAt: Instant = at): Loop {
   return {
     spec,
     stage: { name: 'beginning' },
@@ -155,6 +161,8 @@ export function createLoop(spec: LoopSpec, at: Instant): Loop {
     toMark: [],
     halt: null,
     landedAt: null,
+    only: null,
+    wokenAt,
     notes: [],
     createdAt: at,
   }

@@ -2,12 +2,16 @@ import { marked, newTry, taskOf, withNotes, withTask } from './change.ts'
 import type { Loop } from './loop.ts'
 import type { LoopSignalOf } from './signals.ts'
 
-export function onMerged(loop: Loop, { at, task: key, tip }: LoopSignalOf<'task.merged'>): Loop {
+export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSignalOf<'task.merged'>): Loop {
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'merging') return loop
   const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
-  const done = withTask({ ...loop, tip }, key, one => ({ ...one, clash: [], stand: { name: 'done', at, how } }))
-  return loop.marking === 'merge' ? done : marked(done, key, true, how)
+  const done = withTask({ ...loop, tip, landedAt: null }, key, one => ({
+    ...one,
+    clash: [],
+    stand: { name: 'done', at, how },
+  }))
+  return isTicked ? done : marked(done, key, true, how)
 }
 
 /** An agent is given both sides, once. Whatever comes of it is proven like everything else. */

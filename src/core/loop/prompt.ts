@@ -33,7 +33,8 @@ export function planPrompt(loop: Loop, idea: string): string {
   const list = loop.spec.list ?? 'PRD.md'
   const flaw = loop.plan.at(-2)?.flaw
   const parts = [
-    'Plan a piece of work; do not begin with it. Others, who know nothing but the files, will do it task by task.',
+    `Plan: ${idea.trim().split('\n')[0] ?? ''}`,
+    'You plan this piece of work and do not begin with it. Others, who know nothing but the files, will do it task by task.',
     section('The idea', idea),
     section(
       'What to do',
@@ -45,7 +46,8 @@ export function planPrompt(loop: Loop, idea: string): string {
         '',
         'Each task can be finished and proven by itself within an hour, leaves everything in working order, and says how one sees that it',
         'is done. The first one makes the project run with a first test. Put those that others build upon first. Where two tasks',
-        'depend on each other in another way, say so at the end of the line: (after 3). Write no code yet and tick nothing.',
+        'depend on each other in another way, say so at the end of the line: (after 3). Write no code yet, tick nothing, and commit the',
+        'list.',
       ].join('\n'),
     ),
     section('What was wrong with the last plan', flaw?.reason ?? ''),
@@ -92,7 +94,7 @@ function rules({ spec, branch }: Loop, role: Role): string[] {
         ]),
     `Save your work: commit after each step that works, with a message that says what it does${branch === null ? ', on the branch that is checked out' : '; stay on this branch and in this folder'}.`,
     `${boxes}: that is done for you once the work was seen.`,
-    'If it cannot be done, change nothing, and end with a sentence that says why.',
+    'If it cannot be done, leave nothing half-finished behind, and end with a sentence that says why.',
   ]
 }
 

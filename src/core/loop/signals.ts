@@ -39,7 +39,7 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
   | { readonly type: 'loop.unplanned' }
   | { readonly type: 'loop.impossible'; readonly reason: string }
   /** A person asks to go on after it had ended. */
-  | { readonly type: 'user.resume' }
+  | { readonly type: 'user.resume'; readonly wokenAt: Instant }
   | { readonly type: 'clock.due' }
   | { readonly type: 'place.ready'; readonly task: string; readonly place: Place; readonly clash: readonly string[] }
   | { readonly type: 'deed.failed'; readonly task: string | null; readonly iteration: number; readonly reason: string }
@@ -69,7 +69,7 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       /** Files with a conflict that nobody has resolved. */
       readonly unresolved: readonly string[]
     }
-  | { readonly type: 'task.merged'; readonly task: string; readonly tip: string }
+  | { readonly type: 'task.merged'; readonly task: string; readonly tip: string; readonly isTicked: boolean }
   | {
       readonly type: 'task.clashed'
       readonly task: string

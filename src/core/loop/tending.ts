@@ -29,6 +29,7 @@ export function onRest(loop: Loop, { at, task: key, iteration, rest }: LoopSigna
   const task = key === null ? undefined : taskOf(loop, key)
   if (key === null || !isCurrent(task, iteration) || task.stand.name !== 'working') return loop
   const { role, rest: before } = task.stand
+  if ((rest?.reason ?? null) === before) return loop
   const tended = withTask(loop, key, one => ({ ...one, stand: { name: 'working', role, rest: rest?.reason ?? null } }))
   return rest?.isLimit && before === null ? narrowed(tended, at) : tended
 }
@@ -67,6 +68,6 @@ export function onDeedFailed(loop: Loop, { at, task: key, iteration, reason }: L
 export function failed(task: LoopTask, flaw: Flaw, { at, retries }: { at: Instant; retries: number }): LoopTask {
   const tried = withTry(task, { flaw, verdict: flaw.reason, until: task.tries.at(-1)?.until ?? at })
   if (!isHopeless(tried, retries)) return { ...tried, stand: { name: 'open' } }
-  const advice = flaw.kind === 'idle' ? '; if it is there already, tick its box yourself' : ''
+  const advice = flaw.kind === 'idle' ? '; if it is there already, tick its box and resume the loop' : ''
   return { ...tried, stand: { name: 'blocked', at, flaw: { ...flaw, reason: `${flaw.reason}${advice}` } } }
 }

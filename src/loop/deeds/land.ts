@@ -3,10 +3,12 @@ import type { Desk } from '../gear.ts'
 
 /** Brings all that was merged into what the user has checked out. What is in the way is the user's to decide. */
 export async function land({ gear, loop, report }: Desk): Promise<void> {
-  const { branch } = loop()
-  invariant(branch !== null, 'there is nothing to land')
+  const { branch, tip } = loop()
+  const { workshop, self, layout } = gear
+  invariant(branch !== null && tip !== null, 'there is nothing to land')
   try {
-    const { commit } = await gear.workshop.land(gear.self.cwd, branch, `Merge ${branch}`)
+    const { commit } = await workshop.land(self.cwd, tip, `Merge ${branch}`)
+    await workshop.clear(self.cwd, layout.integration, 'HEAD')
     report({ type: 'loop.landed', commit })
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause

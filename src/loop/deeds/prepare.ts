@@ -37,5 +37,8 @@ async function setUp(task: LoopTask, bench: Bench, { gear, ending }: Desk): Prom
     { cwd: layout.within(bench), env, log, limit: spec.checkLimit },
     ending,
   )
-  if (!ok) throw new Trouble('setting up a worktree', `${how}\n${tail}`, { mayHelpToRetry: false })
+  if (!ok)
+    throw new Trouble('setting up a worktree', [how, tail.trim().split('\n').at(-1)].join(': '), {
+      mayHelpToRetry: false,
+    })
 }

@@ -9,7 +9,7 @@ import type { WorkerEnd } from '../../core/loop/signals.ts'
 import { NOTHING_SPENT, spentBy } from '../../core/spending.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { slug } from '../../lib/slug.ts'
-import type { Desk } from '../gear.ts'
+import type { Desk, Self } from '../gear.ts'
 
 type Tend = Extract<Deed, { type: 'tend' }>
 
@@ -25,7 +25,7 @@ export async function tend(deed: Tend, desk: Desk): Promise<void> {
   const task = deed.task?.item.key ?? null
   let session: SessionView
   try {
-    session = await gear.hands.engage(`${deed.role} ${iteration}`, await requestFor(deed, desk), ending)
+    session = await engage(deed, desk)
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
     return report({ type: 'worker.ended', task, iteration, end: unstarted(cause) })
@@ -38,6 +38,19 @@ export async function tend(deed: Tend, desk: Desk): Promise<void> {
   const end = endOf(session, desk)
   if (end.outcome === 'stopped' && gear.hands.isLeaving()) return untilCalledOff(ending)
   report({ type: 'worker.ended', task, iteration, end })
+}
+
+/** A name that somebody else has by chance is made longer. */
+async function engage(deed: Tend, { gear, ending, ...desk }: Desk): Promise<SessionView> {
+  const key = `${deed.role} ${deed.iteration}`
+  const request = await requestFor(deed, { gear, ending, ...desk })
+  try {
+    return await gear.hands.engage(key, request, ending)
+  } catch (cause) {
+    if (!(cause instanceof Refusal) || cause.code !== 'name-taken') throw cause
+    const name = `${(request.name ?? '').slice(0, 58)}-${gear.self.id.slice(0, 4)}`
+    return gear.hands.engage(key, { ...request, name }, ending)
+  }
 }
 
 /** Nobody could work like this. */
@@ -73,7 +86,7 @@ async function requestFor(deed: Tend, desk: Desk): Promise<Omit<RunRequest, 'par
     agent,
     argv,
     prompt: Buffer.from(await promptOf(deed, desk, cwd)).toString('base64'),
-    name: slug(`${self.task}-${deed.task?.item.label ?? 'plan'}-${deed.iteration}`, 'task'),
+    name: nameFor(deed, self),
     cwd,
     env: { ...env, PWD: cwd },
     mode: 'headless',
@@ -91,6 +104,12 @@ async function requestFor(deed: Tend, desk: Desk): Promise<Omit<RunRequest, 'par
   }
 }
 
+/** A task's name holds 63 characters; its number and iteration are what tells it from others. */
+function nameFor({ task, iteration }: Tend, self: Self): string {
+  const end = `${slug(task?.item.label ?? 'plan', 'task')}-${iteration}`
+  return `${self.task.slice(0, 60 - end.length).replace(/-+$/, '')}-${end}`
+}
+
 function placeOf({ task, role }: Tend, { gear, loop }: Desk): string {
   const now = task === null ? undefined : taskOf(loop(), task.item.key)
   const place = role === 'resolve' ? now?.resolution : now?.place
@@ -106,6 +125,7 @@ async function promptOf({ task, role }: Tend, { gear, loop }: Desk, cwd: string)
 /** In a worktree there is no list that git does not know. */
 function listFor(cwd: string, { source, self }: Desk['gear']): string | null {
   if (source.file === null || fs.existsSync(path.join(cwd, source.file))) return null
-  const text = fs.readFileSync(path.join(self.cwd, source.file), 'utf8')
+  const file = path.join(self.cwd, source.file)
+  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
   return text.length > LONGEST_LIST ? `${text.slice(0, LONGEST_LIST)}\n…` : text
 }

@@ -165,7 +165,7 @@ export class LoopWorld {
     if (isClash) return [{ type: 'task.clashed', task: key, files: ['both.txt'], reason: 'it clashes', detail: '' }]
     if (!this.merged.includes(key)) this.merged.push(key)
     this.ticked.add(key)
-    return [{ type: 'task.merged', task: key, tip: `tip ${this.merged.length}` }]
+    return [{ type: 'task.merged', task: key, tip: `tip ${this.merged.length}`, isTicked: true }]
   }
 
   #clear(task: Extract<Deed, { type: 'clear' }>['task']): void {
@@ -182,11 +182,17 @@ export class LoopWorld {
 /** What happens between two steps: a deed is done and heard of, done and never heard of, or never done. */
 export type Fate = 'heard' | 'unheard' | 'undone'
 
-/** Has a loop run to its end, whose program dies whenever fate wants it. */
-export function live(world: LoopWorld, dice: () => number, fateOf: () => Fate): { loop: Loop; steps: number } {
+/** Has a loop run to its end, whose program dies whenever fate wants it; so often more, as a person resumes it. */
+export function live(
+  world: LoopWorld,
+  dice: () => number,
+  fateOf: () => Fate,
+  resumes = 0,
+): { loop: Loop; steps: number } {
   let now = 1_000
   let loop = createLoop(world.spec, now)
   let steps = 0
+  let resumed = 0
   const take = (said: Said): void => {
     loop = JSON.parse(JSON.stringify(decide(loop, { ...said, at: now }))) as Loop
   }
@@ -194,7 +200,12 @@ export function live(world: LoopWorld, dice: () => number, fateOf: () => Fate): 
     now += 1_000
     const deeds = deedsOf(loop)
     if (deeds.length === 0) {
-      if (loop.stage.name === 'ended') break
+      if (loop.stage.name === 'ended' && resumed++ >= resumes) break
+      if (loop.stage.name === 'ended') {
+        take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
+        take({ type: 'user.resume', wokenAt: now })
+        continue
+      }
       now = Math.max(now, dueOf(loop, now) ?? now)
       take({ type: 'clock.due' })
       continue
