@@ -33,7 +33,7 @@ function told(before: LoopTask | undefined, task: LoopTask, loop: Loop): string[
 type Line = readonly [sign: string, text: string]
 
 /** Of an iteration that was found wanting, whatever follows from it. */
-function flawText(before: LoopTask | undefined, { tries, stand }: LoopTask): Line[] {
+function flawText(before: LoopTask | undefined, { tries }: LoopTask): Line[] {
   const fresh = tries.filter((one, at) => one.flaw !== null && before?.tries[at]?.flaw === null)
   return fresh.map((one): Line => ['✗', `${one.flaw?.reason ?? ''}${saidBy(one.flaw)}`])
 }

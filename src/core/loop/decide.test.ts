@@ -215,6 +215,6 @@ test('however agents behave and whenever its program dies, a loop ends with the 
         expect(world.lost).toEqual([])
       },
     ),
-    { numRuns: Number(process.env['RUNS'] ?? 300) },
+    { numRuns: 300 },
   )
 }, 120_000)
