@@ -42,7 +42,14 @@ export function mergingIn({ repository }: Place): Note<{ head: string; tree: str
 }
 
 /** The user's checkout is on its way from one commit to another. */
-export function landingIn({ repository }: Place): Note<{ head: string; target: string }> {
+export interface Landing {
+  readonly head: string
+  readonly target: string
+  /** The branch that goes there with it; null when none is checked out. */
+  readonly ref: string | null
+}
+
+export function landingIn({ repository }: Place): Note<Landing> {
   return new Note(path.join(repository.gitDir, 'oneshot', 'landing'))
 }
 

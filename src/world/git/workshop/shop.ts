@@ -7,7 +7,7 @@ import type { Place } from '../place.ts'
 import type { Repository } from '../repository.ts'
 
 /** Where refs of ours lie that are no checkpoints: not below those, which are searched, pushed and fetched. */
-export const LOOP_REFS = 'refs/oneshot-loop'
+const LOOP_REFS = 'refs/oneshot-loop'
 
 /** What git is to do and not to do, beyond what it is told for checkpoints: these indexes are read by others, too. */
 const SETTINGS: readonly string[] = [
@@ -53,6 +53,11 @@ export function hashOf(file: string): string {
 /** Keeps what was seen last in a working tree. */
 export function seenRef(top: string): string {
   return `${LOOP_REFS}/seen/${hashOf(top)}`
+}
+
+/** Keeps what was on a branch before it went back. One name, because a branch may lie below where another one was. */
+export function keptRef(branch: string): string {
+  return `${LOOP_REFS}/kept/${branch.replaceAll('/', '+')}`
 }
 
 /** What is ours in a working tree's own git folder; it goes with it. */

@@ -6,7 +6,7 @@ import { UPDATE_REF } from '../../ref.ts'
 import { lookNow } from '../look-now.ts'
 import { settle } from './merge.ts'
 import { refuse } from '../notes.ts'
-import { commitAt, LOOP_REFS } from '../shop.ts'
+import { commitAt, keptRef } from '../shop.ts'
 
 /** Moves a branch to a commit, files included. What nothing else leads to any more is kept by a ref first. */
 export async function rewind(place: Place, { branch }: Bench, to: string): Promise<void> {
@@ -24,8 +24,7 @@ export async function rewind(place: Place, { branch }: Bench, to: string): Promi
 /** One ref for each branch, whose commits have what was there before as their parents. */
 async function keep(place: Place, branch: string, target: string): Promise<void> {
   const { git } = place
-  // One name, because a branch may lie below where another one was.
-  const kept = `${LOOP_REFS}/kept/${branch.replaceAll('/', '+')}`
+  const kept = keptRef(branch)
   const [head, tip] = [await headOf(place), await commitAt(git, `refs/heads/${branch}`)]
   const { tree } = await lookNow(place)
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
