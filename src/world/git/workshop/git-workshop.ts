@@ -30,6 +30,8 @@ export interface ShopOptions {
   readonly env?: NodeJS.ProcessEnv
   /** How long one call may take, its waiting included. */
   readonly limit?: Duration
+  /** Bytes; larger files are left out of all that is kept. */
+  readonly largest?: number
 }
 
 const OF_WORKTREE = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'AUTO_MERGE.lock'] as const
@@ -44,18 +46,20 @@ export function gitWorkshop(options: ShopOptions = {}): Workshop {
 class GitWorkshop implements Workshop {
   readonly #env: NodeJS.ProcessEnv
   readonly #limit: Duration
+  readonly #largest: number | undefined
   readonly #memory = new Memory()
   #means: Means | undefined
 
-  constructor({ env = process.env, limit = LIMIT }: ShopOptions) {
+  constructor({ env = process.env, limit = LIMIT, largest }: ShopOptions) {
     this.#env = env
     this.#limit = limit
+    this.#largest = largest
   }
 
   survey(cwd: string): Promise<Surveyed | null> {
     return translating(`looking at ${cwd}`, async () => {
       const git = await this.#git(cwd)
-      return (await isRepository(git)) ? survey(await placeAt(git, this.#memory)) : null
+      return (await isRepository(git)) ? survey(await placeAt(git, this.#memory, this.#largest)) : null
     })
   }
 
@@ -125,9 +129,9 @@ class GitWorkshop implements Workshop {
   #alone<T>(doing: string, cwd: string, bench: Bench | null, work: (place: Place) => Promise<T>): Promise<T> {
     return translating(doing, async () => {
       const git = await this.#git(cwd)
-      const { repository } = await placeAt(git, this.#memory)
+      const { repository } = await placeAt(git, this.#memory, this.#largest)
       return alone(sharedFolder(repository), git.signal, async turn => {
-        const place = await placeAt(git.at(cwd, turn.env), this.#memory)
+        const place = await placeAt(git.at(cwd, turn.env), this.#memory, this.#largest)
         const ours = (): string[] => locksOf(place, bench, turn)
         return patiently({ signal: git.signal, ours }, () => work(place))
       })
@@ -137,7 +141,7 @@ class GitWorkshop implements Workshop {
   #beside<T>(cwd: string, work: (place: Place) => Promise<T>): Promise<T> {
     return translating(`looking at ${cwd}`, async () => {
       const git = await this.#git(cwd)
-      const place = await placeAt(git, this.#memory)
+      const place = await placeAt(git, this.#memory, this.#largest)
       return patiently({ signal: git.signal, ours: () => [] }, () => work(place))
     })
   }

@@ -31,7 +31,7 @@ export async function findShopMeans(env: NodeJS.ProcessEnv): Promise<Means> {
 }
 
 /** A working tree, as one of those that are looked at and worked in. */
-export async function placeAt(git: Git, memory: Memory): Promise<Place> {
+export async function placeAt(git: Git, memory: Memory, largest?: number): Promise<Place> {
   const repository = await memory.repository(git)
   return {
     sessionId: 'workshop',
@@ -42,6 +42,7 @@ export async function placeAt(git: Git, memory: Memory): Promise<Place> {
     path: '',
     memory,
     umask: process.umask(),
+    largest,
   }
 }
 

@@ -60,7 +60,7 @@ async function objectionOfTree(
   if (known === null || lstat(path.join(folder, '.git')) === undefined) return `${folder} is not a worktree`
   if (known.lock !== null) return `${folder} is locked: ${known.lock.trim() || 'no reason is given'}`
   if (benchIn(known.gitDir).read() === null) return `${folder} is not a worktree of ours`
-  const place = await placeAt(outer.git.at(folder), outer.memory)
+  const place = await placeAt(outer.git.at(folder), outer.memory, outer.largest)
   const doing = underWay(place.repository.gitDir)
   if (doing !== null) return `${doing} is under way in ${folder}`
   const head = await headOf(place)

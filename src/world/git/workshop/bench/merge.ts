@@ -11,6 +11,7 @@ import { underWay } from '../../under-way.ts'
 import { lookNow } from '../look-now.ts'
 import { mergingIn, refuse } from '../notes.ts'
 import { commitAt, isIn } from '../shop.ts'
+import { assertSpared, sweep } from './sweep.ts'
 
 /** Merges as a commit of its own, or leaves everything as it was. */
 export async function merge(place: Place, branch: string, message: string): Promise<Merged> {
@@ -55,7 +56,8 @@ export async function settle(place: Place): Promise<void> {
   if (begun === null) return
   if ((await headOf(place)) === begun.head) {
     await git.run(['reset', '--quiet', '--hard', begun.head])
-    await git.run(['clean', '--quiet', '-f', '-d'])
+    const untaken = new Set(begun.untaken ?? [])
+    await sweep(place, file => !untaken.has(file))
     await git.run(['read-tree', '--reset', '-u', begun.tree])
   }
   await git.run(['reset', '--quiet', '--mixed'])
@@ -84,8 +86,9 @@ async function tryMerge(
   { branch, head, how }: { branch: string; head: string; how: readonly string[] },
 ): Promise<Answer> {
   const { git } = place
-  const { tree } = await lookNow(place)
-  mergingIn(place).write({ head, tree })
+  const sight = await lookNow(place)
+  await assertSpared(place, sight, { target: null, doing: `merging ${branch}` })
+  mergingIn(place).write({ head, tree: sight.tree, untaken: sight.untaken })
   const isBranch = (await git.ask(['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0
   const name = isBranch ? `heads/${branch}` : branch
   return git.ask(['merge', ...QUIETLY, ...how, name], { env: await identityIn(git) })
