@@ -8,6 +8,7 @@ import type { Place } from '../../place.ts'
 import { UPDATE_REF } from '../../ref.ts'
 import { underWay } from '../../under-way.ts'
 import { goneOf, sweepGone } from './gone.ts'
+import { letGo } from './kept.ts'
 import { lookNow } from '../look-now.ts'
 import { benchIn, refuse } from '../notes.ts'
 import { removeHalfMade } from './open.ts'
@@ -28,6 +29,7 @@ export async function clear(place: Place, bench: Bench, into: string): Promise<C
   if (known !== null) await removeTree(place, known)
   await removeBranch(place, bench.branch)
   await place.git.run([...UPDATE_REF, '-d', seenRef(folder)])
+  await letGo(place, bench.branch, target)
   return { kind: 'gone' }
 }
 

@@ -2,14 +2,13 @@ import { rawPath } from '../../../../lib/raw-path.ts'
 import type { Bench } from '../../../../ports/workshop.ts'
 import { GitFailed } from '../../git-failed.ts'
 import { headOf } from '../../head.ts'
-import { OURS } from '../../identity.ts'
 import type { Place } from '../../place.ts'
-import { UPDATE_REF } from '../../ref.ts'
 import { underWay } from '../../under-way.ts'
 import { lookNow } from '../look-now.ts'
 import { mergingIn, refuse } from '../notes.ts'
 import { commitAt, keptRef } from '../shop.ts'
 import { changesOf } from '../tree-without.ts'
+import { keep } from './kept.ts'
 import { settle } from './merge.ts'
 import { assertSpared, sweep } from './sweep.ts'
 
@@ -21,7 +20,7 @@ export async function rewind(place: Place, { branch }: Bench, to: string): Promi
   const target = (await commitAt(place.git, to)) ?? refuse(doing, `there is no commit ${to}`)
   const sight = await lookNow(place)
   await assertSpared(place, sight, { target, doing })
-  await keep(place, { branch, target, tree: sight.tree })
+  await keepLost(place, { branch, target, tree: sight.tree })
   const answer = await place.git.script(GO_BACK, [`refs/heads/${branch}`, target])
   if (answer.code !== 0) throw new GitFailed('reset', answer)
   // Only what is kept may go: nothing that was left out, or was made meanwhile.
@@ -52,23 +51,15 @@ git rev-parse --verify --quiet --end-of-options "$1" || git rev-parse --verify -
 git status --porcelain=v2 --branch -z --no-ahead-behind --untracked-files=normal --no-renames --ignore-submodules=dirty
 `
 
-/** One ref for each branch, whose commits have what was there before as their parents. */
-async function keep(
-  place: Place,
-  { branch, target, tree }: { branch: string; target: string; tree: string },
-): Promise<void> {
+/** Keeps what was not committed, and commits that nothing else leads to. */
+async function keepLost(place: Place, going: { branch: string; target: string; tree: string }): Promise<void> {
   const { git } = place
-  const kept = keptRef(branch)
+  const { branch, target, tree } = going
   const [head, tip] = [await headOf(place), await commitAt(git, `refs/heads/${branch}`)]
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
   // git counts what is left out of branches from where branches lie.
-  const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags']
-  const lost = await git.line(['rev-list', '--max-count=1', ...heads, '--not', target, ...others, `--glob=${kept}`])
+  const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags', `--glob=${keptRef(branch)}`]
+  const lost = await git.line(['rev-list', '--max-count=1', ...heads, '--not', target, ...others])
   const isDirty = head !== null && tree !== (await git.line(['rev-parse', `${head}^{tree}`]))
-  if (lost === '' && !isDirty) return
-  const before = await commitAt(git, kept)
-  const parents = [...heads, ...(before === null ? [] : [before])].flatMap(parent => ['-p', parent])
-  const input = `oneshot: what was on ${branch} before it went back to ${target}`
-  const commit = await git.line(['commit-tree', tree, ...parents], { input, env: OURS })
-  await git.run([...UPDATE_REF, kept, commit])
+  if (lost !== '' || isDirty) await keep(place, { ...going, heads })
 }
