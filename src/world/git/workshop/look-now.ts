@@ -41,8 +41,10 @@ async function look(place: Place): Promise<Sight> {
     const { seen, gitlinks } = gathered
     const tree = await indexTree(place, index, gathered)
     const before = treeBefore(place, last, seen)
-    const delta = gathered.written?.delta ?? (await deltaOf(place, before, tree))
-    await syncObjects(place, delta.objects, gathered.isFlushed)
+    // What was seen last time was made durable then.
+    const isSame = tree === last?.tree
+    const delta = isSame ? null : (gathered.written?.delta ?? (await deltaOf(place, before, tree)))
+    if (delta !== null) await syncObjects(place, delta.objects, gathered.isFlushed)
     index.keep({ tree, gitlinks, head: seen.head })
     return { ...gathered, tree }
   } catch (cause) {

@@ -73,11 +73,15 @@ export function sharedFolder({ commonDir }: Repository): string {
 
 /** The commit that a name stands for, a branch before anything else; null when there is none. */
 export async function commitAt(git: Git, name: string): Promise<string | null> {
-  for (const full of [`refs/heads/${name}`, name]) {
-    const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${full}^{commit}`])
-    if (code === 0) return stdout.toString().trim()
-  }
-  return null
+  const [branch = null, other = null] = await objectsAt(git, [`refs/heads/${name}^{commit}`, `${name}^{commit}`])
+  return branch ?? other
+}
+
+/** The objects that these names stand for, asked for at once; null for each that is not there. */
+export async function objectsAt(git: Git, names: readonly string[]): Promise<(string | null)[]> {
+  const input = names.map(name => `${name.replaceAll('\n', ' ')}\n`).join('')
+  const said = await git.line(['cat-file', '--batch-check=%(objectname)'], { input })
+  return said.split('\n').map(line => (/^[0-9a-f]{40,64}$/.test(line) ? line : null))
 }
 
 /** Whether one commit is in the history of another. */

@@ -66,7 +66,7 @@ async function objectionOfTree(
   const doing = underWay(place.repository.gitDir)
   if (doing !== null) return `${doing} is under way in ${folder}`
   const head = await headOf(place)
-  if (head === null || !(await isIn(place.git, head, target)))
+  if (head === null || (head !== target && !(await isIn(place.git, head, target))))
     return `HEAD of ${folder} has commits that are nowhere else`
   return objectionOfFiles(place, head)
 }

@@ -55,7 +55,7 @@ git status --porcelain=v2 --branch -z --no-ahead-behind --untracked-files=normal
 async function keepLost(place: Place, going: { branch: string; target: string; tree: string }): Promise<void> {
   const { git } = place
   const { branch, target, tree } = going
-  const [head, tip] = [await headOf(place), await commitAt(git, `refs/heads/${branch}`)]
+  const [head, tip] = [await headOf(place), await commitAt(git, branch)]
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
   // git counts what is left out of branches from where branches lie.
   const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags', `--glob=${keptRef(branch)}`]
