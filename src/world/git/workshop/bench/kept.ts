@@ -1,4 +1,5 @@
 import { splitRaw } from '../../../../lib/raw-path.ts'
+import { GitFailed } from '../../git-failed.ts'
 import { OURS } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { UPDATE_REF } from '../../ref.ts'
@@ -13,18 +14,25 @@ export interface Leaving {
   readonly branch: string
   readonly target: string
   readonly heads: readonly string[]
+  /** What was kept last. */
+  readonly before: string | null
   readonly tree: string
 }
 
 /** One ref for each branch, whose commits have what was there before as their parents. */
-export async function keep({ git }: Place, { branch, target, heads, tree }: Leaving): Promise<void> {
-  const kept = keptRef(branch)
-  const before = await commitAt(git, kept)
+export async function keep({ git }: Place, { branch, target, heads, tree, before }: Leaving): Promise<void> {
   const parents = [...heads, ...(before === null ? [] : [before])].flatMap(parent => ['-p', parent])
   const input = `${SUBJECT} ${branch} before it went back to ${target}`
-  const commit = await git.line(['commit-tree', tree, ...parents], { input, env: OURS })
-  await git.run([...UPDATE_REF, kept, commit])
+  const answer = await git.script(KEEP, [keptRef(branch), tree, ...parents], { input, env: OURS })
+  if (answer.code !== 0) throw new GitFailed('commit-tree', answer)
 }
+
+const KEEP = `
+ref=$1
+shift
+commit=$(git commit-tree "$@") || exit
+git ${UPDATE_REF.join(' ')} "$ref" "$commit"
+`
 
 /** Lets go of what was kept of a branch, if a commit follows all of its commits and has the contents of all of its files. */
 export async function letGo(place: Place, branch: string, target: string): Promise<void> {

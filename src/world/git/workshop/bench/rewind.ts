@@ -1,12 +1,11 @@
 import { rawPath } from '../../../../lib/raw-path.ts'
 import type { Bench } from '../../../../ports/workshop.ts'
 import { GitFailed } from '../../git-failed.ts'
-import { headOf } from '../../head.ts'
 import type { Place } from '../../place.ts'
 import { underWay } from '../../under-way.ts'
 import { lookNow } from '../look-now.ts'
 import { mergingIn, refuse } from '../notes.ts'
-import { commitAt, keptRef } from '../shop.ts'
+import { commitAt, keptRef, objectsAt } from '../shop.ts'
 import { changesOf } from '../tree-without.ts'
 import { keep } from './kept.ts'
 import { settle } from './merge.ts'
@@ -55,11 +54,12 @@ git status --porcelain=v2 --branch -z --no-ahead-behind --untracked-files=normal
 async function keepLost(place: Place, going: { branch: string; target: string; tree: string }): Promise<void> {
   const { git } = place
   const { branch, target, tree } = going
-  const [head, tip] = [await headOf(place), await commitAt(git, branch)]
+  const names = ['HEAD^{commit}', `refs/heads/${branch}`, 'HEAD^{tree}', keptRef(branch)]
+  const [head = null, tip = null, whole, before = null] = await objectsAt(git, names)
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
   // git counts what is left out of branches from where branches lie.
   const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags', `--glob=${keptRef(branch)}`]
   const lost = await git.line(['rev-list', '--max-count=1', ...heads, '--not', target, ...others])
-  const isDirty = head !== null && tree !== (await git.line(['rev-parse', `${head}^{tree}`]))
-  if (lost !== '' || isDirty) await keep(place, { ...going, heads })
+  const isDirty = head !== null && tree !== whole
+  if (lost !== '' || isDirty) await keep(place, { ...going, heads, before })
 }
