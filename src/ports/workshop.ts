@@ -69,7 +69,8 @@ export interface Workshop {
   seal(bench: Bench, message: string, apart: readonly string[], base: string): Promise<string>
   /**
    * Merges a branch into what is checked out at `bench`, always as a commit of its own, with this message. One that is
-   * contained already is answered as merged. A conflict leaves everything as it was.
+   * contained already is answered as merged. A conflict leaves everything as it was. Nothing is done while a file that git
+   * knows is changed and has more than 50 MB: that could not be taken back.
    */
   merge(bench: Bench, branch: string, message: string): Promise<Merged>
   /**
@@ -82,11 +83,15 @@ export interface Workshop {
    * or ignored. Answers where the branch stands.
    */
   commit(bench: Bench, paths: readonly string[], message: string): Promise<string>
-  /** Removes a worktree and its branch, if all of it, ignored files left aside, is in the branch `into`; else both stay. */
+  /**
+   * Removes a worktree and its branch, if all of it, ignored files left aside, is in the branch `into`; else both stay. What
+   * `rewind` has kept of the branch goes with it if `into` has its commits and the contents of its files; else that stays.
+   */
   clear(cwd: string, bench: Bench, into: string): Promise<Cleared>
   /**
    * Moves the branch of a worktree of ours back to a commit, files included; ignored ones stay. What no other branch has, or
-   * was not committed, is kept by `refs/oneshot-loop/kept/BRANCH`.
+   * was not committed, is kept by `refs/oneshot-loop/kept/BRANCH`, with `+` for each `/` in the name. What cannot be kept,
+   * because it has more than 50 MB or may not be read, stays where it is; where that is not possible nothing is done.
    */
   rewind(bench: Bench, commit: string): Promise<void>
   /**

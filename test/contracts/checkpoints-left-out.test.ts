@@ -138,6 +138,7 @@ test('what is left of many files without those that git refuses is not taken for
   expect(taken).toMatchObject({ refused: [expect.stringContaining('59 more')], isFlushed: false })
   expect(await updateIndex(git, index, { add: [...names.slice(60), ...names.slice(60)], remove: [] })).toEqual({
     refused: [],
+    untaken: [],
     isFlushed: true,
   })
 })

@@ -1,31 +1,32 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import * as fc from 'fast-check'
 import type { GitBench } from './git-bench.ts'
 import { put } from './git-bench.ts'
 import type { Refused } from './shop-hand.ts'
 
 /** At which call of git the one who makes it dies, and how far that call gets. */
 export interface Death {
-  /** The how manieth, or the first with this word in it. */
-  readonly at: number | string
-  readonly how: 'before' | 'meanwhile' | 'after' | 'torn'
+  /** The how manieth, counted from 1. */
+  readonly at: number
+  readonly how: How
+  /** How long a torn call goes on, as counted by a shell: up to `LONGEST`. */
+  readonly torn: number
 }
 
-export const anyDeath: fc.Arbitrary<Death> = fc.record({
-  at: fc.integer({ min: 1, max: 24 }),
-  how: fc.constantFrom('before', 'meanwhile', 'after', 'torn'),
-})
+export type How = 'before' | 'meanwhile' | 'after' | 'torn'
+export const HOW: readonly How[] = ['before', 'meanwhile', 'after', 'torn']
+export const LONGEST = 6_000
 
-/** Stands for git, counts its calls and kills whoever makes the fatal one; `torn` ends git itself in the midst of it. */
+export type Words = readonly [name: string, ...words: unknown[]]
+
+/** Stands for git, notes its calls and kills whoever makes the fatal one; `torn` ends git itself in the midst of it. */
 const GIT = `#!/bin/sh
-n=$(($(cat "$SHOP_COUNT") + 1))
+read -r n <"$SHOP_COUNT"
+n=$((n + 1))
 echo $n >"$SHOP_COUNT"
-case "$n $*" in
-"$SHOP_FATAL "* | *" $SHOP_FATAL "*) ;;
-*) exec "$SHOP_GIT" "$@" ;;
-esac
+echo "$*" >>"$SHOP_CALLS"
+[ $n -eq $SHOP_FATAL ] || exec "$SHOP_GIT" "$@"
 case $SHOP_HOW in
 before) kill -9 $SHOP_PID; exit 1 ;;
 meanwhile) kill -9 $SHOP_PID; exec "$SHOP_GIT" "$@" ;;
@@ -38,7 +39,7 @@ esac
 export async function byHand(
   bench: GitBench,
   program: string,
-  deed: readonly [name: string, ...words: unknown[]],
+  deed: Words,
   death: Death | null = null,
 ): Promise<Refused | object | string | null> {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...bench.env }
@@ -51,21 +52,35 @@ export async function byHand(
   child.stdout.on('data', (chunk: Buffer) => {
     said += chunk.toString()
   })
-  await new Promise(resolve => child.on('exit', resolve))
+  await new Promise(resolve => child.on('close', resolve))
   return child.signalCode === null ? (JSON.parse(said) as object | string) : null
 }
 
-function fatal({ root, env }: GitBench, { at, how }: Death): NodeJS.ProcessEnv {
+/** All calls of git that it takes to do it, each as its words; whoever does it lives. */
+export async function rehearse(bench: GitBench, program: string, deed: Words): Promise<string[]> {
+  await byHand(bench, program, deed, { at: -1, how: 'before', torn: 0 })
+  const said = fs.readFileSync(path.join(bench.root, 'calls'), 'utf8').split('\n')
+  // The first one asks git for its version.
+  return said.slice(1, -1).map(withoutOptions)
+}
+
+function withoutOptions(line: string): string {
+  return line.replace(/^--no-pager /, '').replace(/^(-c \S+ )*/, '')
+}
+
+function fatal({ root, env }: GitBench, { at, how, torn }: Death): NodeJS.ProcessEnv {
   const folders = (env['PATH'] ?? '').split(':')
   const real = folders.map(folder => path.join(folder, 'git')).find(file => fs.existsSync(file))
   put(root, 'bin/git', GIT, 0o755)
-  put(root, 'count', '0')
+  put(root, 'count', '0\n')
+  put(root, 'calls', '')
   return {
     PATH: `${path.join(root, 'bin')}:${env['PATH']}`,
     SHOP_GIT: real,
     SHOP_COUNT: path.join(root, 'count'),
-    SHOP_FATAL: String(typeof at === 'number' ? at + 1 : at),
-    SHOP_TORN: String(Math.floor(Math.random() * 6_000)),
+    SHOP_CALLS: path.join(root, 'calls'),
+    SHOP_FATAL: String(at + 1),
+    SHOP_TORN: String(torn),
     SHOP_HOW: how,
   }
 }

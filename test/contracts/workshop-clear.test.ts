@@ -111,3 +111,24 @@ test('a removal that was cut short is finished', async () => {
   expect(fs.readdirSync(path.dirname(one.path))).toEqual([])
   expect(git(repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1)
 })
+
+test('what was kept of a branch goes with it once it is elsewhere, and stays otherwise', async () => {
+  const { repo, shop, bench, commit, git } = openShopBench()
+  const [all, one] = [bench('all'), bench('one')]
+  for (const each of [all, one]) await shop.open(repo, each, 'main')
+  const made = commit(one.path, 'b.txt', 'b')
+  put(one.path, 'c.txt', 'c')
+  await shop.rewind(one, 'main')
+  const kept = (): string => git(repo, 'for-each-ref', '--format=%(refname)', 'refs/oneshot-loop/kept')
+  const clears = async (): Promise<string> => {
+    await shop.open(repo, one, 'main')
+    expect(await shop.clear(repo, one, all.branch)).toEqual({ kind: 'gone' })
+    return kept()
+  }
+  const ref = 'refs/oneshot-loop/kept/oneshot+demo+one\n'
+  expect(await clears(), 'a commit is nowhere else').toBe(ref)
+  await shop.merge(all, made, 'merge')
+  expect(await clears(), 'a file is nowhere else').toBe(ref)
+  commit(all.path, 'moved/c.txt', 'c')
+  expect(await clears(), 'nothing is').toBe('')
+})

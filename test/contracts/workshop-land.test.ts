@@ -91,13 +91,21 @@ test('no branch need be checked out to go forward', async () => {
   expect(await all.shop.land(all.repo, 'work', 'land')).toEqual({ commit: id, isForward: true })
 })
 
+/** What git holds while it lands, and leaves when it is killed. */
+const LEFT = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'refs/heads/main.lock']
+
+function leave(repo: string, lock: string): void {
+  put(repo, `.git/${lock}`)
+  fs.utimesSync(path.join(repo, '.git', lock), Date.now() / 1000 - 1, Date.now() / 1000 - 4.5)
+}
+
 test('one that was killed half way is finished; what the user has done since is not written over', async () => {
   const all = openShopBench()
   const { repo, shop, git, head } = all
   const target = withBranch(all)
   put(repo, 'mine.txt', 'untracked')
   const note = path.join(repo, '.git/oneshot/landing')
-  put(repo, '.git/oneshot/landing', JSON.stringify({ head: head(repo), target }))
+  put(repo, '.git/oneshot/landing', JSON.stringify({ head: head(repo), target, ref: 'refs/heads/main' }))
   put(repo, 'sub/new.txt', 'new\n')
   put(repo, 'a.txt', 'the user was quicker')
   await expect(shop.land(repo, 'work', 'land')).rejects.toThrow(/a\.txt was changed since landing was cut short/)
@@ -105,9 +113,20 @@ test('one that was killed half way is finished; what the user has done since is 
   expect(fs.existsSync(note)).toBe(true)
   put(repo, 'a.txt', 'a long li')
   fs.rmSync(path.join(repo, 'gone.txt'))
-  put(repo, '.git/index.lock', '')
-  fs.utimesSync(path.join(repo, '.git/index.lock'), Date.now() / 1000 - 1, Date.now() / 1000 - 4)
+  for (const lock of LEFT) leave(repo, lock)
   fs.utimesSync(note, 0, 0)
   expect(await shop.land(repo, 'work', 'land')).toEqual({ commit: target, isForward: true })
   expect(git(repo, 'status', '--porcelain')).toBe('?? mine.txt\n')
+})
+
+test('one that was killed after its last step leaves nothing that keeps the user from committing', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, head, commit } = all
+  const [before, target] = [head(repo), withBranch(all)]
+  git(repo, 'merge', '--quiet', '--ff-only', 'work')
+  put(repo, '.git/oneshot/landing', JSON.stringify({ head: before, target, ref: 'refs/heads/main' }))
+  fs.utimesSync(path.join(repo, '.git/oneshot/landing'), 0, 0)
+  for (const lock of LEFT.filter(name => name !== 'index.lock')) leave(repo, lock)
+  expect(await shop.land(repo, 'work', 'land')).toEqual({ commit: target, isForward: true })
+  commit(repo, 'more.txt', 'more')
 })

@@ -1,64 +1,148 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Workshop } from '../../src/ports/workshop.ts'
-import { bundled } from '../../src/testkit/real/companion.ts'
 import { put } from './git-bench.ts'
-import { byHand, type Death } from './shop-hands.ts'
-import { openShopBench } from './workshop-bench.ts'
+import { killAtEachChange, theProgram } from './shop-deaths.ts'
+import { openShopBench, type ShopBench } from './workshop-bench.ts'
 
-let program: string
-beforeAll(async () => {
-  program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'shop-hand.ts'))
-})
-afterAll(() => fs.rmSync(program))
+const program = theProgram()
+const FILES = 8
 
-/** The calls of git that change something. */
-const MOMENTS: readonly [deed: string, word: string][] = [
-  ['open', 'add'],
-  ['merge', '--no-ff'],
-  ['clear', 'remove'],
-  ['clear', '-d'],
-  ['seal', 'update-ref'],
-  ['seal', 'reset'],
-  ['rewind', 'reset'],
-]
-const HOW: readonly Death['how'][] = ['before', 'meanwhile', 'after', 'torn']
-
-test.each(MOMENTS)(
-  'killed in the midst of %s, at %s: done again, it ends as if nothing had been',
-  async (name, word) => {
-    for (const how of HOW) await live(name, { at: word, how })
-  },
-  120_000,
-)
-
-async function live(name: string, death: Death): Promise<void> {
-  const all = openShopBench()
-  const { repo, shop, bench, commit, git, head } = all
-  const [into, one] = [bench('all'), bench('one')]
-  const before = all.userState()
-  const does = async (...deed: [keyof Workshop, ...unknown[]]): Promise<unknown> => {
-    if (deed[0] === name) expect(await byHand(all, program, deed, death), 'it is killed').toBeNull()
-    return (shop[deed[0]] as (...words: unknown[]) => Promise<unknown>).apply(shop, deed.slice(1))
-  }
-  await shop.open(repo, into, 'main')
-  await does('open', repo, one, 'main')
-  for (let n = 0; n < 40; n++) put(one.path, `many/${n}.txt`, `${n}\n`)
-  commit(one.path, 'a.txt', 'one\n')
-  put(one.path, 'left.txt', 'left\n')
-  await does('seal', one, 'work', ['PRD.md'], 'main')
-  expect(await does('merge', into, one.branch, 'merge one')).toMatchObject({ kind: 'merged' })
-  expect(git(into.path, 'status', '--porcelain')).toBe('')
-  expect(await does('clear', repo, one, into.branch)).toEqual({ kind: 'gone' })
-  await does('rewind', into, 'main')
-  expect(head(into.path)).toBe(head(repo))
-  expect(git(repo, 'branch', '--list', one.branch) + git(into.path, 'status', '--porcelain')).toBe('')
-  const kept = git(repo, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot-loop/kept').trim()
-  expect(git(repo, 'log', '--format=%s', '--no-merges', kept, '^main')).toMatch(
-    /^(oneshot: .*\n)*work\na\.txt in one\n$/,
-  )
-  expect(git(repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(2)
-  expect(all.userState()).toEqual(before)
+/** How it begins, what is done, and what is true when that was done again. */
+interface Moment {
+  readonly begin: (all: ShopBench) => Promise<unknown>
+  readonly deed: (all: ShopBench) => [keyof Workshop, ...unknown[]]
+  readonly end: (all: ShopBench, answer: unknown) => void
 }
+
+const into = ({ bench }: ShopBench) => bench('all')
+const one = ({ bench }: ShopBench) => bench('one')
+const read = (folder: string, name: string): string => fs.readFileSync(path.join(folder, name), 'utf8')
+
+/** Somebody has worked, and has not committed all of it. */
+async function withWork(all: ShopBench): Promise<void> {
+  const { shop, repo, commit } = all
+  await shop.open(repo, one(all), 'main')
+  for (let n = 0; n < FILES; n++) put(one(all).path, `many/${n}.txt`, `${n}\n`)
+  commit(one(all).path, 'a.txt', 'one\n')
+  put(one(all).path, 'left.txt', 'left\n')
+  put(one(all).path, 'PRD.md', 'ticked')
+}
+
+/** Two have worked; what one has done may be merged. */
+async function withBoth(all: ShopBench): Promise<void> {
+  await withWork(all)
+  await all.shop.open(all.repo, into(all), 'main')
+  put(into(all).path, 'built.txt', 'by a check')
+  fs.appendFileSync(path.join(into(all).path, '.gitignore'), 'more\n')
+}
+
+async function withConflict(all: ShopBench): Promise<void> {
+  await withBoth(all)
+  all.git(into(all).path, 'checkout', '--quiet', '.gitignore')
+  fs.rmSync(path.join(into(all).path, 'built.txt'))
+  all.commit(into(all).path, 'a.txt', 'other\n')
+  put(into(all).path, 'built.txt', 'by a check')
+  fs.appendFileSync(path.join(into(all).path, '.gitignore'), 'more\n')
+}
+
+const expectOwnChanges = (all: ShopBench): void =>
+  expect(all.git(into(all).path, 'status', '--porcelain')).toBe(' M .gitignore\n?? built.txt\n')
+
+const MOMENTS: Readonly<Record<string, Moment>> = {
+  open: {
+    begin: async () => undefined,
+    deed: all => ['open', all.repo, one(all), 'main'],
+    end: all => {
+      expect(all.git(one(all).path, 'status', '--porcelain', '--branch')).toBe(`## ${one(all).branch}\n`)
+      expect(all.git(all.repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(2)
+    },
+  },
+  seal: {
+    begin: withWork,
+    deed: all => ['seal', one(all), 'work', ['PRD.md'], 'main'],
+    end: (all, answer) => {
+      expect(all.head(one(all).path)).toBe(answer)
+      expect(all.git(one(all).path, 'log', '--format=%s', 'main..')).toBe('work\na.txt in one\n')
+      expect(all.git(one(all).path, 'status', '--porcelain')).toBe('')
+      expect(read(one(all).path, 'PRD.md')).toBe('- [ ] one\n- [ ] two\n')
+    },
+  },
+  commit: {
+    begin: withWork,
+    deed: all => ['commit', one(all), ['PRD.md'], 'tick'],
+    end: all => {
+      expect(all.git(one(all).path, 'log', '--format=%s', 'main..')).toBe('tick\na.txt in one\n')
+      expect(all.git(one(all).path, 'status', '--porcelain')).toBe('?? left.txt\n')
+    },
+  },
+  merge: {
+    begin: withBoth,
+    deed: all => ['merge', into(all), one(all).branch, 'merge one'],
+    end: (all, answer) => {
+      expect(answer).toEqual({ kind: 'merged', commit: all.head(into(all).path) })
+      expect(all.git(into(all).path, 'log', '--first-parent', '--format=%s', 'main..')).toBe('merge one\n')
+      expectOwnChanges(all)
+    },
+  },
+  'merge, in vain': {
+    begin: withConflict,
+    deed: all => ['merge', into(all), one(all).branch, 'merge one'],
+    end: (all, answer) => {
+      expect(answer).toEqual({ kind: 'conflict', files: ['a.txt'] })
+      expectOwnChanges(all)
+    },
+  },
+  clash: {
+    begin: withConflict,
+    deed: all => ['clash', into(all), one(all).branch],
+    end: (all, answer) => {
+      expect(answer).toEqual(['a.txt'])
+      expect(read(into(all).path, 'a.txt')).toMatch(/^<{7} [^]*^>{7} /m)
+      expect(read(into(all).path, 'built.txt')).toBe('by a check')
+    },
+  },
+  clear: {
+    begin: async all => {
+      await withBoth(all)
+      await all.shop.seal(one(all), 'work', ['PRD.md'], 'main')
+      await all.shop.merge(into(all), one(all).branch, 'merge one')
+    },
+    deed: all => ['clear', all.repo, one(all), into(all).branch],
+    end: (all, answer) => {
+      expect(answer).toEqual({ kind: 'gone' })
+      expect(all.git(all.repo, 'branch', '--list', one(all).branch)).toBe('')
+      expect(all.git(all.repo, 'worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(2)
+      expect(fs.readdirSync(path.dirname(one(all).path))).toEqual(['all'])
+    },
+  },
+  rewind: {
+    begin: withWork,
+    deed: all => ['rewind', one(all), 'main'],
+    end: all => {
+      expect(all.git(one(all).path, 'status', '--porcelain', '--branch')).toBe(`## ${one(all).branch}\n`)
+      expect(all.head(one(all).path)).toBe(all.head(all.repo))
+      const kept = all.git(all.repo, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot-loop/kept').trim()
+      expect(all.git(all.repo, 'log', '--format=%s', kept, '^main').split('\n')).toContain('a.txt in one')
+      expect(all.git(all.repo, 'log', '--all', '--format=', '--name-only', '--diff-filter=A')).toContain('left.txt\n')
+    },
+  },
+}
+
+test.each(Object.entries(MOMENTS))(
+  'killed at any change that it makes, %s done again ends as if nothing had been',
+  (name, { begin, deed, end }) =>
+    killAtEachChange(name, program(), async () => {
+      const all = openShopBench()
+      await begin(all)
+      const before = all.userState()
+      const [what, ...words] = deed(all)
+      const again = async (): Promise<void> => {
+        end(all, await (all.shop[what] as (...given: unknown[]) => Promise<unknown>).apply(all.shop, words))
+        expect(all.userState()).toEqual(before)
+      }
+      return { bench: all, deed: [what, ...words], again }
+    }),
+  300_000,
+)

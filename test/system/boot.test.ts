@@ -299,7 +299,7 @@ it('the page on JSON names every field of the status', async () => {
   await house.ok('boot', 'install')
   const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
   const rows = [
-    ...page.slice(page.indexOf('## Boot'), page.indexOf('## Channels')).matchAll(/^\| `([\w[\].]+)` \|/gm),
+    ...page.slice(page.indexOf('## Boot'), page.indexOf('## Verify')).matchAll(/^\| `([\w[\].]+)` \|/gm),
   ].map(row => row[1] as string)
   const { installed, linger, problems } = await status()
   const fields = [

@@ -24,6 +24,8 @@ export interface Place {
   readonly memory: Memory
   /** Of what is written into its working tree. */
   readonly umask: number
+  /** Bytes; larger files are left out, unless whoever looks knows better. */
+  readonly largest?: number | undefined
 }
 
 const USUAL_UMASK = 0o022

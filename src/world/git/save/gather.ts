@@ -24,11 +24,15 @@ export interface Gathered {
   readonly leftOut: readonly string[]
   /** What of that git could not take. */
   readonly refused: readonly string[]
+  /** What of this working tree is not in the index as it lies there, as far as it could be looked at. */
+  readonly untaken: readonly RawPath[]
   /** What was in the repositories that lie in it, and what was changed there. */
   readonly nested: readonly Nested[]
   readonly changeInside: Change
   readonly gitlinks: readonly RawPath[]
 }
+
+const NOTHING_REFUSED = { refused: [], untaken: [], isFlushed: false } as const
 
 /** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
 export async function gather(
@@ -51,7 +55,7 @@ export async function gather(
   const update = { add, remove }
   const isFilled = await fillIn(place, index, { paths: sifted.stay, seen, before })
   const written = await updateAndCompare(git, index.file, update, treeBefore(place, before, seen))
-  const taken = written === null ? await updateIndex(git, index.file, update) : { refused: [], isFlushed: false }
+  const taken = written === null ? await updateIndex(git, index.file, update) : NOTHING_REFUSED
   const gone = new Set([...abandoned, ...remove])
   const linked = [...index.gitlinks, ...[...add, ...sifted.stay].filter(path => inner.includes(path))]
   return {
@@ -60,6 +64,7 @@ export async function gather(
     isChanged: isFilled || abandoned.length + add.length + remove.length > 0,
     isFlushed: taken.isFlushed,
     refused: taken.refused,
+    untaken: [...sifted.untaken, ...taken.untaken],
     leftOut: [...sifted.leftOut, ...taken.refused, ...seen.warnings, ...inside.flatMap(work => work.leftOut)],
     nested: inside.flatMap(({ states }) => states),
     changeInside: inside.map(({ change }) => change).reduce(sumOf, NO_CHANGE),

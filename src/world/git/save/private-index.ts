@@ -16,6 +16,8 @@ export interface IndexNotes {
   readonly tree: string
   /** Where it has the commit of another repository instead of files. */
   readonly gitlinks: readonly RawPath[]
+  /** What HEAD was then, where nothing else tells. */
+  readonly head?: string | null
 }
 
 interface Kept extends IndexNotes {

@@ -14,6 +14,8 @@ export interface Sifted {
   readonly stay: readonly RawPath[]
   /** Why, as far as it is worth telling. */
   readonly leftOut: readonly string[]
+  /** Those that this tells of. */
+  readonly untaken: readonly RawPath[]
 }
 
 export interface Sieve {
@@ -31,7 +33,7 @@ export function sift(differences: readonly Difference[], sieve: Sieve): Sifted {
   const add = new Set<RawPath>()
   const remove = new Set<RawPath>()
   const stay = new Set<RawPath>()
-  const leftOut = new Set<string>()
+  const leftOut = new Map<RawPath, string>()
   for (const difference of differences) {
     const verdict = judge(difference, sieve)
     if (verdict === 'add') add.add(difference.path)
@@ -39,9 +41,15 @@ export function sift(differences: readonly Difference[], sieve: Sieve): Sifted {
     // Its stages cannot stay, because there is no tree of an index with some.
     const isLeft = verdict === 'stay' || typeof verdict === 'object'
     if (isLeft) (difference.isUnmerged ? remove : stay).add(difference.path)
-    if (typeof verdict === 'object') leftOut.add(`${shown(difference.path)} ${verdict.leftOut}`)
+    if (typeof verdict === 'object') leftOut.set(difference.path, `${shown(difference.path)} ${verdict.leftOut}`)
   }
-  return { add: [...add], remove: [...remove], stay: [...stay], leftOut: [...leftOut] }
+  return {
+    add: [...add],
+    remove: [...remove],
+    stay: [...stay],
+    leftOut: [...leftOut.values()],
+    untaken: [...leftOut.keys()],
+  }
 }
 
 function judge(difference: Difference, sieve: Sieve): Verdict {

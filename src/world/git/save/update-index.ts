@@ -20,6 +20,8 @@ export interface Update {
 /** What git could not take, as sentences, and whether it has flushed what it took. */
 export interface Taken {
   readonly refused: readonly string[]
+  /** Those that this tells of. */
+  readonly untaken: readonly RawPath[]
   readonly isFlushed: boolean
 }
 
@@ -31,6 +33,7 @@ export async function updateIndex(git: Git, index: string, update: Update): Prom
   let { add } = update
   const remove = await removeFirst(git, index, update.remove)
   const refused: string[] = []
+  const untaken: RawPath[] = []
   while (add.length + remove.length > 0) {
     const input = joinRaw(add)
     try {
@@ -43,10 +46,11 @@ export async function updateIndex(git: Git, index: string, update: Update): Prom
       if (bad === undefined) throw cause
       const group = await sameFilter(git, bad, add)
       refused.push(sentence(bad, group.size, cause))
+      untaken.push(...group)
       add = add.filter(path => !group.has(path))
     }
   }
-  return { refused, isFlushed: add.length > MANY }
+  return { refused, untaken, isFlushed: add.length > MANY }
 }
 
 const UPDATE = ['-z', '--add', '--remove', '--replace'] as const

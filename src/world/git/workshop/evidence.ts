@@ -10,6 +10,7 @@ import { healLock, UPDATE_REF } from '../ref.ts'
 import { DIFF_TREES } from '../save/delta.ts'
 import { type IsAside, asideOf } from './aside.ts'
 import { lookNow } from './look-now.ts'
+import { objectsAt } from './shop.ts'
 
 const A_DOZEN = 12
 
@@ -45,8 +46,8 @@ export async function evidence(
   const nothing = place.repository.nothing.tree
   const before = await firstOf(place, [since.tree, `${since.head ?? nothing}^{tree}`])
   const now = await snapshot(place)
-  const changed = await linesBetween(place, before, now.tree, isAside)
-  const open = await linesBetween(place, now.head === null ? nothing : `${now.head}^{tree}`, now.tree, isAside)
+  const head = now.head === null ? nothing : `${now.head}^{tree}`
+  const [changed, open] = await linesSince(place, [before, head], { to: now.tree, isAside })
   const uncommitted = new Set(open.map(line => line.path))
   const from = path.relative(place.repository.top, cwd)
   return {
@@ -60,11 +61,12 @@ export async function evidence(
 
 /** What was seen long ago may be gone with `git gc`; then HEAD of that time must do. */
 async function firstOf({ git }: Place, trees: readonly string[]): Promise<string> {
-  for (const tree of trees) {
-    const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', `${tree}^{tree}`])
-    const name = stdout.toString().trim()
-    if (code === 0 && (await git.ask(['cat-file', '-e', name])).code === 0) return name
-  }
+  const found = await objectsAt(
+    git,
+    trees.map(tree => `${tree}^{tree}`),
+  )
+  const first = found.find(tree => tree !== null)
+  if (first) return first
   throw new Error('what was there before is not in the repository any more')
 }
 
@@ -76,9 +78,27 @@ interface Line {
 
 const COUNT = DIFF_TREES.filter(word => word !== '--raw' && word !== '-t')
 
+const COUNT_TWICE = `
+git ${COUNT.join(' ')} "$1" "$3" || exit
+printf 'then\\0'
+git ${COUNT.join(' ')} "$2" "$3"
+`
+
+/** From each of two trees to a third. */
+async function linesSince(
+  { git }: Place,
+  [one, two]: readonly [string, string],
+  { to, isAside }: { to: string; isAside: IsAside },
+): Promise<[Line[], Line[]]> {
+  const answer = await git.script(COUNT_TWICE, [one, two, to], { index: NO_INDEX })
+  if (answer.code !== 0) throw new GitFailed('diff-tree', answer)
+  const words = rawPath(answer.stdout).split('\0')
+  const middle = words.indexOf('then')
+  return [readLines(words.slice(0, middle), isAside), readLines(words.slice(middle + 1), isAside)]
+}
+
 /** `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
-async function linesBetween({ git }: Place, from: string, to: string, isAside: IsAside): Promise<Line[]> {
-  const words = rawPath(await git.run([...COUNT, from, to], { index: NO_INDEX })).split('\0')
+function readLines(words: readonly string[], isAside: IsAside): Line[] {
   return words.flatMap(word => {
     const [, added, removed, file] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(word) ?? []
     if (file === undefined || isAside(file)) return []

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { hideFromGit } from '../../os/hide-from-git.ts'
 import type { Git } from '../git.ts'
@@ -7,6 +8,7 @@ import type { Memory } from '../memory.ts'
 import type { Place } from '../place.ts'
 import { findRepository, NoRepository } from '../repository.ts'
 import { alone } from './alone.ts'
+import { patiently } from './locks.ts'
 import { lookNow } from './look-now.ts'
 import { Note } from './notes.ts'
 import { placeAt } from './shop.ts'
@@ -23,12 +25,25 @@ export async function found(git: Git, memory: Memory): Promise<void> {
     if (note.read() === null && (await isRepository(git))) return
     note.write({ isBegun: true })
     const own = git.at(git.cwd, { ...turn.env, GIT_CEILING_DIRECTORIES: path.dirname(git.cwd) })
-    const isChosen = (await own.ask(['config', 'init.defaultBranch'])).code === 0
-    await own.run([...(isChosen ? [] : ['-c', 'init.defaultBranch=main']), 'init', '--quiet'])
-    hideFromGit(git.cwd, '.agent')
-    await commitFirst(await placeAt(own, memory))
+    await patiently({ signal: git.signal, ours: () => locksIn(path.dirname(folder)) }, () => make(own, memory))
     note.drop()
   })
+}
+
+/** Nobody but us has worked with it yet. */
+function locksIn(gitDir: string): string[] {
+  const names = fs.existsSync(gitDir) ? fs.readdirSync(gitDir) : []
+  const refs = path.join(gitDir, 'refs')
+  const below = fs.existsSync(refs) ? fs.readdirSync(refs, { recursive: true, encoding: 'utf8' }) : []
+  const all = [...names.map(name => path.join(gitDir, name)), ...below.map(name => path.join(refs, name))]
+  return all.filter(name => name.endsWith('.lock'))
+}
+
+async function make(git: Git, memory: Memory): Promise<void> {
+  const isChosen = (await git.ask(['config', 'init.defaultBranch'])).code === 0
+  await git.run([...(isChosen ? [] : ['-c', 'init.defaultBranch=main']), 'init', '--quiet'])
+  hideFromGit(git.cwd, '.agent')
+  await commitFirst(await placeAt(git, memory))
 }
 
 async function commitFirst(place: Place): Promise<void> {

@@ -20,16 +20,21 @@ import { patiently } from './locks.ts'
 import { clash, merge } from './bench/merge.ts'
 import { benchIn, refuse } from './notes.ts'
 import { open } from './bench/open.ts'
+import { canonical } from './bench/registry.ts'
 import { rewind } from './bench/rewind.ts'
 import { seal } from './bench/seal.ts'
-import { findShopMeans, placeAt, sharedFolder } from './shop.ts'
+import { findShopMeans, keptRef, placeAt, seenRef, sharedFolder } from './shop.ts'
 import { survey } from './survey.ts'
 
 export interface ShopOptions {
   readonly env?: NodeJS.ProcessEnv
   /** How long one call may take, its waiting included. */
   readonly limit?: Duration
+  /** Bytes; larger files are left out of all that is kept. */
+  readonly largest?: number
 }
+
+const OF_WORKTREE = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'AUTO_MERGE.lock'] as const
 
 /** To check out a large repository on a slow disk takes minutes, and others may be at it. */
 const LIMIT: Duration = 15 * 60_000
@@ -41,18 +46,20 @@ export function gitWorkshop(options: ShopOptions = {}): Workshop {
 class GitWorkshop implements Workshop {
   readonly #env: NodeJS.ProcessEnv
   readonly #limit: Duration
+  readonly #largest: number | undefined
   readonly #memory = new Memory()
   #means: Means | undefined
 
-  constructor({ env = process.env, limit = LIMIT }: ShopOptions) {
+  constructor({ env = process.env, limit = LIMIT, largest }: ShopOptions) {
     this.#env = env
     this.#limit = limit
+    this.#largest = largest
   }
 
   survey(cwd: string): Promise<Surveyed | null> {
     return translating(`looking at ${cwd}`, async () => {
       const git = await this.#git(cwd)
-      return (await isRepository(git)) ? survey(await placeAt(git, this.#memory)) : null
+      return (await isRepository(git)) ? survey(await placeAt(git, this.#memory, this.#largest)) : null
     })
   }
 
@@ -75,7 +82,7 @@ class GitWorkshop implements Workshop {
   }
 
   open(cwd: string, bench: Bench, from: string): Promise<void> {
-    return this.#alone(`opening a worktree for ${bench.branch}`, cwd, bench.branch, place => open(place, bench, from))
+    return this.#alone(`opening a worktree for ${bench.branch}`, cwd, bench, place => open(place, bench, from))
   }
 
   seal(bench: Bench, message: string, apart: readonly string[], base: string): Promise<string> {
@@ -97,7 +104,7 @@ class GitWorkshop implements Workshop {
   }
 
   clear(cwd: string, bench: Bench, into: string): Promise<Cleared> {
-    return this.#alone(`clearing ${bench.branch}`, cwd, bench.branch, place => clear(place, bench, into))
+    return this.#alone(`clearing ${bench.branch}`, cwd, bench, place => clear(place, bench, into))
   }
 
   rewind(bench: Bench, commit: string): Promise<void> {
@@ -110,7 +117,7 @@ class GitWorkshop implements Workshop {
 
   /** In a worktree of ours. */
   #at<T>(doing: string, bench: Bench, work: (place: Place) => Promise<T>): Promise<T> {
-    return this.#alone(doing, bench.path, bench.branch, async place => {
+    return this.#alone(doing, bench.path, bench, async place => {
       const { gitDir, top } = place.repository
       const isOurs = top === fs.realpathSync(bench.path) && benchIn(gitDir).read()?.branch === bench.branch
       if (!isOurs) refuse(doing, `${bench.path} is not a worktree of ours for it`)
@@ -118,14 +125,14 @@ class GitWorkshop implements Workshop {
     })
   }
 
-  /** One at a time in a repository; what stumbles over a lock is begun again. `branch`: nobody else moves it. */
-  #alone<T>(doing: string, cwd: string, branch: string | null, work: (place: Place) => Promise<T>): Promise<T> {
+  /** One at a time in a repository; what stumbles over a lock is begun again. `bench`: nobody else moves its branch. */
+  #alone<T>(doing: string, cwd: string, bench: Bench | null, work: (place: Place) => Promise<T>): Promise<T> {
     return translating(doing, async () => {
       const git = await this.#git(cwd)
-      const { repository } = await placeAt(git, this.#memory)
+      const { repository } = await placeAt(git, this.#memory, this.#largest)
       return alone(sharedFolder(repository), git.signal, async turn => {
-        const place = await placeAt(git.at(cwd, turn.env), this.#memory)
-        const ours = (): string[] => locksOf(place, branch, turn)
+        const place = await placeAt(git.at(cwd, turn.env), this.#memory, this.#largest)
+        const ours = (): string[] => locksOf(place, bench, turn)
         return patiently({ signal: git.signal, ours }, () => work(place))
       })
     })
@@ -134,7 +141,7 @@ class GitWorkshop implements Workshop {
   #beside<T>(cwd: string, work: (place: Place) => Promise<T>): Promise<T> {
     return translating(`looking at ${cwd}`, async () => {
       const git = await this.#git(cwd)
-      const place = await placeAt(git, this.#memory)
+      const place = await placeAt(git, this.#memory, this.#largest)
       return patiently({ signal: git.signal, ours: () => [] }, () => work(place))
     })
   }
@@ -146,12 +153,14 @@ class GitWorkshop implements Workshop {
 }
 
 /** Locks that only we can have left, when they are old. */
-function locksOf({ repository }: Place, branch: string | null, { isHeir }: Turn): string[] {
+function locksOf({ repository }: Place, bench: Bench | null, { isHeir }: Turn): string[] {
   const { gitDir, commonDir } = repository
-  const isOurs = branch !== null && benchIn(gitDir).read()?.branch === branch
+  const isOurs = bench !== null && benchIn(gitDir).read()?.branch === bench.branch
+  const refs =
+    bench === null ? [] : [`refs/heads/${bench.branch}`, keptRef(bench.branch), seenRef(canonical(bench.path))]
   return [
-    ...(isOurs ? ['index.lock', 'HEAD.lock'].map(name => path.join(gitDir, name)) : []),
-    ...(branch === null ? [] : [path.join(commonDir, 'refs', 'heads', `${branch}.lock`)]),
+    ...(isOurs ? OF_WORKTREE.map(name => path.join(gitDir, name)) : []),
+    ...refs.map(ref => path.join(commonDir, `${ref}.lock`)),
     // git holds these for a moment only; a git of ours may have been killed in it.
     ...(isHeir ? ['packed-refs.lock', 'config.lock'].map(name => path.join(commonDir, name)) : []),
   ]

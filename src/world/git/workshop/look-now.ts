@@ -1,5 +1,4 @@
 import { GitFailed } from '../git-failed.ts'
-import { headOf } from '../head.ts'
 import type { Place } from '../place.ts'
 import { deltaOf } from '../save/delta.ts'
 import { type Gathered, gather, treeBefore } from '../save/gather.ts'
@@ -18,7 +17,6 @@ export interface Sight extends Gathered {
 const LARGEST = 50 * 1024 * 1024
 
 const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false } as const
-const wish = { occasion, largest: LARGEST, number: 0 }
 
 /** Takes it into a private index and makes a tree of that. Other repositories in it are noted down by their HEAD. */
 export function lookNow(place: Place): Promise<Sight> {
@@ -37,14 +35,17 @@ export function lookNow(place: Place): Promise<Sight> {
 async function look(place: Place): Promise<Sight> {
   const index = await PrivateIndex.open(place)
   try {
-    const last = index.notes === null ? null : { tree: index.notes.tree, head: await headOf(place) }
+    const last = index.notes === null ? null : { tree: index.notes.tree, head: index.notes.head ?? null }
+    const wish = { occasion, largest: place.largest ?? LARGEST, number: 0 }
     const gathered = await gather(place, index, { wish, before: last, save: onlyHead })
     const { seen, gitlinks } = gathered
     const tree = await indexTree(place, index, gathered)
     const before = treeBefore(place, last, seen)
-    const delta = gathered.written?.delta ?? (await deltaOf(place, before, tree))
-    await syncObjects(place, delta.objects, gathered.isFlushed)
-    index.keep({ tree, gitlinks })
+    // What was seen last time was made durable then.
+    const isSame = tree === last?.tree
+    const delta = isSame ? null : (gathered.written?.delta ?? (await deltaOf(place, before, tree)))
+    if (delta !== null) await syncObjects(place, delta.objects, gathered.isFlushed)
+    index.keep({ tree, gitlinks, head: seen.head })
     return { ...gathered, tree }
   } catch (cause) {
     index.discard()

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { writeDurably } from '../../os/files.ts'
+import type { RawPath } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
 import type { Place } from '../place.ts'
 import { hashOf, sharedFolder } from './shop.ts'
@@ -36,13 +37,20 @@ export function openingOf({ repository }: Place, folder: string): Note<{ from: s
   return new Note(path.join(sharedFolder(repository), `opening-${hashOf(folder)}`))
 }
 
-/** A merge is under way; both are of the moment before it. */
-export function mergingIn({ repository }: Place): Note<{ head: string; tree: string }> {
+/** A merge is under way; all of it is of the moment before. `untaken`: what the tree does not have, because it is too large. */
+export function mergingIn({ repository }: Place): Note<{ head: string; tree: string; untaken?: readonly RawPath[] }> {
   return new Note(path.join(repository.gitDir, 'oneshot', 'merging'))
 }
 
 /** The user's checkout is on its way from one commit to another. */
-export function landingIn({ repository }: Place): Note<{ head: string; target: string }> {
+export interface Landing {
+  readonly head: string
+  readonly target: string
+  /** The branch that goes there with it; null when none is checked out. */
+  readonly ref: string | null
+}
+
+export function landingIn({ repository }: Place): Note<Landing> {
   return new Note(path.join(repository.gitDir, 'oneshot', 'landing'))
 }
 

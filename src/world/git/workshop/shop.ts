@@ -7,7 +7,7 @@ import type { Place } from '../place.ts'
 import type { Repository } from '../repository.ts'
 
 /** Where refs of ours lie that are no checkpoints: not below those, which are searched, pushed and fetched. */
-export const LOOP_REFS = 'refs/oneshot-loop'
+const LOOP_REFS = 'refs/oneshot-loop'
 
 /** What git is to do and not to do, beyond what it is told for checkpoints: these indexes are read by others, too. */
 const SETTINGS: readonly string[] = [
@@ -31,7 +31,7 @@ export async function findShopMeans(env: NodeJS.ProcessEnv): Promise<Means> {
 }
 
 /** A working tree, as one of those that are looked at and worked in. */
-export async function placeAt(git: Git, memory: Memory): Promise<Place> {
+export async function placeAt(git: Git, memory: Memory, largest?: number): Promise<Place> {
   const repository = await memory.repository(git)
   return {
     sessionId: 'workshop',
@@ -42,6 +42,7 @@ export async function placeAt(git: Git, memory: Memory): Promise<Place> {
     path: '',
     memory,
     umask: process.umask(),
+    largest,
   }
 }
 
@@ -53,6 +54,11 @@ export function hashOf(file: string): string {
 /** Keeps what was seen last in a working tree. */
 export function seenRef(top: string): string {
   return `${LOOP_REFS}/seen/${hashOf(top)}`
+}
+
+/** Keeps what was on a branch before it went back. One name, because a branch may lie below where another one was. */
+export function keptRef(branch: string): string {
+  return `${LOOP_REFS}/kept/${branch.replaceAll('/', '+')}`
 }
 
 /** What is ours in a working tree's own git folder; it goes with it. */
@@ -67,11 +73,15 @@ export function sharedFolder({ commonDir }: Repository): string {
 
 /** The commit that a name stands for, a branch before anything else; null when there is none. */
 export async function commitAt(git: Git, name: string): Promise<string | null> {
-  for (const full of [`refs/heads/${name}`, name]) {
-    const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', '--end-of-options', `${full}^{commit}`])
-    if (code === 0) return stdout.toString().trim()
-  }
-  return null
+  const [branch = null, other = null] = await objectsAt(git, [`refs/heads/${name}^{commit}`, `${name}^{commit}`])
+  return branch ?? other
+}
+
+/** The objects that these names stand for, asked for at once; null for each that is not there. */
+export async function objectsAt(git: Git, names: readonly string[]): Promise<(string | null)[]> {
+  const input = names.map(name => `${name.replaceAll('\n', ' ')}\n`).join('')
+  const said = await git.line(['cat-file', '--batch-check=%(objectname)'], { input })
+  return said.split('\n').map(line => (/^[0-9a-f]{40,64}$/.test(line) ? line : null))
 }
 
 /** Whether one commit is in the history of another. */

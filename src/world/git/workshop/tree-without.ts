@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { bytesOf, type RawPath, rawPath } from '../../../lib/raw-path.ts'
 import { NO_INDEX } from '../git.ts'
+import { GitFailed } from '../git-failed.ts'
 import type { Place } from '../place.ts'
 
 /** A path that is different in two trees. */
@@ -41,11 +42,17 @@ export async function treeWithout(place: Place, tree: string, entries: readonly 
     [...lines.filter(line => line.startsWith('0 ')), ...lines.filter(line => !line.startsWith('0 '))].join(''),
   )
   return withIndex(place, async index => {
-    await git.run(['read-tree', tree], { index })
-    await git.run(['update-index', '-z', '--index-info'], { index, input })
-    return git.line(['write-tree'], { index })
+    const answer = await git.script(REPLACE, [tree], { index, input })
+    if (answer.code !== 0) throw new GitFailed('update-index', answer)
+    return answer.stdout.toString().trim()
   })
 }
+
+const REPLACE = `
+git read-tree "$1" </dev/null || exit
+git update-index -z --index-info || exit
+git write-tree
+`
 
 /** An index of its own for one purpose. */
 export async function withIndex<T>({ folder }: Place, work: (index: string) => Promise<T>): Promise<T> {

@@ -2,39 +2,42 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { below, shown } from '../../../../lib/raw-path.ts'
 import type { Bench, Cleared } from '../../../../ports/workshop.ts'
-import { headOf } from '../../head.ts'
+import { GitFailed } from '../../git-failed.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
 import { UPDATE_REF } from '../../ref.ts'
 import { underWay } from '../../under-way.ts'
 import { goneOf, sweepGone } from './gone.ts'
+import { letGo } from './kept.ts'
 import { lookNow } from '../look-now.ts'
 import { benchIn, refuse } from '../notes.ts'
 import { removeHalfMade } from './open.ts'
 import { canonical, holderOf, type Registered, registeredAt } from './registry.ts'
-import { commitAt, isIn, placeAt, seenRef } from '../shop.ts'
+import { isIn, objectsAt, placeAt, seenRef } from '../shop.ts'
 
 /** Removes a worktree and its branch, unless something would be lost by it. */
 export async function clear(place: Place, bench: Bench, into: string): Promise<Cleared> {
   const folder = canonical(bench.path)
   sweepGone(folder)
   await removeHalfMade(place, bench)
-  const target = (await commitAt(place.git, into)) ?? refuse(`clearing ${bench.branch}`, `there is no commit ${into}`)
+  const ref = `refs/heads/${bench.branch}`
+  const names = [`refs/heads/${into}^{commit}`, `${into}^{commit}`, ref]
+  const [branch = null, other = null, tip = null] = await objectsAt(place.git, names)
+  const target = branch ?? other ?? refuse(`clearing ${bench.branch}`, `there is no commit ${into}`)
   const known = registeredAt(place.repository, folder)
   const reason =
-    (await objectionOfBranch(place, { ...bench, path: folder }, target)) ??
-    (await objectionOfTree(place, known, folder, target))
+    (tip === null ? null : await objectionOfBranch(place, { ...bench, path: folder }, target)) ??
+    (await objectionOfTree(place, known, folder, { target, tip }))
   if (reason !== null) return { kind: 'kept', reason }
   if (known !== null) await removeTree(place, known)
-  await removeBranch(place, bench.branch)
-  await place.git.run([...UPDATE_REF, '-d', seenRef(folder)])
+  await removeRefs(place, bench.branch, [ref, tip ?? '', seenRef(folder)])
+  await letGo(place, bench.branch, target)
   return { kind: 'gone' }
 }
 
 async function objectionOfBranch({ git }: Place, bench: Bench, target: string): Promise<string | null> {
   const { branch } = bench
   const ref = `refs/heads/${branch}`
-  if ((await git.ask(['rev-parse', '--verify', '--quiet', ref])).code !== 0) return null
   if (!(await isIn(git, ref, target))) {
     const count = await git.line(['rev-list', '--count', ref, `^${target}`])
     return `${branch} has ${count === '1' ? 'a commit that is' : `${count} commits that are`} nowhere else`
@@ -54,23 +57,24 @@ async function objectionOfTree(
   outer: Place,
   known: Registered | null,
   folder: string,
-  target: string,
+  { target, tip }: { target: string; tip: string | null },
 ): Promise<string | null> {
   if (lstat(folder) === undefined) return null
   if (known === null || lstat(path.join(folder, '.git')) === undefined) return `${folder} is not a worktree`
   if (known.lock !== null) return `${folder} is locked: ${known.lock.trim() || 'no reason is given'}`
   if (benchIn(known.gitDir).read() === null) return `${folder} is not a worktree of ours`
-  const place = await placeAt(outer.git.at(folder), outer.memory)
+  const place = await placeAt(outer.git.at(folder), outer.memory, outer.largest)
   const doing = underWay(place.repository.gitDir)
   if (doing !== null) return `${doing} is under way in ${folder}`
-  const head = await headOf(place)
-  if (head === null || !(await isIn(place.git, head, target)))
+  const [head = null, whole = null] = await objectsAt(place.git, ['HEAD^{commit}', 'HEAD^{tree}'])
+  // The branch is in it already, or we would not be here.
+  if (head === null || whole === null || (head !== tip && !(await isIn(place.git, head, target))))
     return `HEAD of ${folder} has commits that are nowhere else`
-  return objectionOfFiles(place, head)
+  return objectionOfFiles(place, head, whole)
 }
 
 /** What is neither committed nor ignored; what is only staged; what is another repository, with a history of its own. */
-async function objectionOfFiles(place: Place, head: string): Promise<string | null> {
+async function objectionOfFiles(place: Place, head: string, whole: string): Promise<string | null> {
   const { git, repository } = place
   const { top } = repository
   const { tree, leftOut, gitlinks, seen } = await lookNow(place)
@@ -80,7 +84,7 @@ async function objectionOfFiles(place: Place, head: string): Promise<string | nu
   const nested = inside.find(one => lstat(Buffer.concat([below(top, one), Buffer.from('/.git')])) !== undefined)
   if (nested !== undefined) return `${shown(nested)} in ${top} is a repository of its own`
   const staged = await git.ask(['diff-index', '--cached', '--quiet', head, '--'])
-  if (tree === (await git.line(['rev-parse', `${head}^{tree}`])) && staged.code === 0) return null
+  if (tree === whole && staged.code === 0) return null
   return `${top} has changes that are not committed`
 }
 
@@ -92,13 +96,15 @@ async function removeTree({ git }: Place, { path: folder, gitDir }: Registered):
   sweepGone(folder)
 }
 
-async function removeBranch({ git, repository }: Place, branch: string): Promise<void> {
-  const ref = `refs/heads/${branch}`
-  const { code, stdout } = await git.ask(['rev-parse', '--verify', '--quiet', ref])
-  if (code !== 0) return
-  await git.run([...UPDATE_REF, '-d', ref, stdout.toString().trim()])
-  const settings = await git.ask(['config', '--local', '--get-regexp', `^branch\\.`])
-  const isTold = settings.stdout.toString().includes(`branch.${branch}.`)
+/** `refs`: the branch, where it is, or nothing when it is gone, and what was seen of its worktree. */
+async function removeRefs(
+  { git, repository }: Place,
+  branch: string,
+  refs: readonly [ref: string, tip: string, seen: string],
+): Promise<void> {
+  const answer = await git.script(REMOVE, refs)
+  if (answer.code !== 0) throw new GitFailed('update-ref', answer)
+  const isTold = answer.stdout.toString().includes(`branch.${branch}.`)
   // Somebody who holds the lock of the settings keeps us from tidying, which is no harm.
   if (isTold)
     await git.ask([
@@ -109,3 +115,11 @@ async function removeBranch({ git, repository }: Place, branch: string): Promise
       `branch.${branch}`,
     ])
 }
+
+/** Answers what the settings say of branches. */
+const REMOVE = `
+[ -z "$2" ] || git ${UPDATE_REF.join(' ')} -d "$1" "$2" || exit
+git ${UPDATE_REF.join(' ')} -d "$3" || exit
+git config --local --get-regexp '^branch[.]'
+:
+`

@@ -1,32 +1,37 @@
-import { headOf } from '../../head.ts'
-import { identityIn } from '../../identity.ts'
+import { GitFailed } from '../../git-failed.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
 import path from 'node:path'
+import { commitOn } from './commit-on.ts'
 import { settle } from './merge.ts'
 import { refuse } from '../notes.ts'
+import { objectsAt } from '../shop.ts'
 import { withIndex } from '../tree-without.ts'
 
 /** Commits some paths and nothing else, whatever is staged; answers where HEAD is then. Those that git ignores are not committed. */
 export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<string> {
   await settle(place)
   const { git } = place
-  const head = (await headOf(place)) ?? refuse('committing', 'there is no commit to follow')
+  const [head = null, whole] = await objectsAt(git, ['HEAD^{commit}', 'HEAD^{tree}'])
+  if (head === null) return refuse('committing', 'there is no commit to follow')
   const known = await knownOf(place, head, paths)
   if (known.length === 0) return head
   const tree = await withIndex(place, async index => {
-    await git.run(['read-tree', head], { index })
-    await git.run(['add', '--all', '--force', '--', ...known], { index })
-    return git.line(['write-tree'], { index })
+    const answer = await git.script(TAKE, [head, ...known], { index })
+    if (answer.code !== 0) throw new GitFailed('add', answer)
+    return answer.stdout.toString().trim()
   })
-  if (tree !== (await git.line(['rev-parse', `${head}^{tree}`]))) {
-    const env = await identityIn(git)
-    const commit = await git.line(['commit-tree', tree, '-p', head], { input: message, env })
-    await git.run(['update-ref', '-m', `commit: ${message.split('\n')[0]}`, 'HEAD', commit, head], { env })
-  }
-  await git.run(['reset', '--quiet', 'HEAD', '--', ...known])
-  return git.line(['rev-parse', 'HEAD'])
+  const commit = tree === whole ? head : await commitOn(place, { tree, parents: [head], message })
+  await git.run(['reset', '--quiet', commit, '--', ...known])
+  return commit
 }
+
+const TAKE = `
+git read-tree "$1" || exit
+shift
+git add --all --force -- "$@" || exit
+git write-tree
+`
 
 /** Those that there are, here or in the last commit. */
 async function knownOf({ git, repository }: Place, head: string, paths: readonly string[]): Promise<string[]> {

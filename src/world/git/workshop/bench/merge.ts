@@ -10,7 +10,8 @@ import type { Place } from '../../place.ts'
 import { underWay } from '../../under-way.ts'
 import { lookNow } from '../look-now.ts'
 import { mergingIn, refuse } from '../notes.ts'
-import { commitAt, isIn } from '../shop.ts'
+import { commitAt, isIn, objectsAt } from '../shop.ts'
+import { assertSpared, sweep } from './sweep.ts'
 
 /** Merges as a commit of its own, or leaves everything as it was. */
 export async function merge(place: Place, branch: string, message: string): Promise<Merged> {
@@ -22,7 +23,7 @@ export async function merge(place: Place, branch: string, message: string): Prom
   const answer = await tryMerge(place, { branch, head, how: ['--cleanup=verbatim', '-m', message] })
   if (answer.code === 0) {
     mergingIn(place).drop()
-    return { kind: 'merged', commit: (await headOf(place)) ?? head }
+    return { kind: 'merged', commit: answer.stdout.toString().trim() }
   }
   const files = await unmergedIn(git)
   await settle(place)
@@ -55,7 +56,8 @@ export async function settle(place: Place): Promise<void> {
   if (begun === null) return
   if ((await headOf(place)) === begun.head) {
     await git.run(['reset', '--quiet', '--hard', begun.head])
-    await git.run(['clean', '--quiet', '-f', '-d'])
+    const untaken = new Set(begun.untaken ?? [])
+    await sweep(place, file => !untaken.has(file))
     await git.run(['read-tree', '--reset', '-u', begun.tree])
   }
   await git.run(['reset', '--quiet', '--mixed'])
@@ -84,12 +86,19 @@ async function tryMerge(
   { branch, head, how }: { branch: string; head: string; how: readonly string[] },
 ): Promise<Answer> {
   const { git } = place
-  const { tree } = await lookNow(place)
-  mergingIn(place).write({ head, tree })
-  const isBranch = (await git.ask(['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])).code === 0
-  const name = isBranch ? `heads/${branch}` : branch
-  return git.ask(['merge', ...QUIETLY, ...how, name], { env: await identityIn(git) })
+  const sight = await lookNow(place)
+  await assertSpared(place, sight, { target: null, doing: `merging ${branch}` })
+  mergingIn(place).write({ head, tree: sight.tree, untaken: sight.untaken })
+  const [isBranch = null] = await objectsAt(git, [`refs/heads/${branch}`])
+  const name = isBranch === null ? branch : `heads/${branch}`
+  return git.script(MERGE, [...QUIETLY, ...how, name], { env: await identityIn(git) })
 }
+
+/** Answers where HEAD is then. */
+const MERGE = `
+git merge "$@" >/dev/null || exit
+git rev-parse HEAD
+`
 
 /** The files of a merge that nobody has resolved yet. */
 export async function unmergedIn(git: Git): Promise<string[]> {

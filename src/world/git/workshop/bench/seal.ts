@@ -2,11 +2,11 @@ import fs from 'node:fs'
 import { below, joinRaw, type RawPath, shown } from '../../../../lib/raw-path.ts'
 import type { Bench } from '../../../../ports/workshop.ts'
 import { headOf } from '../../head.ts'
-import { identityIn } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { underWay } from '../../under-way.ts'
 import { asideOf, isView } from '../aside.ts'
 import { lookNow } from '../look-now.ts'
+import { commitOn } from './commit-on.ts'
 import { settle } from './merge.ts'
 import { refuse } from '../notes.ts'
 import { commitAt, isIn } from '../shop.ts'
@@ -25,8 +25,8 @@ export async function seal(place: Place, { bench, message, apart, base }: Seal):
   await settle(place)
   const merged = await mergeHeadOf(place, doing)
   await returnToBranch(place, bench, doing)
-  const found = (await lookNow(place)).tree
-  const head = (await headOf(place)) ?? refuse(doing, 'its branch has no commit')
+  const { seen, tree: found } = await lookNow(place)
+  const head = seen.head ?? refuse(doing, 'its branch has no commit')
   if (merged !== null) await assertResolved(place, [head, merged], found, doing)
   const aside = await asideChanges(place, { head, tree: found, apart, base, doing })
   const strays = merged === null ? await strayRepositories(place, head, found) : []
@@ -100,15 +100,11 @@ async function strayRepositories(place: Place, head: string, tree: string): Prom
 }
 
 async function commitTree(
-  { git }: Place,
+  place: Place,
   { tree, head, merged, message }: { tree: string; head: string; merged: string | null; message: string },
 ): Promise<string> {
-  if (merged === null && tree === (await git.line(['rev-parse', `${head}^{tree}`]))) return head
-  const parents = [head, ...(merged === null ? [] : [merged])].flatMap(parent => ['-p', parent])
-  const env = await identityIn(git)
-  const commit = await git.line(['commit-tree', tree, ...parents], { input: message, env })
-  await git.run(['update-ref', '-m', `commit: ${message.split('\n')[0]}`, 'HEAD', commit, head], { env })
-  return commit
+  if (merged === null && tree === (await place.git.line(['rev-parse', `${head}^{tree}`]))) return head
+  return commitOn(place, { tree, parents: [head, ...(merged === null ? [] : [merged])], message })
 }
 
 /** Files as they are in the commit now; those that it does not have go. Views of sessions are nobody's work, and stay. */

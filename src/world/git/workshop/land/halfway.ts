@@ -6,10 +6,10 @@ import { headOf } from '../../head.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
 import { lookNow } from '../look-now.ts'
-import { landingIn, refuse } from '../notes.ts'
+import { type Landing, landingIn, refuse } from '../notes.ts'
 import { changesOf, type Entry } from '../tree-without.ts'
 
-/** Milliseconds after which a lock on the index, made while we were at it, is taken for that of our git, which is gone. */
+/** Milliseconds after which a lock, made while we were at it, is taken for that of our git, which is gone. */
 const STALE = 5_000
 const LOOK_AGAIN = 50
 
@@ -21,13 +21,14 @@ export async function takeBack(place: Place, doing: string): Promise<void> {
   const note = landingIn(place)
   const begun = note.read()
   if (begun === null) return
-  if ((await headOf(place)) === begun.head) await undo(place, begun, doing)
+  const isMoved = (await headOf(place)) !== begun.head
+  await removeOwnLocks(place, begun, isMoved)
+  if (!isMoved) await undo(place, begun, doing)
   note.drop()
 }
 
-async function undo(place: Place, { head, target }: { head: string; target: string }, doing: string): Promise<void> {
+async function undo(place: Place, { head, target }: Landing, doing: string): Promise<void> {
   const { git, repository } = place
-  await removeOwnLock(place)
   const moving = await changesOf(place, head, target)
   const { tree } = await lookNow(place)
   const changed = new Map((await changesOf(place, head, tree)).map(entry => [entry.path, entry.after]))
@@ -67,15 +68,26 @@ async function isPiece({ git, repository }: Place, { path: file, after }: Entry)
   return whole.subarray(0, found.length).equals(found)
 }
 
-async function removeOwnLock(place: Place): Promise<void> {
-  const { gitDir } = place.repository
-  const lock = path.join(gitDir, 'index.lock')
-  const begun = lstat(landingIn(place).file)?.mtimeMs ?? 0
+/**
+ * git writes the index before it moves HEAD, and lets go of HEAD and the branch after that. Nobody else will take away what it
+ * has left: until then neither we nor the user can commit anything.
+ */
+async function removeOwnLocks(place: Place, { ref }: Landing, isMoved: boolean): Promise<void> {
+  const { gitDir, commonDir } = place.repository
+  const since = lstat(landingIn(place).file)?.mtimeMs ?? 0
+  const names = ['HEAD.lock', 'ORIG_HEAD.lock', ...(isMoved ? [] : ['index.lock'])]
+  const locks = names.map(name => path.join(gitDir, name))
+  for (const lock of ref === null ? locks : [...locks, path.join(commonDir, `${ref}.lock`)]) {
+    await removeOwn(lock, since, place.git.signal)
+  }
+}
+
+async function removeOwn(lock: string, since: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     const stat = lstat(lock)
     if (stat === undefined) return
-    if (stat.mtimeMs < begun) return // The user's, from before: git says so.
+    if (stat.mtimeMs < since) return // The user's, from before: git says so.
     if (Date.now() - stat.mtimeMs > STALE) return fs.rmSync(lock, { force: true })
-    await pause(LOOK_AGAIN, undefined, { signal: place.git.signal })
+    await pause(LOOK_AGAIN, undefined, { signal })
   }
 }

@@ -29,12 +29,12 @@ export async function land(place: Place, branch: string, message: string): Promi
   const what = underWay(repository.gitDir)
   if (what !== null) refuse(doing, `${what} is under way: end it first`)
   const isForward = await isIn(git, head, theirs)
-  const isDetached = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).code !== 0
-  if (isDetached && !isForward)
+  const ref = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() || null
+  if (ref === null && !isForward)
     refuse(doing, 'no branch is checked out, and what is checked out would have to be merged')
   const target = isForward ? theirs : await mergeBeside(place, { head, theirs, message, doing })
   await assertWayFree(place, head, target, doing)
-  landingIn(place).write({ head, target })
+  landingIn(place).write({ head, target, ref })
   await git.run(['merge', '--quiet', '--no-stat', '--ff-only', '--no-verify-signatures', target])
   landingIn(place).drop()
   return { commit: target, isForward }
