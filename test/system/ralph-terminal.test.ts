@@ -77,7 +77,7 @@ describe('at a terminal', () => {
     await terminal.shows('1 of 2 done · 1 working')
     fs.writeFileSync(gate, '')
     const screen = await terminal.shows('code=0')
-    expect(screen).toContain('✔ done ralph-prd: 2 of 2 tasks done and proven')
+    expect(screen).toContain('✔ done ralph-prd: 2 of 2 tasks done, as git shows')
     expect(screen).toContain('next  oneshot ralph land ralph-prd')
     expect(screen.match(/2 of 2 done/g)).toHaveLength(1)
   })
@@ -86,7 +86,7 @@ describe('at a terminal', () => {
 describe('an idea at a terminal', () => {
   const PLANNER = `prompt=$(cat)
 case $prompt in
-'Plan a piece'*) echo planning hard; printf -- '- [ ] one\\n- [ ] two (after 1)\\n' > PRD.md ;;
+'Plan: '*) echo planning hard; printf -- '- [ ] one\\n- [ ] two (after 1)\\n' > PRD.md ;;
 *) echo done >> "$(printf '%s' "$prompt" | head -1 | tr -dc a-z0-9).txt" ;;
 esac`
   beforeEach(() => {
