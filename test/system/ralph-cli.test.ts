@@ -124,6 +124,33 @@ describe('is refused, and nothing is begun:', () => {
   })
 })
 
+it('one list has one loop, and loops of the same name get a number in other places', async () => {
+  await project('make it [slow a.txt]')
+  const loop = await begin()
+  await workers(loop, 1)
+  for (const args of [
+    ['ralph', '--agent', 'codex', '--name', 'other'],
+    ['ralph', 'PRD.md', '--agent', 'codex'],
+  ])
+    expect(await house.oneshot(...args)).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(
+        /error: ralph-prd is at work on PRD.md here\nhint: oneshot ralph status ralph-prd, or oneshot stop ralph-prd\n$/,
+      ),
+    })
+  write('- [ ] make it [slow b.txt]\n', 'OTHER.md')
+  expect(await house.oneshot('ralph', 'OTHER.md', '--agent', 'codex', '--name', 'prd')).toMatchObject({ code: 6 })
+  fs.mkdirSync(house.path('sub'))
+  write('- [ ] make it [slow c.txt]\n', 'sub/PRD.md')
+  const beside = await begin('--cwd', house.path('sub'))
+  expect(beside).toMatchObject({ name: 'ralph-prd-2', task: 'prd-2' })
+  expect((await workers(beside, 1)).map(({ name }) => name)).toEqual(['codex-prd-2-1-1'])
+  expect(await house.oneshot('tasks', 'prd', 'add', 'more')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('its tasks are those of PRD.md'),
+  })
+})
+
 it('what it will do is told before it begins', async () => {
   await project('make it [good a.txt]', 'make it [good b.txt]')
   write('test:\n\ttrue\n', 'Makefile')

@@ -40,6 +40,7 @@ export function loopRequest(asked: RunRequest, line: Line, config: Config, plan:
     argv: [JSON.stringify(loopSpec(asked, line, config, plan))],
     prompt,
     ...(name !== undefined && { name }),
+    ...(name !== undefined && asked.name === undefined && { isNameMadeUp: true }),
     cwd,
     env,
     mode: 'headless',
