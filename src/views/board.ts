@@ -26,7 +26,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     agent: spec.worker.agent,
     parallel: spec.parallel,
     width: loop.width,
-    iterations: loop.iterations,
+    iterations: loop.iterations - (spec.maxIterations === null ? 0 : loop.waived),
     maxIterations: spec.maxIterations,
     branch: loop.branch,
     landedAt: loop.landedAt === null ? null : iso(loop.landedAt),
@@ -37,7 +37,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     secondsLeft: isAtIt ? inSeconds(timeLeft(loop, now)) : null,
     tasks,
     notes: loop.halt === null ? loop.notes : [...loop.notes, `no other task is begun: ${loop.halt}`],
-    next: nextStep(loop, session, tasks),
+    ...nextSteps(loop, session),
   }
 }
 
@@ -70,7 +70,7 @@ function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Inst
     evidence:
       state === 'paused' ? `it was ${PAUSED[stand.name] ?? 'at work'}, and goes on there` : evidenceOf(task, loop),
     session: tries.at(-1)?.session ?? null,
-    branch: place?.branch ?? null,
+    branch: task.isCleared ? null : (place?.branch ?? null),
     costUsd: spent.usd,
     seconds: Math.round(worked / 1000),
     after: loop.tasks.filter(other => item.after.includes(other.item.key)).map(other => other.item.label),
@@ -136,12 +136,18 @@ function spentOn({ tasks, plan }: Loop): SessionView['spent'] {
 }
 
 /** What a person does next, if anything. */
-function nextStep(loop: Loop, session: SessionView, tasks: readonly LoopTaskView[]): string | null {
-  const { name } = session
-  if (isResumable(session)) return `oneshot resume ${name}`
-  if (session.phase !== 'ended') return `oneshot attach ${name}`
-  const isMerged = loop.branch !== null && tasks.some(({ state, tries }) => state === 'done' && tries > 0)
-  return isMerged && loop.landedAt === null ? `oneshot ralph land ${name}` : null
+function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'also'> {
+  const { name, phase } = session
+  const landing = hasToLand(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
+  if (isResumable(session)) return { next: `oneshot resume ${name}`, also: landing }
+  return { next: phase === 'ended' ? landing : `oneshot attach ${name}`, also: null }
+}
+
+/** Something was merged since it last landed. */
+function hasToLand({ branch, tasks, landedAt }: Loop): boolean {
+  const isNew = ({ stand, tries }: LoopTask): boolean =>
+    stand.name === 'done' && tries.length > 0 && (landedAt === null || stand.at > landedAt)
+  return branch !== null && tasks.some(isNew)
 }
 
 function inSeconds(duration: number | null): number | null {

@@ -203,6 +203,12 @@ describe('while a loop works', () => {
     expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
     expect(await git('branch', '--format', '%(refname:short)')).toBe('main')
     expect(await boardOf('prd')).toMatchObject({ next: null, landedAt: expect.any(String) })
+    await expectRefusal(house, ['ralph', 'land'], {
+      exit: 6,
+      code: 'cannot-land',
+      says: 'ralph-prd has landed already',
+      hint: 'git log',
+    })
     await house.ok('clean', 'ralph-prd')
     expect(await house.list()).toEqual([])
   })
@@ -221,10 +227,19 @@ describe('while a loop works', () => {
     await house.ok('stop', 'prd')
     const nothing = { exit: 6, code: 'cannot-land', hint: 'oneshot ralph status ralph-prd' } as const
     await expectRefusal(house, ['ralph', 'land', 'prd'], { ...nothing, says: 'has merged nothing so far' })
-    fs.writeFileSync(gate, '')
-    await house.ended((await begin('--name', 'here')).name)
+    const beside = await begin('--name', 'here')
     const here = { exit: 6, code: 'cannot-land', says: 'works right here', hint: 'git log' } as const
+    await workers(beside, 1)
     await expectRefusal(house, ['ralph', 'land', 'here'], here)
+    fs.writeFileSync(gate, '')
+    await house.ended(beside.name)
+    await expectRefusal(house, ['ralph', 'land', 'here'], here)
+    await expectRefusal(house, ['resume', 'here'], {
+      exit: 6,
+      code: 'session-done',
+      says: 'ralph-here is done',
+      hint: 'add a box to PRD.md, then: oneshot ralph',
+    })
   })
 })
 
@@ -240,6 +255,12 @@ it('what is in the way of a landing is told, and nothing is changed', async () =
   } as const
   await expectRefusal(house, ['ralph', 'land'], refused)
   fs.rmSync(house.path('a.txt'))
+  const branch = await git('branch', '--list', 'oneshot/*', '--format', '%(refname:short)')
+  const tip = await git('rev-parse', branch)
+  await git('update-ref', '-d', `refs/heads/${branch}`)
+  const gone = { exit: 6, code: 'cannot-land', says: `the branch ${branch} of ralph-prd is gone` } as const
+  await expectRefusal(house, ['ralph', 'land'], { ...gone, hint: `git branch ${branch} ${tip.slice(0, 10)}` })
+  await git('branch', branch, tip)
   expect(await house.json('ralph', 'land')).toMatchObject({
     into: 'main',
     isForward: true,
