@@ -178,7 +178,13 @@ describe('a command that is to be proven', () => {
     await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')
     expect(await house.status('wrong')).toMatchObject({
       outcome: 'failed',
-      reason: 'exit code 0, but grep -q a a fails',
+      reason: 'exit code 0, but grep -q a a fails; oneshot verify command-wrong runs it again and shows what it says',
+    })
+    await ended('quoted', 'true', '--verify', 'echo bad thing; exit 4')
+    expect((await house.status('quoted')).reason).toContain('exit code 0, but “echo bad thing; exit 4” fails; ')
+    expect(await house.oneshot('verify', 'quoted')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('│ bad thing'),
     })
   })
 
