@@ -4,6 +4,7 @@ import type { SessionView } from '../api/contract/session-view.ts'
 import { isReady, wantedOf } from '../core/loop/choose.ts'
 import type { Loop, LoopTask } from '../core/loop/loop.ts'
 import { add, NOTHING_SPENT } from '../core/spending.ts'
+import { commandLine } from '../lib/quote.ts'
 import { type Instant, iso } from '../lib/time.ts'
 import { timeLeft, workedOn } from './time-left.ts'
 import { isResumable } from './way-on.ts'
@@ -140,7 +141,13 @@ function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'a
   const { name, phase } = session
   const landing = hasToLand(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
   if (isResumable(session)) return { next: `oneshot resume ${name}`, also: landing }
+  if (phase === 'ended' && isPlanOnly(loop))
+    return { next: commandLine(['oneshot', 'ralph', ...(loop.spec.list === null ? [] : [loop.spec.list])]), also: null }
   return { next: phase === 'ended' ? landing : `oneshot attach ${name}`, also: null }
+}
+
+function isPlanOnly({ stage, spec }: Loop): boolean {
+  return stage.name === 'ended' && stage.ending.kind === 'planned' && spec.plan === 'only'
 }
 
 /** Something was merged since it last landed. */

@@ -11,14 +11,14 @@ export function apartOf(home: Home, session: SessionView): (WorkShown & { readon
   const loop = isLoop(session) ? readLoop(home, session.id) : undefined
   if (loop === undefined || loop.spec.parallel === null) return null
   const isApart = loop.landedAt === null
-  const where = loop.branch === null ? [] : [whereabouts(loop.branch, isApart, session.name)]
+  const where = loop.branch === null ? [] : [whereabouts(loop.branch, loop, session.name)]
   return { work: mergedWork(loop), remarks: where, isApart }
 }
 
-function whereabouts(branch: string, isApart: boolean, name: string): string {
-  return isApart
-    ? `it is on ${branch}, where each task was checked as it was merged; oneshot ralph land ${name} brings it here`
-    : `it has landed from ${branch}`
+function whereabouts(branch: string, { spec, landedAt }: Loop, name: string): string {
+  if (landedAt !== null) return `it has landed from ${branch}`
+  const check = spec.check === null ? '' : ', where the check was run as each task was merged'
+  return `it is on ${branch}${check}; oneshot ralph land ${name} brings it here`
 }
 
 /** What was seen of each task that is done, in one. */

@@ -83,6 +83,7 @@ describe('is refused, and nothing is begun:', () => {
     [['--land'], '--land is for worktrees', 'add --parallel'],
     [['--watch'], '--watch does nothing for ralph', 'oneshot ralph status --watch'],
     [['PRD.md', '--prd', 'PRD.md'], 'there are two lists', 'give one of them'],
+    [['stauts'], 'there is no file stauts', 'did you mean oneshot ralph status?'],
     [['stop'], 'ralph has no action stop', 'oneshot stop'],
     [['status', '--land', '--parallel'], '--parallel does nothing for ralph status', 'leave it out'],
     [['--agent', 'claud'], 'there is no agent "claud"', 'did you mean --agent claude?'],
@@ -95,15 +96,25 @@ describe('is refused, and nothing is begun:', () => {
   it('a board or a landing where there is no loop', async () => {
     const none = {
       exit: 3,
-      code: 'no-session',
-      says: 'there is no session in this directory',
-      hint: 'oneshot run',
+      code: 'no-loop',
+      says: 'there is no loop in this directory',
+      hint: 'oneshot ralph',
     } as const
     await expectRefusal(house, ['ralph', 'status'], none)
+    await expectRefusal(house, ['ralph', 'land'], none)
     await house.run('--headless', '--name', 'plain', '--', 'true')
     const refused = { exit: 3, code: 'no-loop', hint: 'oneshot ralph PRD.md' } as const
     await expectRefusal(house, ['ralph', 'status'], { ...refused, says: 'there is no loop in this directory' })
     await expectRefusal(house, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is no loop' })
+  })
+
+  it('a list that is broken, and an idea of nothing', async () => {
+    await project('one')
+    write('tasks: [\n', 'bad.yaml')
+    const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'put that right' } as const
+    await expectRefusal(house, ['ralph', 'bad.yaml'], refused)
+    const empty = { exit: 2, code: 'prompt-empty', says: 'is empty', hint: 'oneshot build "' } as const
+    await expectRefusal(house, ['build', ''], empty)
   })
 
   it('an idea where there is a plan already', async () => {
@@ -255,6 +266,11 @@ it('what is in the way of a landing is told, and nothing is changed', async () =
   } as const
   await expectRefusal(house, ['ralph', 'land'], refused)
   fs.rmSync(house.path('a.txt'))
+  expect(await house.json('verify')).toMatchObject({
+    verdict: 'proven',
+    work: { names: ['a.txt'] },
+    remarks: [expect.stringContaining('oneshot ralph land ralph-prd')],
+  })
   const branch = await git('branch', '--list', 'oneshot/*', '--format', '%(refname:short)')
   const tip = await git('rev-parse', branch)
   await git('update-ref', '-d', `refs/heads/${branch}`)

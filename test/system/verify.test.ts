@@ -172,6 +172,14 @@ describe('a command that is to be proven', () => {
     expect((await house.status('complains')).reason).toContain('its output tells of a failure')
   })
 
+  it('is refused at once where there is no git to show it', async () => {
+    const bare = house.path('..', 'bare')
+    fs.mkdirSync(bare)
+    const args = ['run', '--cwd', bare, '--verify-git', '--headless', '--', 'true']
+    const refused = { exit: 3, code: 'no-repository', says: 'is not in a git repository', hint: 'git init' } as const
+    await expectRefusal(house, args, refused)
+  })
+
   it('is done only when its check passes', async () => {
     await ended('right', 'echo a >a', '--verify', 'grep -q a a')
     expect(await house.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })

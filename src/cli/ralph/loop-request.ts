@@ -44,7 +44,7 @@ export function loopRequest(asked: RunRequest, line: Line, config: Config, plan:
     cwd,
     env,
     mode: 'headless',
-    maxTime: line.value(OPTIONS.maxTime) ?? null,
+    maxTime: line.value(OPTIONS.wholeTime) ?? null,
     restart: RESTART,
     limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
     ...(absence !== undefined && { patience: { absence } }),
