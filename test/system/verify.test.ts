@@ -190,6 +190,8 @@ describe('a command that is to be proven', () => {
     })
     await ended('quoted', 'true', '--verify', 'echo bad thing; exit 4')
     expect((await house.status('quoted')).reason).toContain('exit code 0, but “echo bad thing; exit 4” fails; ')
+    expect(await house.ok('status', 'quoted')).toContain('\n  │ bad thing\n')
+    expect((await house.oneshot('follow', 'quoted')).stderr).toContain('  │ bad thing')
     expect(await house.oneshot('verify', 'quoted')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('│ bad thing'),
