@@ -14,7 +14,9 @@ export function judgeWork(session: In<'stopping'>, { at, shown }: SignalOf<'work
   const said = session.lastWord?.text ?? null
   const { verdict, reasons } = prove({ state: 'done', reason: next.reason, said, ...shown })
   if (verdict === 'proven') return end(session, at, { ...next, reason: [next.reason, ...reasons].join(', ') })
-  const reason = `${next.reason}, but ${reasons.join('; ')}`
+  const where =
+    shown.checked?.kind === 'failed' ? `; oneshot verify ${session.spec.name} runs it again and shows what it says` : ''
+  const reason = `${next.reason}, but ${reasons.join('; ')}${where}`
   return end(session, at, { outcome: 'failed', reason, trouble: 'unproven' })
 }
 

@@ -40,6 +40,7 @@ it.each<[string, Partial<Grounds>]>([
   ['proven: 3 commits, 12 files, npm test passes', { failures: ['error: x'] }],
   ['proven: 3 commits, 12 files, not checked', { failures: ['error: x'], said: 'done', checked: { kind: 'off' } }],
   ['refuted: npm test fails (3 commits, 12 files)', { checked: FAILED }],
+  ['refuted: “a; b” fails', { checked: { ...FAILED, line: 'a; b' }, work: NO_WORK }],
   ['refuted: npm test fails', { checked: FAILED, work: NO_WORK }],
   [
     'refuted: it failed: exit code 7 (3 commits, 12 files, npm test passes)',

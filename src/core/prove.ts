@@ -61,7 +61,7 @@ const WORDS = { refuted: 'refuted', 'not-proven': 'not proven' } as const
 
 function objectionsTo(grounds: Grounds): Objection[] {
   const { work, checked } = grounds
-  const refuted = [checked?.kind === 'failed' ? `${checked.line} fails` : null, failureIn(grounds)]
+  const refuted = [checked?.kind === 'failed' ? `${quotedLine(checked.line)} fails` : null, failureIn(grounds)]
   const unproven = [
     typeof work === 'string' ? `what was changed cannot be told: ${work}` : null,
     work !== null && typeof work !== 'string' && !hasWork(work) ? 'nothing was changed' : null,
@@ -110,7 +110,7 @@ function counted(number: number, noun: string): string {
 function describeCheck(checked: Checked): string[] {
   switch (checked.kind) {
     case 'passed':
-      return [`${checked.line} passes`]
+      return [`${quotedLine(checked.line)} passes`]
     case 'failed':
     case 'unknown':
       return []
@@ -119,4 +119,9 @@ function describeCheck(checked: Checked): string[] {
     case 'off':
       return ['not checked']
   }
+}
+
+/** A line for a shell may read like a part of the sentence around it. */
+function quotedLine(line: string): string {
+  return /^[\w@%+=:,./ -]+$/.test(line) ? line : `“${line}”`
 }

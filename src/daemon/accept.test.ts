@@ -98,6 +98,39 @@ test('a name that was made up gets a number, one that was chosen may be taken ag
   })
 })
 
+test('a name that a front made up is numbered among those that live, and a refusal tells where the other is', () => {
+  const live = called('command-prd')
+  const ended = called('command-prd-2', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
+  const wish = { name: 'prd', isNameMadeUp: true } as const
+  expect(accepted(wish, [ended]).spec.name).toBe('command-prd')
+  expect(accepted(wish, [live, ended]).spec).toMatchObject({ name: 'command-prd-2', task: 'prd-2' })
+  expect(refused({ name: 'prd' }, [live]).message).toContain(` in ${live.spec.cwd}`)
+})
+
+test('one list has one loop', () => {
+  const loop = (list: string | null, wishes: Partial<RunRequest> = {}): Partial<RunRequest> => ({
+    ...prompt('work'),
+    agent: 'ralph',
+    argv: [JSON.stringify({ list })],
+    ...wishes,
+  })
+  const first = called('ralph-l1', {})
+  const other = (list: string | null, phase: Partial<Session> = {}): Session => ({
+    ...first,
+    spec: { ...first.spec, agent: 'build', cwd: folder, argv: ['node', JSON.stringify({ list })] },
+    ...phase,
+  })
+  expect(refused(loop('PRD.md'), [other('PRD.md')])).toMatchObject({
+    code: 'session-alive',
+    message: 'ralph-l1 is at work on PRD.md here',
+    hint: 'oneshot ralph status ralph-l1, or oneshot stop ralph-l1',
+  })
+  expect(refused(loop(null), [other(null)]).message).toBe('ralph-l1 is at work on the issues of beads here')
+  const ended = { name: 'ended', at: 1, outcome: 'stopped', reason: '', trouble: null } as const
+  for (const beside of [other('TODO.md'), other(null), other('PRD.md', { phase: ended })])
+    expect(accepted(loop('PRD.md'), [beside]).spec.agent).toBe('ralph')
+})
+
 test.each<[string, Partial<RunRequest>, string, RegExp]>([
   ['a name with capitals', { name: 'Fix Auth' }, 'name-invalid', /--name fix-auth/],
   ['an unknown agent', { agent: 'cluade' }, 'agent-unknown', /did you mean claude/],

@@ -8,7 +8,6 @@ import { DEFAULT_SAVING } from '../core/checkpoint.ts'
 import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.ts'
 import type { Mode, Session, Spec } from '../core/session.ts'
 import { NO_LIMITS } from '../core/spending.ts'
-import { freeName, isTaskName, sessionName } from '../core/task-name.ts'
 import { cut } from '../lib/mask/cut.ts'
 import { secretsIn } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
@@ -16,11 +15,12 @@ import { nameUuid } from '../lib/name-uuid.ts'
 import { nearest } from '../lib/nearest.ts'
 import { commandLine } from '../lib/quote.ts'
 import type { Refusal } from '../lib/refusal.ts'
-import { slug } from '../lib/slug.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import { which } from '../world/os/which.ts'
+import { assertListFree } from './assert-list-free.ts'
+import { nameFor } from './name-for.ts'
 
 /** Turns a request into what will be done, or refuses it with a sentence that says what to change. */
 export function accept(
@@ -32,8 +32,8 @@ export function accept(
   assertFolder(request.cwd)
   const argv = programOf(request, agent)
   const title = titleOf(request, prompt)
-  const task = taskOf(request, title)
-  const name = nameOf(request, task, known.sessions)
+  assertListFree({ agent: request.agent, cwd: request.cwd, argv }, known.sessions)
+  const name = nameFor(request, title, known.sessions)
   const spec: Spec = {
     id: newId(),
     name,
@@ -202,30 +202,6 @@ function firstLine(text: string, mask: Mask): string {
       .map(oneLine)
       .find(line => line !== '') ?? ''
   return cut(first, 120, mask)
-}
-
-function taskOf(request: RunRequest, title: string): string {
-  if (request.name === undefined) return slug(title.replace(/^\S*\//, ''), 'task')
-  if (isTaskName(request.name)) return request.name
-  throw refusal(
-    'name-invalid',
-    `the name ${JSON.stringify(request.name)} cannot be used: lower-case letters, digits and hyphens only`,
-    `--name ${slug(request.name, 'task')}`,
-  )
-}
-
-/** A name somebody chose is refused while a live session has it; a made-up one gets a number. */
-function nameOf(request: RunRequest, task: string, sessions: readonly Session[]): string {
-  const name = sessionName(request.agent, task)
-  if (request.name === undefined)
-    return freeName(name, candidate => sessions.some(session => session.spec.name === candidate))
-  const holder = sessions.find(session => session.spec.name === name && session.phase.name !== 'ended')
-  if (holder === undefined) return name
-  throw refusal(
-    'name-taken',
-    `a session called ${name} is already ${holder.phase.name}`,
-    `choose another --name, or: oneshot stop ${name}`,
-  )
 }
 
 /** Ten characters are short enough for a socket's path and enough never to meet again. */

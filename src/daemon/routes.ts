@@ -36,11 +36,13 @@ import { messageView, viewOf } from '../views/session-view.ts'
 import { taskViews } from '../views/tasks.ts'
 import type { Home } from '../world/os/home.ts'
 import { readTracked } from '../world/os/tracker-file.ts'
-import { tasksNamed } from './tasks-named.ts'
+import { assertOwnTasks, tasksNamed } from './tasks-named.ts'
 import { bringBack, saveNow } from './keep.ts'
 import { restoreKept } from './restore-kept.ts'
 import { estateOf } from './estate.ts'
+import { assertListFree } from './assert-list-free.ts'
 import { assertReader } from './assert-reader.ts'
+import { moreFor } from './more-for.ts'
 import { childOf } from './child-of.ts'
 import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
@@ -179,8 +181,7 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
     if (!host.agents(spec.agent).takesPrompt)
       throw refusal('session-ended', `${name} is a command, and is not started twice`, 'oneshot run -- COMMAND again')
     const hasMore = sessionOf(host, id).messages.some(message => message.confirmedAt === null)
-    if (phase.outcome === 'done' && !hasMore)
-      throw refusal('session-done', `${name} is done`, `give it more to do: oneshot send ${name} "…"`)
+    if (phase.outcome === 'done' && !hasMore) throw refusal('session-done', `${name} is done`, moreFor(spec))
   } else if (!isIdle(sessionOf(host, id))) {
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
@@ -208,7 +209,7 @@ async function outlook(host: Host, id: string): Promise<OutlookView> {
 
 async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskView[]> {
   const request = parseTasksRequest(body)
-  sessionOf(host, id)
+  assertOwnTasks(sessionOf(host, id))
   const tracked = readTracked(host.home, id)
   await host.engine.nameTasks(id, session => tasksNamed(request, session, tracked))
   return taskViews(sessionOf(host, id), tracked)
@@ -235,6 +236,7 @@ async function assertWakable(host: Host, id: string, cwd?: string): Promise<void
   const { spec, thread } = sessionOf(host, id)
   assertFolder(cwd ?? spec.cwd, `if its project was moved: oneshot resume ${spec.name} --cwd DIR`)
   const others = host.store.live().filter(other => other.spec.id !== id)
+  assertListFree({ ...spec, cwd: cwd ?? spec.cwd }, others)
   if (thread.id !== null) assertThreadFree({ agent: spec.agent, thread: thread.id }, others)
   const holder = others.find(other => other.spec.name === spec.name)
   if (holder === undefined) return

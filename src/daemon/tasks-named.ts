@@ -1,3 +1,4 @@
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { TasksRequest } from '../api/contract/requests.ts'
 import { MOST_TASKS } from '../core/planning.ts'
@@ -6,6 +7,7 @@ import { type Issue, isIssueId, type Tracked } from '../core/tracked.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Refusal } from '../lib/refusal.ts'
 import { oneLine } from '../lib/terminal-text.ts'
+import { listNamed } from './list-of.ts'
 
 /** What a request means for a session's tasks. Refuses what names none of them. */
 export function tasksNamed(request: TasksRequest, session: Session, tracked: Tracked | null): Issue[] {
@@ -19,6 +21,16 @@ export function tasksNamed(request: TasksRequest, session: Session, tracked: Tra
   if (session.tasks.length + added.length > MOST_TASKS)
     throw refusal('too-many-tasks', `${session.spec.name} has ${session.tasks.length} tasks, of ${MOST_TASKS} at most`)
   return added
+}
+
+/** Whatever is added to a loop beside its list, nobody would work on. */
+export function assertOwnTasks({ spec }: Session): void {
+  if (!LOOP_KINDS.includes(spec.agent)) return
+  throw refusal(
+    'usage',
+    `${spec.name} is a loop: its tasks are those of ${listNamed(spec)}`,
+    `change them there; oneshot ralph status ${spec.name} shows how they stand`,
+  )
 }
 
 /** What is not in the list may be an issue: one that is ready, or any by its id where the project has a tracker. */

@@ -2,6 +2,8 @@ import type { LandedView } from '../api/contract/loop-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import type { Session } from '../core/session.ts'
+import type { Refusal } from '../lib/refusal.ts'
+import { iso } from '../lib/time.ts'
 import { Trouble, reasonIn } from '../lib/trouble.ts'
 import type { Home } from '../world/os/home.ts'
 import { loopFolder, readLoop, recordLoop } from '../world/os/loop-file.ts'
@@ -23,31 +25,46 @@ export async function landLoop(home: Home, sessionId: string): Promise<LandedVie
     throw refusal('cannot-land', 'this loop has not begun, and has nothing to land')
   const branch = landable(session, loop)
   const gear = await gearFor(home, session, loop)
-  const into = (await gear.workshop.survey(gear.self.cwd))?.branch ?? null
+  const before = await gear.workshop.survey(gear.self.cwd)
+  if ((await gear.workshop.tip(gear.self.cwd, branch)) === null) throw withoutBranch(gear, loop, branch)
   const landed = await land(gear, branch, loop.tip ?? branch)
   const marked = await recordLanding(gear, loop)
   const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
   const kept = await cleared(gear, loop)
-  return { name: session.spec.name, branch, into, ...landed, tasks, marked, kept }
+  const isNews = landed.commit !== before?.head
+  return { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks, marked, kept }
 }
 
 function landable({ spec, phase }: Session, loop: Loop): string {
   const { name } = spec
+  if (loop.spec.parallel === null)
+    throw refusal(
+      'cannot-land',
+      `${name} works right here, not in worktrees: there is nothing to land`,
+      'git log shows it',
+    )
   if (phase.name !== 'ended' && phase.name !== 'blocked')
     throw refusal(
       'session-running',
       `${name} is at work, and what it merges could change meanwhile`,
       `oneshot stop ${name}`,
     )
-  if (loop.branch === null)
-    throw refusal(
-      'cannot-land',
-      `${name} works right here, not in worktrees: there is nothing to land`,
-      'git log shows it',
-    )
-  if (mergedIn(loop).length === 0)
+  if (loop.branch === null || mergedIn(loop).length === 0)
     throw refusal('cannot-land', `${name} has merged nothing so far`, `oneshot ralph status ${name}`)
   return loop.branch
+}
+
+/** It goes once all of it has landed; else somebody has removed it, and git has what it led to for a while. */
+function withoutBranch({ self }: Gear, { landedAt, tip }: Loop, branch: string): Refusal {
+  if (landedAt !== null)
+    return refusal(
+      'cannot-land',
+      `${self.name} has landed already, ${iso(landedAt)}, and its branch ${branch} is gone`,
+      'git log shows it',
+    )
+  const back =
+    tip === null ? `oneshot ralph status ${self.name}` : `git branch ${branch} ${tip.slice(0, 10)} brings it back`
+  return refusal('cannot-land', `the branch ${branch} of ${self.name} is gone: there is nothing to land`, back)
 }
 
 function mergedIn({ tasks }: Loop): Loop['tasks'] {

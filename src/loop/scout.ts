@@ -1,5 +1,6 @@
 import type { GroundView, ListView } from '../api/contract/loop-view.ts'
 import { Refusal } from '../lib/refusal.ts'
+import { Trouble, wordsOf } from '../lib/trouble.ts'
 import { projectChecks } from '../world/checks/checks.ts'
 import { gitWorkshop } from '../world/git/workshop/git-workshop.ts'
 import { sourceAt } from '../world/tasks/source-at.ts'
@@ -30,7 +31,8 @@ async function listAt({ cwd, list, env }: Scouting): Promise<ListView | Refusal>
     return { file: source.file, tasks, objections }
   } catch (cause) {
     if (cause instanceof Refusal) return cause
-    throw cause
+    if (!(cause instanceof Trouble)) throw cause
+    return new Refusal('no-tasks', wordsOf(cause), 'put that right, or name another list: oneshot ralph LIST')
   }
 }
 

@@ -52,6 +52,8 @@ export interface Workshop {
    * lost what lay there, what HEAD was then stands for it.
    */
   evidence(cwd: string, since: Snapshot, apart: readonly string[]): Promise<Evidence>
+  /** Where a branch stands; null when there is none of that name. */
+  tip(cwd: string, branch: string): Promise<string | null>
   /** The newest commits of HEAD, newest first. */
   log(cwd: string, limit: number): Promise<readonly { id: string; subject: string }[]>
   /**

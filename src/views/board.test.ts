@@ -79,6 +79,20 @@ describe('a board', () => {
     expect(next({ branch: 'oneshot/ralph-prd-k3v9', landedAt: at(35) })).toBeNull()
     expect(next({})).toBeNull()
     expect(boardOf(aLoop(done, ended), session, at(40)).reason).toBe('1 of 1 task done and proven')
+    const failed = { ...session, outcome: 'failed' as const }
+    const partly = aLoop(done, { ...ended, branch: 'oneshot/ralph-prd-k3v9' })
+    expect(boardOf(partly, failed, at(40))).toMatchObject({
+      next: 'oneshot resume ralph-prd',
+      also: 'oneshot ralph land ralph-prd',
+    })
+    expect(boardOf({ ...partly, landedAt: at(39) }, failed, at(40)).also).toBeNull()
+  })
+
+  it('counts the iterations that are limited since somebody last asked to go on', () => {
+    const traits = { iterations: 3, waived: 2 }
+    const iterations = (maxIterations: number | null): number =>
+      boardOf(aLoop([], traits, { maxIterations }), running, at(1)).iterations
+    expect([iterations(1), iterations(null)]).toEqual([1, 3])
   })
 
   it('knows a plan that waits for a person', () => {

@@ -4,6 +4,7 @@ import type { SessionView } from '../api/contract/session-view.ts'
 import { isReady, wantedOf } from '../core/loop/choose.ts'
 import type { Loop, LoopTask } from '../core/loop/loop.ts'
 import { add, NOTHING_SPENT } from '../core/spending.ts'
+import { commandLine } from '../lib/quote.ts'
 import { type Instant, iso } from '../lib/time.ts'
 import { timeLeft, workedOn } from './time-left.ts'
 import { isResumable } from './way-on.ts'
@@ -26,7 +27,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     agent: spec.worker.agent,
     parallel: spec.parallel,
     width: loop.width,
-    iterations: loop.iterations,
+    iterations: loop.iterations - (spec.maxIterations === null ? 0 : loop.waived),
     maxIterations: spec.maxIterations,
     branch: loop.branch,
     landedAt: loop.landedAt === null ? null : iso(loop.landedAt),
@@ -37,7 +38,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     secondsLeft: isAtIt ? inSeconds(timeLeft(loop, now)) : null,
     tasks,
     notes: loop.halt === null ? loop.notes : [...loop.notes, `no other task is begun: ${loop.halt}`],
-    next: nextStep(loop, session, tasks),
+    ...nextSteps(loop, session),
   }
 }
 
@@ -70,7 +71,7 @@ function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Inst
     evidence:
       state === 'paused' ? `it was ${PAUSED[stand.name] ?? 'at work'}, and goes on there` : evidenceOf(task, loop),
     session: tries.at(-1)?.session ?? null,
-    branch: place?.branch ?? null,
+    branch: task.isCleared ? null : (place?.branch ?? null),
     costUsd: spent.usd,
     seconds: Math.round(worked / 1000),
     after: loop.tasks.filter(other => item.after.includes(other.item.key)).map(other => other.item.label),
@@ -136,12 +137,24 @@ function spentOn({ tasks, plan }: Loop): SessionView['spent'] {
 }
 
 /** What a person does next, if anything. */
-function nextStep(loop: Loop, session: SessionView, tasks: readonly LoopTaskView[]): string | null {
-  const { name } = session
-  if (isResumable(session)) return `oneshot resume ${name}`
-  if (session.phase !== 'ended') return `oneshot attach ${name}`
-  const isMerged = loop.branch !== null && tasks.some(({ state, tries }) => state === 'done' && tries > 0)
-  return isMerged && loop.landedAt === null ? `oneshot ralph land ${name}` : null
+function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'also'> {
+  const { name, phase } = session
+  const landing = hasToLand(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
+  if (isResumable(session)) return { next: `oneshot resume ${name}`, also: landing }
+  if (phase === 'ended' && isPlanOnly(loop))
+    return { next: commandLine(['oneshot', 'ralph', ...(loop.spec.list === null ? [] : [loop.spec.list])]), also: null }
+  return { next: phase === 'ended' ? landing : `oneshot attach ${name}`, also: null }
+}
+
+function isPlanOnly({ stage, spec }: Loop): boolean {
+  return stage.name === 'ended' && stage.ending.kind === 'planned' && spec.plan === 'only'
+}
+
+/** Something was merged since it last landed. */
+function hasToLand({ branch, tasks, landedAt }: Loop): boolean {
+  const isNew = ({ stand, tries }: LoopTask): boolean =>
+    stand.name === 'done' && tries.length > 0 && (landedAt === null || stand.at > landedAt)
+  return branch !== null && tasks.some(isNew)
 }
 
 function inSeconds(duration: number | null): number | null {

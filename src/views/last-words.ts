@@ -33,7 +33,7 @@ export async function lastWordsOf(home: Home, session: SessionView): Promise<Las
   return { said, output, failures: failuresIn(output) }
 }
 
-function environmentOf(home: Home, id: string): Record<string, string> {
+export function environmentOf(home: Home, id: string): Record<string, string> {
   try {
     return JSON.parse(fs.readFileSync(sessionFolder(home, id).env, 'utf8')) as Record<string, string>
   } catch {

@@ -54,3 +54,18 @@ test('what is found is told', () => {
     '1 of 2 tasks open: second',
   ])
 })
+
+test('of a loop it is told which of its tasks goes on, and nothing of conversations', () => {
+  const loop: Session = {
+    ...read,
+    phase: ended('stopped'),
+    spec: { ...read.spec, agent: 'ralph' },
+    tasks: [
+      { id: '1', title: 'first', state: 'done', source: 'agent' },
+      { id: '2', title: 'second', state: 'open', source: 'agent' },
+      { id: '3', title: 'third', state: 'doing', source: 'agent' },
+    ],
+  }
+  expect(outlookOn(loop, false, 10_000)).toEqual({ found: ['1 of 3 tasks done'], next: 'task 3 goes on: third' })
+  expect(outlookOn({ ...loop, tasks: loop.tasks.slice(0, 2) }, false, 10_000).next).toBe('task 2 is next: second')
+})

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import type { OutlookView } from '../api/contract/session-view.ts'
 import { isIdle, type Session } from '../core/session.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
@@ -24,15 +25,18 @@ export function readOutlook(home: Home, id: string): OutlookView | undefined {
 
 function* foundOf(session: Session, hasThread: boolean | null, now: Instant): Iterable<string> {
   const { thread, saved, tasks, messages } = session
-  if (thread.id !== null) yield `its conversation ${thread.id}${hasThread === false ? ', whose record is gone' : ''}`
+  const isLoop = isLoopKind(session)
+  if (thread.id !== null && !isLoop)
+    yield `its conversation ${thread.id}${hasThread === false ? ', whose record is gone' : ''}`
   const unread = messages.filter(message => message.confirmedAt === null).length
-  if (unread > 0) yield `${unread} ${unread === 1 ? 'message' : 'messages'} that it has not read`
+  if (unread > 0 && !isLoop) yield `${unread} ${unread === 1 ? 'message' : 'messages'} that it has not read`
   if (saved.last !== null) {
     const { number, trigger, at } = saved.last
     yield `checkpoint ${number} (${trigger}), made ${formatDuration(Math.max(0, now - at))} ago`
   }
   const open = tasks.filter(({ state }) => state !== 'done').map(({ title }) => title)
-  if (open.length > 0) yield `${open.length} of ${tasks.length} tasks open: ${open.slice(0, 3).join('; ')}`
+  if (isLoop && tasks.length > 0) yield `${tasks.length - open.length} of ${tasks.length} tasks done`
+  else if (open.length > 0) yield `${open.length} of ${tasks.length} tasks open: ${open.slice(0, 3).join('; ')}`
 }
 
 function nextOf(session: Session, hasThread: boolean | null): string {
@@ -41,8 +45,11 @@ function nextOf(session: Session, hasThread: boolean | null): string {
   if (phase.name === 'ended' && messages.length === 0) return 'nothing: a command is not started twice'
   const isAllRead = messages.every(message => message.confirmedAt !== null)
   if (phase.name === 'ended' && phase.outcome === 'done' && isAllRead)
-    return `nothing: it is done; oneshot send ${session.spec.name} gives it more to do`
+    return isLoopKind(session)
+      ? 'nothing: it is done; oneshot ralph begins a loop on what is added to its list'
+      : `nothing: it is done; oneshot send ${session.spec.name} gives it more to do`
   const next = `attempt ${attempt + 1}`
+  if (isLoopKind(session)) return loopNext(session)
   const wasSpokenTo = messages.some(message => message.confirmedAt !== null)
   if (!wasSpokenTo) return `${next} begins with what it was asked for`
   if (thread.needsDigest || (hasThread === false && thread.id === null))
@@ -50,4 +57,16 @@ function nextOf(session: Session, hasThread: boolean | null): string {
   if (hasThread === false)
     return `${next} asks for that conversation once more, and else begins a fresh one, which is told what was done`
   return `${next} goes on in that conversation`
+}
+
+function isLoopKind({ spec }: Session): boolean {
+  return LOOP_KINDS.includes(spec.agent)
+}
+
+/** A loop has no conversation: it goes on with its list, as that is by then. */
+function loopNext({ tasks }: Session): string {
+  const open = tasks.filter(({ state }) => state !== 'done')
+  const task = open.find(({ state }) => state === 'doing') ?? open[0]
+  if (task === undefined) return 'it looks at its list, and goes on with what is open there'
+  return `task ${task.id} ${task.state === 'doing' ? 'goes on' : 'is next'}: ${task.title}`
 }

@@ -83,6 +83,7 @@ describe('is refused, and nothing is begun:', () => {
     [['--land'], '--land is for worktrees', 'add --parallel'],
     [['--watch'], '--watch does nothing for ralph', 'oneshot ralph status --watch'],
     [['PRD.md', '--prd', 'PRD.md'], 'there are two lists', 'give one of them'],
+    [['stauts'], 'there is no file stauts', 'did you mean oneshot ralph status?'],
     [['stop'], 'ralph has no action stop', 'oneshot stop'],
     [['status', '--land', '--parallel'], '--parallel does nothing for ralph status', 'leave it out'],
     [['--agent', 'claud'], 'there is no agent "claud"', 'did you mean --agent claude?'],
@@ -95,15 +96,25 @@ describe('is refused, and nothing is begun:', () => {
   it('a board or a landing where there is no loop', async () => {
     const none = {
       exit: 3,
-      code: 'no-session',
-      says: 'there is no session in this directory',
-      hint: 'oneshot run',
+      code: 'no-loop',
+      says: 'there is no loop in this directory',
+      hint: 'oneshot ralph',
     } as const
     await expectRefusal(house, ['ralph', 'status'], none)
+    await expectRefusal(house, ['ralph', 'land'], none)
     await house.run('--headless', '--name', 'plain', '--', 'true')
     const refused = { exit: 3, code: 'no-loop', hint: 'oneshot ralph PRD.md' } as const
     await expectRefusal(house, ['ralph', 'status'], { ...refused, says: 'there is no loop in this directory' })
     await expectRefusal(house, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is no loop' })
+  })
+
+  it('a list that is broken, and an idea of nothing', async () => {
+    await project('one')
+    write('tasks: [\n', 'bad.yaml')
+    const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'put that right' } as const
+    await expectRefusal(house, ['ralph', 'bad.yaml'], refused)
+    const empty = { exit: 2, code: 'prompt-empty', says: 'is empty', hint: 'oneshot build "' } as const
+    await expectRefusal(house, ['build', ''], empty)
   })
 
   it('an idea where there is a plan already', async () => {
@@ -121,6 +132,33 @@ describe('is refused, and nothing is begun:', () => {
       says: 'build needs an idea',
       hint: 'oneshot build',
     })
+  })
+})
+
+it('one list has one loop, and loops of the same name get a number in other places', async () => {
+  await project('make it [slow a.txt]')
+  const loop = await begin()
+  await workers(loop, 1)
+  for (const args of [
+    ['ralph', '--agent', 'codex', '--name', 'other'],
+    ['ralph', 'PRD.md', '--agent', 'codex'],
+  ])
+    expect(await house.oneshot(...args)).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(
+        /error: ralph-prd is at work on PRD.md here\nhint: oneshot ralph status ralph-prd, or oneshot stop ralph-prd\n$/,
+      ),
+    })
+  write('- [ ] make it [slow b.txt]\n', 'OTHER.md')
+  expect(await house.oneshot('ralph', 'OTHER.md', '--agent', 'codex', '--name', 'prd')).toMatchObject({ code: 6 })
+  fs.mkdirSync(house.path('sub'))
+  write('- [ ] make it [slow c.txt]\n', 'sub/PRD.md')
+  const beside = await begin('--cwd', house.path('sub'))
+  expect(beside).toMatchObject({ name: 'ralph-prd-2', task: 'prd-2' })
+  expect((await workers(beside, 1)).map(({ name }) => name)).toEqual(['codex-prd-2-1-1'])
+  expect(await house.oneshot('tasks', 'prd', 'add', 'more')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('its tasks are those of PRD.md'),
   })
 })
 
@@ -176,6 +214,12 @@ describe('while a loop works', () => {
     expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
     expect(await git('branch', '--format', '%(refname:short)')).toBe('main')
     expect(await boardOf('prd')).toMatchObject({ next: null, landedAt: expect.any(String) })
+    await expectRefusal(house, ['ralph', 'land'], {
+      exit: 6,
+      code: 'cannot-land',
+      says: 'ralph-prd has landed already',
+      hint: 'git log',
+    })
     await house.ok('clean', 'ralph-prd')
     expect(await house.list()).toEqual([])
   })
@@ -194,10 +238,19 @@ describe('while a loop works', () => {
     await house.ok('stop', 'prd')
     const nothing = { exit: 6, code: 'cannot-land', hint: 'oneshot ralph status ralph-prd' } as const
     await expectRefusal(house, ['ralph', 'land', 'prd'], { ...nothing, says: 'has merged nothing so far' })
-    fs.writeFileSync(gate, '')
-    await house.ended((await begin('--name', 'here')).name)
+    const beside = await begin('--name', 'here')
     const here = { exit: 6, code: 'cannot-land', says: 'works right here', hint: 'git log' } as const
+    await workers(beside, 1)
     await expectRefusal(house, ['ralph', 'land', 'here'], here)
+    fs.writeFileSync(gate, '')
+    await house.ended(beside.name)
+    await expectRefusal(house, ['ralph', 'land', 'here'], here)
+    await expectRefusal(house, ['resume', 'here'], {
+      exit: 6,
+      code: 'session-done',
+      says: 'ralph-here is done',
+      hint: 'add a box to PRD.md, then: oneshot ralph',
+    })
   })
 })
 
@@ -213,6 +266,17 @@ it('what is in the way of a landing is told, and nothing is changed', async () =
   } as const
   await expectRefusal(house, ['ralph', 'land'], refused)
   fs.rmSync(house.path('a.txt'))
+  expect(await house.json('verify')).toMatchObject({
+    verdict: 'proven',
+    work: { names: ['a.txt'] },
+    remarks: [expect.stringContaining('oneshot ralph land ralph-prd')],
+  })
+  const branch = await git('branch', '--list', 'oneshot/*', '--format', '%(refname:short)')
+  const tip = await git('rev-parse', branch)
+  await git('update-ref', '-d', `refs/heads/${branch}`)
+  const gone = { exit: 6, code: 'cannot-land', says: `the branch ${branch} of ralph-prd is gone` } as const
+  await expectRefusal(house, ['ralph', 'land'], { ...gone, hint: `git branch ${branch} ${tip.slice(0, 10)}` })
+  await git('branch', branch, tip)
   expect(await house.json('ralph', 'land')).toMatchObject({
     into: 'main',
     isForward: true,

@@ -172,13 +172,29 @@ describe('a command that is to be proven', () => {
     expect((await house.status('complains')).reason).toContain('its output tells of a failure')
   })
 
+  it('is refused at once where there is no git to show it', async () => {
+    const bare = house.path('..', 'bare')
+    fs.mkdirSync(bare)
+    const args = ['run', '--cwd', bare, '--verify-git', '--headless', '--', 'true']
+    const refused = { exit: 3, code: 'no-repository', says: 'is not in a git repository', hint: 'git init' } as const
+    await expectRefusal(house, args, refused)
+  })
+
   it('is done only when its check passes', async () => {
     await ended('right', 'echo a >a', '--verify', 'grep -q a a')
     expect(await house.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
     await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')
     expect(await house.status('wrong')).toMatchObject({
       outcome: 'failed',
-      reason: 'exit code 0, but grep -q a a fails',
+      reason: 'exit code 0, but grep -q a a fails; oneshot verify command-wrong runs it again and shows what it says',
+    })
+    await ended('quoted', 'true', '--verify', 'echo bad thing; exit 4')
+    expect((await house.status('quoted')).reason).toContain('exit code 0, but “echo bad thing; exit 4” fails; ')
+    expect(await house.ok('status', 'quoted')).toContain('\n  │ bad thing\n')
+    expect((await house.oneshot('follow', 'quoted')).stderr).toContain('  │ bad thing')
+    expect(await house.oneshot('verify', 'quoted')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('│ bad thing'),
     })
   })
 

@@ -21,6 +21,7 @@ export interface LoopView {
   /** How many may be at work at a time, and how many for now; null where one after the other works right here. */
   readonly parallel: number | null
   readonly width: number
+  /** Where they are limited, those since a person last asked to go on. */
   readonly iterations: number
   readonly maxIterations: number | null
   /** Where merged work is kept; null where it happens right here. */
@@ -38,6 +39,8 @@ export interface LoopView {
   readonly notes: readonly string[]
   /** The one command that comes next; null when there is nothing to do. */
   readonly next: string | null
+  /** Another that makes sense now: what is merged may land before all is done. */
+  readonly also: string | null
 }
 
 /**
@@ -67,6 +70,7 @@ export interface LoopTaskView {
   readonly evidence: string | null
   /** The session of its last iteration. */
   readonly session: string | null
+  /** Where the work on it is; null where that is right here, or is merged and cleared away. */
   readonly branch: string | null
   /** Null where the agent does not tell it. */
   readonly costUsd: number | null
@@ -102,6 +106,8 @@ export interface LandedView {
   readonly commit: string
   /** The branch was only moved on; else there is a merge. */
   readonly isForward: boolean
+  /** False when all of it had been there before. */
+  readonly isNews: boolean
   readonly tasks: readonly { readonly id: string; readonly title: string }[]
   /** Boxes that were ticked now. */
   readonly marked: number

@@ -8,6 +8,8 @@ export interface RunRequest {
   readonly prompt?: string
   /** The task's name; made up from the prompt when absent. */
   readonly name?: string
+  /** Nobody chose that name: while a live session has it, it gets a number. */
+  readonly isNameMadeUp?: true
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   /** The permissions that files made by the work do not get. Absent: the usual 022. */

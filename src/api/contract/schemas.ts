@@ -72,6 +72,7 @@ const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
   argv: z.array(z.string()),
   prompt: z.exactOptional(z.base64()),
   name: z.exactOptional(z.string()),
+  isNameMadeUp: z.exactOptional(z.literal(true)),
   thread: z.exactOptional(word),
   parent: z.exactOptional(z.strictObject({ id: word, key: word })),
 })

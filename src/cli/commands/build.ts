@@ -17,15 +17,16 @@ import { checkFollow } from '../session/check-follow.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
+const EXAMPLE = 'oneshot build "a tool that renames photos by date"'
+
 export async function build(line: Line, surroundings: Surroundings): Promise<number> {
   const { env, hooks, screen } = surroundings
   checkFollow(line)
   checkLoopLine(line)
   const cwd = directoryOf(line)
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
-  const idea = await readPrompt(line, surroundings)
-  if (idea === undefined)
-    throw refusal('usage', 'build needs an idea', 'oneshot build "a tool that renames photos by date"')
+  const idea = await readPrompt(line, surroundings, EXAMPLE)
+  if (idea === undefined) throw refusal('usage', 'build needs an idea', EXAMPLE)
   const file = listFile(line, undefined, cwd) ?? 'PRD.md'
   const ground = await hooks.scout({ cwd, list: file, env: environment(line, env, cwd) })
   assertUnplanned(ground, file, cwd)

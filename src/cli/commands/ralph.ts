@@ -3,6 +3,7 @@ import path from 'node:path'
 import { loadConfig } from '../../api/config/load-config.ts'
 import type { ListView } from '../../api/contract/loop-view.ts'
 import { refusal } from '../../api/contract/problems.ts'
+import { nearest } from '../../lib/nearest.ts'
 import { slug } from '../../lib/slug.ts'
 import type { Line } from '../line/line.ts'
 import { excessWord } from '../line/mistakes.ts'
@@ -81,7 +82,14 @@ function refuseOthers(line: Line, what: string, allowed: readonly Option<unknown
 
 /** A loop is stopped and resumed like any session. */
 function assertNoCommand(list: string | null, cwd: string): void {
-  if (list === null || !['stop', 'resume', 'attach', 'log', 'wait'].includes(list)) return
-  if (fs.existsSync(path.join(cwd, list))) return
+  if (list === null || fs.existsSync(path.join(cwd, list))) return
+  const meant = /[./]/.test(list) ? undefined : nearest(list, LOOP_ACTIONS)
+  if (meant !== undefined)
+    throw refusal(
+      'usage',
+      `there is no file ${list}, nor does ralph know such an action`,
+      `did you mean oneshot ralph ${meant}?`,
+    )
+  if (!['stop', 'resume', 'attach', 'log', 'wait'].includes(list)) return
   throw refusal('usage', `ralph has no action ${list}: a loop is a session like any other`, `oneshot ${list}`)
 }

@@ -5,7 +5,7 @@ import { oneLine } from '../../lib/terminal-text.ts'
 import { readOutlook } from '../../views/outlook.ts'
 import { transcriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
-import { isResumable } from '../../views/way-on.ts'
+import { isLoop, isResumable } from '../../views/way-on.ts'
 import type { Home } from '../../world/os/home.ts'
 import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
 import { isLive } from '../find-session.ts'
@@ -102,6 +102,7 @@ function happened({ session, supervision, work }: Resumed, paint: Paint): string
 function takenUp(session: SessionView, paint: Paint): string {
   const { name, phase, attempt, thread } = session
   if (phase !== 'starting' && phase !== 'running') return stateLine(session, paint)
+  if (isLoop(session)) return `${paint.bold(name)} goes on; oneshot ralph status ${name} --watch shows it`
   const way = thread === null ? 'begins afresh' : `resumes thread ${oneLine(thread)}`
   return `${paint.bold(name)}: attempt ${attempt} ${way}`
 }

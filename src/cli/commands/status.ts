@@ -3,12 +3,14 @@ import { oneLine } from '../../lib/terminal-text.ts'
 import { readBoard } from '../../views/loops.ts'
 import { describeSpent } from '../../views/spent.ts'
 import { isLoop, takesMessages, wayOn } from '../../views/way-on.ts'
+import type { Home } from '../../world/os/home.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { relative } from '../screen/when.ts'
 import { linesOf } from '../ralph/lines-of.ts'
+import { checkSaid } from '../session/check-said.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { pickSession } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
@@ -17,18 +19,19 @@ import { OPTIONS } from '../table/options.ts'
 
 export async function status(line: Line, surroundings: Surroundings): Promise<number> {
   const session = pickSession(surroundings, line.words[0])
-  const { out, err } = surroundings.screen
-  const board = isLoop(session) ? readBoard(surroundings.home, session, Date.now()) : undefined
+  const { home, screen } = surroundings
+  const { out, err } = screen
+  const board = isLoop(session) ? readBoard(home, session, Date.now()) : undefined
   if (line.has(OPTIONS.json)) out.say(toJson(session))
   else {
-    const lines = board === undefined ? describe(session, out) : linesOf(session, board, out)
+    const lines = board === undefined ? describe(home, session, out) : linesOf(session, board, out)
     for (const text of lines) out.say(text)
     if (out.isTerminal) err.say(err.paint.dim(nextSteps(session)))
   }
   return line.has(OPTIONS.exitStatus) ? exitStatusOf(session) : 0
 }
 
-function describe(session: SessionView, out: Outlet): string[] {
+function describe(home: Home, session: SessionView, out: Outlet): string[] {
   const now = Date.now()
   const when = (at: string): string => (out.isTerminal ? `${relative(at, now)} (${at})` : at)
   const facts: [string, string | null][] = [
@@ -62,6 +65,7 @@ function describe(session: SessionView, out: Outlet): string[] {
   const known = facts.filter(([, value]) => value !== null)
   return [
     stateLine(session, out.paint),
+    ...checkSaid(home, session),
     ...known.map(([label, value]) => `  ${out.paint.dim(label.padEnd(12))} ${value}`),
   ]
 }

@@ -2,6 +2,8 @@ import type { ProofView } from '../../api/contract/proof-view.ts'
 import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
 import { isRefusal } from '../../lib/refusal.ts'
 import { lastWordsOf } from '../../views/last-words.ts'
+import { askedCheck } from '../../views/asked-check.ts'
+import { apartOf } from '../../views/loop-work.ts'
 import { proofOf } from '../../views/proof.ts'
 import { readSession } from '../../views/sessions.ts'
 import { tellingCheckpoints, workOf } from '../../views/work-of.ts'
@@ -23,11 +25,13 @@ const EXITS: { readonly [V in ProofView['verdict']]: number } = { proven: 0, ref
 export async function verify(line: Line, surroundings: Surroundings): Promise<number> {
   const { screen, env } = surroundings
   const session = pickSession(surroundings, line.words[0])
-  const choice = chooseCheck(line, session.cwd, env)
+  const choice = chooseCheck(line, session.cwd, env, askedCheck(surroundings.home, session.id))
   const limit = line.value(OPTIONS.checkLimit)
   const glance = await look({}, async signal => {
     const found = await gather(surroundings.home, session)
-    const trial = await tryCheck(choice, session, surroundings, { limit, signal })
+    // Where nothing has landed, what lies here says nothing about it.
+    const where = found.isApart && !line.has(OPTIONS.checkLine) ? 'off' : choice
+    const trial = await tryCheck(where, session, surroundings, { limit, signal })
     return proofOf(found.session, found.shown, found.words, trial)
   })
   if (glance.ended !== 'by-itself') return INTERRUPTED
@@ -42,10 +46,13 @@ export async function verify(line: Line, surroundings: Surroundings): Promise<nu
 async function gather(home: Home, picked: SessionView) {
   if (!isLive(picked) && picked.isSaving) await whenSaved(home, picked)
   const session = readSession(home, picked.id) ?? picked
+  const words = await lastWordsOf(home, session)
+  const apart = apartOf(home, session)
+  if (apart !== null) return { session, shown: apart, words, isApart: apart.isApart }
   const checkpoints = await tellingCheckpoints(home, session)
   const now = isLive(session) && checkpoints.length > 0 ? await savedNow(home, session) : null
   const shown = await workOf(home, session, checkpoints, now)
-  return { session, shown, words: await lastWordsOf(home, session) }
+  return { session, shown, words, isApart: false }
 }
 
 /** Null when it cannot be saved just now: then its newest checkpoint must do. */

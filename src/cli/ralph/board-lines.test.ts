@@ -46,6 +46,26 @@ it.each([40, 60, 71, 72, 80, 100, 140])('never is wider than a terminal of %i co
   expect(lines(width).filter(line => displayWidth(line) > width)).toEqual([])
 })
 
+it.each([6, 8, 10, 12, 20])('in a window of %i lines keeps what comes next', height => {
+  const shown = lines(80, height)
+  expect(shown.length).toBeLessThan(height)
+  expect(shown.at(-1)).toBe('  next  oneshot attach ralph-prd')
+})
+
+it('names both ways on, and where the work is that was set aside', () => {
+  const blocked = board.tasks.map(task => (task.state === 'blocked' ? { ...task, branch: 'oneshot/x-2' } : task))
+  const partly = { ...board, next: 'oneshot resume ralph-prd', also: 'oneshot ralph land ralph-prd', tasks: blocked }
+  const shown = (width: number): string[] =>
+    boardLines(partly, 'head', plain, { width, height: Number.POSITIVE_INFINITY })
+  expect(shown(80).slice(-4)).toEqual([
+    '',
+    '  kept  task 2 is on oneshot/x-2',
+    '',
+    '  next  oneshot resume ralph-prd, or oneshot ralph land ralph-prd',
+  ])
+  expect(shown(60).slice(-2)).toEqual(['  next  oneshot resume ralph-prd', '        or oneshot ralph land ralph-prd'])
+})
+
 it('on a narrow terminal keeps number, state and task', () => {
   expect(lines(60)).toEqual(expect.arrayContaining(['NO  STATE      TASK', '3   ● working  make part 3: demo-prd-3-1']))
 })

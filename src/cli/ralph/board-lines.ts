@@ -42,12 +42,39 @@ export function boardLines(
   const notes = board.notes.map(note => cutToWidth(`  note: ${oneLine(note)}`, width))
   const facts = factsOf(board, width).map(text => paint.dim(text))
   const above = [head, `  ${barOf(board, paint, width)}`, ...facts, ...notes]
-  const next = board.next === null ? [] : ['', `  ${paint.dim('next')}  ${board.next}`]
+  const next = [...keptLines(board, paint, width), ...nextLines(board, paint, width)]
   const rows = foldTasks(board.tasks, height - above.length - next.length - HEADERS)
-  if (rows.length === 0) return [...above, ...next]
+  if (rows.length === 0) return fitted(above, [], next, height)
   const columns = columnsFor(width, paint)
   const table = renderTable([...columns, ...wordy(columns, rows, width)], rows, { headers: true, width })
-  return [...above, '', ...table, ...next]
+  return fitted(above, ['', ...table], next, height)
+}
+
+/** In the smallest window what comes next is still seen. */
+function fitted(above: readonly string[], table: readonly string[], next: readonly string[], height: number): string[] {
+  const head = above.slice(0, Math.max(1, height - 1 - next.length))
+  const room = Math.max(0, height - 1 - next.length - head.length)
+  const body = table.length <= room ? table : room === 0 ? [] : [...table.slice(0, room - 1), '…']
+  return [...head, ...body, ...next]
+}
+
+/** Where the work is that was set aside for a person. */
+function keptLines({ tasks }: LoopView, paint: Paint, width: number): string[] {
+  const kept = tasks.filter(({ state, branch }) => state === 'blocked' && branch !== null)
+  const lines = kept.slice(0, KEPT).map(({ id, branch }) => `task ${id} is on ${branch}`)
+  const more = kept.length > KEPT ? [`and ${kept.length - KEPT} more`] : []
+  const shown = [...lines, ...more].map((text, n) => cutToWidth(`  ${n === 0 ? 'kept' : '    '}  ${text}`, width))
+  return shown.length === 0 ? [] : ['', ...shown.map(text => paint.dim(text))]
+}
+
+const KEPT = 4
+
+/** Both on one line where that fits. */
+function nextLines({ next, also }: LoopView, paint: Paint, width: number): string[] {
+  if (next === null) return []
+  const both = `${next}, or ${also}`
+  const ways = also === null ? [next] : displayWidth(both) + 8 <= width ? [both] : [next, `or ${also}`]
+  return ['', ...ways.map((way, n) => `  ${n === 0 ? paint.dim('next') : '    '}  ${way}`)]
 }
 
 /** An empty line, the headers, and one that a terminal keeps for the cursor. */
@@ -63,7 +90,8 @@ function barOf({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, wi
   const others = (['working', 'resting', 'checking', 'merging', 'paused', 'blocked', 'open'] as const)
     .filter(state => counts[state] > 0)
     .map(state => `${counts[state]} ${state}`)
-  const left = secondsLeft === null ? [] : [`about ${roughly(secondsLeft)} left`]
+  const left =
+    secondsLeft === null ? [] : [secondsLeft < 60 ? 'less than a minute left' : `about ${roughly(secondsLeft)} left`]
   const words = [`${counts.done} of ${tasks.length} done`, ...others, ...left].join(' · ')
   return `${bar}  ${cutToWidth(words, width - size - 4)}`
 }
@@ -79,7 +107,6 @@ const STAGES: { readonly [S in LoopView['stage']]: string } = {
 
 /** An estimate to the second would be a lie. */
 function roughly(seconds: number): string {
-  if (seconds < 60) return 'a minute'
   const minutes = Math.round(seconds / 60)
   return formatDuration((minutes < 20 ? minutes : Math.round(minutes / 5) * 5) * 60_000)
 }

@@ -17,12 +17,17 @@ export async function land(line: Line, surroundings: Surroundings, word: string 
   return 0
 }
 
-function describe({ branch, into, commit, isForward, tasks, marked, kept }: LandedView, paint: Paint): string[] {
+function describe(
+  { branch, into, commit, isForward, isNews, tasks, marked, kept }: LandedView,
+  paint: Paint,
+): string[] {
   const many = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
+  const where = into ?? 'what is checked out'
+  if (!isNews && marked === 0) return [`${paint.green('✔ landed already')}: all of ${branch} is in ${where}`]
   const how = isForward ? 'moved on to' : 'merged as'
   const width = Math.max(...tasks.map(({ id }) => id.length))
   return [
-    `${paint.green('✔ landed')} ${many} in ${into ?? 'what is checked out'}: ${branch}, ${how} ${commit.slice(0, 10)}`,
+    `${paint.green('✔ landed')} ${many} in ${where}: ${branch}, ${how} ${commit.slice(0, 10)}`,
     ...tasks.map(({ id, title }) => `  ${paint.dim(id.padStart(width))}  ${oneLine(title)}`),
     ...(marked === 0 ? [] : [`  ${marked} ${marked === 1 ? 'box' : 'boxes'} ticked`]),
     ...(kept === null ? [] : [paint.dim(`  its branch and worktree stay: ${kept}`)]),

@@ -1,6 +1,4 @@
-import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
 import { followLog } from '../../views/log.ts'
 import { readBoard, watchBoard, workersOf } from '../../views/loops.ts'
 import { readSessions } from '../../views/sessions.ts'
@@ -14,6 +12,7 @@ import type { Outlet } from '../screen/outlet.ts'
 import { exitStatusOf } from '../session/exit-status.ts'
 import { stateLine } from '../session/state.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { planLines } from './plan-lines.ts'
 import { presentLoop } from './start-loop.ts'
 
 /** Follows the planning, shows the plan, and goes on with it once a person says so. Whoever goes away finds it waiting. */
@@ -63,19 +62,4 @@ async function untilPlanned(home: Home, session: SessionView, err: Outlet, signa
 async function pourLog(home: Home, planner: SessionView, err: Outlet, signal: AbortSignal): Promise<void> {
   const options = { raw: false, colour: err.isColoured }
   for await (const bytes of followLog(home, planner, options, signal)) await err.pour(bytes)
-}
-
-function planLines(board: LoopView | undefined, { paint }: Outlet): string[] {
-  const tasks = board?.tasks ?? []
-  const width = Math.max(1, ...tasks.map(({ id }) => id.length))
-  return [
-    '',
-    paint.bold(`${board?.list ?? 'the plan'}: ${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}`),
-    ...tasks.map(({ id, title, after }) => {
-      const isSaid = after.length === 0 || title.includes('(after ')
-      const order = isSaid ? '' : paint.dim(`  (after ${after.join(', ')})`)
-      return `  ${paint.dim(id.padStart(width))}  ${oneLine(title)}${order}`
-    }),
-    '',
-  ]
 }

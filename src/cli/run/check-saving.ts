@@ -11,6 +11,7 @@ export async function checkSaving({ cwd, saving }: RunRequest, line: Line, surro
   const push = saving?.push ?? null
   if (line.has(OPTIONS.push) && saving?.mode === 'off')
     throw refusal('usage', '--push has nothing to push with --checkpoints off', 'leave one of them out')
+  if (line.has(OPTIONS.verifyGit)) await assertShown(cwd, surroundings)
   const isAsked = line.has(OPTIONS.push) || line.has(OPTIONS.checkpoints)
   const isSeen = screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json)
   if (saving?.mode === 'off' || (!isAsked && push === null && !isSeen)) return
@@ -26,6 +27,12 @@ export async function checkSaving({ cwd, saving }: RunRequest, line: Line, surro
   const problem = `there is no git remote ${push} in ${cwd}`
   if (line.has(OPTIONS.push)) throw refusal('no-remote', problem, hintFor(push, remotes))
   if (!screen.isQuiet) say(`${problem}: checkpoints are not pushed`)
+}
+
+async function assertShown(cwd: string, { home }: Surroundings): Promise<void> {
+  const { remotesAt } = await import('../../views/checkpoints.ts')
+  if ((await remotesAt(home, cwd)) !== null) return
+  throw refusal('no-repository', `${cwd} is not in a git repository, and --verify-git asks what git shows`, 'git init')
 }
 
 /** Nobody knows before it is tried whether somebody is there. */

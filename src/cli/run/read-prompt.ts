@@ -6,7 +6,11 @@ import { OPTIONS } from '../table/options.ts'
 import { bytesOfArgument } from './raw-arguments.ts'
 
 /** The prompt as bytes, from wherever it was given; undefined when there is none. */
-export async function readPrompt(line: Line, { argv, screen }: Surroundings): Promise<Buffer | undefined> {
+export async function readPrompt(
+  line: Line,
+  { argv, screen }: Surroundings,
+  example = 'oneshot run "fix the bug"',
+): Promise<Buffer | undefined> {
   const file = line.value(OPTIONS.promptFile)
   const [word] = line.words
   if (file !== undefined && word !== undefined) {
@@ -22,6 +26,6 @@ export async function readPrompt(line: Line, { argv, screen }: Surroundings): Pr
   throw refusal(
     'prompt-empty',
     `the prompt${source === undefined ? '' : ` from ${nameOf(source)}`} is empty`,
-    'say what is to be done: oneshot run "fix the bug"',
+    `say what is to be done: ${example}`,
   )
 }

@@ -5,6 +5,7 @@ import { ensureDaemon } from '../ensure-daemon.ts'
 import { isLive } from '../find-session.ts'
 import { INTERRUPTED, look } from '../look.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { checkSaid } from './check-said.ts'
 import { exitStatusOf } from './exit-status.ts'
 import type { LogOptions } from './log-options.ts'
 import { stateLine } from './state.ts'
@@ -27,6 +28,6 @@ export async function followSession(
   }
   if (glance.ended === 'unread') return 0
   const last = readSession(home, session.id) ?? session
-  if (!screen.isQuiet) err.say(stateLine(last, err.paint))
+  if (!screen.isQuiet) for (const text of [stateLine(last, err.paint), ...checkSaid(home, last)]) err.say(text)
   return options.passStatus ? exitStatusOf(last) : 0
 }

@@ -34,7 +34,7 @@ const WHOLE = [
   OPTIONS.name,
   OPTIONS.cwd,
   OPTIONS.env,
-  OPTIONS.maxTime,
+  OPTIONS.wholeTime,
   OPTIONS.budgetUsd,
   OPTIONS.budgetTokens,
   OPTIONS.onExit,

@@ -55,6 +55,7 @@ export const OPTIONS = {
     ...option('env', RENEWAL, 'set a variable anew; a name alone takes its value here'),
     isRepeated: true,
   },
+  wholeTime: option('max-time', LIMIT, 'stop the loop after this time (no limit)'),
   maxTime: option('max-time', LIMIT, 'stop the work after this time; none for no limit (5h)'),
   restart: option('restart', choice('WHEN', ['never', 'on-failure']), 'never, or also when a command fails'),
   maxRestarts: option('max-restarts', NUMBER, 'give up after so many restarts within the window (10)'),

@@ -18,8 +18,8 @@ export function describeProof(proof: ProofView, paint: Paint): string[] {
   const { verdict, sentence, check, state, reason, said, failures, remarks } = proof
   const facts = [
     ...workFacts(proof),
-    ...fact('ended', reason === null ? state : `${state}: ${reason}`),
-    ...fact('said', said && firstLine(said)),
+    ...fact('ended', reason === null || sentence.includes(reason) ? state : `${state}: ${reason}`),
+    ...fact('said', said !== null && !sentence.includes(said) && said !== reason ? firstLine(said) : null),
     ...failures.slice(-SHOWN).flatMap(line => fact('output', line)),
     ...fact('check', check && check.how),
     ...fact('all it said', check && check.ok !== true ? check.log : null),

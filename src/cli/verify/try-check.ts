@@ -16,13 +16,14 @@ const LIMIT: Duration = 15 * 60_000
 /** What is to be run to see whether the project is in order; or why nothing is. */
 export type Choice = { readonly line: string; readonly why: string } | 'none' | 'off'
 
-export function chooseCheck(line: Line, cwd: string, env: NodeJS.ProcessEnv): Choice {
+export function chooseCheck(line: Line, cwd: string, env: NodeJS.ProcessEnv, asked: string | null): Choice {
   const given = line.value(OPTIONS.checkLine)
   if (line.has(OPTIONS.noCheck)) {
     if (given === undefined) return 'off'
     throw refusal('usage', '--check and --no-check exclude each other', 'give one of them')
   }
-  return given === undefined ? (projectChecks(env).detect(cwd) ?? 'none') : { line: given, why: 'as you said' }
+  if (given !== undefined) return { line: given, why: 'as you said' }
+  return asked === null ? (projectChecks(env).detect(cwd) ?? 'none') : { line: asked, why: 'as it was started with' }
 }
 
 /** Runs it where the session worked, with what is in your environment. */

@@ -141,6 +141,17 @@ test('what is done is not resumed, but given more to do', () => {
   expect(page).not.toContain('oneshot attach')
 })
 
+test('a loop with worktrees lands what it has merged, done or not', () => {
+  const loop = (parallel: number | null): string => {
+    const argv = ['node', 'loop', JSON.stringify({ parallel })]
+    const phase = { name: 'ended', at: at(77), outcome: 'failed', reason: '1 of 2 tasks done', trouble: null } as const
+    return recoveryPage(aMaterial(aSession({ phase }, { agent: 'ralph', name: 'ralph-prd', argv })), SURROUNDINGS)
+  }
+  expect(loop(2)).toContain('oneshot resume ralph-prd')
+  expect(loop(2)).toContain('oneshot ralph land ralph-prd')
+  expect(loop(null)).not.toContain('land')
+})
+
 test('outside git nothing is promised', () => {
   const session = aSession({}, { saving: { mode: 'ref', interval: 1, push: 'origin' } })
   const page = recoveryPage(aMaterial(session), { ...SURROUNDINGS, repository: null })

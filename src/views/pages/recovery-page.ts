@@ -1,3 +1,5 @@
+import type { LoopRequest } from '../../api/contract/loop-request.ts'
+import type { Session } from '../../core/session.ts'
 import { commandLine, quote } from '../../lib/quote.ts'
 import { iso } from '../../lib/time.ts'
 import { withoutLogin } from '../../lib/without-login.ts'
@@ -83,6 +85,7 @@ function goOn({ session, view }: Material): string[] {
       'Its tasks, and what shows that they are done:',
       '',
       ...block(`oneshot ralph status ${name}`),
+      ...toLand(session, name),
     ]
   }
   if (outcome === 'done') {
@@ -100,7 +103,15 @@ function goOn({ session, view }: Material): string[] {
     'This brings back whatever is missing, the supervisor, the work or both, and says which:',
     '',
     ...block(`oneshot resume ${name}`),
+    ...(isLoop(view) ? toLand(session, name) : []),
   ]
+}
+
+/** What a loop has merged in worktrees is had before all is done, too. */
+function toLand({ spec }: Session, name: string): string[] {
+  const { parallel = null } = JSON.parse(spec.argv.at(-1) ?? '{}') as Partial<LoopRequest>
+  if (parallel === null) return []
+  return ['What it has merged comes into what you have checked out:', '', ...block(`oneshot ralph land ${name}`)]
 }
 
 function byHand({ session, view }: Material, { byHand }: Surroundings): string[] {

@@ -23,7 +23,7 @@ import { open } from './bench/open.ts'
 import { canonical } from './bench/registry.ts'
 import { rewind } from './bench/rewind.ts'
 import { seal } from './bench/seal.ts'
-import { findShopMeans, keptRef, placeAt, seenRef, sharedFolder } from './shop.ts'
+import { commitAt, findShopMeans, keptRef, placeAt, seenRef, sharedFolder } from './shop.ts'
 import { survey } from './survey.ts'
 
 export interface ShopOptions {
@@ -79,6 +79,10 @@ class GitWorkshop implements Workshop {
     return this.#beside(cwd, async place =>
       (await headOf(place)) === null ? [] : logOf(place, [`--max-count=${limit}`, 'HEAD', '--']),
     )
+  }
+
+  tip(cwd: string, branch: string): Promise<string | null> {
+    return this.#beside(cwd, ({ git }) => commitAt(git, `refs/heads/${branch}`))
   }
 
   open(cwd: string, bench: Bench, from: string): Promise<void> {
