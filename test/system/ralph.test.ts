@@ -126,15 +126,24 @@ describe('one after the other', () => {
 describe('side by side', () => {
   it('merges what is proven, has conflicts resolved, keeps what cannot be, and lands when told to', async () => {
     const list = await project(
-      'make it [good a.txt]',
+      'make it [late e.txt stubborn]',
+      'make it [late c.txt]',
       'make it [both b.txt]',
-      'make it [both c.txt]',
+      'make it [good a.txt]',
       'make it [liar d.txt]',
-      'make it [both e.txt stubborn]',
     )
     const head = await git('rev-parse', 'HEAD')
     const index = fs.readFileSync(house.path('.git/index'))
-    const session = await ralph('--parallel', '3')
+    const session = await ralph('--parallel', '5')
+    for (const [first, next] of [
+      ['b.txt', 'c.txt'],
+      ['c.txt', 'e.txt'],
+    ] as const) {
+      const isMerged = (): boolean => loopOf(session) !== undefined && board(session)[first] === 'done'
+      const hasBegun = (): boolean => agent.tempers().includes(`${next} late`)
+      await until(`${first} is merged`, () => (isMerged() && hasBegun() ? true : undefined), 60_000)
+      fs.writeFileSync(`${agent.gate}.${next}`, '')
+    }
     expect(await house.ended(session.name, 180_000)).toMatchObject({ outcome: 'failed' })
     expect(board(session)).toEqual({
       'a.txt': 'done',

@@ -49,6 +49,8 @@ case $prompt in
     }
     work ;;
   slow) until [ -e "$GATE" ]; do sleep 0.02; done; work ;;
+  late) until [ -e "$GATE.$file" ]; do sleep 0.02; done
+    echo "$file" > shared.txt; git add shared.txt; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- shared.txt ;;
   both) echo "$file" > shared.txt; git add shared.txt; git -c user.name=a -c user.email=a@b commit -qm "make $file" -- shared.txt ;;
   esac ;;
 esac

@@ -1,5 +1,5 @@
 import { marked, newTry, taskOf, withNotes, withTask } from './change.ts'
-import type { Loop } from './loop.ts'
+import type { Loop, LoopTask } from './loop.ts'
 import type { LoopSignalOf } from './signals.ts'
 
 export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSignalOf<'task.merged'>): Loop {
@@ -14,11 +14,14 @@ export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSigna
   return isTicked ? done : marked(done, key, true, how)
 }
 
-/** An agent is given both sides, once. Whatever comes of it is proven like everything else. */
+/**
+ * An agent is given both sides, once, and again where others were merged meanwhile. Whatever comes of it is proven like everything
+ * else.
+ */
 export function onClashed(loop: Loop, { at, task: key, files, reason, detail }: LoopSignalOf<'task.clashed'>): Loop {
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'merging') return loop
-  if (task.stand.role === 'resolve') {
+  if (task.stand.role === 'resolve' && !isOvertaken(task, loop)) {
     const flaw = {
       kind: 'clash',
       reason: `${reason}; it is on ${task.place?.branch} and ${task.resolution?.branch}`,
@@ -38,6 +41,12 @@ export function onClashed(loop: Loop, { at, task: key, files, reason, detail }: 
     ],
   }))
   return { ...resolving, iterations: iteration }
+}
+
+/** What it was brought together with is no longer all there is. */
+function isOvertaken({ tries, pardoned, resolution }: LoopTask, { tip, spec }: Loop): boolean {
+  const resolved = tries.slice(pardoned).filter(({ role }) => role === 'resolve').length
+  return resolution?.since.head !== tip && resolved > 0 && resolved < spec.retries
 }
 
 export function onCleared(loop: Loop, { task: key, note }: LoopSignalOf<'task.cleared'>): Loop {
