@@ -167,6 +167,36 @@ describe('side by side', () => {
     expect(await git('status', '--porcelain')).toBe('')
   })
 
+  it('does not believe whoever resolves a conflict by leaving one side out', async () => {
+    await project('make it [late b.txt careless]', 'make it [both a.txt]')
+    const session = await ralph('--parallel', '2')
+    const isFirst = (): boolean => loopOf(session) !== undefined && board(session)['a.txt'] === 'done'
+    await until('the other is merged', () => (isFirst() && agent.tempers().includes('b.txt late') ? true : undefined))
+    fs.writeFileSync(`${agent.gate}.b.txt`, '')
+    expect(await house.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
+    expect(board(session)).toEqual({ 'a.txt': 'done', 'b.txt': 'blocked' })
+    const { branch, tasks } = loopOf(session)
+    expect(await git('show', `${branch}:shared.txt`)).toBe('a.txt')
+    const kept = tasks.find(({ item }) => item.title.includes('b.txt'))?.place?.branch ?? ''
+    expect(await git('show', `${kept}:shared.txt`), 'its work').toBe('b.txt')
+  })
+
+  it('lands nothing that was not proven, and goes on after that', async () => {
+    await project('make it [good a.txt]', 'make it [idle b.txt]')
+    const session = await ralph('--parallel', '2', '--retries', '1')
+    expect(await house.ended(session.name, 60_000)).toMatchObject({ outcome: 'failed' })
+    const { branch, tip } = loopOf(session)
+    const worktree =
+      (await git('worktree', 'list', '--porcelain')).split('\n').find(line => line.endsWith('/all')) ?? ''
+    fs.writeFileSync(`${worktree.replace('worktree ', '')}/stray.txt`, 'not proven')
+    await run('git', ['add', '.'], { cwd: worktree.replace('worktree ', '') })
+    await run('git', ['commit', '-qm', 'stray'], { cwd: worktree.replace('worktree ', ''), env: house.env })
+    expect(await git('rev-parse', branch ?? '')).not.toBe(tip)
+    await house.ok('ralph', 'land', session.name)
+    expect(await git('rev-parse', 'HEAD')).toBe(tip)
+    expect(fs.existsSync(house.path('stray.txt'))).toBe(false)
+  })
+
   it('merges everything once, whoever is killed', async () => {
     const names = Array.from({ length: 6 }, (_, n) => `f${n}.txt`)
     const list = await project(...names.map(name => `make it [good ${name}]`))

@@ -5,7 +5,8 @@ import type { House } from './house.ts'
 
 /**
  * An agent that does what the title of its task says, in words such as `[good a.txt]`: it works, it lies, it breaks things. One word for
- * each iteration, the last one for all that follow: `[idle|good a.txt]`. Where a conflict is to be resolved it does so unless `[… stubborn]`.
+ * each iteration, the last one for all that follow: `[idle|good a.txt]`. Where a conflict is to be resolved it does so unless
+ * `[… stubborn]`, or throws one side away: `[… careless]`.
  */
 const SCRIPT = String.raw`
 prompt=$(cat)
@@ -26,6 +27,8 @@ case $prompt in
 'You bring two pieces'*)
   case $title in
   *stubborn*) ;;
+  *careless*) git merge --abort; echo done > notes.txt; git add notes.txt
+    git -c user.name=a -c user.email=a@b commit -qm 'notes' ;;
   *) for f in $(git diff --name-only --diff-filter=U); do
        sed -i '/^<<<<<<<\|^=======\|^>>>>>>>/d' "$f"; git add "$f"
      done
