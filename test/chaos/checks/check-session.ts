@@ -61,8 +61,9 @@ function hasFinished(journal: readonly Entry[], messages: number): boolean {
   return journal.some(entry => entry.kind === 'finished' && entry.messages === messages)
 }
 
-/** A session that has ended goes on only for a message or a resume. */
-function wokenByNobody(types: readonly string[]): string | null {
+/** A session that has ended goes on only for a message or a resume. Its files may still be saved, or not, on a disk that is full. */
+function wokenByNobody(all: readonly string[]): string | null {
+  const types = all.filter(type => !type.startsWith('checkpoint.'))
   for (const [i, type] of types.entries()) {
     const next = types[i + 1]
     if (type === 'session.ended' && next !== undefined && next !== 'message.accepted' && next !== 'session.woken')
