@@ -7,6 +7,7 @@ import type { Aim, Row } from '../report/row.ts'
 import type { Workshop } from '../workshop.ts'
 
 const WORKERS = 4
+const PATIENCE = 600_000
 const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
 
 /** Sleeps for as long as it is told, leaves a file behind, and ends its turn as codex does. */
@@ -79,7 +80,7 @@ class Track {
       cwd,
       env,
     })
-    const { outcome, reason } = await this.#house.ended(id)
+    const { outcome, reason } = await this.#house.ended(id, PATIENCE)
     if (outcome !== 'done') throw new Error(`the loop is not done: ${reason}`)
     return performance.now() - begun
   }

@@ -65,12 +65,13 @@ export class House {
     return callApi(this.home.daemonSocket, { method: 'GET', path: '/v1/sessions' })
   }
 
-  ended(id: string): Promise<SessionView> {
-    return until(`session ${id} has ended`, async () => {
+  ended(id: string, patience = 30_000): Promise<SessionView> {
+    const look = async (): Promise<SessionView | undefined> => {
       const path = `/v1/sessions/${id}`
       const view = await callApi<SessionView>(this.home.daemonSocket, { method: 'GET', path })
       return view.phase === 'ended' ? view : undefined
-    })
+    }
+    return until(`session ${id} has ended`, look, { patience })
   }
 
   /** Removes ended sessions, so that measuring many times does not make the house fuller. */
