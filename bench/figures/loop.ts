@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { LoopSpec } from '../../src/core/loop/spec.ts'
+import { aLoopSpec } from '../../src/testkit/core/loops.ts'
 import { run } from '../../src/world/os/run.ts'
 import type { House } from '../product/house.ts'
 import type { Aim, Row } from '../report/row.ts'
@@ -8,6 +8,7 @@ import type { Workshop } from '../workshop.ts'
 
 const WORKERS = 4
 const PATIENCE = 600_000
+const WORKER = { ...aLoopSpec().worker, agent: 'codex' }
 const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
 
 /** Sleeps for as long as it is told, leaves a file behind, and ends its turn as codex does. */
@@ -74,12 +75,16 @@ class Track {
       ONESHOT_BENCH_SLEEP: String(nap),
     }
     const begun = performance.now()
-    const { id } = await this.#house.start([JSON.stringify(specOf(parallel))], 'headless', {
-      agent: 'ralph',
-      prompt: Buffer.from('work it off').toString('base64'),
-      cwd,
-      env,
-    })
+    const { id } = await this.#house.start(
+      [JSON.stringify(aLoopSpec({ worker: WORKER, check: null, parallel, stagger: 500 }))],
+      'headless',
+      {
+        agent: 'ralph',
+        prompt: Buffer.from('work it off').toString('base64'),
+        cwd,
+        env,
+      },
+    )
     const { outcome, reason } = await this.#house.ended(id, PATIENCE)
     if (outcome !== 'done') throw new Error(`the loop is not done: ${reason}`)
     return performance.now() - begun
@@ -98,23 +103,5 @@ class Track {
     ])
       await run('git', words, { cwd })
     return cwd
-  }
-}
-
-function specOf(parallel: number | null): LoopSpec {
-  const limits = { usd: null, tokens: null, turns: null }
-  return {
-    list: 'PRD.md',
-    worker: { agent: 'codex', argv: [], model: null, effort: null, autonomy: 'full', maxTime: null, limits },
-    check: null,
-    checkLimit: 60_000,
-    setup: null,
-    parallel,
-    stagger: 500,
-    maxIterations: null,
-    retries: 3,
-    only: null,
-    land: false,
-    plan: 'none',
   }
 }

@@ -68,7 +68,8 @@ function noticeOf(session: Session, event: Event): Notice | null {
 function noticeOfEnd(session: Session, event: Event & { type: 'session.ended' }): Notice | null {
   const { at, outcome, reason } = event
   const { name } = session.spec
-  if (event.trouble === 'stopped') return null
+  // What became of a part of the work is told with the whole, by whoever has had it done.
+  if (event.trouble === 'stopped' || session.spec.parent !== undefined) return null
   const canGoOn = outcome !== 'done' && session.messages.length > 0
   const said = { done: 'is done', failed: 'failed', 'gave-up': 'was given up', stopped: 'was stopped' }[outcome]
   return notice(session, at, outcome, reason, `${name} ${said}`, canGoOn ? `oneshot resume ${name}` : null)

@@ -8,7 +8,7 @@ import type { Script } from '../../src/testkit/model/script.ts'
 import { isAlive, until } from '../system/house.ts'
 import { AgentHouse } from './kit/agent-house.ts'
 import { asked, IS_QUICK, KINDS } from './kit/kinds.ts'
-import { dice } from './kit/dice.ts'
+import { dice } from '../../src/testkit/real/dice.ts'
 
 const MOMENTS = IS_QUICK ? 3 : 20
 const STEPS = 4

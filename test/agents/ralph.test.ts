@@ -7,7 +7,7 @@ import type { OnMessage } from '../../src/testkit/model/script.ts'
 import { readLoop } from '../../src/world/os/loop-file.ts'
 import { isAlive, until } from '../system/house.ts'
 import { AgentHouse } from './kit/agent-house.ts'
-import { dice } from './kit/dice.ts'
+import { dice } from '../../src/testkit/real/dice.ts'
 import { asked, IS_QUICK, KINDS } from './kit/kinds.ts'
 
 const TASKS = IS_QUICK ? 6 : 30

@@ -54,6 +54,20 @@ test('what becomes of sessions is told, with the evidence and the way on', async
   ])
 })
 
+test('a loop is told of once, with its summary, and not each of those who worked for it', async () => {
+  userConfig(house, hook())
+  fs.writeFileSync(house.path('PRD.md'), '- [ ] one write=one.txt steps=1\n- [ ] two write=two.txt steps=1\n')
+  await run('git', ['init', '-q', '.'], { cwd: house.project, env: house.env })
+  await house.ok('ralph', '--agent', 'demo', '--no-verify')
+  await house.ended('ralph-prd')
+  await house.run('--agent', 'demo', '--name', 'last', 'steps=1 delay=1ms')
+  await until('what came after it was told', () => (names().includes('demo-last') ? true : undefined))
+  expect(told().map(({ event, text }) => `${event} ${text}`)).toEqual([
+    'done ralph-prd is done: 2 of 2 tasks done, as git shows',
+    expect.stringMatching(/^done demo-last is done/),
+  ])
+})
+
 test('restarts that come too often are told before it gives up, and a limit that is waited for', async () => {
   userConfig(house, hook())
   const limit = 'You’ve hit your usage limit. Upgrade to Pro or try again at 9:00 AM.'

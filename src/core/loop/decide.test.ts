@@ -1,32 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { aLoopSpec } from '../../testkit/core/loops.ts'
 import { type Fate, live, LoopWorld, type Temper } from '../../testkit/core/loop-world.ts'
 import type { Item } from './item.ts'
 import type { Loop } from './loop.ts'
 import type { LoopSpec } from './spec.ts'
 
-const SPEC: LoopSpec = {
-  list: 'PRD.md',
-  worker: {
-    agent: 'demo',
-    argv: [],
-    model: null,
-    effort: null,
-    autonomy: 'full',
-    maxTime: null,
-    limits: { usd: null, tokens: null, turns: null },
-  },
-  check: { line: 'make test', why: 'as asked' },
-  checkLimit: 60_000,
-  setup: null,
-  parallel: null,
-  stagger: 2_000,
-  maxIterations: null,
-  retries: 3,
-  only: null,
-  land: false,
-  plan: 'none',
-}
+const SPEC = aLoopSpec({ stagger: 2_000 })
 
 function items(count: number, after: (n: number) => readonly string[] = () => []): Omit<Item, 'isDone'>[] {
   return Array.from({ length: count }, (_, at) => ({

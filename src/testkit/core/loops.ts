@@ -6,7 +6,7 @@ import type { Instant } from '../../lib/time.ts'
 /** When the loops of the testkit begin. */
 export const BEGIN: Instant = Date.parse('2026-11-15T10:00:00.000Z')
 
-function aLoopSpec(traits: Partial<LoopSpec> = {}): LoopSpec {
+export function aLoopSpec(traits: Partial<LoopSpec> = {}): LoopSpec {
   return {
     list: 'PRD.md',
     worker: {

@@ -1,13 +1,12 @@
 import fs from 'node:fs'
 import type { Change } from '../../core/checkpoint.ts'
-import { headOf } from './head.ts'
 import type { Place } from './place.ts'
 import { removeFolder } from './remove-folder.ts'
 import { deltaOf } from './save/delta.ts'
 import { gather } from './save/gather.ts'
 import { indexTree } from './save/index-tree.ts'
+import { onlyHead } from './save/only-head.ts'
 import { PrivateIndex } from './save/private-index.ts'
-import type { Outcome } from './save/wish.ts'
 
 /** What the working tree has that a tree has not, or HEAD when none is given. Nothing is kept of the look. */
 export async function compare(
@@ -32,9 +31,4 @@ export async function compare(
     index.discard()
     if (isStranger) removeFolder(place.folder)
   }
-}
-
-/** Nested repositories are looked at as what they are committed as. */
-async function onlyHead(place: Place): Promise<Outcome> {
-  return { made: null, last: null, head: await headOf(place), nested: [] }
 }

@@ -1,6 +1,7 @@
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
+import { eventIn } from '../json.ts'
 import type { DemoEvent } from './events.ts'
 import { Thread } from './thread.ts'
 
@@ -24,8 +25,8 @@ export function demo(argv: readonly string[], threads: string): Agent {
       stdin: 'text',
     }),
     read: line => {
-      const event = parse(line)
-      return event === undefined
+      const event = eventIn(line) as DemoEvent | null
+      return event === null
         ? { observations: [], text: `${line}\n` }
         : { observations: meaning(event), text: words(event) }
     },
@@ -38,15 +39,6 @@ export function demo(argv: readonly string[], threads: string): Agent {
         messages: past.flatMap(memory => ('text' in memory && memory.kind !== 'answer' ? [memory.text] : [])),
       }
     },
-  }
-}
-
-function parse(line: string): DemoEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && 'type' in value ? (value as DemoEvent) : undefined
-  } catch {
-    return undefined // Not an event; it is shown as it is.
   }
 }
 

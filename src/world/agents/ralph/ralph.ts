@@ -2,6 +2,7 @@ import type { FailureKind } from '../../../core/failure.ts'
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
+import { eventIn } from '../json.ts'
 import type { LoopEvent } from './events.ts'
 
 /**
@@ -19,20 +20,11 @@ export function ralph(kind: 'ralph' | 'build', argv: readonly string[]): Agent {
     program: argv,
     plan: ({ argv: own }) => ({ argv: own, env: {}, stdin: 'text' }),
     read: line => {
-      const event = parse(line)
-      return event === undefined
+      const event = eventIn(line) as LoopEvent | null
+      return event === null
         ? { observations: [], text: `${line}\n` }
         : { observations: meaning(event), text: wordsOf(event) }
     },
-  }
-}
-
-function parse(line: string): LoopEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && 'type' in value ? (value as LoopEvent) : undefined
-  } catch {
-    return undefined // Not an event; it is shown as it is.
   }
 }
 
