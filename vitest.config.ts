@@ -18,12 +18,22 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'attack',
+          include: ['test/attack/**/*.test.ts'],
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
           name: 'agents',
           include: ['test/agents/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 90_000,
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -1,26 +1,48 @@
-// dist/main.cjs: runs the bundle beside it with V8's code cache, which takes a third off the start of every command.
-// The cache is named after the bundle's content and the Node that made it, because V8 itself compares only lengths.
+// dist/main.cjs: runs one of the bundles beside it with V8's code cache, which takes a third off the start of a command.
+// Each bundle has a cache for each Node and each set of V8 flags, because V8 rejects a cache that other flags made.
 const fs = require('node:fs')
 const Module = require('node:module')
 const path = require('node:path')
 const vm = require('node:vm')
 
-const bundle = path.join(__dirname, 'program.cjs')
-const cache = path.join(__dirname, `program.HASH.${process.version}-${process.arch}.cache`)
+/** The programs that oneshot starts itself: their bundle, and how it is entered. */
+const PROGRAMS = {
+  __daemon: ['daemon', program => program.daemon()],
+  '__demo-agent': ['demo-agent', program => program.demoAgent(process.argv.slice(3))],
+  __loop: ['loop', program => program.loopProgram(process.argv.slice(3))],
+}
 
-const script = new vm.Script(Module.wrap(fs.readFileSync(bundle, 'utf8')), {
-  filename: bundle,
-  cachedData: read(cache),
-})
-const program = new Module(bundle, module)
-program.filename = bundle
-program.paths = module.paths
-script
-  .runInThisContext()
-  .call(program.exports, program.exports, Module.createRequire(bundle), program, bundle, __dirname)
+const [part, enter] = PROGRAMS[process.argv[2]] ?? ['program', () => undefined]
+enter(load(part, HASHES[part]))
 
-// The first command with this Node leaves a cache for the next ones. Where it may not write, all stays as it is.
-if (script.cachedDataRejected !== false) process.on('exit', () => write(cache, script.createCachedData()))
+function load(name, hash) {
+  const bundle = path.join(__dirname, `${name}.cjs`)
+  if (hash === undefined) return require(bundle)
+  const flags = process.execArgv.length === 0 ? '' : `.${digest(process.execArgv.join(' '))}`
+  const cache = path.join(__dirname, `${name}.${hash}.${process.version}-${process.arch}${flags}.cache`)
+  // The build leaves only ASCII in a bundle, so that V8 keeps one byte per character.
+  const script = new vm.Script(Module.wrap(fs.readFileSync(bundle, 'latin1')), {
+    filename: bundle,
+    cachedData: read(cache),
+  })
+  const loaded = new Module(bundle, module)
+  loaded.filename = bundle
+  loaded.paths = module.paths
+  script
+    .runInThisContext()
+    .call(loaded.exports, loaded.exports, Module.createRequire(bundle), loaded, bundle, __dirname)
+  // The build collects what several commands compile. Later the first command with another Node leaves a cache for the
+  // next ones; where it may not write, all stays as it is.
+  if (script.cachedDataRejected !== false || process.env.ONESHOT_CODE_CACHE === 'collect')
+    process.on('exit', () => write(cache, script.createCachedData()))
+  return loaded.exports
+}
+
+/** Commands have no flags and never load node:crypto, which takes several milliseconds. */
+function digest(text) {
+  const crypto = require('node:crypto')
+  return crypto.createHash('sha256').update(text).digest('hex').slice(0, 8)
+}
 
 function read(file) {
   try {
@@ -33,6 +55,7 @@ function read(file) {
 function write(file, data) {
   try {
     fs.writeFileSync(`${file}.${process.pid}`, data)
+    fs.chmodSync(`${file}.${process.pid}`, 0o644) // The supervisor's umask is 077, and other users start this program too.
     fs.renameSync(`${file}.${process.pid}`, file)
   } catch {
     // Installed by another user, or a full disk.

@@ -1,9 +1,10 @@
 // Bundles the program into dist/. One CommonJS file per way of being started, because a loader that opens thirty files
 // takes as long as Node itself; commands inside the file are still evaluated only when they are used. main.cjs runs the
 // first of them with a code cache.
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -21,6 +22,7 @@ const PARTS = {
   './loop/program.ts': 'loop',
   './loop/scout.ts': 'scout',
   './loop/land-program.ts': 'land',
+  './loop/retry-task.ts': 'retry',
   './world/agents/demo/program.ts': 'demo-agent',
 }
 const separate = {
@@ -52,17 +54,15 @@ await build({
   plugins: [separate],
   logLevel: 'warning',
 })
+for (const name of fs.readdirSync(next)) escapeNonAscii(path.join(next, name))
 for (const name of fs.readdirSync(path.join(root, 'src/shim'))) {
   fs.copyFileSync(path.join(root, 'src/shim', name), path.join(next, name))
 }
 fs.copyFileSync(path.join(root, 'src/world/agents/pi/thin.cjs'), path.join(next, 'thin-pi.cjs'))
-const hash = crypto
-  .createHash('sha256')
-  .update(fs.readFileSync(path.join(next, 'program.cjs')))
-  .digest('hex')
-  .slice(0, 12)
+const CACHED = ['program', 'daemon', 'loop']
+const hashes = Object.fromEntries(CACHED.map(part => [part, hashOf(path.join(next, `${part}.cjs`))]))
 const boot = fs.readFileSync(path.join(root, 'scripts/boot.cjs'), 'utf8')
-fs.writeFileSync(path.join(next, 'main.cjs'), boot.replace('HASH', hash))
+fs.writeFileSync(path.join(next, 'main.cjs'), boot.replace('HASHES[part]', `${JSON.stringify(hashes)}[part]`))
 fs.writeFileSync(path.join(next, 'stamp'), '')
 
 // Swapped in whole: nobody ever runs half an old and half a new build.
@@ -72,6 +72,51 @@ if (fs.existsSync(dist)) fs.renameSync(dist, old)
 fs.renameSync(next, dist)
 fs.rmSync(old, { recursive: true, force: true })
 
-// The first command fills the code cache: this one, rather than the user's.
-const nowhere = { ...process.env, ONESHOT_HOME: path.join(dist, 'no-home') }
-execFileSync(process.execPath, [path.join(dist, 'main.cjs'), 'list'], { env: nowhere, stdio: 'ignore' })
+/** Common commands: the code cache holds what they compile. */
+const COMMANDS = [
+  ['daemon', 'status'],
+  ['run', '--name', 'cache', '--', 'true'],
+  ['wait', 'cache'],
+  ['status', 'cache'],
+  ['list'],
+  ['log', 'cache'],
+  ['clean', '--yes'],
+]
+await collectCodeCaches()
+
+/**
+ * Runs common commands once, so that the code cache holds what they compile: a user's first command starts as fast as the
+ * next. The supervisor has its own cache, made with the flag that keeper.sh gives it.
+ */
+async function collectCodeCaches() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-build-'))
+  const env = { ...process.env, ONESHOT_HOME: path.join(folder, 'home'), ONESHOT_CODE_CACHE: 'collect' }
+  const start = (flags, words) =>
+    spawn(process.execPath, [...flags, path.join(dist, 'main.cjs'), ...words], {
+      cwd: folder, // Outside of every repository: the session that is run here leaves nothing behind.
+      env,
+      stdio: 'ignore',
+      timeout: 20_000,
+    })
+  const ended = child => new Promise(resolve => child.once('close', resolve))
+  try {
+    const supervisor = start(['--max-semi-space-size=2'], ['__daemon'])
+    const stopped = ended(supervisor)
+    for (const words of COMMANDS) await ended(start([], words))
+    supervisor.kill('SIGTERM')
+    await stopped
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** esbuild escapes everything but regular expressions, in which the same escapes hold. */
+function escapeNonAscii(file) {
+  const text = fs.readFileSync(file, 'utf8')
+  const escaped = text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (escaped !== text) fs.writeFileSync(file, escaped)
+}
+
+function hashOf(file) {
+  return crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex').slice(0, 12)
+}

@@ -1,4 +1,5 @@
 // Kills everything that can be killed while a fleet works: npm run chaos [-- --kills N --seed S --sessions M --write].
+// With --loops the same for loops: npm run chaos -- --loops [--rounds N --seed S --jobs J --write].
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -11,8 +12,9 @@ const folder = fs.mkdtempSync(path.join(root, 'node_modules', '.chaos-'))
 const common = { bundle: true, platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
 const bundled = (name, format, entry) =>
   build({ ...common, entryPoints: [path.join(root, 'test/chaos', entry)], outfile: path.join(folder, name), format })
+const entry = process.argv.includes('--loops') ? 'loops/main.ts' : 'main.ts'
 try {
-  await Promise.all([bundled('main.mjs', 'esm', 'main.ts'), bundled('agent.cjs', 'cjs', 'agent/agent.ts')])
+  await Promise.all([bundled('main.mjs', 'esm', entry), bundled('agent.cjs', 'cjs', 'agent/agent.ts')])
   const args = [path.join(folder, 'main.mjs'), root, path.join(folder, 'agent.cjs'), ...process.argv.slice(2)]
   process.on('SIGINT', () => undefined) // The run ends by it, and cleans up first.
   process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1

@@ -14,6 +14,7 @@ const STEPS = {
   walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test'],
   unused: [bin('knip'), '--no-progress'],
   build: [process.execPath, path.join(root, 'scripts', 'build.mjs')],
+  loops: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--loops', '--rounds', '4', '--seed', '1'],
   chaos: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--kills', '200', '--seed', '1'],
 }
 

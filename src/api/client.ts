@@ -10,9 +10,11 @@ import type {
   NotifyTestRequest,
   RestoreKeptRequest,
   RestoreRequest,
+  RenameRequest,
   ResumeRequest,
   RunRequest,
   SendRequest,
+  StopRequest,
   TasksRequest,
 } from './contract/requests.ts'
 import type {
@@ -33,11 +35,13 @@ export interface Client {
   stopDaemon(): Promise<void>
   run(request: RunRequest): Promise<SessionView>
   /** Returns as soon as the wish is recorded. */
-  stop(id: string): Promise<SessionView>
+  stop(id: string, request?: StopRequest): Promise<SessionView>
   /** Returns when the message is on disk. The same key may be sent again: it stays one message. */
   send(id: string, request: SendRequest): Promise<{ session: SessionView; message: MessageView }>
   /** Takes up a session that has ended, rests or waits for a person. */
   resume(id: string, request?: ResumeRequest): Promise<SessionView>
+  /** Shows it under another name from now on. */
+  rename(id: string, request: RenameRequest): Promise<SessionView>
   /** What is found of it, and what resuming it would do. Changes nothing. */
   outlook(id: string): Promise<OutlookView>
   /** Goes on here with a session of which only its checkpoints are left. */
@@ -81,9 +85,10 @@ export function connect(socket: string): Client {
     },
     stopDaemon: async () => void (await post('/v1/daemon/stop', {}, PATIENCE)),
     run: request => post('/v1/sessions', request, LONG_PATIENCE),
-    stop: id => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, {}, LONG_PATIENCE),
+    stop: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, request, LONG_PATIENCE),
     send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
     resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
+    rename: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/rename`, request, PATIENCE),
     outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_PATIENCE),
     adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
     hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
@@ -110,7 +115,11 @@ class NobodyListens extends Refusal {
 }
 
 async function call<T>(socket: string, { method, path, body, patience }: Call): Promise<T> {
-  const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
+  // Within a session, the supervisor holds it to what that session may do.
+  const { ONESHOT_ATTEMPT: attempt } = process.env
+  const caller = attempt === undefined || !/^[\w.-]+$/.test(attempt) ? {} : { 'oneshot-attempt': attempt }
+  const about = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
+  const headers = { ...about, ...caller }
   // Without an agent: on Node 20 the agent's first call compiles a regular expression for IPv6, which takes 7 ms.
   const createConnection = (): Socket => process.getBuiltinModule('node:net').connect(socket)
   const { status, text } = await exchange({ createConnection, method, path, headers }, body, patience)

@@ -4,6 +4,7 @@ import type { CliHooks } from './hooks.ts'
 import { checkWords } from './line/check-words.ts'
 import type { Line } from './line/line.ts'
 import { parse } from './line/parse.ts'
+import { hideArguments } from './run/raw-arguments.ts'
 import { openScreen, type Screen } from './screen/screen.ts'
 import { tell } from './screen/tell.ts'
 import { OPTIONS } from './table/options.ts'
@@ -12,6 +13,7 @@ import { VERSION } from '../lib/version.ts'
 /** Carries out one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
 export async function cli(argv: readonly string[], hooks: CliHooks): Promise<void> {
   const { line, cause } = understand(argv)
+  hideArguments(argv, line === undefined ? 'oneshot' : `oneshot ${line.command.name}`)
   const screen = openScreen(line, process.env)
   try {
     if (line === undefined) throw cause
@@ -31,7 +33,8 @@ async function obey(line: Line, given: { argv: readonly string[]; hooks: CliHook
   }
   if (line.has(OPTIONS.help)) {
     const { helpOn } = await import('./help/help-on.ts')
-    screen.out.say(helpOn(isOverview(line) ? null : line.command, screen.out.paint))
+    const { fitTo } = await import('./help/fit.ts')
+    screen.out.say(fitTo(helpOn(isOverview(line) ? null : line.command, screen.out.paint), screen.out.width))
     return 0
   }
   checkWords(line)

@@ -12,6 +12,8 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   hold: async () => (await import('./commands/hold.ts')).hold,
   attach: async () => (await import('./commands/attach.ts')).attach,
   stop: async () => (await import('./commands/stop.ts')).stop,
+  restart: async () => (await import('./commands/restart.ts')).restart,
+  rename: async () => (await import('./commands/rename.ts')).rename,
   killall: async () => (await import('./commands/killall.ts')).killall,
   wait: async () => (await import('./commands/wait.ts')).wait,
   clean: async () => (await import('./commands/clean.ts')).clean,

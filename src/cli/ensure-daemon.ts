@@ -5,7 +5,8 @@ import { refusal } from '../api/contract/problems.ts'
 import type { DaemonView } from '../api/contract/session-view.ts'
 import { Refusal } from '../lib/refusal.ts'
 import type { Duration } from '../lib/time.ts'
-import { assertRoom, type Home, homeExists, openHome } from '../world/os/home.ts'
+import { type Home, homeExists, openHome } from '../world/os/home.ts'
+import { assertRoom } from '../world/os/reserve.ts'
 import { tailOf } from './tail-of.ts'
 
 /** How long a daemon may take to listen: a fraction of a second, more when it has to take over from a stuck one. */

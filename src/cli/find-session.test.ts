@@ -54,6 +54,12 @@ function refusalOf(look: () => unknown): unknown {
   }
 }
 
+test('a letter that begins an id by chance names no session, four of them do', () => {
+  const one = aSession({ id: 'xk3q9wm2ab', task: 'other' })
+  expect(() => findSession([one], 'x', '/')).toThrow('there is no session "x"')
+  expect(findSession([one], 'xk3q', '/')).toBe(one)
+})
+
 test('an ambiguous beginning lists the candidates', () => {
   expect(refusalOf(() => findSession(all, 'fix', '/'))).toMatchObject({
     code: 'session-ambiguous',

@@ -8,10 +8,11 @@ export function findSession(sessions: readonly SessionView[], word: string | und
   const likeliest = likeliestFirst(sessions)
   if (word === undefined) return ofDirectory(likeliest, cwd)
   return (
-    theOne(likeliest, session => session.name === word, word) ??
-    theOne(likeliest, session => session.task === word, word) ??
-    theOne(likeliest, session => session.id === word, word) ??
-    theOne(likeliest, session => word !== '' && wordsFor(session).some(known => known.startsWith(word)), word) ??
+    theOne(likeliest, session => session.name === word, { word, cwd }) ??
+    theOne(likeliest, session => session.label === word, { word, cwd }) ??
+    theOne(likeliest, session => session.task === word, { word, cwd }) ??
+    theOne(likeliest, session => session.id === word, { word, cwd }) ??
+    theOne(likeliest, session => beginsWith(session, word), { word, cwd }) ??
     refuse(unknown(sessions, word))
   )
 }
@@ -33,8 +34,18 @@ export function withoutWorkers(sessions: readonly SessionView[]): SessionView[] 
   return sessions.filter(({ parent }) => parent === null || !ids.has(parent))
 }
 
+/** Ids are random: a few letters that a person types for a name begin some id by chance. */
+const SHORTEST_ID = 4
+
+function beginsWith(session: SessionView, word: string): boolean {
+  if (word === '') return false
+  const known = word.length < SHORTEST_ID ? wordsFor({ ...session, id: '' }) : wordsFor(session)
+  return known.some(one => one.startsWith(word))
+}
+
 function wordsFor(session: SessionView): string[] {
-  return [session.name, session.task, session.id]
+  const { name, task, id, label } = session
+  return label === null ? [name, task, id] : [label, name, task, id]
 }
 
 function latest(session: SessionView): string {
@@ -59,17 +70,19 @@ function ofDirectory(likeliest: readonly SessionView[], cwd: string): SessionVie
 }
 
 /**
- * A name that was used again means its likeliest bearer, one that lives is meant rather than ones that have ended, and a
- * loop rather than those who work for it; beyond that, different names are not ours to choose from.
+ * A live session comes before ended ones, a loop before the sessions it started, and one of this directory before those of
+ * others. Of several with the same name it is the newest; different names are refused.
  */
 function theOne(
   likeliest: readonly SessionView[],
   matches: (session: SessionView) => boolean,
-  word: string,
+  { word, cwd }: { word: string; cwd: string },
 ): SessionView | undefined {
   const all = withoutWorkers(likeliest.filter(matches))
   const live = all.filter(isLive)
-  const found = live.length > 0 ? live : all
+  const candidates = live.length > 0 ? live : all
+  const nearby = candidates.filter(session => session.cwd === cwd)
+  const found = nearby.length > 0 ? nearby : candidates
   const names = [...new Set(found.map(session => session.name))]
   if (names.length > 1) throw ambiguous(word, names)
   return found[0]
@@ -87,7 +100,7 @@ function ambiguous(word: string, names: readonly string[]): Refusal {
 function unknown(sessions: readonly SessionView[], word: string): Refusal {
   const meant = nearest(
     word,
-    sessions.flatMap(session => [session.name, session.task]),
+    sessions.flatMap(session => wordsFor(session).filter(known => known !== session.id)),
   )
   const hint = meant === undefined ? 'oneshot list shows all of them' : `did you mean ${meant}?`
   return refusal('no-session', `there is no session ${JSON.stringify(word)}`, hint)

@@ -1,4 +1,4 @@
-import type { GroundView, LandedView } from '../api/contract/loop-view.ts'
+import type { GroundView, LandedView, RetriedView } from '../api/contract/loop-view.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import type { Home } from '../world/os/home.ts'
 
@@ -8,7 +8,15 @@ export interface CliHooks {
   runDirect(request: RunRequest): Promise<number>
   demo(options: { keep: boolean }): Promise<number>
   /** Looks at what a loop would find. */
-  scout(wish: { cwd: string; list: string | null; env: Readonly<Record<string, string>> }): Promise<GroundView>
+  scout(wish: {
+    cwd: string
+    list: string | null
+    env: Readonly<Record<string, string>>
+    patterns?: readonly string[]
+    beads?: boolean
+  }): Promise<GroundView>
   /** Brings what a loop has merged into the user's checkout. */
-  landLoop(home: Home, sessionId: string): Promise<LandedView>
+  landLoop(home: Home, sessionId: string, how: { isSquash: boolean; isDry: boolean }): Promise<LandedView>
+  /** Opens a task of a loop that does not run. */
+  retryTask(home: Home, sessionId: string, task: string, options: { isFresh: boolean }): Promise<RetriedView>
 }

@@ -71,7 +71,7 @@ function afterReboot({ spec }: Session, reason: string, { at, chance, seenAt = a
     return { kind: 'end', outcome: 'failed', reason, trouble: 'reboot' }
   const { absence } = spec.patience
   if (absence !== null && at - seenAt > absence) {
-    const question = `${reason}, and it was last at work ${formatDuration(at - seenAt)} ago`
+    const question = `${reason}, and it last worked ${formatDuration(at - seenAt)} ago`
     return { kind: 'block', reason, question, trouble: 'absence' }
   }
   const until = at + Math.round(chance * REBOOT_STAGGER)

@@ -1,5 +1,6 @@
 import { formatDuration, type Instant, iso } from '../lib/time.ts'
-import type { Notice, NoticeKind } from './notices.ts'
+import type { NoticeKind } from './notice-kinds.ts'
+import type { Notice } from './notices.ts'
 
 /** What a channel is given to tell: one notice, or several in one when there are too many. */
 export interface Bulletin {

@@ -1,5 +1,5 @@
 import type { Secret } from '../lib/secret.ts'
-import type { NoticeKind } from './notices.ts'
+import type { NoticeKind } from './notice-kinds.ts'
 
 /** Where notices of some kinds go. */
 export interface Channel {

@@ -57,6 +57,10 @@ export interface Saving {
   readonly interval: Duration
   /** The remote that the checkpoints are pushed to as well. */
   readonly push: string | null
+  /** Whether untracked files that look like secrets are saved, and so pushed, as well. Absent: no. */
+  readonly pushUntracked?: boolean
+  /** Whether other repositories that lie in the working tree are saved as well. Absent: no. */
+  readonly nested?: boolean
 }
 
 /** What is known of a session's checkpoints without asking git. */
@@ -72,6 +76,8 @@ export interface Saved {
   /** How far the remote has come; null where nothing is pushed, or never was. */
   readonly pushed: { readonly number: number; readonly at: Instant } | null
   readonly pushTrouble: string | null
+  /** What is in the way on the remote, and where the checkpoints are instead. */
+  readonly pushNote?: string
 }
 
 export const NOTHING_SAVED: Saved = {

@@ -29,7 +29,7 @@ export function follow(session: In<'stopping'>, at: Instant, rules: Rules): Step
     case 'end':
       return followUp(session, next, at)
     case 'next':
-      return launch({ ...renewed(session, at), isTurnOver: true }, at)
+      return launch({ ...forNext(session, at), isTurnOver: true }, at)
     case 'block':
       return block(session, at, next)
     case 'rest': {
@@ -84,7 +84,7 @@ export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.du
   const woken = cause === 'limit' ? rested(session, at) : { ...session, clockSince: session.clockSince + late }
   const { absence } = session.spec.patience
   if (absence !== null && late > absence) {
-    const question = `it was to go on ${formatDuration(at - until)} ago (${reason}), and nothing was there to see to it`
+    const question = `it was to continue ${formatDuration(at - until)} ago (${reason}), and no supervisor was running`
     return block(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
   }
   if (cause !== 'crash') return launch(woken, at)
@@ -112,6 +112,11 @@ export interface End {
 export function end(session: Session, at: Instant, { outcome, reason, trouble }: End): Step {
   const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason, trouble } }
   return step(ended, [{ at, type: 'session.ended', outcome, reason, trouble }], [{ type: 'close' }])
+}
+
+/** The next message of a person is new work; that of a session is part of the old. */
+function forNext(session: Session, at: Instant): Session {
+  return firstUnread(session)?.by === undefined ? renewed(session, at) : session
 }
 
 export function timeIsUp({ spec }: Session): End {

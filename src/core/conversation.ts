@@ -9,6 +9,8 @@ export interface Message {
   /** The sender's own: the same message sent again is the same message. */
   readonly key: string
   readonly gist: string
+  /** The name of the session that sent it; absent when a person did. It gives the reader no more time and no more budget. */
+  readonly by?: string
   readonly acceptedAt: Instant
   readonly deliveredAt: Instant | null
   readonly confirmedAt: Instant | null

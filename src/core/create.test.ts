@@ -1,7 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { specs } from '../testkit/core/arbitrary.ts'
+import { specOf } from '../testkit/memory/stage.ts'
 import { create } from './create.ts'
+import { launch } from './launch.ts'
+import { judgeBudget } from './spending.ts'
 
 test('a session begins with its first attempt, which is given the prompt', () => {
   fc.assert(
@@ -22,4 +25,24 @@ test('a command has nothing to read', () => {
       expect(events.map(event => event.type)).toEqual(['session.created', 'attempt.launched'])
     }),
   )
+})
+
+test('a message that the conversation of work from elsewhere does not show is delivered after the broken turn', () => {
+  const spec = specOf({ agent: 'talker' })
+  const spent = { input: 10, cached: 0, output: 5, usd: 4, turns: 2 }
+  const heritage = {
+    messages: ['do it', 'and this', 'and that'],
+    read: 1,
+    spent,
+    spentInThread: spent,
+    tasks: [],
+    reason: 'the machine is gone',
+    transcript: 0,
+  }
+  const { session } = create(spec, { hasPrompt: true, thread: { id: 't', heard: 1 }, heritage })
+  expect(session.messages.map(({ confirmedAt }) => confirmedAt !== null)).toEqual([true, false, false])
+  expect(session.errand).toMatchObject({ kind: 'continue' })
+  const next = launch({ ...session, isTurnOver: true }, 1).session
+  expect(next.errand).toMatchObject({ kind: 'message', message: 2 })
+  expect(judgeBudget({ usd: 3, tokens: null, turns: null }, session.spending)).toContain('$4.00 were spent')
 })

@@ -2,7 +2,7 @@ import { NOTHING_SAVED } from './checkpoint.ts'
 import { launch } from './launch.ts'
 import type { Message } from './conversation.ts'
 import type { Session, Spec } from './session.ts'
-import { NOTHING_SPENT } from './spending.ts'
+import { NOTHING_SPENT, type Spending } from './spending.ts'
 import { type Step, step } from './step.ts'
 import type { Task } from './task.ts'
 
@@ -16,8 +16,13 @@ export interface Beginning {
 
 /** What is known of work that was begun elsewhere and is gone on with here. */
 export interface Heritage {
-  /** What it was asked for there, all of which was read, the prompt first: a line each. */
+  /** What it was asked for there, the prompt first: a line each. */
   readonly messages: readonly string[]
+  /** How many of them were read, the first ones; the others are still to be delivered. */
+  readonly read: number
+  /** What was used up there, which counts against its limits; and what of it the conversation has. */
+  readonly spent: Spending
+  readonly spentInThread: Spending
   readonly tasks: readonly Task[]
   /** Why it does not go on where it was. */
   readonly reason: string
@@ -74,8 +79,10 @@ export function create(spec: Spec, { hasPrompt, thread, heritage }: Beginning): 
   return step(first.session, [{ at, type: 'session.created' }, ...first.events], first.effects)
 }
 
-function inherit(newborn: Session, { messages, tasks, reason, transcript }: Heritage): Session {
+function inherit(newborn: Session, heritage: Heritage): Session {
+  const { messages, read, spent, spentInThread, tasks, reason, transcript } = heritage
   const { createdAt: at } = newborn.spec
+  const hasThread = newborn.thread.id !== null
   return {
     ...newborn,
     messages: messages.map((gist, index) => ({
@@ -83,11 +90,14 @@ function inherit(newborn: Session, { messages, tasks, reason, transcript }: Heri
       key: index === 0 ? 'prompt' : `inherited ${index + 1}`,
       gist,
       acceptedAt: at,
-      deliveredAt: at,
-      confirmedAt: at,
+      deliveredAt: index < read ? at : null,
+      confirmedAt: index < read ? at : null,
     })),
+    // The turn that was broken off goes on before what came after it is read.
+    isTurnOver: read === messages.length,
     tasks,
-    thread: { ...newborn.thread, needsDigest: newborn.thread.id === null },
+    spending: { ...newborn.spending, before: spent, ...(hasThread && { thread: spentInThread }) },
+    thread: { ...newborn.thread, needsDigest: !hasThread },
     lastWord: { ok: false, text: reason, failure: { kind: 'other', text: reason, resetAt: null, remedy: null } },
     bookmark: { ...newborn.bookmark, transcript },
   }

@@ -42,7 +42,7 @@ export function describeEvent(event: Event): string {
     case 'session.unblocked':
       return 'was answered'
     case 'session.resting':
-      return `${event.reason}; ${event.until <= event.at ? 'goes on at once' : `goes on ${iso(event.until)}`}`
+      return `${event.reason}; ${event.until <= event.at ? 'continues at once' : `continues ${iso(event.until)}`}`
     case 'session.restarting-often':
       return `restarted ${event.restarts} times within ${formatDuration(event.within)}`
     case 'session.stopping':

@@ -10,6 +10,7 @@ import { type Aftermath, type In, type LastWord, rested, type Session } from './
 import type { SignalOf } from './signals.ts'
 import { hasSpent } from './spending.ts'
 import { nothing, type Step, step } from './step.ts'
+import { stopped } from './stopping.ts'
 
 /**
  * The agent is dead. Nothing follows before its whole tree is gone. One that left nothing behind and is to be started again
@@ -79,6 +80,12 @@ export function endHung(session: Session, signal: SignalOf<'agent.hung'>, rules:
 
 export function endGreedy(session: Session, signal: SignalOf<'memory.exceeded'>, rules: Rules): Step {
   return endFor(session, signal, { reason: `out of memory: ${signal.evidence}`, trouble: 'memory' }, rules)
+}
+
+/** Another attempt would go on writing: a person decides. */
+export function endVerbose(session: Session, { at, evidence }: SignalOf<'output.exceeded'>, rules: Rules): Step {
+  const next: Aftermath = { kind: 'end', outcome: 'stopped', reason: evidence, trouble: 'output' }
+  return sweep(session, at, next, rules, [{ at, type: 'session.stopping', step: 'sweep', reason: evidence }])
 }
 
 /** Ends a living attempt that is to be followed by another. A command is started again only when its user said so. */
@@ -152,7 +159,7 @@ function judgeAgain(session: In<'stopping'>, heard: Step, word: LastWord | null,
   if (OURS.includes(decided.trouble) && verdict.kind !== 'done') return heard
   const next: Aftermath =
     wanted === 'stop' && !isOver(verdict)
-      ? { kind: 'end', outcome: 'stopped', reason: 'stopped by you', trouble: 'stopped' }
+      ? { kind: 'end', ...stopped(session.stoppedBy) }
       : aftermathOf(verdict, session, { at, chance: 0 })
   const isNew = 'trouble' in verdict && verdict.trouble !== decided.trouble
   const known = isNew ? marked(heard.session, verdict, at) : { ...heard.session, isTurnOver: isOver(verdict) }

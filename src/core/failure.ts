@@ -6,7 +6,7 @@ import type { Instant } from '../lib/time.ts'
  * be reached. `login`: the program is not allowed in. `context`: the conversation has grown too long. `thread-lost`: the
  * conversation cannot be resumed. `denied`: a tool was refused, so that the work cannot have been done. `empty`: it ended
  * without a word. `budget`: a limit of its own was reached. `setup`: it refuses to work like this at all, and would again.
- * `unfinished`: it has done what it could, and something is left to do. `review`: somebody has to look at what it has made
+ * `untrusted`: its user has not told it to trust the folder. `unfinished`: it has done what it could, and something is left to do. `review`: somebody has to look at what it has made
  * before it goes on. `other`: it said that it failed, and nothing we know.
  */
 export type FailureKind =
@@ -20,13 +20,14 @@ export type FailureKind =
   | 'empty'
   | 'budget'
   | 'setup'
+  | 'untrusted'
   | 'unfinished'
   | 'review'
   | 'other'
 
 /**
  * Why a session does not simply go on, or did not end well: one of the above, or what its supervisor saw. `crash`: it died.
- * `silence`: it lived and did nothing. `memory`: it was out of memory. `start`: it could not be started. `approval`: it asks.
+ * `silence`: it lived and did nothing. `memory`: it was out of memory. `output`: it wrote too much. `start`: it could not be started. `approval`: it asks.
  * `reboot`: the machine was restarted. `absence`: nobody was there for so long that it is not gone on with unasked. `folder`:
  * its working directory is gone. `time`: its time was over. `unproven`: it ended well, but what was to be shown is not there. `held` and `stopped`: its user wanted it so.
  */
@@ -35,6 +36,7 @@ export type TroubleKind =
   | 'crash'
   | 'silence'
   | 'memory'
+  | 'output'
   | 'start'
   | 'approval'
   | 'reboot'

@@ -70,6 +70,10 @@ test.each<[LastWord, object]>([
     { kind: 'blocked', reason: 'the agent is not logged in: no key', trouble: 'login', remedy: 'claude /login' },
   ],
   [
+    failing('untrusted', 'this folder is not trusted', null, 'trust it'),
+    { kind: 'blocked', reason: 'this folder is not trusted', trouble: 'untrusted', remedy: 'trust it' },
+  ],
+  [
     failing('context', 'too long'),
     { kind: 'thread-spent', reason: 'the conversation has grown too long: too long', trouble: 'context', isFull: true },
   ],

@@ -20,7 +20,7 @@ export type EndVerdict =
     }
   /** Only a person can help. */
   | { readonly kind: 'blocked'; readonly reason: string; readonly trouble: TroubleKind; readonly remedy: string | null }
-  /** The conversation cannot be gone on with. `isFull`: it has grown too long; else it may be only a passing failure. */
+  /** The conversation cannot be continued. `isFull`: it has grown too long; else it may be only a passing failure. */
   | { readonly kind: 'thread-spent'; readonly reason: string; readonly trouble: TroubleKind; readonly isFull: boolean }
   | { readonly kind: 'budget'; readonly reason: string }
 
@@ -81,6 +81,7 @@ function judgeFailure({ kind: trouble, text, resetAt, remedy }: Failure): EndVer
       return { kind: 'failed', reason: withRemedy(`the agent cannot work like this: ${text}`, remedy), trouble }
     case 'unfinished':
       return { kind: 'failed', reason: text, trouble }
+    case 'untrusted':
     case 'review':
       return { kind: 'blocked', reason: text, trouble, remedy }
     case 'other':

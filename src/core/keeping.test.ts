@@ -36,6 +36,17 @@ test('the same trouble is told once', () => {
   expect(after(fresh, noted, noted).told).toEqual(['session.noted'])
 })
 
+test('what is in the way on a remote stays known after later pushes, and no event shows a password', () => {
+  const note = 'refs/oneshot/x is in the way'
+  const { session, told } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
+  expect([session.saved.pushNote, told]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
+  const spec = specOf({ agent: 'talker', saving: { mode: 'ref', interval: 1, push: 'https://me:word@host/x' } })
+  const { session: secret } = create(spec, { hasPrompt: true })
+  for (const signal of [pushed, unpushed]) {
+    expect(decide(secret, signal, DEFAULT_RULES).events).toMatchObject([{ remote: 'https://host/x' }])
+  }
+})
+
 test('where nothing is pushed nothing is told of it', () => {
   const quiet = create(specOf({ agent: 'talker' }), { hasPrompt: true }).session
   expect(after(quiet, unpushed, pushed)).toEqual({ session: quiet, told: [] })

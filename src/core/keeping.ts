@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/time.ts'
+import { withoutLogin } from '../lib/without-login.ts'
 import type { Saved } from './checkpoint.ts'
 import type { Event } from './events.ts'
 import type { Session } from './session.ts'
@@ -35,19 +36,26 @@ function stillWanted({ saved }: Session, savedAt: Instant): Saved['wanted'] {
 }
 
 /** Told when it begins to work, or works again. */
-export function rememberPush(session: Session, { at, number }: SignalOf<'checkpoint.pushed'>): Step {
-  const remote = session.spec.saving.push
+export function rememberPush(session: Session, { at, number, note }: SignalOf<'checkpoint.pushed'>): Step {
+  const remote = remoteOf(session)
   if (remote === null) return nothing(session)
   const { pushed, pushTrouble } = session.saved
   const isNews = pushed === null || pushTrouble !== null
   const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
-  return step(withSaved(session, { pushed: { number, at }, pushTrouble: null }), events)
+  const noted: Event[] = note === undefined ? [] : [{ at, type: 'session.noted', note }]
+  const news = { pushed: { number, at }, pushTrouble: null, ...(note !== undefined && { pushNote: note }) }
+  return step(withSaved(session, news), [...events, ...noted])
 }
 
 export function rememberFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Step {
-  const remote = session.spec.saving.push
+  const remote = remoteOf(session)
   if (remote === null || session.saved.pushTrouble === reason) return nothing(session)
   return step(withSaved(session, { pushTrouble: reason }), [{ at, type: 'checkpoint.unpushed', remote, reason }])
+}
+
+/** As people may read it. */
+function remoteOf({ spec }: Session): string | null {
+  return spec.saving.push === null ? null : withoutLogin(spec.saving.push)
 }
 
 /** More kinds of trouble than this say nothing new. */

@@ -3,6 +3,7 @@ import { withFreshThread } from './fresh-thread.ts'
 import { rested, type Session } from './session.ts'
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
+import { isThreadId } from './thread-id.ts'
 
 export function start(session: Session, signal: SignalOf<'attempt.started'>): Step {
   const { life, attempt, at } = signal
@@ -20,7 +21,7 @@ export function rememberLife(session: Session, signal: SignalOf<'attempt.started
 }
 
 export function rememberThread(session: Session, { at, thread }: SignalOf<'agent.threaded'>): Step {
-  if (session.thread.id === thread) return nothing(session)
+  if (session.thread.id === thread || !isThreadId(thread)) return nothing(session)
   return step({ ...session, thread: { ...session.thread, id: thread } }, [{ at, type: 'thread.known', thread }])
 }
 

@@ -6,22 +6,31 @@ import { nothing, type Step, step } from './step.ts'
 
 /** A message is taken down; it is delivered when the turns before it are over. */
 export function accept(session: Session, signal: SignalOf<'user.message'>): Step {
-  const { at, key, gist } = signal
+  const { at, key, gist, by } = signal
   if (session.messages.some(message => message.key === key)) return nothing(session)
   const id = (session.messages.at(-1)?.id ?? 0) + 1
-  const message = { id, key, gist, acceptedAt: at, deliveredAt: null, confirmedAt: null }
+  const message = {
+    id,
+    key,
+    gist,
+    ...(by !== undefined && { by }),
+    acceptedAt: at,
+    deliveredAt: null,
+    confirmedAt: null,
+  }
   return step({ ...session, messages: [...session.messages, message] }, [
     { at, type: 'message.accepted', message: id, gist },
   ])
 }
 
-/** Whoever writes to a session that is being ended wants it to go on. */
+/** A person who writes to a session that is being ended wants it to go on. A session does not undo a stop. */
 export function acceptInstead(session: In<'stopping'>, signal: SignalOf<'user.message'>): Step {
   const accepted = accept(session, signal)
   const { phase } = session
-  if (accepted.events.length === 0 || phase.next.kind !== 'end') return accepted
+  if (accepted.events.length === 0 || phase.next.kind !== 'end' || signal.by !== undefined) return accepted
   const next = { kind: 'next', reason: phase.next.reason } as const
-  return step({ ...accepted.session, wanted: 'run', phase: { ...phase, next } }, accepted.events)
+  const { stoppedBy: _, ...wanted } = accepted.session
+  return step({ ...wanted, wanted: 'run', phase: { ...phase, next } }, accepted.events)
 }
 
 /** A message to a session that has ended wakes it. What was broken off is not gone on with: the message says what is wanted. */
@@ -48,6 +57,19 @@ export function goOn(session: Session, signal: SignalOf<'user.resume'>): Step {
 /** Its project may have been moved to another folder. */
 function moved<S extends Session>(session: S, { cwd }: SignalOf<'user.resume'>): S {
   return cwd === undefined ? session : { ...session, spec: { ...session.spec, cwd } }
+}
+
+/** Changes what people call it, or where its project is. Nothing is started by this. */
+export function amend(session: Session, { at, label, cwd }: SignalOf<'user.amend'>): Step {
+  const spec = { ...session.spec, ...(label !== undefined && { label }), ...(cwd !== undefined && { cwd }) }
+  const notes = [
+    ...(label === undefined ? [] : [`renamed to ${label}`]),
+    ...(cwd === undefined ? [] : [`its project is now in ${cwd}`]),
+  ]
+  return step(
+    { ...session, spec },
+    notes.map(note => ({ at, type: 'session.noted', note })),
+  )
 }
 
 /** Somebody else may have gone on in its conversation meanwhile. */

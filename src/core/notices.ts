@@ -1,12 +1,10 @@
+import { cut } from '../lib/mask/cut.ts'
+import type { Mask } from '../lib/mask/mask.ts'
 import { oneLine } from '../lib/terminal-text.ts'
 import { formatDuration, type Instant } from '../lib/time.ts'
 import type { Event } from './events.ts'
+import type { NoticeKind } from './notice-kinds.ts'
 import { isIdle, type Outcome, type Session } from './session.ts'
-
-/** What people are told of, in the order it is documented. */
-export const NOTICE_KINDS = ['done', 'failed', 'gave-up', 'stopped', 'blocked', 'limit', 'restarting'] as const
-
-export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
 /** Something a person wants to hear of. It holds all there is to tell, because its session may be removed before it is told. */
 export interface Notice {
@@ -32,8 +30,12 @@ export interface Notice {
   readonly command: string | null
 }
 
-/** Long enough for any reason of ours; what an agent says can be of any length. */
+/**
+ * Long enough for any reason of ours; what an agent says can be of any length. It is kept longer than it is told, so that a
+ * secret in it can be known as one before it is cut.
+ */
 const LONGEST_REASON = 500
+const KEPT_REASON = 2_000
 
 /** What of a step is worth a notice. */
 export function noticesOf(session: Session, events: readonly Event[]): Notice[] {
@@ -46,14 +48,15 @@ function noticeOf(session: Session, event: Event): Notice | null {
     case 'session.ended':
       return noticeOfEnd(session, event)
     case 'session.blocked':
-      // Whoever was answered in the same moment waits for nobody, and whoever holds a session knows.
-      if (session.phase.name !== 'blocked' || event.trouble === 'held') return null
+      // Whoever was answered in the same moment waits for nobody, and a user who holds a session knows.
+      if (session.phase.name !== 'blocked' || (event.trouble === 'held' && !isHeldBySession(event.question)))
+        return null
       return notice(session, event.at, 'blocked', event.question, `${name} waits for you`, wayToAnswer(session))
     case 'session.resting': {
       const cause = event.cause ?? (session.phase.name === 'resting' ? session.phase.cause : undefined)
       if (cause !== 'limit') return null
       const rest = formatDuration(event.until - event.at)
-      return notice(session, event.at, 'limit', event.reason, `${name} rests for ${rest} and then goes on`, null)
+      return notice(session, event.at, 'limit', event.reason, `${name} rests for ${rest} and then continues`, null)
     }
     case 'session.restarting-often': {
       const reason = `${event.restarts} restarts within ${formatDuration(event.within)}`
@@ -64,12 +67,19 @@ function noticeOf(session: Session, event: Event): Notice | null {
   }
 }
 
-/** Who has stopped it knows; a time limit or a budget stops it while nobody looks. */
+const HELD_BY_SESSION = 'held by the session '
+
+function isHeldBySession(question: string): boolean {
+  return question.startsWith(HELD_BY_SESSION)
+}
+
+/** A user who has stopped it knows; another session, a time limit or a budget stops it while nobody looks. */
 function noticeOfEnd(session: Session, event: Event & { type: 'session.ended' }): Notice | null {
   const { at, outcome, reason } = event
   const { name } = session.spec
   // What became of a part of the work is told with the whole, by whoever has had it done.
-  if (event.trouble === 'stopped' || session.spec.parent !== undefined) return null
+  const isByUser = event.trouble === 'stopped' && session.stoppedBy === undefined
+  if (isByUser || session.spec.parent !== undefined) return null
   const canGoOn = outcome !== 'done' && session.messages.length > 0
   const said = { done: 'is done', failed: 'failed', 'gave-up': 'was given up', stopped: 'was stopped' }[outcome]
   return notice(session, at, outcome, reason, `${name} ${said}`, canGoOn ? `oneshot resume ${name}` : null)
@@ -89,8 +99,7 @@ function notice(
   what: string,
   command: string | null,
 ): Notice {
-  const line = oneLine(why)
-  const reason = line.length > LONGEST_REASON ? `${line.slice(0, LONGEST_REASON - 1)}…` : line
+  const reason = oneLine(why.slice(0, KEPT_REASON)).slice(0, KEPT_REASON)
   const { id, name, agent, cwd, tty = null } = spec
   return {
     id: tellingId(id, at, kind),
@@ -103,6 +112,17 @@ function notice(
     text: `${what}: ${reason}`,
     command,
   }
+}
+
+/** A notice as it may leave the machine: without the secrets of its session, and no longer than people read. */
+export function withoutSecrets(notice: Notice, mask: Mask): Notice {
+  const { session, command } = notice
+  const what = notice.text.slice(0, notice.text.length - notice.reason.length)
+  const reason = cut(notice.reason, LONGEST_REASON, mask)
+  const title = mask.hide(session.title)
+  const hidden = { ...session, title, name: mask.hide(session.name), cwd: mask.hide(session.cwd) }
+  const text = `${mask.hide(what)}${reason}`
+  return { ...notice, session: hidden, reason, text, command: command === null ? null : mask.hide(command) }
 }
 
 /** One session has no two events of a kind in one moment. */

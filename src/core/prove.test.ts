@@ -56,7 +56,7 @@ it.each<[string, Partial<Grounds>]>([
   ],
   ['not proven: npm test: exit code 127 after 2 ms (3 commits, 12 files)', { checked: UNKNOWN }],
   [
-    'not proven: its output tells of a failure: error: y (3 commits, 12 files, not checked)',
+    'not proven: its output reports a failure: error: y (3 commits, 12 files, not checked)',
     { failures: ['error: x', 'error: y'], checked: { kind: 'off' } },
   ],
 ])('%s', (sentence, differences) => {

@@ -83,7 +83,7 @@ function failureIn({ state, reason }: Grounds): string | null {
 function complaintIn({ said, failures, checked }: Grounds): string | null {
   const last = failures.at(-1)
   if (last === undefined || said !== null || checked?.kind === 'passed') return null
-  return `its output tells of a failure: ${last}`
+  return `its output reports a failure: ${last}`
 }
 
 /** A commit that changes nothing is no work. */

@@ -2,6 +2,7 @@ import { conclude, relaunchOrEnd } from './concluding.ts'
 import {
   endGreedy,
   endHung,
+  endVerbose,
   reconsider,
   sweepAfterStop,
   sweepAndJudge,
@@ -20,7 +21,7 @@ import {
   rememberPush,
 } from './keeping.ts'
 import { block, rememberLastWord, rememberLife, rememberRecord, rememberThread, start, unblock } from './living.ts'
-import { accept, acceptInstead, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
+import { accept, acceptInstead, amend, goOn, wakeToGoOn, wakeToRead } from './messages.ts'
 import { judgeWork } from './judge-work.ts'
 import type { Rules } from './rules.ts'
 import { type In, isIdle, type PhaseName, type Session } from './session.ts'
@@ -50,6 +51,7 @@ const KEEPING = {
   'checkpoint.unpushed': rememberFailedPush,
   'trouble.noted': noteTrouble,
   'user.tasks': nameTasks,
+  'user.amend': amend,
 } as const
 
 export const REACTIONS: Reactions = {
@@ -66,6 +68,7 @@ export const REACTIONS: Reactions = {
     'process.died': sweepAndJudge,
     'agent.hung': endHung,
     'memory.exceeded': endGreedy,
+    'output.exceeded': endVerbose,
     'tree.gone': ignore,
     'work.shown': ignore,
     'user.message': accept,
@@ -88,6 +91,7 @@ export const REACTIONS: Reactions = {
     'process.died': sweepAndJudge,
     'agent.hung': endHung,
     'memory.exceeded': endGreedy,
+    'output.exceeded': endVerbose,
     'tree.gone': ignore,
     'work.shown': ignore,
     'user.message': accept,
@@ -110,6 +114,7 @@ export const REACTIONS: Reactions = {
     'process.died': whileAlive(sweepAndJudge),
     'agent.hung': ignore,
     'memory.exceeded': whileAlive(endGreedy),
+    'output.exceeded': whileAlive(endVerbose),
     'tree.gone': ignore,
     'work.shown': ignore,
     'user.message': accept,
@@ -132,6 +137,7 @@ export const REACTIONS: Reactions = {
     'process.died': ignore,
     'agent.hung': ignore,
     'memory.exceeded': ignore,
+    'output.exceeded': ignore,
     'tree.gone': ignore,
     'work.shown': ignore,
     'user.message': accept,
@@ -154,6 +160,7 @@ export const REACTIONS: Reactions = {
     'process.died': sweepAfterStop,
     'agent.hung': ignore,
     'memory.exceeded': ignore,
+    'output.exceeded': ignore,
     'tree.gone': conclude,
     'work.shown': judgeWork,
     'user.message': acceptInstead,
@@ -176,6 +183,7 @@ export const REACTIONS: Reactions = {
     'process.died': ignore,
     'agent.hung': ignore,
     'memory.exceeded': ignore,
+    'output.exceeded': ignore,
     'tree.gone': ignore,
     'work.shown': ignore,
     'user.message': wakeToRead,

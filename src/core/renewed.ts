@@ -5,5 +5,6 @@ import { spentBy } from './spending.ts'
 /** A session that somebody wants to go on: its time, its budget and its restarts are counted anew. */
 export function renewed(session: Session, at: Instant): Session {
   const spending = { ...session.spending, waived: spentBy(session.spending) }
-  return { ...session, wanted: 'run', forgivenAt: at, outages: 0, limitedSince: null, clockSince: at, spending }
+  const { stoppedBy: _, ...wanted } = session
+  return { ...wanted, wanted: 'run', forgivenAt: at, outages: 0, limitedSince: null, clockSince: at, spending }
 }

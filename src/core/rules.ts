@@ -30,5 +30,8 @@ export const DEFAULT_RESTART: RestartPolicy = {
 /** A day covers every five-hour limit; what was left alone for three days is not gone on with before its owner was asked. */
 export const DEFAULT_PATIENCE: Omit<Patience, 'silence'> = { limit: 86_400_000, absence: 3 * 86_400_000 }
 
+/** The largest logs of real work have some hundred MB; a program that writes without end fills a disk within minutes. */
+export const DEFAULT_MAX_OUTPUT = 1024 ** 3
+
 /** More restarts than this within an hour are told to the owner, although it recovers. */
 export const DEFAULT_ALERT = 3

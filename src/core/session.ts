@@ -48,6 +48,8 @@ export interface Spec {
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
   readonly task: string
+  /** The name that its user gave it later. Panes, refs and folders keep the first one. */
+  readonly label?: string
   readonly agent: string
   readonly mode: Mode
   readonly proof: Proof
@@ -67,6 +69,8 @@ export interface Spec {
   readonly patience: Patience
   /** Bytes that its processes may use together; null for no limit. */
   readonly memory: number | null
+  /** Bytes that all its attempts may write together; null or absent for no limit. */
+  readonly maxOutput?: number | null
   readonly saving: Saving
   /** Its owner is told when it was restarted more often than this within an hour. */
   readonly alertAfter: number
@@ -78,8 +82,12 @@ export interface Spec {
   readonly tty?: string
   /** The session that has started it, which it does not outlive; `key` is that one's own name for it. */
   readonly parent?: { readonly id: string; readonly key: string }
+  /** The session that a program of which has asked for it; it may outlive that one. */
+  readonly startedBy?: string
   /** Its project is to be left without files about it. */
   readonly projectFiles?: false
+  /** Its user agrees that the project's task tracker is run: that runs hooks of the project. */
+  readonly beads?: true
   readonly createdAt: Instant
 }
 
@@ -196,6 +204,8 @@ export interface Session {
   readonly phase: Phase
   /** What the user wants, kept apart from what is. */
   readonly wanted: 'run' | 'stop'
+  /** The name of the session that wants it stopped; absent when its user does, or nobody. */
+  readonly stoppedBy?: string
   /** Attempts so far; the current one has this number. */
   readonly attempt: number
   /** After a crash, those of the last hour at least. */

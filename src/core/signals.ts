@@ -69,15 +69,24 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'agent.hung'; readonly attempt: number; readonly evidence: string; readonly chance: number }
   /** It uses more memory than it was given. */
   | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
+  /** Its attempts have written more than they may; `evidence` is the whole sentence. */
+  | { readonly type: 'output.exceeded'; readonly attempt: number; readonly evidence: string }
   /** Nothing of the attempt's process tree is left. `isUnswept`: it went by itself, and nobody has cleared up after it. */
   | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
   /** What can be seen of all that it has done; null of what does not matter. */
   | { readonly type: 'work.shown'; readonly attempt: number; readonly shown: Shown }
-  /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. */
-  | { readonly type: 'user.message'; readonly key: string; readonly gist: string; readonly heard?: number }
+  /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. `by`: the session that sends it. */
+  | {
+      readonly type: 'user.message'
+      readonly key: string
+      readonly gist: string
+      readonly heard?: number
+      readonly by?: string
+    }
   /** `cwd`: where its project is by now. */
   | { readonly type: 'user.resume'; readonly heard?: number; readonly cwd?: string }
-  | { readonly type: 'user.stop' }
+  /** `isNow`: it is killed without being asked first. `by`: the session whose program asked for it, if not its user. */
+  | { readonly type: 'user.stop'; readonly isNow?: boolean; readonly by?: string }
   /** It is to stand still until it is resumed. */
   | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
@@ -86,12 +95,14 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'checkpoint.unneeded' }
   /** It was to be saved and could not be. `isFinal`: nor will it be by trying again. */
   | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
-  | { readonly type: 'checkpoint.pushed'; readonly number: number }
+  | { readonly type: 'checkpoint.pushed'; readonly number: number; readonly note?: string }
   | { readonly type: 'checkpoint.unpushed'; readonly reason: string }
   /** Something beside the work went wrong, such as a task tracker that does not answer. */
   | { readonly type: 'trouble.noted'; readonly note: string }
   /** The pieces of its work that somebody names; the same id again changes that one. */
   | { readonly type: 'user.tasks'; readonly tasks: readonly Omit<Task, 'source'>[] }
+  /** The user gives it another name to be shown under, or says where its project is by now. */
+  | { readonly type: 'user.amend'; readonly label?: string; readonly cwd?: string }
 )
 
 export type SignalType = Signal['type']
@@ -110,6 +121,7 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'process.died',
   'agent.hung',
   'memory.exceeded',
+  'output.exceeded',
   'tree.gone',
   'work.shown',
   'user.message',
@@ -124,4 +136,5 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'checkpoint.unpushed',
   'trouble.noted',
   'user.tasks',
+  'user.amend',
 ]

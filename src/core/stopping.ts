@@ -7,22 +7,48 @@ import { type Aftermath, deadlineOf, type In, isIdle, rested, type Session } fro
 import type { SignalOf } from './signals.ts'
 import { nothing, type Step, step } from './step.ts'
 
-export function stop(session: Session, { at }: SignalOf<'user.stop'>, rules: Rules): Step {
-  if (isIdle(session)) return end(session, at, stopped(` while it was ${session.phase.name}`))
-  return bringDown({ ...session, wanted: 'stop' }, at, { kind: 'end', ...stopped() }, rules)
+export function stop(session: Session, { at, isNow, by }: SignalOf<'user.stop'>, rules: Rules): Step {
+  if (isIdle(session)) return end(wantedStopped(session, by), at, stopped(by, ` while it was ${session.phase.name}`))
+  const wanted = wantedStopped(session, by)
+  const next: Aftermath = { kind: 'end', ...stopped(by) }
+  return isNow ? kill(rested(wanted, at), at, next, rules) : bringDown(wanted, at, next, rules)
 }
 
-function stopped(how = ''): { outcome: 'stopped'; reason: string; trouble: 'stopped' } {
-  return { outcome: 'stopped', reason: `stopped by you${how}`, trouble: 'stopped' }
+function kill(session: Session, at: Instant, next: Aftermath, rules: Rules): Step {
+  const phase = { name: 'stopping', step: 'kill', due: at + rules.sweepPatience, next } as const
+  return step(
+    { ...session, phase },
+    [{ at, type: 'session.stopping', step: 'kill', reason: next.reason }],
+    [{ type: 'kill', attempt: session.attempt }],
+  )
+}
+
+/** Who wants it stopped is remembered with the wish; the first one counts. */
+function wantedStopped<S extends Session>(session: S, by: string | undefined): S {
+  const isFirst = session.wanted !== 'stop' && by !== undefined
+  return { ...session, wanted: 'stop', ...(isFirst && { stoppedBy: by }) }
+}
+
+export function stopped(by?: string, how = ''): { outcome: 'stopped'; reason: string; trouble: 'stopped' } {
+  return { outcome: 'stopped', reason: `stopped by ${whoIs(by)}${how}`, trouble: 'stopped' }
+}
+
+/** A session by its name, or the user. */
+export function whoIs(by: string | undefined): string {
+  return by === undefined ? 'you' : `the session ${by}`
 }
 
 /** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
-export function stopInstead(session: In<'stopping'>, { at }: SignalOf<'user.stop'>): Step {
+export function stopInstead(session: In<'stopping'>, { at, isNow, by }: SignalOf<'user.stop'>, rules: Rules): Step {
   const { phase } = session
-  if (phase.step === 'prove') return end(session, at, stopped(' while its work was looked at'))
-  if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing({ ...session, wanted: 'stop' })
-  const next: Aftermath = { kind: 'end', ...stopped() }
-  return step({ ...session, wanted: 'stop', phase: { ...phase, next } }, [
+  if (isNow && (phase.step === 'interrupt' || phase.step === 'terminate')) {
+    const next: Aftermath = phase.next.kind === 'end' ? phase.next : { kind: 'end', ...stopped(by) }
+    return kill(wantedStopped(session, by), at, next, rules)
+  }
+  if (phase.step === 'prove') return end(wantedStopped(session, by), at, stopped(by, ' while its work was looked at'))
+  if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing(wantedStopped(session, by))
+  const next: Aftermath = { kind: 'end', ...stopped(by) }
+  return step({ ...wantedStopped(session, by), phase: { ...phase, next } }, [
     { at, type: 'session.stopping', step: phase.step, reason: next.reason },
   ])
 }
@@ -78,10 +104,5 @@ export function insist(session: In<'stopping'>, { at }: SignalOf<'clock.due'>, r
       [{ type: 'terminate', attempt }],
     )
   }
-  const next = { ...phase, step: 'kill', due: at + rules.sweepPatience } as const
-  return step(
-    { ...session, phase: next },
-    [{ at, type: 'session.stopping', step: 'kill', reason }],
-    [{ type: 'kill', attempt }],
-  )
+  return kill(session, at, phase.next, rules)
 }

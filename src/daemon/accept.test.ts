@@ -36,6 +36,10 @@ function request(wishes: Partial<RunRequest> = {}): RunRequest {
   }
 }
 
+test.each(['--yolo', '-c', 'a\0b', 'a\nb', ' x', 'x'.repeat(201)])('the model %j is refused', model => {
+  expect(() => accepted({ agent: 'demo', argv: [], prompt: 'eA==', model })).toThrow('is no name')
+})
+
 function accepted(wishes: Partial<RunRequest> = {}, sessions: readonly Session[] = []): ReturnType<typeof accept> {
   return accept(request(wishes), { agents, sessions, now: 1_000 })
 }
@@ -63,8 +67,8 @@ const prompt = (text: string): { agent: string; argv: string[]; prompt: string }
 test('a command is accepted with its program found, a name and a title', () => {
   const { spec, prompt } = accepted()
   expect(spec).toMatchObject({
-    name: 'command-sh-c-true',
-    task: 'sh-c-true',
+    name: 'command-true',
+    task: 'true',
     agent: 'command',
     mode: 'tty',
     proof: 'exit-code',
@@ -83,14 +87,16 @@ test('a prompt is accepted byte for byte, and called after its first words', () 
   const { spec, prompt: kept } = accepted({ ...prompt(''), prompt: bytes.toString('base64'), mode: 'tty' })
   expect(Buffer.from(kept ?? []).equals(bytes)).toBe(true)
   expect(spec).toMatchObject({ name: 'demo-fix-the-login', mode: 'tty', proof: 'end-event' })
-  expect(accepted(prompt('修复')).spec.name).toBe('demo-task')
+  const inShop = { ...prompt('修复'), cwd: path.join(folder, 'My Shop') }
+  fs.mkdirSync(inShop.cwd)
+  expect(accepted(inShop).spec.name).toBe('demo-my-shop')
   expect(accepted(prompt(`\n \n\u001b[31m${'long '.repeat(99)}`)).spec.title).toHaveLength(120)
 })
 
 test('a name that was made up gets a number, one that was chosen may be taken again after its end', () => {
-  const taken = called('command-sh-c-true')
+  const taken = called('command-true')
   const ended = called('command-mine', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
-  expect(accepted({}, [taken]).spec).toMatchObject({ name: 'command-sh-c-true-2', task: 'sh-c-true-2' })
+  expect(accepted({}, [taken]).spec).toMatchObject({ name: 'command-true-2', task: 'true-2' })
   expect(accepted({ name: 'mine' }, [ended]).spec.name).toBe('command-mine')
   expect(refused({ name: 'mine' }, [called('command-mine')])).toMatchObject({
     code: 'name-taken',
@@ -107,7 +113,7 @@ test('a name that a front made up is numbered among those that live, and a refus
   expect(refused({ name: 'prd' }, [live]).message).toContain(` in ${live.spec.cwd}`)
 })
 
-test('one list has one loop', () => {
+test('one list has one loop, and one checkout one that works in it', () => {
   const loop = (list: string | null, wishes: Partial<RunRequest> = {}): Partial<RunRequest> => ({
     ...prompt('work'),
     agent: 'ralph',
@@ -127,8 +133,16 @@ test('one list has one loop', () => {
   })
   expect(refused(loop(null), [other(null)]).message).toBe('ralph-l1 is at work on the issues of beads here')
   const ended = { name: 'ended', at: 1, outcome: 'stopped', reason: '', trouble: null } as const
-  for (const beside of [other('TODO.md'), other(null), other('PRD.md', { phase: ended })])
-    expect(accepted(loop('PRD.md'), [beside]).spec.agent).toBe('ralph')
+  expect(accepted(loop('PRD.md'), [other('PRD.md', { phase: ended })]).spec.agent).toBe('ralph')
+  for (const beside of [other('TODO.md'), other(null)]) {
+    expect(refused(loop('PRD.md'), [beside])).toMatchObject({
+      code: 'session-alive',
+      message: 'ralph-l1 works in this checkout, one task after the other',
+      hint: 'wait for it: oneshot wait ralph-l1; or stop it: oneshot stop ralph-l1; or work in worktrees: --parallel',
+    })
+    const apart = loop('PRD.md', { argv: [JSON.stringify({ list: 'PRD.md', parallel: 2 })] })
+    expect(accepted(apart, [beside]).spec.agent).toBe('ralph')
+  }
 })
 
 test.each<[string, Partial<RunRequest>, string, RegExp]>([

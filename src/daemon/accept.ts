@@ -5,9 +5,10 @@ import { AGENT_KINDS, AGENT_PROGRAMS, LOOP_KINDS } from '../api/contract/agent-k
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { DEFAULT_SAVING } from '../core/checkpoint.ts'
-import { DEFAULT_ALERT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.ts'
+import { DEFAULT_ALERT, DEFAULT_MAX_OUTPUT, DEFAULT_PATIENCE, DEFAULT_RESTART } from '../core/rules.ts'
 import type { Mode, Session, Spec } from '../core/session.ts'
 import { NO_LIMITS } from '../core/spending.ts'
+import { isThreadId } from '../core/thread-id.ts'
 import { cut } from '../lib/mask/cut.ts'
 import { secretsIn } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
@@ -30,6 +31,8 @@ export function accept(
   const agent = agentOf(request, known.agents)
   const prompt = promptOf(request, agent)
   assertFolder(request.cwd)
+  assertEnvironment(request.env)
+  for (const choice of ['model', 'effort'] as const) assertNoOption(choice, request[choice])
   const argv = programOf(request, agent)
   const title = titleOf(request, prompt)
   assertListFree({ agent: request.agent, cwd: request.cwd, argv }, known.sessions)
@@ -53,12 +56,14 @@ export function accept(
     restart: { ...DEFAULT_RESTART, ...request.restart },
     patience: { ...DEFAULT_PATIENCE, silence: agent.silence, ...request.patience },
     memory: request.memory ?? null,
+    maxOutput: request.maxOutput === undefined ? DEFAULT_MAX_OUTPUT : request.maxOutput,
     saving: { ...DEFAULT_SAVING, ...request.saving },
     alertAfter: request.alertAfter ?? DEFAULT_ALERT,
     ...(request.verify !== undefined && { verify: request.verify }),
     ...(request.onExit !== undefined && { onExit: hookOf(request.onExit, request) }),
     ...(request.tty !== undefined && { tty: request.tty }),
     ...(request.projectFiles === false && { projectFiles: false }),
+    ...(request.beads === true && { beads: true }),
     ...(request.parent !== undefined && { parent: request.parent }),
     createdAt: known.now,
   }
@@ -110,9 +115,11 @@ function threadOf(
   const { thread, cwd, env } = request
   if (thread === undefined) return undefined
   if (agent.find === undefined)
-    throw refusal('usage', `${agent.kind} has no conversations that can be gone on with`, 'leave out --thread')
+    throw refusal('usage', `${agent.kind} has no conversations that can be continued`, 'leave out --thread')
   assertThreadFree({ agent: agent.kind, thread }, sessions)
-  const record = agent.find({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
+  const record = !isThreadId(thread)
+    ? null
+    : agent.find({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
   if (record !== null) return { id: record.thread, heard: record.messages.length }
   throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
 }
@@ -145,7 +152,24 @@ function promptOf(request: RunRequest, agent: Agent): Uint8Array | null {
   return prompt
 }
 
+/** No program can be given these: they would reach it as something else. */
+export function assertEnvironment(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name !== '' && !/[=\0]/.test(name) && !value.includes('\0')) continue
+    const what = name === '' ? 'a variable without a name' : `the variable ${JSON.stringify(name)}`
+    throw refusal('argument-invalid', `the environment holds ${what}, which no program can receive`, 'leave it out')
+  }
+}
+
+/** It becomes a word of the program's arguments: one that looks like an option could be read as one. */
+function assertNoOption(choice: string, value: string | undefined): void {
+  if (value === undefined || /^[^-\s\p{Cc}][^\p{Cc}]{0,199}$/u.test(value)) return
+  throw refusal('argument-invalid', `the ${choice} ${JSON.stringify(value)} is no name`, `check --${choice}`)
+}
+
 export function assertFolder(cwd: string, hint = 'give an existing folder with --cwd'): void {
+  if (cwd.includes('\0') || !path.isAbsolute(cwd))
+    throw refusal('cwd-missing', `${JSON.stringify(cwd)} is no absolute path of a folder`, hint)
   const stat = fs.statSync(cwd, { throwIfNoEntry: false })
   if (stat === undefined) throw refusal('cwd-missing', `the folder ${cwd} does not exist`, hint)
   if (!stat.isDirectory()) throw refusal('cwd-missing', `${cwd} is not a folder`, hint)

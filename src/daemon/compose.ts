@@ -1,3 +1,4 @@
+import { secretsToKeep } from '../lib/mask/env-secrets.ts'
 import path from 'node:path'
 import { addressOf } from '../api/config/channel-address.ts'
 import { loadChannels } from '../api/config/channels.ts'
@@ -11,11 +12,13 @@ import { viewOf } from '../views/session-view.ts'
 import { projectChecks } from '../world/checks/checks.ts'
 import { knownAgents } from '../world/agents/agents.ts'
 import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
+import { endOrphans, markerFor } from '../world/git/orphans.ts'
 import { beadsTracker } from '../world/beads/beads.ts'
 import { hooksFor } from '../world/notify/hooks.ts'
 import { type Listing, notifierFor } from '../world/notify/notifier.ts'
 import { asset, selfArgv } from '../world/os/assets.ts'
 import type { Home } from '../world/os/home.ts'
+import { Reserve } from '../world/os/reserve.ts'
 import { systemClock } from '../world/os/system-clock.ts'
 import { openOrRebuild } from '../world/store/open-or-rebuild.ts'
 import { installPrograms } from '../world/tmux/install.ts'
@@ -25,6 +28,9 @@ import { TmuxWork } from '../world/tmux/work.ts'
 import { Scribe } from './scribe/scribe.ts'
 import { witnessFor } from './witness.ts'
 
+/** Stopping a session takes some ten pages of the database, 4 KB each. */
+const DATABASE_ROOM = 1_048_576
+
 export interface Composed {
   readonly engine: Engine
   readonly store: Store
@@ -32,7 +38,11 @@ export interface Composed {
   readonly panes: Panes
   readonly work: TmuxWork
   readonly checkpoints: Checkpoints
+  /** Ends git processes that an earlier supervisor of this home has left. */
+  readonly endOrphans: () => Promise<number>
   readonly scribe: Scribe
+  /** Takes the room that is needed on a full disk; false when there is none. */
+  readonly keepRoom: () => boolean
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -41,11 +51,15 @@ export function compose(
   hooks: Pick<Required<World>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
 ): Composed {
   const store = openOrRebuild(home, hooks.say)
+  const reserve = new Reserve(home)
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
   const work = new TmuxWork(home, panes)
   const agents = agentsFor(home)
-  const checkpoints = gitCheckpoints(home)
   const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
+  const checkpoints = gitCheckpoints(home, {
+    secretsOf: id => secretsToKeep(environment(id)),
+    marker: markerFor(home.root),
+  })
   const { say, onTrouble } = hooks
   const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
   const engine = new Engine({
@@ -67,7 +81,23 @@ export function compose(
     witness: witnessFor(home, { checks: projectChecks(), environment }),
   })
   engine.onChange(session => scribe.follow(session))
-  return { engine, store, agents, panes, work, checkpoints, scribe }
+  const keepRoom = (): boolean => {
+    const hasRoom = reserve.fill()
+    const spare = reserve.share(DATABASE_ROOM)
+    if (spare >= DATABASE_ROOM / 16) store.keepRoom(spare)
+    return hasRoom
+  }
+  return {
+    engine,
+    store,
+    agents,
+    panes,
+    work,
+    checkpoints,
+    endOrphans: () => endOrphans(home.root),
+    scribe,
+    keepRoom,
+  }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */

@@ -4,7 +4,7 @@ import { describeEvent } from '../core/describe-event.ts'
 import type { Event, EventType } from '../core/events.ts'
 import type { Session } from '../core/session.ts'
 import { Refusal } from '../lib/refusal.ts'
-import { oneLine } from '../lib/terminal-text.ts'
+import { harmless, oneLine } from '../lib/terminal-text.ts'
 import { iso } from '../lib/time.ts'
 import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
@@ -15,6 +15,7 @@ import { ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
 import { lives, type ProcessId } from '../world/os/processes.ts'
 import { compose } from './compose.ts'
+import { DiskWatch } from './disk-watch.ts'
 import type { Host } from './routes.ts'
 import { safeMode } from './safe-mode.ts'
 import { serve } from './server.ts'
@@ -28,6 +29,10 @@ const LOOK_AROUND_EVERY = 1_000
 const TRY_AGAIN_AFTER = 5_000
 /** Control groups that nobody lived to give back cost nothing but their names. */
 const TIDY_EVERY = 600_000
+/** A git process of a supervisor that was killed may be in the middle of a large checkout. One that lasts longer waits for nothing. */
+const ORPHANS_MAY_LAST = 120_000
+/** The first session comes before the reserve for a full disk. */
+const FIRST_RESERVE = 1_000
 const LARGEST_LOG = 5 * 1_048_576
 
 /** Exit codes the keeper understands: do not bring me back. */
@@ -39,7 +44,6 @@ const RETURNING = 1
 /** The supervisor of one home, until it is told to stop. Being killed at any moment is fine: starting is recovering. */
 export async function daemon(): Promise<void> {
   process.umask(0o077)
-  process.stdout.on('error', () => undefined) // A full disk: the log can wait, the sessions cannot.
   const home = locateHome(process.env)
   try {
     openHome(home)
@@ -56,13 +60,14 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
-  const { engine, store, agents, panes, work, checkpoints, scribe } = compose(home, {
+  const { engine, store, agents, panes, work, checkpoints, endOrphans, scribe, keepRoom } = compose(home, {
     say,
     onTrouble: tryAgainLater,
     onEvent: tellEvent,
   })
+  const disk = new DiskWatch(say, keepRoom)
   function tryAgainLater(id: string, cause: unknown): void {
-    onTrouble(id, cause)
+    if (!disk.isWhy(cause)) onTrouble(id, cause)
     setTimeout(() => void engine.look(id), TRY_AGAIN_AFTER)
   }
   const stop = (code: number): void => {
@@ -90,12 +95,13 @@ async function host(home: Home): Promise<void> {
       const sessions = { live, ended: all.length - live }
       return { pid: process.pid, epoch: store.epoch, version: VERSION, startedAt, home: home.root, sessions }
     },
+    say,
     stop: () => {
       fs.writeFileSync(home.downMarker, '', { mode: 0o600 })
       stop(STOPPED)
     },
   }
-  const server = await serve(served, say)
+  const server = await serve(served)
   writeWakeScript(home)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
   process.on('SIGHUP', () => undefined)
@@ -104,10 +110,13 @@ async function host(home: Home): Promise<void> {
   await engine.start({ isHeld: safety.isOn })
   safety.over()
   void scribe.start().catch(cause => onTrouble('.agent', cause))
+  setTimeout(() => void endOrphans().catch(cause => onTrouble('git', cause)), ORPHANS_MAY_LAST)
   removeEmptyGroups(Date.now())
   setInterval(() => removeEmptyGroups(Date.now()), TIDY_EVERY)
+  setTimeout(() => disk.look(), FIRST_RESERVE)
   setInterval(() => {
     rotateLog(home)
+    disk.look()
     void engine.reconcile()
   }, RECONCILE_EVERY)
   setInterval(() => {
@@ -132,7 +141,11 @@ function tellEvent({ spec }: Session, event: Event): void {
 const UNTOLD: ReadonlySet<EventType> = new Set(['agent.retrying', 'agent.unknown', 'message.confirmed', 'thread.known'])
 
 function say(sentence: string): void {
-  process.stdout.write(`${iso(Date.now())} ${sentence.trim()}\n`)
+  try {
+    fs.writeSync(1, `${iso(Date.now())} ${harmless(sentence.trim(), { colour: false })}\n`)
+  } catch {
+    // A full disk: the log can wait, the sessions cannot.
+  }
 }
 
 /** The keeper has it open for appending: a log that has grown large is copied and emptied, not moved. */

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import type { RunRequest } from '../api/contract/requests.ts'
 import { judgeEnd } from '../core/judge-end.ts'
 import type { Exit, LastWord, Memory } from '../core/session.ts'
+import { harmless, oneLine } from '../lib/terminal-text.ts'
 import type { Agent } from '../ports/agent.ts'
 import { locateHome } from '../world/os/home.ts'
 import { accept, firstLaunch } from './accept.ts'
@@ -48,7 +49,7 @@ async function tell(stdout: Readable, agent: Agent): Promise<LastWord | null> {
   for await (const line of readline.createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
     const reading = agent.read?.(line, memory)
     memory = reading?.memory ?? memory
-    if (reading?.text) process.stdout.write(reading.text)
+    if (reading?.text) process.stdout.write(harmless(reading.text, { colour: false }))
     for (const observation of reading?.observations ?? []) {
       if (observation.type === 'finished') last = observation.word
       if (observation.type === 'began') last = null
@@ -63,6 +64,6 @@ function answerOf(agent: Agent, exit: Exit, word: LastWord | null): number {
   const code = exit.kind === 'code' ? exit.code : 1
   const verdict = judgeEnd(agent.proof, { exit, word })
   if (verdict.kind === 'done' || code !== 0) return code
-  process.stderr.write(`oneshot: ${verdict.reason}\n`)
+  process.stderr.write(`oneshot: ${oneLine(verdict.reason)}\n`)
   return 1
 }

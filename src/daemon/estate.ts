@@ -1,14 +1,20 @@
+import os from 'node:os'
 import { AGENT_KINDS } from '../api/contract/agent-kinds.ts'
 import type { AdoptRequest, RunRequest } from '../api/contract/requests.ts'
 import type { OutlookView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { Checkpoint } from '../core/checkpoint.ts'
-import type { Autonomy, Spec } from '../core/session.ts'
+import { type CheckpointRecord, countRead, readCheckpointRecord, wholeGoal } from '../core/checkpoint-record.ts'
+import type { Spec } from '../core/session.ts'
+import { NOTHING_SPENT } from '../core/spending.ts'
+import { isThreadId } from '../core/thread-id.ts'
 import type { Legacy } from '../engine/legacy.ts'
+import { excerptOf } from '../lib/invisible.ts'
+import { Mask } from '../lib/mask/mask.ts'
 import { iso } from '../lib/time.ts'
-import type { Agent } from '../ports/agent.ts'
-import type { Checkpoints } from '../ports/checkpoints.ts'
-import { type Record, readRecord, renamed } from './estate-record.ts'
+import type { Agent, ThreadRecord } from '../ports/agent.ts'
+import type { Checkpoints, Keeping } from '../ports/checkpoints.ts'
+import { renamed, requestOf } from './estate-request.ts'
 import { orRefuse } from './keep.ts'
 import { lookAround, moveInOrNot, type Place } from './move-in.ts'
 
@@ -25,30 +31,63 @@ interface Host {
   readonly agents: (kind: string) => Agent
 }
 
+/** What of each message is shown before anybody agrees to it. */
+const LONGEST_GIST = 200
+const MOST_GISTS = 10
+const MOST_TASKS = 3
+
 export async function estateOf(request: AdoptRequest, host: Host): Promise<Estate> {
   const { sessionId, name, run } = request
   const keeping = { cwd: run.cwd, sessionId, name }
   const last = (await orRefuse('cannot-restore', host.checkpoints.list(keeping))).at(-1)
   if (last === undefined)
     throw refusal('no-checkpoint', `nothing is kept of ${name} here`, 'fetch it: oneshot resume NAME --from REMOTE')
-  const text = await host.checkpoints.record(keeping, last.commit)
-  const record = readRecord(text)
-  if (record === null)
-    throw refusal('cannot-restore', `what was written down with the checkpoints of ${name} cannot be read`)
+  const record = await recordOf(keeping, last, host)
   assertGoesOn(record, name, host)
   const thread = threadHere(record, request, host)
   const place = await lookAround(keeping, last, host.checkpoints)
+  const wanted = { ...run, ...requestOf(record, thread?.thread ?? null, run) }
   return {
-    outlook: outlookOn(record, { last, thread, place }),
-    request: { ...run, ...requestOf(record, thread, run.autonomy) },
+    outlook: outlookOn(record, { last, thread, place, wanted }),
+    request: wanted,
     legacy: spec => ({
-      ...legacyOf(record, last),
-      moveIn: () => moveInOrNot(spec, { last, record: renamed(text, spec) }, host.checkpoints),
+      ...legacyOf(record, last, thread),
+      moveIn: () =>
+        claimAnd(request, spec, host, () =>
+          moveInOrNot(spec, { last, record: renamed(record, spec) }, host.checkpoints),
+        ),
     }),
   }
 }
 
-function assertGoesOn({ session, goal, state }: Record, name: string, { agents }: Host): void {
+/** What was written down with a checkpoint, with all messages as they were. */
+async function recordOf(keeping: Keeping, last: Checkpoint, { checkpoints }: Host): Promise<CheckpointRecord> {
+  const record = readCheckpointRecord(await orRefuse('cannot-restore', checkpoints.record(keeping, last.commit)))
+  if (record === null)
+    throw refusal('cannot-restore', `what was written down with the checkpoints of ${keeping.name} cannot be read`)
+  return { ...record, goal: wholeGoal(record, await orRefuse('cannot-restore', checkpoints.goal(keeping))) }
+}
+
+/** The session is claimed on its remote first, so that nobody else continues it; the claim is given back if nothing comes of it. */
+async function claimAnd(
+  { claim, ...of }: AdoptRequest,
+  spec: Spec,
+  host: Host,
+  deed: () => Promise<void>,
+): Promise<void> {
+  if (claim === undefined) return deed()
+  const keeping = { cwd: spec.cwd, sessionId: of.sessionId, name: of.name }
+  const wish = { ...claim, env: of.run.env, at: Date.now(), sessionId: spec.id, host: os.hostname() }
+  const giveBack = await orRefuse('cannot-restore', host.checkpoints.claim(keeping, wish))
+  try {
+    await deed()
+  } catch (cause) {
+    await giveBack().catch(() => undefined) // The next one is told that --take-over helps.
+    throw cause
+  }
+}
+
+function assertGoesOn({ session, goal, state }: CheckpointRecord, name: string, { agents }: Host): void {
   const { agent } = session
   if (!AGENT_KINDS.includes(agent))
     throw refusal('agent-unknown', `${name} is of the agent ${agent}, which is not known here`)
@@ -59,60 +98,77 @@ function assertGoesOn({ session, goal, state }: Record, name: string, { agents }
 }
 
 /** Its conversation, if the agent on this machine knows it. */
-function threadHere({ thread, session }: Record, { run }: AdoptRequest, { agents }: Host): string | null {
-  if (thread === null || !/^\w[\w.:-]{0,199}$/.test(thread)) return null // No way out of the agent's own folder.
+function threadHere(
+  { thread, session }: CheckpointRecord,
+  { run }: AdoptRequest,
+  { agents }: Host,
+): ThreadRecord | null {
+  if (thread === null || !isThreadId(thread)) return null
   const place = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, others: [], opening: '' }
-  return agents(session.agent).find?.(place)?.thread ?? null
-}
-
-/**
- * Whoever may write to the remote has written the record: no argument of its is handed to a program, since some make an agent
- * run whatever they name, and it allows no more than its user here does.
- */
-function requestOf({ session, goal }: Record, thread: string | null, allowed: Autonomy = 'full') {
-  const { agent, task, autonomy, model, effort } = session
-  return {
-    agent,
-    argv: [],
-    name: task,
-    prompt: Buffer.from(goal[0] ?? '').toString('base64'),
-    autonomy: lesser(autonomy, allowed),
-    ...(model !== null && { model }),
-    ...(effort !== null && { effort }),
-    ...(thread !== null && { thread }),
-  }
-}
-
-function lesser(one: Autonomy, other: Autonomy): Autonomy {
-  const order: readonly Autonomy[] = ['ask', 'edits', 'full']
-  return order[Math.min(order.indexOf(one), order.indexOf(other))] ?? 'ask'
+  return agents(session.agent).find?.(place) ?? null
 }
 
 interface Prospect {
   readonly last: Checkpoint
-  readonly thread: string | null
+  readonly thread: ThreadRecord | null
   readonly place: Place
+  readonly wanted: RunRequest
 }
 
-function outlookOn(record: Record, { last, thread, place }: Prospect): OutlookView {
+function outlookOn(record: CheckpointRecord, { last, thread, place, wanted }: Prospect): OutlookView {
   const open = record.tasks.filter(({ state }) => state !== 'done').map(({ title }) => title)
-  const { agent, argv } = record.session
-  const why = record.reason === null ? '' : `: ${record.reason}`
+  const texts = {
+    messages: record.goal,
+    lastWords: record.lastWord ?? '',
+    tasks: open,
+    check: wanted.verify?.check ?? null,
+  }
+  const { argv, verify } = record.session
+  const why = record.reason === null ? '' : `: ${gist(record.reason)}`
+  const isCheckLeft = verify !== null && verify.check !== null && wanted.verify?.check !== verify.check
   return {
     found: [
-      `checkpoint ${last.number} (${last.trigger}) of ${iso(last.at)}, when it was ${record.state}${why}`,
-      ...(thread === null ? [] : [`its conversation ${thread}`]),
+      `checkpoint ${last.number} (${last.trigger}) of ${iso(last.at)}, when it was ${gist(record.state)}${why}`,
+      ...(thread === null ? [] : [`its conversation ${thread.thread}`]),
       ...(open.length === 0
         ? []
-        : [`${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, 3).join('; ')}`]),
-      ...(argv.length === 0 ? [] : [`arguments, which are not taken over from elsewhere: ${argv.join(' ')}`]),
+        : [`${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, MOST_TASKS).map(gist).join('; ')}`]),
+      ...(argv.length === 0 ? [] : [`arguments, which are not taken over from elsewhere: ${gist(argv.join(' '))}`]),
+      ...(isCheckLeft ? [`a check, which is run with autonomy full only: ${gist(verify.check ?? '')}`] : []),
+      ...(wanted.verify?.check ? [`a check, which is run here: ${gist(wanted.verify.check)}`] : []),
+      ...messagesOf(record),
+      ...(isShownWhole(texts) ? [] : ['to read all of it: add --dry-run --json']),
     ],
-    next: `${agent}: ${PLACES[place](last)}; then ${
+    texts,
+    next: `${wanted.agent}${wanted.model === undefined ? '' : ` (model ${wanted.model})`} with autonomy ${wanted.autonomy}: ${PLACES[place](last)}; then ${
       thread === null
-        ? 'a fresh conversation begins, which is told what was done'
-        : 'the agent goes on in that conversation'
+        ? 'a new conversation begins, with a summary of the work'
+        : 'the agent continues that conversation'
     }`,
   }
+}
+
+/** All that the agent is given to read. Whoever can write to the remote can have written it. */
+function messagesOf({ goal, lastWord }: CheckpointRecord): string[] {
+  const excerpts = goal.slice(0, MOST_GISTS).map((text, at) => [`message ${at + 1}`, text] as const)
+  const texts = [...excerpts, ...(lastWord === null ? [] : [['its last words', lastWord] as const])]
+  const lines = texts.map(([what, text]) => `${what}: ${gist(text)}`)
+  return [...lines, ...(goal.length > MOST_GISTS ? [`${goal.length - MOST_GISTS} more messages`] : [])]
+}
+
+function isShownWhole({ messages, lastWords, tasks, check }: NonNullable<OutlookView['texts']>): boolean {
+  if (messages.length > MOST_GISTS || tasks.length > MOST_TASKS) return false
+  return [...messages, lastWords, ...tasks, check ?? ''].every(text => text.length <= LONGEST_GIST)
+}
+
+/** Its beginning, with nothing in it that a person does not see and an agent reads, and how much is not shown. */
+function gist(text: string): string {
+  const { text: shown, rest, invisible } = excerptOf(new Mask().hide(text), LONGEST_GIST)
+  const notes = [
+    ...(rest === 0 ? [] : [`… and ${rest.toLocaleString('en-US')} more characters`]),
+    ...(invisible === 0 ? [] : [`(${invisible.toLocaleString('en-US')} invisible)`]),
+  ]
+  return [shown, ...notes].join(' ')
 }
 
 const PLACES: { readonly [P in Place]: (last: Checkpoint) => string } = {
@@ -122,9 +178,14 @@ const PLACES: { readonly [P in Place]: (last: Checkpoint) => string } = {
     `the working tree becomes that of checkpoint ${number}, on a new branch at ${head?.slice(0, 10)}, where it was made`,
 }
 
-function legacyOf({ goal, lastWord, tasks, reason }: Record, { at }: Checkpoint): Omit<Legacy, 'moveIn'> {
+/** A fresh conversation is told all messages; one that is there has read what its own record shows, and the first at least. */
+function legacyOf(record: CheckpointRecord, { at }: Checkpoint, thread: ThreadRecord | null): Omit<Legacy, 'moveIn'> {
+  const { goal, lastWord, tasks, reason, spent, spentInThread } = record
   return {
     messages: goal,
+    read: thread === null ? goal.length : Math.max(1, countRead(goal, thread.messages)),
+    spent: spent ?? NOTHING_SPENT,
+    spentInThread: spentInThread ?? NOTHING_SPENT,
     lastWords: lastWord ?? '',
     tasks: tasks.map(task => ({ ...task, source: 'user' })),
     reason: reason ?? `the machine it was at work on was last heard of ${iso(at)}`,

@@ -66,7 +66,7 @@ export async function orRefuse<T>(code: 'cannot-save' | 'cannot-restore', deed: 
   try {
     return await deed
   } catch (cause) {
-    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, 'git init makes a folder a repository')
+    if (cause instanceof Unkept) throw refusal('no-repository', cause.message, cause.remedy)
     if (cause instanceof Trouble) throw refusal(code, reasonIn(cause), hint)
     throw cause
   }

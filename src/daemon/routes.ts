@@ -1,9 +1,12 @@
 import { loadChannels } from '../api/config/channels.ts'
+import { checkTaskName } from '../api/config/check-task-name.ts'
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import type {
   DaemonView,
   MessageView,
   OutlookView,
+  RestoredView,
   SessionView,
   TaskView,
   TrialView,
@@ -13,16 +16,21 @@ import {
   parseAdoptRequest,
   parseCleanRequest,
   parseNotifyTestRequest,
+  parseRenameRequest,
   parseRestoreKeptRequest,
   parseRestoreRequest,
   parseResumeRequest,
   parseRunRequest,
   parseSendRequest,
+  parseStopRequest,
   parseTasksRequest,
 } from '../api/contract/schemas.ts'
 import { isIdle, type Session, type Spec } from '../core/session.ts'
+import { whoIs } from '../core/stopping.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Legacy } from '../engine/legacy.ts'
+import { secretsIn } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
 import { isRefusal } from '../lib/refusal.ts'
 import { nearest } from '../lib/nearest.ts'
 import { invariant } from '../lib/trouble.ts'
@@ -30,7 +38,9 @@ import type { Turnstile } from '../lib/turnstile.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
+import { adoptPath } from './adopt-path.ts'
 import { filesSince } from './files-since.ts'
+import { environmentOf } from '../views/last-words.ts'
 import { outlookOn } from '../views/outlook.ts'
 import { messageView, viewOf } from '../views/session-view.ts'
 import { taskViews } from '../views/tasks.ts'
@@ -44,7 +54,8 @@ import { assertListFree } from './assert-list-free.ts'
 import { assertReader } from './assert-reader.ts'
 import { moreFor } from './more-for.ts'
 import { childOf } from './child-of.ts'
-import { accept, assertFolder, assertThreadFree, gistOf } from './accept.ts'
+import { assertMayWake, assertOwn, type Rights, withinRights } from './rights.ts'
+import { accept, assertEnvironment, assertFolder, assertThreadFree, gistOf } from './accept.ts'
 import type { Scribe } from './scribe/scribe.ts'
 
 /** How long `run` waits for the program to live before it answers with a session that is still starting. */
@@ -62,52 +73,92 @@ export interface Host {
   readonly assertReady: () => Promise<void>
   readonly about: () => DaemonView
   readonly stop: () => void
+  /** Writes a line of the supervisor's log. */
+  readonly say: (sentence: string) => void
 }
 
-type Answer = (host: Host, body: unknown, id: string) => Promise<unknown>
+type Answer = (host: Host, body: unknown, id: string, caller: Session | null) => Promise<unknown>
 
-/** The contract, one line each: method and path, and what answers it. */
-export const ROUTES: Readonly<Record<string, Answer>> = {
-  'GET /v1/daemon': async host => host.about(),
-  'POST /v1/daemon/stop': async host => {
-    setImmediate(host.stop)
-    return {}
-  },
-  'GET /v1/sessions': async host => host.store.all().map(session => viewOf(session, host.home)),
-  'POST /v1/sessions': run,
-  'POST /v1/sessions/adopt': takeOver,
-  'POST /v1/sessions/clean': clean,
-  'GET /v1/sessions/:id': async (host, _, id) => viewOf(sessionOf(host, id), host.home),
-  'POST /v1/restore': (host, body) => restoreKept(parseRestoreKeptRequest(body), host),
-  'POST /v1/notify/test': testNotify,
-  'POST /v1/sessions/:id/stop': stop,
-  'POST /v1/sessions/:id/messages': send,
-  'POST /v1/sessions/:id/tasks': nameTasks,
-  'POST /v1/sessions/:id/resume': resume,
-  'POST /v1/sessions/:id/hold': hold,
-  'GET /v1/sessions/:id/outlook': (host, _, id) => outlook(host, id),
-  'POST /v1/sessions/:id/checkpoint': (host, _, id) => saveNow(sessionOf(host, id), host),
-  'POST /v1/sessions/:id/restore': (host, body, id) => bringBack(sessionOf(host, id), parseRestoreRequest(body), host),
+interface Route extends Rights {
+  readonly answer: Answer
 }
 
-async function run(host: Host, body: unknown): Promise<SessionView> {
-  return begin(host, parseRunRequest(body))
+/** The contract, one line each: method and path, what answers it, and which sessions may use it. */
+export const ROUTES: Readonly<Record<string, Route>> = {
+  'GET /v1/daemon': { answer: async host => host.about(), full: 'any', confined: 'any' },
+  'POST /v1/daemon/stop': { answer: stopSupervisor, full: 'never', confined: 'never' },
+  'GET /v1/sessions': { answer: list, full: 'any', confined: 'any' },
+  'POST /v1/sessions': { answer: run, full: 'any', confined: 'any' },
+  'POST /v1/sessions/adopt': { answer: takeOver, full: 'any', confined: 'never' },
+  'POST /v1/sessions/clean': { answer: clean, full: 'any', confined: 'never' },
+  'GET /v1/sessions/:id': { answer: show, full: 'any', confined: 'any' },
+  'POST /v1/restore': { answer: restoreOther, full: 'any', confined: 'never' },
+  'POST /v1/notify/test': { answer: testNotify, full: 'any', confined: 'never' },
+  'POST /v1/sessions/:id/stop': { answer: stop, full: 'own', confined: 'own', isEnding: true },
+  'POST /v1/sessions/:id/messages': { answer: send, full: 'own', confined: 'own' },
+  'POST /v1/sessions/:id/tasks': { answer: nameTasks, full: 'own', confined: 'own' },
+  'POST /v1/sessions/:id/resume': { answer: resume, full: 'own', confined: 'never' },
+  'POST /v1/sessions/:id/hold': { answer: hold, full: 'own', confined: 'own', isEnding: true },
+  'POST /v1/sessions/:id/rename': { answer: rename, full: 'own', confined: 'never' },
+  'GET /v1/sessions/:id/outlook': { answer: outlook, full: 'any', confined: 'any' },
+  'POST /v1/sessions/:id/checkpoint': { answer: checkpoint, full: 'own', confined: 'own' },
+  'POST /v1/sessions/:id/restore': { answer: restore, full: 'own', confined: 'never' },
+}
+
+async function list(host: Host): Promise<SessionView[]> {
+  return host.store.all().map(session => viewOf(session, host.home))
+}
+
+async function show(host: Host, _: unknown, id: string): Promise<SessionView> {
+  return viewOf(sessionOf(host, id), host.home)
+}
+
+async function stopSupervisor(host: Host): Promise<object> {
+  setImmediate(host.stop)
+  return {}
+}
+
+function checkpoint(host: Host, _: unknown, id: string): ReturnType<typeof saveNow> {
+  return saveNow(sessionOf(host, id), host)
+}
+
+function restore(host: Host, body: unknown, id: string): Promise<RestoredView> {
+  return bringBack(sessionOf(host, id), parseRestoreRequest(body), host)
+}
+
+function restoreOther(host: Host, body: unknown): Promise<RestoredView> {
+  return restoreKept(parseRestoreKeptRequest(body), host)
+}
+
+async function run(host: Host, body: unknown, _: string, caller: Session | null): Promise<SessionView> {
+  return begin(host, withinRights(parseRunRequest(body), caller, host), { caller })
 }
 
 /** Accepts and starts a session; one that was begun elsewhere with what is left of it. */
-async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) => Legacy): Promise<SessionView> {
+async function begin(
+  host: Host,
+  request: RunRequest,
+  given: { caller: Session | null; legacyOf?: (spec: Spec) => Legacy },
+): Promise<SessionView> {
+  // A session must not choose which programs the supervisor finds.
+  if (given.caller === null) adoptPath(request.env['PATH'], process.env)
   await host.assertReady()
   // One at a time, so that a name that was free is still free when it is taken.
   const started = await host.admission.pass('run', async () => {
     const twin = request.parent && childOf(request.parent, host.store.all())
     if (twin !== undefined) return { id: twin.spec.id, isUp: Promise.resolve() }
     await settleEnded(host)
-    const { spec, prompt, thread } = accept(request, {
+    const {
+      spec: asked,
+      prompt,
+      thread,
+    } = accept(request, {
       agents: host.agents,
       sessions: host.store.all(),
       now: Date.now(),
     })
-    const legacy = legacyOf?.(spec)
+    const spec = given.caller === null ? asked : { ...asked, startedBy: given.caller.spec.id }
+    const legacy = given.legacyOf?.(spec)
     const isUp = untilStarted(host.engine, spec.id)
     await host.engine.create(
       spec,
@@ -124,7 +175,12 @@ async function begin(host: Host, request: RunRequest, legacyOf?: (spec: Spec) =>
 }
 
 /** What is found is told, and then gone on with. */
-async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookView; session: SessionView | null }> {
+async function takeOver(
+  host: Host,
+  body: unknown,
+  _: string,
+  caller: Session | null,
+): Promise<{ outlook: OutlookView; session: SessionView | null }> {
   const request = parseAdoptRequest(body)
   const estate = await estateOf(request, host)
   const holder = host.store.live().find(({ spec }) => spec.name === request.name)
@@ -136,7 +192,13 @@ async function takeOver(host: Host, body: unknown): Promise<{ outlook: OutlookVi
     )
   const { outlook: prospect } = estate
   if (request.dryRun === true) return { outlook: prospect, session: null }
-  return { outlook: prospect, session: await begin(host, estate.request, spec => estate.legacy(spec)) }
+  return {
+    outlook: prospect,
+    session: await begin(host, withinRights(estate.request, caller, host), {
+      caller,
+      legacyOf: spec => estate.legacy(spec),
+    }),
+  }
 }
 
 /** A session's panes go by its name: they are closed before another can have it. */
@@ -146,13 +208,19 @@ async function settleEnded(host: Host): Promise<void> {
   await Promise.all(ended.map(id => host.engine.look(id)))
 }
 
-async function stop(host: Host, _: unknown, id: string): Promise<SessionView> {
+async function stop(host: Host, body: unknown, id: string, caller: Session | null): Promise<SessionView> {
   sessionOf(host, id)
-  await host.engine.stop(id)
+  const by = caller?.spec.name
+  await host.engine.stop(id, { isNow: parseStopRequest(body).now === true, ...(by !== undefined && { by }) })
   return viewOf(sessionOf(host, id), host.home)
 }
 
-async function send(host: Host, body: unknown, id: string): Promise<{ session: SessionView; message: MessageView }> {
+async function send(
+  host: Host,
+  body: unknown,
+  id: string,
+  caller: Session | null,
+): Promise<{ session: SessionView; message: MessageView }> {
   const request = parseSendRequest(body)
   const { spec, phase } = sessionOf(host, id)
   if (!host.agents(spec.agent).takesPrompt) {
@@ -163,9 +231,11 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
     )
   }
   assertReader(spec, host.store.live())
+  assertMayWake(sessionOf(host, id), caller, host)
   const text = Buffer.from(request.text, 'base64')
   if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
-  const give = (): Promise<number> => host.engine.send(id, { key: request.key, gist: gistOf(text), text })
+  const gist = gistOf(text, new Mask(secretsIn(environmentOf(host.home, id))))
+  const give = (): Promise<number> => host.engine.send(id, { key: request.key, gist, text, ...senderOf(caller) })
   const number = phase.name === 'ended' ? await wakeBy(give, host, id) : await give()
   const session = sessionOf(host, id)
   const message = session.messages.find(known => known.id === number)
@@ -173,7 +243,12 @@ async function send(host: Host, body: unknown, id: string): Promise<{ session: S
   return { session: viewOf(session, host.home), message: messageView(message) }
 }
 
-async function resume(host: Host, body: unknown, id: string): Promise<SessionView> {
+/** Those who work for a loop are told by it as by their user. */
+function senderOf(caller: Session | null): { by?: string } {
+  return caller === null || LOOP_KINDS.includes(caller.spec.agent) ? {} : { by: caller.spec.name }
+}
+
+async function resume(host: Host, body: unknown, id: string, caller: Session | null): Promise<SessionView> {
   const request = parseResumeRequest(body)
   const { spec, phase } = sessionOf(host, id)
   const { name } = spec
@@ -181,10 +256,18 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
     if (!host.agents(spec.agent).takesPrompt)
       throw refusal('session-ended', `${name} is a command, and is not started twice`, 'oneshot run -- COMMAND again')
     const hasMore = sessionOf(host, id).messages.some(message => message.confirmedAt === null)
-    if (phase.outcome === 'done' && !hasMore) throw refusal('session-done', `${name} is done`, moreFor(spec))
+    if (phase.outcome === 'done' && !hasMore) {
+      if (request.cwd === undefined) throw refusal('session-done', `${name} is done`, moreFor(spec))
+      // Its project was moved: that is recorded, so that it can be sent more work there.
+      assertFolder(request.cwd)
+      await host.engine.amend(id, { cwd: request.cwd })
+      return viewOf(sessionOf(host, id), host.home)
+    }
   } else if (!isIdle(sessionOf(host, id))) {
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
+  if (request.env !== undefined) assertEnvironment(request.env)
+  assertMayWake(sessionOf(host, id), caller, host)
   const isUp = untilStarted(host.engine, id)
   if (request.cwd !== undefined) assertFolder(request.cwd)
   const goOn = (): Promise<void> => host.engine.resume(id, request)
@@ -194,7 +277,7 @@ async function resume(host: Host, body: unknown, id: string): Promise<SessionVie
 }
 
 /** With what has become of its files, and with what it would be refused for. */
-async function outlook(host: Host, id: string): Promise<OutlookView> {
+async function outlook(host: Host, _: unknown, id: string): Promise<OutlookView> {
   const session = sessionOf(host, id)
   const { found, next } = outlookOn(session, host.engine.hasThread(session))
   const files = await filesSince(session, host.checkpoints)
@@ -215,11 +298,30 @@ async function nameTasks(host: Host, body: unknown, id: string): Promise<TaskVie
   return taskViews(sessionOf(host, id), tracked)
 }
 
-async function hold(host: Host, _: unknown, id: string): Promise<SessionView> {
+async function hold(host: Host, _: unknown, id: string, caller: Session | null): Promise<SessionView> {
   const { spec, phase } = sessionOf(host, id)
   if (phase.name === 'ended') throw refusal('session-ended', `${spec.name} has ended`, `oneshot status ${spec.name}`)
-  await host.engine.hold(id)
+  await host.engine.hold(id, caller?.spec.name)
   return viewOf(sessionOf(host, id), host.home)
+}
+
+/** Its first name stays valid; what lives or is listed under the new one may not be another session. */
+async function rename(host: Host, body: unknown, id: string): Promise<SessionView> {
+  const { name } = parseRenameRequest(body)
+  const { spec } = sessionOf(host, id)
+  checkTaskName(name, `oneshot rename ${spec.name}`)
+  await host.admission.pass('run', async () => {
+    const others = host.store.live().filter(other => other.spec.id !== id)
+    const holder = others.find(other => namesOf(other.spec).includes(name))
+    if (holder !== undefined)
+      throw refusal('name-taken', `${holder.spec.name} is already called ${name}`, `oneshot status ${holder.spec.name}`)
+    if (spec.label !== name) await host.engine.amend(id, { label: name })
+  })
+  return viewOf(sessionOf(host, id), host.home)
+}
+
+function namesOf({ name, task, label }: Spec): (string | undefined)[] {
+  return [name, task, label]
 }
 
 /** One at a time with new ones: a session that wakes needs its name and its folder back. */
@@ -247,8 +349,9 @@ async function assertWakable(host: Host, id: string, cwd?: string): Promise<void
   )
 }
 
-async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> {
+async function clean(host: Host, body: unknown, _: string, caller: Session | null): Promise<{ removed: string[] }> {
   const { ids, checkpoints = false } = parseCleanRequest(body)
+  for (const id of ids) assertOwn(id, caller, host.store)
   const removed: string[] = []
   for (const id of ids) {
     if (sessionOf(host, id).phase.name !== 'ended') {
@@ -258,8 +361,11 @@ async function clean(host: Host, body: unknown): Promise<{ removed: string[] }> 
         `oneshot stop ${sessionOf(host, id).spec.name}`,
       )
     }
+    const { name } = sessionOf(host, id).spec
     await host.scribe.remove(sessionOf(host, id))
-    if (await host.engine.remove(id, { checkpoints })) removed.push(id)
+    if (!(await host.engine.remove(id, { checkpoints }))) continue
+    removed.push(id)
+    host.say(`${name} was removed by ${whoIs(caller?.spec.name)}`)
   }
   return { removed }
 }
@@ -268,7 +374,7 @@ async function testNotify(host: Host, body: unknown): Promise<TrialView[]> {
   const { channel, tty } = parseNotifyTestRequest(body)
   const names = (await loadChannels(process.env)).map(({ name }) => name)
   if (names.length === 0) {
-    const hint = 'write [notify.NAME] into your config file, whose place oneshot config path tells'
+    const hint = 'write [notify.NAME] into your config file: oneshot config edit'
     throw refusal('no-channel', 'no channel is configured', hint)
   }
   if (channel !== undefined && !names.includes(channel)) {

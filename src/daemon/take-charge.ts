@@ -3,6 +3,7 @@ import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DaemonView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
+import { isDiskFull } from '../lib/trouble.ts'
 import type { Home } from '../world/os/home.ts'
 import { isSuspended } from '../world/os/processes.ts'
 import { SupervisorLock } from '../world/store/supervisor-lock.ts'
@@ -34,8 +35,13 @@ export async function takeCharge(home: Home): Promise<SupervisorLock> {
   }
 }
 
+/** On a full disk it is not recorded: then a successor waits a little longer before it takes over from a suspended one. */
 export function recordPid(home: Home): void {
-  fs.writeFileSync(`${home.lock}.pid`, String(process.pid), { mode: 0o600 })
+  try {
+    fs.writeFileSync(`${home.lock}.pid`, String(process.pid), { mode: 0o600 })
+  } catch (cause) {
+    if (!isDiskFull(cause)) throw cause
+  }
 }
 
 function recordedPid(home: Home): number | undefined {

@@ -5,6 +5,7 @@ import type { Duration } from '../lib/time.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import type { Checks } from '../ports/checks.ts'
 import type { Witness } from '../ports/witness.ts'
+import { changedCheckOf } from '../views/changed-check.ts'
 import { lastWordsOf } from '../views/last-words.ts'
 import { checkpointView, viewOf } from '../views/session-view.ts'
 import { tellingCheckpoints, workOf } from '../views/work-of.ts'
@@ -32,7 +33,10 @@ export function witnessFor(
     },
   }
 
-  async function tryLine(line: string, { spec }: Session, ending: AbortSignal): Promise<Checked> {
+  async function tryLine(line: string, session: Session, ending: AbortSignal): Promise<Checked> {
+    const refused = await changedCheckOf(home, viewOf(session, home), line)
+    if (refused !== null) return { kind: 'unknown', line, how: refused }
+    const { spec } = session
     const log = path.join(sessionFolder(home, spec.id).root, 'checks', 'end.log')
     const at = { cwd: spec.cwd, env: given.environment(spec.id), log, limit: LIMIT }
     try {

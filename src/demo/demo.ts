@@ -32,7 +32,7 @@ function interrupted(): Promise<never> {
 }
 
 async function perform(stage: Stage, show: Play): Promise<void> {
-  const prompt = `Write ${STEPS} lines, one at a time. steps=${STEPS} delay=400ms write=work.txt`
+  const prompt = `Write ${STEPS} lines, one at a time. steps=${STEPS} delay=${await paceOn(stage)}ms write=work.txt`
   show.say(`$ oneshot run --agent demo "${prompt}"`)
   const { stdout, stderr } = await stage.oneshot('run', '--agent', 'demo', '--name', 'show', prompt)
   const name = stdout.trim()
@@ -82,6 +82,13 @@ async function perform(stage: Stage, show: Play): Promise<void> {
   )
 
   await examine(stage, show, name)
+}
+
+/** Milliseconds for a step of the agent: on a busy machine, too, it is still at work when everything around it was killed. */
+async function paceOn(stage: Stage): Promise<number> {
+  const begun = Date.now()
+  await stage.oneshot('version')
+  return Math.min(5_000, Math.max(400, 6 * (Date.now() - begun)))
 }
 
 async function examine(stage: Stage, show: Play, name: string): Promise<void> {

@@ -125,10 +125,10 @@ export class Attendant {
 
   worldOf(session: Session): Scene {
     const { work, clock, tracker } = this.#world
-    const { id, cwd } = session.spec
+    const { id, cwd, beads = false } = session.spec
     const others = (): string[] => this.#threadsBeside(id)
     const { saveBefore, situation } = this.#engine
-    const isTracked = (): boolean => tracker.find({ cwd, env: work.environment(id) }) !== null
+    const isTracked = (): boolean => beads && tracker.find({ cwd, env: work.environment(id) }) !== null
     return { work, clock, agent: this.#agentOf(session), others, isTracked, saveBefore, situation }
   }
 

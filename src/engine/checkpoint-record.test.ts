@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readCheckpointRecord } from '../core/checkpoint-record.ts'
 import { create } from '../core/create.ts'
 import { Machine } from '../testkit/memory/machine.ts'
 import { MemoryWork } from '../testkit/memory/memory-work.ts'
@@ -62,4 +63,29 @@ test('while it is at work, it tells what was said so far', async () => {
   expect(JSON.parse(await recordOf('do it', {}, { said: '── attempt 1\nI begin with the tests.\n' }))).toMatchObject({
     lastWord: 'I begin with the tests.',
   })
+})
+
+test('a session with more of everything than a record may have is read elsewhere, with its limits', async () => {
+  const work = new MemoryWork(new Machine(new VirtualClock(), {}))
+  const limits = { usd: 5, tokens: 1_000, turns: 7 }
+  const verify = { git: true, check: 'x'.repeat(10_000) }
+  const patience = { silence: 1, limit: 2, absence: 3 }
+  const own = { limits, verify, patience, maxTime: 9, maxOutput: 10_000_000, memory: 2_000_000 }
+  const argv = ['talker', ...Array.from({ length: 3_000 }, () => 'y'.repeat(5_000))]
+  const spec = specOf({ agent: 'talker', argv, title: 't'.repeat(200_000), ...own })
+  await work.prepare(spec.id, { prompt: Buffer.from('\u0001'.repeat(30_000)), env: {} })
+  const { session } = create(spec, { hasPrompt: true })
+  const [first] = session.messages
+  if (first === undefined) throw new Error('it has a prompt')
+  const messages = Array.from({ length: 3_000 }, (_, at) => ({ ...first, id: at + 1 }))
+  for (const { id } of messages.slice(1)) await work.keep(spec.id, id, Buffer.from(`message ${id}`))
+  const tasks = Array.from({ length: 5_000 }, (_, at) => ({
+    id: `${at}`,
+    title: 'z'.repeat(9_000),
+    state: 'open' as const,
+    source: 'user' as const,
+  }))
+  const record = readCheckpointRecord(checkpointRecord({ ...session, messages, tasks }, work))
+  expect(record).toMatchObject({ session: own })
+  expect([record?.goal.length, record?.tasks.length]).toEqual([1_000, 200])
 })

@@ -1,5 +1,7 @@
+import { type CheckpointRecord, MOST_ENTRIES } from '../core/checkpoint-record.ts'
 import type { Session } from '../core/session.ts'
-import { secretsIn } from '../lib/mask/env-secrets.ts'
+import { spentBy } from '../core/spending.ts'
+import { secretsToKeep } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Work } from '../ports/work.ts'
@@ -8,38 +10,31 @@ import { withoutNotes } from './without-notes.ts'
 /** How much of what was asked for is written down with each checkpoint. */
 const LONGEST_GOAL = 20_000
 const LONGEST_WORD = 4_000
-
-/** What is needed to go on with a session where nothing but its repository is left. */
-export interface CheckpointRecord {
-  readonly version: 1
-  readonly session: {
-    readonly id: string
-    readonly name: string
-    readonly task: string
-    readonly agent: string
-    readonly title: string
-    readonly cwd: string
-    readonly argv: readonly string[]
-    readonly autonomy: string
-    readonly model: string | null
-    readonly effort: string | null
-  }
-  readonly thread: string | null
-  /** What it was asked for, in order. */
-  readonly goal: readonly string[]
-  readonly tasks: readonly { readonly id: string; readonly title: string; readonly state: string }[]
-  readonly lastWord: string | null
-  readonly state: string
-  readonly reason: string | null
-}
+const LONGEST_TITLE = 500
+/** The reader takes no record that is far longer than this makes it. */
+const MOST_TASKS = 200
+/** Of the arguments, which are shown and not used. */
+const MOST_WORDS = 20
 
 /** As JSON. It may be pushed to where others read it: secrets are hidden in it. */
 export function checkpointRecord(session: Session, work: Work, program: Agent['program'] = ''): string {
-  const { spec, thread, phase, tasks } = session
-  const mask = new Mask(secretsIn(work.environment(spec.id)))
+  return recordAndGoal(session, work, program).record
+}
+
+/** The same, and beside it all messages, whole, where they are too long to be written down with each checkpoint. */
+export function recordAndGoal(
+  session: Session,
+  work: Work,
+  program: Agent['program'],
+): { record: string; goal?: readonly string[] } {
+  const { spec, thread, phase, tasks, spending } = session
+  const mask = new Mask(secretsToKeep(work.environment(spec.id)))
   const hide = (text: string): string => mask.hide(text)
   const reason = reasonOf(session)
-  const { id, name, task, agent, title, cwd, argv, autonomy, model, effort } = spec
+  const { id, name, task, agent, title, cwd, argv, autonomy, model, effort, limits, maxTime, patience, verify } = spec
+  const { maxOutput = null, memory } = spec
+  const goal = firstAndLast(session.messages).map(message => hide(Buffer.from(work.message(id, message.id)).toString()))
+  const short = shortened(goal)
   const record: CheckpointRecord = {
     version: 1,
     session: {
@@ -47,21 +42,38 @@ export function checkpointRecord(session: Session, work: Work, program: Agent['p
       name,
       task,
       agent,
-      title: hide(title),
-      cwd,
-      argv: hideInWords(argv.slice(typeof program === 'string' ? 1 : Math.max(1, program.length)), mask),
+      title: hide(title).slice(0, LONGEST_TITLE),
+      cwd: hide(cwd),
+      argv: hideInWords(argv.slice(typeof program === 'string' ? 1 : Math.max(1, program.length)), mask)
+        .slice(0, MOST_WORDS)
+        .map(word => word.slice(0, LONGEST_WORD)),
       autonomy,
       model,
       effort,
+      limits,
+      maxTime,
+      maxOutput,
+      memory,
+      patience,
+      verify: verify === undefined ? null : { ...verify, check: verify.check === null ? null : hide(verify.check) },
     },
     thread: thread.id,
-    goal: goalOf(session, work, hide),
-    tasks: tasks.map(({ id: number, title: what, state }) => ({ id: number, title: hide(what), state })),
+    goal: short,
+    tasks: tasks
+      .slice(-MOST_TASKS)
+      .map(({ id: number, title: what, state }) => ({ id: number, title: hide(what).slice(0, LONGEST_TITLE), state })),
     lastWord: lastWordOf(session, work, hide),
     state: phase.name === 'ended' ? phase.outcome : phase.name,
-    reason: reason === null ? null : hide(reason),
+    reason: reason === null ? null : hide(reason).slice(0, LONGEST_WORD),
+    spent: spentBy(spending),
+    spentInThread: spending.thread,
   }
-  return JSON.stringify(record)
+  return { record: JSON.stringify(record), ...(short.some((text, at) => text !== goal[at]) && { goal }) }
+}
+
+/** What was asked for first, and what was asked for last. */
+function firstAndLast<T>(all: readonly T[]): readonly T[] {
+  return all.length <= MOST_ENTRIES ? all : [...all.slice(0, 1), ...all.slice(1 - MOST_ENTRIES)]
 }
 
 /** A word may be secret by the one before it: `--token` says what follows. */
@@ -76,11 +88,10 @@ function hideInWords(words: readonly string[], mask: Mask): string[] {
   })
 }
 
-/** Hidden before they are cut: a part of a secret is not known as one. */
-function goalOf({ spec, messages }: Session, work: Work, hide: (text: string) => string): string[] {
+/** Secrets are hidden before they are cut: a part of a secret is not known as one. */
+function shortened(goal: readonly string[]): string[] {
   let room = LONGEST_GOAL
-  return messages.map(({ id }) => {
-    const text = room === 0 ? '…' : hide(Buffer.from(work.message(spec.id, id)).toString())
+  return goal.map(text => {
     const part = text.length <= room ? text : `${text.slice(0, room)}…`
     room = Math.max(0, room - text.length)
     return part

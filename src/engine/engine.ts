@@ -1,5 +1,6 @@
 import { isIdle, type Session, type Spec } from '../core/session.ts'
 import type { Signal, SignalOf } from '../core/signals.ts'
+import { whoIs } from '../core/stopping.ts'
 import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { Superseded } from '../ports/store.ts'
@@ -10,6 +11,7 @@ import { HookRunner } from './hook-runner.ts'
 import { Keepers } from './keepers.ts'
 import { firstStep, type Inherited } from './legacy.ts'
 import { Offspring } from './offspring.ts'
+import { outputOf, OutputWatch } from './output-watch.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
 import { count, hasRecord } from './thread.ts'
@@ -30,6 +32,7 @@ export class Engine {
   readonly #alarm: Alarm
   readonly #rounds: Rounds
   readonly #vigil: Vigil
+  readonly #output: OutputWatch
   readonly #courier: Courier
   readonly #hooks: HookRunner
   /** Who keep what is made, beside the work. */
@@ -53,13 +56,18 @@ export class Engine {
       dispatch: (id, signal) => this.#dispatch(id, signal),
     })
     this.#vigil = new Vigil(world, (id, signal) => this.#dispatch(id, signal))
+    this.#output = new OutputWatch(world, (id, signal) => this.#dispatch(id, signal))
     this.#courier = new Courier(world)
     this.#hooks = new HookRunner(world)
     this.keepers = new Keepers(world, (id, signal) => this.#dispatch(id, signal))
-    this.#offspring = new Offspring(world.store, id => void this.stop(id).catch(cause => world.onTrouble(id, cause)))
+    this.#offspring = new Offspring(
+      world.store,
+      (id, by) => void this.stop(id, { by }).catch(cause => world.onTrouble(id, cause)),
+    )
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
+      this.#output.follow(session)
       this.keepers.follow(session)
       this.#offspring.follow(session)
       if (notices.length > 0) this.#courier.wake()
@@ -77,7 +85,10 @@ export class Engine {
     const at = clock.now()
     for (const { spec } of this.#rounds.overdueEndings()) this.#recorder.decide(spec.id, [{ at, type: 'clock.due' }])
     work.onNews(id => void this.look(id))
-    for (const session of store.live()) this.#vigil.follow(session)
+    for (const session of store.live()) {
+      this.#vigil.follow(session)
+      this.#output.follow(session)
+    }
     this.#courier.start()
     this.#hooks.wake()
     await Promise.all(this.#unsettled(store.live()).map(id => this.look(id)))
@@ -110,13 +121,19 @@ export class Engine {
   }
 
   /** Records the wish, or throws. Once recorded, it is carried out. */
-  async stop(id: string): Promise<void> {
-    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.stop' })
+  async stop(id: string, { isNow = false, by }: { isNow?: boolean; by?: string | undefined } = {}): Promise<void> {
+    const how = { ...(isNow && { isNow }), ...(by !== undefined && { by }) }
+    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.stop', ...how })
   }
 
-  /** Has a session stand still until it is resumed; what lives of it is ended. */
-  async hold(id: string): Promise<void> {
-    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: 'held by you' })
+  /** Has a session stand still until it is resumed; what lives of it is ended. `by`: the session that asks for it. */
+  async hold(id: string, by?: string): Promise<void> {
+    await this.#wish(id, { at: this.#world.clock.now(), type: 'user.hold', reason: `held by ${whoIs(by)}` })
+  }
+
+  /** Bytes that all attempts of these sessions have written. */
+  written(sessions: readonly Session[]): number {
+    return sessions.reduce((total, session) => total + outputOf(session, this.#world.work), 0)
   }
 
   /** Names pieces of a session's work, or changes them; which they are is told in its turn. */
@@ -128,6 +145,11 @@ export class Engine {
       if (session === undefined) return
       this.#recorder.decide(id, [{ at: clock.now(), type: 'user.tasks', tasks: name(session) }])
     })
+  }
+
+  /** Gives it another name to be shown under, or another folder; nothing is started. */
+  amend(id: string, change: { label?: string; cwd?: string }): Promise<void> {
+    return this.#wish(id, { at: this.#world.clock.now(), type: 'user.amend', ...change })
   }
 
   async #wish(id: string, wish: Signal): Promise<void> {
@@ -142,7 +164,7 @@ export class Engine {
    * Takes a message for a session: it is on disk when this returns, and its number is told. The same key again is the same
    * message.
    */
-  async send(id: string, message: { key: string; gist: string; text: Uint8Array }): Promise<number> {
+  async send(id: string, message: { key: string; gist: string; text: Uint8Array; by?: string }): Promise<number> {
     const { work, store, clock } = this.#world
     const number = await this.#turnstile.pass(id, async () => {
       this.#assertInCharge()
@@ -152,9 +174,9 @@ export class Engine {
       if (known !== undefined) return known.id
       const next = (session.messages.at(-1)?.id ?? 0) + 1
       await work.keep(id, next, message.text)
-      const { key, gist } = message
+      const { text: _, ...news } = message
       this.#recorder.decide(id, [
-        { at: clock.now(), type: 'user.message', key, gist, ...count(session, this.#attendant.worldOf(session)) },
+        { at: clock.now(), type: 'user.message', ...news, ...count(session, this.#attendant.worldOf(session)) },
       ])
       return next
     })
@@ -217,8 +239,8 @@ export class Engine {
       await this.#attendant.performPending(id)
       this.#hooks.attend(id)
       if (checkpoints) await this.keepers.forget(session)
+      await work.remove(id) // First, because a full disk may be the reason to remove it.
       store.remove(id)
-      await work.remove(id)
       return true
     })
   }
@@ -250,6 +272,7 @@ export class Engine {
     this.#isDown = true
     this.#alarm.stop()
     this.#vigil.stop()
+    this.#output.stop()
     this.#world.work.shutDown()
     await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop(), this.keepers.stop()])
   }

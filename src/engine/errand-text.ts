@@ -44,7 +44,7 @@ function digest(session: Session, work: Work, { why, situation, isTracked }: Hin
   const [prompt, ...later] = read.map(message => textOf(work.message(spec.id, message.id)).trim())
   const lastWords = withoutNotes(work.lastWords(spec.id, LAST_WORDS))
   return [
-    `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be gone on with: ${why}.`,
+    `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be continued: ${why}.`,
     `The task:\n\n${prompt ?? ''}`,
     ...(later.length === 0 ? [] : [`What was asked for since then, in order:\n\n${later.join('\n\n')}`]),
     ...(situation === '' ? [] : [situation]),

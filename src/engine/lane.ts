@@ -1,4 +1,7 @@
 import { type Bulletin, bulletinOf } from '../core/bulletin.ts'
+import { type Notice, withoutSecrets } from '../core/notices.ts'
+import { secretsIn } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import { reasonIn, Trouble } from '../lib/trouble.ts'
 import type { Delivery, NoticeBox } from '../ports/notice-box.ts'
@@ -17,7 +20,7 @@ export const GIVE_UP_AFTER: Duration = 86_400_000
 /** More than so many in a minute no channel is sent; when more than that wait, they go in one. */
 const PER_MINUTE = 20
 
-export type Route = Pick<World, 'store' | 'clock' | 'say' | 'onTrouble'> & { readonly notifier: Notifier }
+export type Route = Pick<World, 'store' | 'work' | 'clock' | 'say' | 'onTrouble'> & { readonly notifier: Notifier }
 
 /** The way to one channel: one bulletin at a time, not too many, and with pauses that grow when it does not take them. */
 export class Lane {
@@ -63,7 +66,8 @@ export class Lane {
     const { clock } = this.#route
     const [first, ...more] = batch
     try {
-      const remark = await this.send(bulletinOf([first.notice, ...more.map(({ notice }) => notice)], clock.now()))
+      const told = ({ notice }: Delivery): Notice => withoutSecrets(notice, this.#maskOf(notice))
+      const remark = await this.send(bulletinOf([told(first), ...more.map(told)], clock.now()))
       await this.#note(() => this.#box.settleDeliveries(keysOf(batch), { at: clock.now(), state: 'delivered', remark }))
     } catch (cause) {
       if (!(cause instanceof Trouble)) throw cause
@@ -87,6 +91,15 @@ export class Lane {
     const until = at + Math.min(LONGEST_PAUSE, pause)
     await this.#note(() => this.#box.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }))
     if (tries === 0) this.#route.say(`${this.#channel} did not take a notice, which is tried again: ${remark}`)
+  }
+
+  /** A session that was removed has left no environment to know its secrets by. */
+  #maskOf({ session }: Notice): Mask {
+    try {
+      return new Mask(secretsIn(this.#route.work.environment(session.id)))
+    } catch {
+      return new Mask()
+    }
   }
 
   /** What was told is not told again because a full disk keeps us from noting it. */

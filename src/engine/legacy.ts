@@ -1,5 +1,6 @@
 import { type Beginning, create, type Heritage } from '../core/create.ts'
 import type { Spec } from '../core/session.ts'
+import type { Spending } from '../core/spending.ts'
 import type { Step } from '../core/step.ts'
 import type { Task } from '../core/task.ts'
 import { cut } from '../lib/mask/cut.ts'
@@ -9,6 +10,10 @@ import type { Work } from '../ports/work.ts'
 /** What is left of work that was begun elsewhere: its messages, the prompt first, and what was said last. */
 export interface Legacy {
   readonly messages: readonly string[]
+  /** How many of them the conversation shows that the session goes on in. A fresh one is told all. */
+  readonly read: number
+  readonly spent: Spending
+  readonly spentInThread: Spending
   readonly lastWords: string
   readonly tasks: readonly Task[]
   readonly reason: string
@@ -35,7 +40,7 @@ export async function firstStep(
 
 /** Lays it down where a session's own would be, and moves in. The prompt is there already. */
 async function layDown(
-  { messages, lastWords, tasks, reason, moveIn }: Legacy,
+  { messages, read, spent, spentInThread, lastWords, tasks, reason, moveIn }: Legacy,
   id: string,
   work: Work,
 ): Promise<Heritage> {
@@ -43,5 +48,5 @@ async function layDown(
   await moveIn()
   const transcript = lastWords === '' ? 0 : work.write(id, 0, `${lastWords.trimEnd()}\n`)
   const gists = messages.map(text => cut(oneLine(text), 120))
-  return { messages: gists, tasks, reason, transcript }
+  return { messages: gists, read, spent, spentInThread, tasks, reason, transcript }
 }

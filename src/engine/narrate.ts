@@ -17,7 +17,7 @@ export function narrate(event: Event): string | null {
     case 'message.accepted':
       return note(`message ${event.message} from you: ${event.gist}`)
     case 'thread.given-up':
-      return note(`${event.reason}; a fresh thread goes on with a digest of what was done`)
+      return note(`${event.reason}; a new thread continues with a digest of what was done`)
     case 'session.woken':
       return note('woken')
     case 'attempt.failed-to-start':

@@ -1,5 +1,7 @@
 import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
+import { isThreadId } from '../core/thread-id.ts'
+import { formatBytes } from '../lib/bytes.ts'
 import { completeLines } from '../lib/lines.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, Reading } from '../ports/agent.ts'
@@ -12,6 +14,8 @@ import { type Archive, glance } from './thread.ts'
 const CHUNK = 1_048_576
 /** A line longer than this is not worth waiting for its end. */
 const LONGEST_LINE = 64 * CHUNK
+/** A shorter line holds nobody up, whatever is in it. */
+const LONG_LINE = 32_768
 
 /** tmux opens a pane in milliseconds; one that has not come to life after this long never will. */
 const LAUNCH_PATIENCE = 20_000
@@ -53,6 +57,7 @@ export function observe(
   if (evidence.life !== null && session.life === null)
     signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
   signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
+  if (speech.note !== null) signals.push({ at, type: 'trouble.noted', note: speech.note })
   const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
   if (isUnconfirmed && speech.hasMore) signals.push(...glance(named(session, speech.observations), world, at))
   if (!speech.hasMore && session.exit === null) {
@@ -69,8 +74,8 @@ export function observe(
 
 /** The session with the thread it has just told. */
 function named(session: Session, observations: readonly Observation[]): Session {
-  const told = observations.findLast(observation => observation.type === 'threaded')
-  return told === undefined ? session : { ...session, thread: { ...session.thread, id: told.thread } }
+  const told = observations.findLast(said => said.type === 'threaded' && isThreadId(said.thread))
+  return told?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: told.thread } }
 }
 
 /**
@@ -149,11 +154,13 @@ interface Speech {
   readonly output: number
   readonly memory: Memory
   readonly hasMore: boolean
+  /** What was left out of it, if anything was. */
+  readonly note: string | null
 }
 
 function silence(session: Session): Speech {
   const { output, memory } = session.bookmark
-  return { observations: [], text: '', output, memory, hasMore: false }
+  return { observations: [], text: '', output, memory, hasMore: false, note: null }
 }
 
 /** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
@@ -169,20 +176,38 @@ function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, 
     lines = [new TextDecoder().decode(bytes)]
     length = bytes.length
   }
-  let { memory } = session.bookmark
+  const { memory } = session.bookmark
+  const mayTakeLong = lines.some(line => line.length > LONG_LINE)
+  const heard = mayTakeLong
+    ? work.whileReading(attemptRef(session), from, isStuck => hear(lines, memory, read, isStuck))
+    : hear(lines, memory, read, false)
+  return { ...heard, output: from + length, hasMore: length > 0 }
+}
+
+/** Where a supervisor was stuck before, long lines are left out: one of them was the reason. */
+function hear(
+  lines: readonly string[],
+  before: Memory,
+  read: NonNullable<Agent['read']>,
+  isStuck: boolean,
+): Pick<Speech, 'observations' | 'text' | 'memory' | 'note'> {
+  let memory = before
+  let leftOut = 0
   const heard: Reading[] = []
   for (const line of lines) {
-    if (line.trim() === '') continue
+    if (isStuck && line.length > LONG_LINE) leftOut += line.length
+    if ((isStuck && line.length > LONG_LINE) || line.trim() === '') continue
     const reading = understand(line, memory, read)
     memory = reading.memory ?? memory
     heard.push(reading)
   }
+  const note =
+    leftOut === 0 ? null : `${formatBytes(leftOut)} of output were left out: reading them took too long before`
   return {
     observations: heard.flatMap(item => item.observations),
     text: heard.map(item => item.text ?? '').join(''),
-    output: from + length,
     memory,
-    hasMore: length > 0,
+    note,
   }
 }
 

@@ -2,7 +2,7 @@ import { TELLING, TRIGGERS, type Trigger } from '../core/checkpoint.ts'
 import type { Session } from '../core/session.ts'
 import type { Occasion } from '../ports/checkpoints.ts'
 import type { World } from './world.ts'
-import { checkpointRecord } from './checkpoint-record.ts'
+import { recordAndGoal } from './checkpoint-record.ts'
 
 /** What is written down with a checkpoint of a session. Whatever is wanted of one at the same time is met by it as well. */
 export function occasionOf(
@@ -17,7 +17,7 @@ export function occasionOf(
     trigger: moments.reduce((one, other) => (weight(other) > weight(one) ? other : one)),
     attempt,
     at: clock.now(),
-    record: checkpointRecord(session, work, agents(spec.agent).program),
+    ...recordAndGoal(session, work, agents(spec.agent).program),
     isRecordNews: moments.some(moment => TELLING.includes(moment)),
     isVisible: spec.saving.mode === 'branch' && moments.some(moment => isShown(moment, session)),
   }

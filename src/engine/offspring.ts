@@ -4,9 +4,9 @@ import type { Store } from '../ports/store.ts'
 /** Ends what a session has started when it is to end itself: nothing of it goes on unseen. */
 export class Offspring {
   readonly #store: Store
-  readonly #stop: (id: string) => void
+  readonly #stop: (id: string, by: string | undefined) => void
 
-  constructor(store: Store, stop: (id: string) => void) {
+  constructor(store: Store, stop: (id: string, by: string | undefined) => void) {
     this.#store = store
     this.#stop = stop
   }
@@ -28,8 +28,9 @@ export class Offspring {
   }
 
   #stopChildren(id: string): void {
+    const name = this.#store.load(id)?.spec.name
     for (const child of this.#store.live()) {
-      if (child.spec.parent?.id === id && child.wanted !== 'stop') this.#stop(child.spec.id)
+      if (child.spec.parent?.id === id && child.wanted !== 'stop') this.#stop(child.spec.id, name)
     }
   }
 }

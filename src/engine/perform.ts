@@ -2,6 +2,7 @@ import type { Effect } from '../core/effects.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { chargedTo } from '../core/spending.ts'
+import type { Instant } from '../lib/time.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import type { Agent, LaunchRequest } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -39,15 +40,26 @@ export async function perform(effect: Effect, session: Session, world: Scene): P
     case 'sweep':
     case 'kill': {
       const ref = attemptRef(session, effect.attempt)
-      await work.sweep(ref, { force: effect.type === 'kill' || isInsisted(session) })
+      const ended = await work.sweep(ref, { force: effect.type === 'kill' || isInsisted(session) })
       work.watch(ref, false)
       work.heard(ref)
-      return [{ at: clock.now(), type: 'tree.gone', attempt: effect.attempt }]
+      const gone: Signal = { at: clock.now(), type: 'tree.gone', attempt: effect.attempt }
+      return ended > 0 && hasEndedByItself(session) ? [leftBehind(ended, gone.at), gone] : [gone]
     }
     case 'close':
       await work.close(attemptRef(session))
       return []
   }
+}
+
+/** A command that was not stopped; agents always leave helpers behind. */
+function hasEndedByItself({ exit, spec, wanted }: Session): boolean {
+  return exit !== null && wanted === 'run' && spec.proof === 'exit-code'
+}
+
+function leftBehind(count: number, at: Instant): Signal {
+  const what = count === 1 ? '1 process that it left running was' : `${count} processes that it left running were`
+  return { at, type: 'trouble.noted', note: `${what} ended` }
 }
 
 /** A sweep that was begun again and again, because its supervisors died, is no longer polite once it has taken too long. */

@@ -1,18 +1,21 @@
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Duration } from '../lib/time.ts'
-import { reasonIn } from '../lib/trouble.ts'
+import { withoutLogin } from '../lib/without-login.ts'
+import { reasonIn, Trouble } from '../lib/trouble.ts'
 import { keepingOf } from '../ports/keeping-of.ts'
 import { withLimit } from './with-limit.ts'
 import type { World } from './world.ts'
 
 /** A line may be slow and a first push large. */
 const PATIENCE: Duration = 600_000
-/** At most one push in so long, unless the session has ended. */
+/** At most one push in so long, unless it is the first or the session has ended. */
 const PAUSE: Duration = 30_000
 /** First pause after a failure; it doubles up to the longest. */
 const FIRST_PAUSE: Duration = 10_000
 const LONGEST_PAUSE: Duration = 600_000
+/** From so many on the pause is the longest. */
+const MOST_FAILURES = 8
 
 interface Errand {
   readonly cancel: () => void
@@ -37,7 +40,8 @@ export class Pusher {
   follow(session: Session): void {
     const { id } = session.spec
     if (!isBehind(session) || this.#running.has(id) || this.#ending.signal.aborted) return
-    const isHasty = session.phase.name === 'ended' && !this.#failures.has(id)
+    const isFirst = session.saved.pushed === null
+    const isHasty = (isFirst || session.phase.name === 'ended') && !this.#failures.has(id)
     const known = this.#waiting.get(id)
     if (known !== undefined && (known.isHasty || !isHasty)) return
     known?.cancel()
@@ -78,16 +82,23 @@ export class Pusher {
     const number = session?.saved.last?.number
     if (session === undefined || remote === null || number === undefined) return
     store.assertEpoch()
-    const push = (signal: AbortSignal): Promise<void> =>
+    const push = (signal: AbortSignal): Promise<string | null> =>
       checkpoints.push(keepingOf(session.spec), remote, work.environment(id), signal)
-    const given = { clock, limit: PATIENCE, doing: `pushing to ${remote}`, ending: this.#ending.signal }
+    const given = { clock, limit: PATIENCE, doing: `pushing to ${withoutLogin(remote)}`, ending: this.#ending.signal }
     try {
-      await withLimit(push, given)
+      const note = await withLimit(push, given)
       this.#failures.delete(id)
-      await this.#report(id, { at: clock.now(), type: 'checkpoint.pushed', number })
+      await this.#report(id, {
+        at: clock.now(),
+        type: 'checkpoint.pushed',
+        number,
+        ...(note !== null && { note }),
+      })
     } catch (cause) {
       if (this.#ending.signal.aborted) return
-      this.#failures.set(id, (this.#failures.get(id) ?? 0) + 1)
+      // What will not be otherwise soon, as a session that another machine continues, is looked at now and then.
+      const isHopeless = cause instanceof Trouble && !cause.mayHelpToRetry
+      this.#failures.set(id, isHopeless ? MOST_FAILURES : (this.#failures.get(id) ?? 0) + 1)
       await this.#report(id, { at: clock.now(), type: 'checkpoint.unpushed', reason: reasonIn(cause) })
     }
   }

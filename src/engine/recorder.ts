@@ -4,6 +4,7 @@ import { noticesOf } from '../core/notices.ts'
 import type { Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isNothing, type Step, step } from '../core/step.ts'
+import { isDiskFull } from '../lib/trouble.ts'
 import type { Tidings } from '../ports/notice-box.ts'
 import { captionOf } from './caption.ts'
 import { narrate } from './narrate.ts'
@@ -75,13 +76,25 @@ export class Recorder {
     const isTold = agents(session.spec.agent).read !== undefined
     const text = words + (isTold ? decision.events.map(event => narrate(event) ?? '').join('') : '')
     store.assertEpoch() // The transcript belongs to whoever is in charge.
-    const transcript =
-      text === '' ? session.bookmark.transcript : work.write(session.spec.id, session.bookmark.transcript, text)
+    const transcript = text === '' ? session.bookmark.transcript : this.#write(session, text)
     const told = this.#keepable({ ...session, bookmark: { ...session.bookmark, transcript } })
     const tidings = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
     store.record({ ...decision, session: told }, tidings)
     if (told.phase.name !== 'ended') work.caption(told.spec.name, captionOf(told))
     for (const event of decision.events) this.#world.onEvent?.(told, event)
     for (const listener of this.#listeners) listener(told, tidings)
+  }
+
+  /**
+   * A full disk holds up what an agent says until there is room. It does not hold up an end: the agent's own output has those
+   * words, and the transcript goes without them.
+   */
+  #write({ spec, bookmark, phase }: Session, text: string): number {
+    try {
+      return this.#world.work.write(spec.id, bookmark.transcript, text)
+    } catch (cause) {
+      if (!isDiskFull(cause) || phase.name === 'starting' || phase.name === 'running') throw cause
+      return bookmark.transcript
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { TRIGGERS, type Trigger } from '../core/checkpoint.ts'
+import { decide } from '../core/decide.ts'
 import type { Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
@@ -48,6 +49,8 @@ export class Safekeeper {
   readonly #queued = new Map<string, Job>()
   /** What is being saved, and since when. */
   readonly #began = new Map<string, Instant>()
+  /** What was saved and is not yet recorded, by session: the next checkpoint may begin before it is. */
+  readonly #unrecorded = new Map<string, Signal>()
   /** What is saved some time from now, and when the latest wish that waits for it was made. */
   readonly #later = new Map<string, { readonly cancel: () => void; readonly wantedAt: Instant }>()
   readonly #ending = new AbortController()
@@ -68,6 +71,7 @@ export class Safekeeper {
     if (this.#ending.signal.aborted || !this.#isKept(session)) return
     this.#watch.follow(session)
     const { id } = session.spec
+    if (isRecorded(this.#unrecorded.get(id), session)) this.#unrecorded.delete(id)
     const { wanted } = session.saved
     if (wanted === null || this.#queued.has(id) || wanted.at <= this.#heededAt(id)) return
     const pause = PAUSES[wanted.trigger]
@@ -99,8 +103,11 @@ export class Safekeeper {
     const at = this.#world.clock.now()
     const { id } = session.spec
     try {
-      const kept = await this.#turnstile.pass(id, () => this.#save(session, 'start', START_PATIENCE))
-      return [tell(kept, at, session)]
+      return await this.#turnstile.pass(id, async () => {
+        const signal = tell(await this.#save(session, 'start', START_PATIENCE), at, session)
+        this.#unrecorded.set(id, signal)
+        return [signal]
+      })
     } catch (cause) {
       return [failureOf(cause, at, session)]
     }
@@ -163,21 +170,36 @@ export class Safekeeper {
   async #saveAndTell(id: string, job: Pick<Job, 'trigger'>): Promise<Kept> {
     const told = await this.#turnstile.pass(id, async () => {
       this.#queued.delete(id)
-      const session = this.#world.store.load(id)
+      const session = this.#known(id)
       if (session === undefined) throw new Trouble('making a checkpoint', 'the session is gone')
       const at = this.#world.clock.now()
       this.#began.set(id, at)
       this.#onMoment(session, job.trigger)
       return this.#save(session, job.trigger, PATIENCE).then(
-        kept => ({ kept, signal: tell(kept, at, session) }),
+        kept => {
+          const signal = tell(kept, at, session)
+          this.#unrecorded.set(id, signal)
+          return { kept, signal }
+        },
         cause => ({ cause, signal: failureOf(cause, at, session) }),
       )
     })
     if (this.#ending.signal.aborted) throw new Trouble('making a checkpoint', 'the supervisor is being stopped')
-    await this.#report(id, told.signal).finally(() => this.#began.delete(id))
+    await this.#report(id, told.signal).finally(() => {
+      this.#began.delete(id)
+      if (this.#unrecorded.get(id) === told.signal) this.#unrecorded.delete(id)
+    })
     if ('kept' in told) return told.kept
     this.#after(TRY_AGAIN, id)
     throw told.cause
+  }
+
+  /** The session as it will be once all that was saved of it is recorded. */
+  #known(id: string): Session | undefined {
+    const session = this.#world.store.load(id)
+    const signal = this.#unrecorded.get(id)
+    if (session === undefined || signal === undefined || isRecorded(signal, session)) return session
+    return decide(session, signal, this.#world.rules).session
   }
 
   async #save(session: Session, trigger: Trigger, limit: Duration): Promise<Kept> {
@@ -198,4 +220,9 @@ export class Safekeeper {
     const { checkpoints, clock, onTrouble } = this.#world
     await checkpoints.thin(keepingOf(spec), clock.now()).catch(cause => onTrouble(spec.id, cause))
   }
+}
+
+/** Whether a session shows what was saved of it. */
+function isRecorded(signal: Signal | undefined, { saved }: Session): boolean {
+  return signal?.type === 'checkpoint.saved' && (saved.last?.number ?? 0) >= signal.checkpoint.number
 }

@@ -54,7 +54,8 @@ export class TaskKeeper {
 
   /** Takes up what a supervisor before us did not live to carry over. */
   start(): void {
-    for (const session of this.#world.store.all()) if (this.#isBehind(session)) this.attend(session, 'start')
+    for (const session of this.#world.store.all())
+      if (session.spec.beads === true && this.#isBehind(session)) this.attend(session, 'start')
   }
 
   /** Told of each session as it is now, as often as it changes. */
@@ -87,7 +88,9 @@ export class TaskKeeper {
     if (waiting !== undefined || this.#ending.signal.aborted) return waiting?.visited
     try {
       const root = this.#world.tracker.find(this.#placeOf(session))
-      if (root === null || this.#isTurnedAway(root, session)) return
+      if (root === null) return
+      if (session.spec.beads !== true) return this.#suggest(session)
+      if (this.#isTurnedAway(root, session)) return
       const triggers = new Set([trigger])
       const visited = this.#turnstile.pass(root, () => {
         this.#waiting.delete(id)
@@ -161,11 +164,17 @@ export class TaskKeeper {
     return pause !== undefined
   }
 
+  /** A tracker runs hooks of the project, which its user may not know: it is not run before the user agrees. */
+  #suggest(session: Session): void {
+    if (session.spec.parent !== undefined || session.phase.name === 'ended') return
+    this.#note(session, 'this project has .beads: set beads = true in your own config to sync its tasks', '')
+  }
+
   /** A session's own story tells it once, whatever it was; the supervisor's each time. */
-  #note({ spec }: Session, cause: unknown): void {
+  #note({ spec }: Session, cause: unknown, ending = '; the work continues without it'): void {
     const { clock, store, tracker } = this.#world
     if (store.load(spec.id)?.notes.some(note => note.startsWith(`${tracker.kind}: `))) return
-    const note = `${tracker.kind}: ${wordsOf(cause)}; the work goes on without it`
+    const note = `${tracker.kind}: ${wordsOf(cause)}${ending}`
     void this.#report(spec.id, { at: clock.now(), type: 'trouble.noted', note })
   }
 

@@ -7,3 +7,8 @@ export function quote(text: string): string {
 export function commandLine(argv: readonly string[]): string {
   return argv.map(word => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ')
 }
+
+/** Whether every shell can export a variable of that name. Bash gives others to exported functions; OPTIND must be a number. */
+export function canExport(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && name !== 'OPTIND'
+}

@@ -30,7 +30,7 @@ export function splitRaw(bytes: Uint8Array): RawPath[] {
 export function shown(path: RawPath): string {
   return bytesOf(path)
     .toString()
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '?')
 }
 
 /** One word of plain ASCII, from which it can be had back. */

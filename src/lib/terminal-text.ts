@@ -5,7 +5,14 @@ const COLOUR = /^\u001b\[[0-9;:]*m$/
 /** What stays of a line. An escape that begins nothing we know is not in it. */
 const CHARACTERS = /[^\u001b]/gu
 const CHARACTERS_AND_COLOURS = /[^\u001b]|\u001b\[[0-9;:]*m/gu
-const CONTROLS = /[\u0000-\u0007\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g
+/** Also those of eight bits, which some terminals obey, and those that turn the direction of text around. */
+const CONTROLS =
+  /[\u0000-\u0007\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+/** Everything that a terminal may obey, but for line ends and tabs. */
+const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const HAS_OBEYED = new RegExp(OBEYED.source)
+/** The colours that we give to our own words. */
+const OUR_PAINT = /^\u001b\[(?:0|1|2|3[1-6])m$/
 
 /** What a person would have read on the screen: no cursor movements, overwritten progress lines only as they ended. */
 export function readable(text: string, options: { colour: boolean }): string {
@@ -27,6 +34,27 @@ export function oneLine(text: string): string {
     .trim()
 }
 
+/** What is written to a terminal: lines of text, in which nothing but our own colours is obeyed. */
+export function harmless(text: string, options: { colour: boolean }): string {
+  if (!HAS_OBEYED.test(text)) return text
+  const isPaint = (sequence: string): boolean => options.colour && OUR_PAINT.test(sequence)
+  const parts = text.replace(SEQUENCES, sequence => (isPaint(sequence) ? sequence : '')).split(/(\u001b\[[0-9]{1,2}m)/)
+  return parts.map(part => (isPaint(part) ? part : part.replace(OBEYED, ''))).join('')
+}
+
+/** The text of a file as people may look at it: what a terminal would obey is spelt out, so that nothing is hidden by it. */
+export function spelt(text: string, options: { colour: boolean }): string {
+  const parts = options.colour ? text.split(/(\u001b\[[0-9;]{0,20}m)/) : [text]
+  return parts.map((part, at) => (at % 2 === 1 ? part : part.replace(OBEYED, nameOf))).join('')
+}
+
+/** `^[` for an escape, `<9b>` for what has no such name. */
+function nameOf(character: string): string {
+  const code = character.charCodeAt(0)
+  if (code < 0x80) return `^${String.fromCharCode(code ^ 0x40)}`
+  return `<${code.toString(16)}>`
+}
+
 function asItEnded(line: string, tokens: RegExp): string {
   let end = line.length
   while (line[end - 1] === '\r') end-- // A program that writes \r\n on a terminal gets \r\r\n.
@@ -39,17 +67,15 @@ function asItEnded(line: string, tokens: RegExp): string {
 /** A backspace takes back the character before it, but no colour. */
 function erased(tokens: readonly string[]): string {
   const kept: string[] = []
+  const characters: number[] = []
   for (const token of tokens) {
-    if (token !== '\u0008') {
+    if (token === '\u0008') {
+      const last = characters.pop()
+      if (last !== undefined) kept[last] = ''
+    } else {
+      if (!token.startsWith('\u001b')) characters.push(kept.length)
       kept.push(token)
-      continue
     }
-    const last = kept.findLastIndex(isCharacter)
-    if (last >= 0) kept.splice(last, 1)
   }
   return kept.join('')
-}
-
-function isCharacter(token: string): boolean {
-  return !token.startsWith('\u001b')
 }

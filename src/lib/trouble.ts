@@ -25,6 +25,11 @@ export function reasonIn(cause: unknown): string {
   return cause instanceof Trouble && cause.cause !== undefined ? reasonIn(cause.cause) : wordsOf(cause)
 }
 
+/** The disk has no room, or the user's quota is used up. SQLite calls a failed write beside its database an I/O error. */
+export function isDiskFull(cause: unknown): boolean {
+  return hasCode(cause, 'ENOSPC', 'EDQUOT') || /ENOSPC|EDQUOT|disk is full|disk I\/O error/.test(wordsOf(cause))
+}
+
 export function hasCode(cause: unknown, ...codes: string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code))
 }

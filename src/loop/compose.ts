@@ -9,6 +9,9 @@ import { beadsSource } from '../world/tasks/beads-source.ts'
 import { fileSource } from '../world/tasks/file-source.ts'
 import { sourceAt } from '../world/tasks/source-at.ts'
 import type { TaskSource } from '../ports/task-source.ts'
+import { Audit } from './audit/audit.ts'
+import { CheckoutWatch } from './audit/checkout-watch.ts'
+import { RefWatch } from './audit/ref-watch.ts'
 import type { Gear, Self } from './gear.ts'
 import { Hands } from './hands.ts'
 import { Layout } from './layout.ts'
@@ -23,17 +26,24 @@ export async function composeGear(given: { home: Home; spec: LoopSpec; logs: str
   const workshop = gitWorkshop({ env })
   const source = await sourceFor(spec.list, self.cwd, env)
   const top = (await workshop.survey(self.cwd))?.top ?? self.cwd
+  const layout = new Layout(self, top)
+  const apart = [source.file ?? '.beads']
+  const own = { inner: layout.inner, apart: apart.map(file => layout.listIn(file)) }
+  const audit = new Audit({ workshop, cwd: self.cwd, id: self.id, ...own })
   return {
     self,
     home,
     spec,
     env,
     source,
-    apart: [source.file ?? '.beads'],
+    apart,
     workshop,
     checks: projectChecks(env),
     hands: new Hands(home, self.id),
-    layout: new Layout(self, top),
+    layout,
+    audit,
+    refs: new RefWatch({ workshop, cwd: self.cwd, id: self.id }),
+    watch: new CheckoutWatch({ workshop, audit, cwd: self.cwd, top }),
     logs,
     now: () => systemClock.now(),
   }

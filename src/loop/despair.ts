@@ -8,8 +8,14 @@ export function despair(deed: Deed, { report }: Desk, reason: string): void {
     case 'see-plan':
       report({ type: 'loop.impossible', reason })
       return
+    case 'first-check':
+      report({ type: 'check.tried', check: null, trouble: reason })
+      return
     case 'mark':
       report({ type: 'list.marked', marks: deed.marks, trouble: reason })
+      return
+    case 'audit':
+      report({ type: 'loop.audited', losses: [], notes: [reason] })
       return
     case 'clear':
       report({ type: 'task.cleared', task: deed.task.item.key, note: reason })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { decide } from '../core/loop/decide.ts'
-import { type Deed, deedsOf, dueOf } from '../core/loop/deeds.ts'
+import { type Deed, deedsOf, dueOf, toBegin } from '../core/loop/deeds.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
 import type { Duration } from '../lib/time.ts'
@@ -80,7 +80,7 @@ export class Driver {
     const deeds = deedsOf(this.#loop)
     const wanted = new Set(deeds.map(({ key }) => key))
     for (const [key, calledOff] of this.#underWay) if (!wanted.has(key)) calledOff.abort()
-    for (const deed of deeds) if (!this.#underWay.has(deed.key)) this.#begin(deed)
+    for (const deed of toBegin(deeds, new Set(this.#underWay.keys()))) this.#begin(deed)
     this.#setTimer()
     if (this.#loop.stage.name === 'ended' && this.#underWay.size === 0) this.#over(this.#loop)
   }
@@ -122,7 +122,7 @@ export class Driver {
   }
 }
 
-/** Does it, again when the world fails us; when it goes on failing, says so. */
+/** Does it, again when the world fails us; when it continues failing, says so. */
 async function insist(deed: Deed, desk: Desk): Promise<void> {
   for (let chance = 1; ; chance++) {
     try {

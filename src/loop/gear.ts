@@ -6,6 +6,9 @@ import type { Checks } from '../ports/checks.ts'
 import type { TaskSource } from '../ports/task-source.ts'
 import type { Workshop } from '../ports/workshop.ts'
 import type { Home } from '../world/os/home.ts'
+import type { Audit } from './audit/audit.ts'
+import type { CheckoutWatch } from './audit/checkout-watch.ts'
+import type { RefWatch } from './audit/ref-watch.ts'
 import type { Hands } from './hands.ts'
 import type { Layout } from './layout.ts'
 
@@ -32,6 +35,9 @@ export interface Gear {
   readonly workshop: Workshop
   readonly checks: Checks
   readonly hands: Hands
+  readonly audit: Audit
+  readonly watch: CheckoutWatch
+  readonly refs: RefWatch
   readonly layout: Layout
   /** Where checks leave what they say. */
   readonly logs: string

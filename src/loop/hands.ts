@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../api/client.ts'
+import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 import type { SessionView } from '../api/contract/session-view.ts'
 import type { Session } from '../core/session.ts'
@@ -29,9 +30,36 @@ export class Hands {
     if (known === undefined) {
       return this.#patiently(client => client.run({ ...request, parent: { id: this.#parent, key } }), ending)
     }
-    const { id } = known.spec
-    if (isStopped(known)) return this.#patiently(client => client.resume(id), ending)
-    return readSession(this.#home, id) as SessionView
+    return await this.#takeUp(known.spec.id, ending)
+  }
+
+  /**
+   * Resumes a worker that was stopped with its loop. A supervisor may die after it resumed the worker and before it answered, so the
+   * record is read before each request: a worker that is no longer stopped has been resumed.
+   */
+  async #takeUp(id: string, ending: AbortSignal): Promise<SessionView> {
+    const isStopping = (): boolean => {
+      const record = readOne(this.#home, id)
+      return record?.wanted === 'stop' && record.phase.name !== 'ended'
+    }
+    if (isStopping()) for await (const _ of watchSession(this.#home, id, ending, () => !isStopping()));
+    return await this.#patiently(async client => {
+      const record = readOne(this.#home, id)
+      return record !== undefined && isStopped(record) ? await client.resume(id) : this.#view(id)
+    }, ending)
+  }
+
+  #view(id: string): SessionView {
+    const view = readSession(this.#home, id)
+    if (view === undefined) throw refusal('no-session', 'the session of this iteration was removed')
+    return view
+  }
+
+  /** Has one go on that waits for help, once that has come. */
+  async wake(id: string, ending: AbortSignal): Promise<void> {
+    await this.#patiently(async client => {
+      if (readOne(this.#home, id)?.phase.name === 'blocked') await client.resume(id)
+    }, ending)
   }
 
   /** As it is now and after each change, until it has ended. */
@@ -59,7 +87,7 @@ export class Hands {
     return readAll(this.#home).filter(({ spec }) => spec.parent?.id === this.#parent)
   }
 
-  /** While nobody answers, somebody will. */
+  /** Asks until somebody answers: `guardSupervisor` starts a supervisor that does not come back by itself. */
   async #patiently<T>(ask: (client: ReturnType<typeof connect>) => Promise<T>, ending: AbortSignal): Promise<T> {
     for (;;) {
       try {

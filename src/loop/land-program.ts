@@ -3,13 +3,19 @@ import { refusal } from '../api/contract/problems.ts'
 import type { Loop } from '../core/loop/loop.ts'
 import type { Session } from '../core/session.ts'
 import type { Refusal } from '../lib/refusal.ts'
-import { iso } from '../lib/time.ts'
 import { Trouble, reasonIn } from '../lib/trouble.ts'
 import type { Home } from '../world/os/home.ts'
 import { loopFolder, readLoop, recordLoop } from '../world/os/loop-file.ts'
-import { readOne } from '../world/store/read.ts'
+import { serialLoopIn } from '../views/serial-loops.ts'
+import { readAll, readOne } from '../world/store/read.ts'
 import { composeGear } from './compose.ts'
 import type { Gear } from './gear.ts'
+
+/** `isDry`: only look whether it can be done. */
+export interface Landing {
+  readonly isSquash?: boolean
+  readonly isDry?: boolean
+}
 
 /** A task tracker that is told of what landed answers within seconds. */
 const PATIENCE = 60_000
@@ -18,21 +24,26 @@ const PATIENCE = 60_000
  * Brings what a loop has merged into the user's checkout, once the loop does not run. Repeated after whatever cut it short, it finds what is done
  * already.
  */
-export async function landLoop(home: Home, sessionId: string): Promise<LandedView> {
+export async function landLoop(home: Home, sessionId: string, how: Landing = {}): Promise<LandedView> {
   const session = readOne(home, sessionId)
   const loop = readLoop(home, sessionId)
   if (session === undefined || loop === undefined)
     throw refusal('cannot-land', 'this loop has not begun, and has nothing to land')
   const branch = landable(session, loop)
+  assertIdle(home, session.spec.cwd)
   const gear = await gearFor(home, session, loop)
   const before = await gear.workshop.survey(gear.self.cwd)
-  if ((await gear.workshop.tip(gear.self.cwd, branch)) === null) throw withoutBranch(gear, loop, branch)
-  const landed = await land(gear, branch, loop.tip ?? branch)
-  const marked = await recordLanding(gear, loop)
-  const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
-  const kept = await cleared(gear, loop)
+  if ((await gear.workshop.tip(gear.self.cwd, branch)) === null) {
+    if (loop.landedAt === null) throw withoutBranch(gear, loop, branch)
+    return landedBefore(gear, loop, { branch, into: before?.branch ?? null, head: before?.head ?? '' })
+  }
+  const landed = await land(gear, branch, loop.tip ?? branch, how)
   const isNews = landed.commit !== before?.head
-  return { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks, marked, kept }
+  const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
+  const view = { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks }
+  if (how.isDry === true) return { ...view, marked: 0, kept: null, isDryRun: true }
+  const marked = await recordLanding(gear, loop)
+  return { ...view, marked, kept: await cleared(gear, loop), isDryRun: false }
 }
 
 function landable({ spec, phase }: Session, loop: Loop): string {
@@ -54,17 +65,40 @@ function landable({ spec, phase }: Session, loop: Loop): string {
   return loop.branch
 }
 
-/** It goes once all of it has landed; else somebody has removed it, and git has what it led to for a while. */
-function withoutBranch({ self }: Gear, { landedAt, tip }: Loop, branch: string): Refusal {
-  if (landedAt !== null)
-    return refusal(
-      'cannot-land',
-      `${self.name} has landed already, ${iso(landedAt)}, and its branch ${branch} is gone`,
-      'git log shows it',
-    )
+/** The agent of another loop that works in the user's checkout would be credited with what lands there. */
+function assertIdle(home: Home, cwd: string): void {
+  const name = serialLoopIn(cwd, readAll(home))?.spec.name
+  if (name === undefined) return
+  const ways = `wait for it: oneshot wait ${name}; or stop it: oneshot stop ${name}`
+  throw refusal('cannot-land', `${name} works in this checkout, one task after the other`, ways)
+}
+
+/** Somebody has removed it, and git has what it led to for a while. */
+function withoutBranch({ self }: Gear, { tip }: Loop, branch: string): Refusal {
   const back =
     tip === null ? `oneshot ralph status ${self.name}` : `git branch ${branch} ${tip.slice(0, 10)} brings it back`
   return refusal('cannot-land', `the branch ${branch} of ${self.name} is gone: there is nothing to land`, back)
+}
+
+/** The branch goes once all of it has landed. Whoever asks again gets the same answer as before that. */
+function landedBefore(
+  { self }: Gear,
+  loop: Loop,
+  { branch, into, head }: { branch: string; into: string | null; head: string },
+): LandedView {
+  const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
+  return {
+    name: self.name,
+    branch,
+    into,
+    commit: head,
+    isForward: true,
+    isNews: false,
+    tasks,
+    marked: 0,
+    kept: null,
+    isDryRun: false,
+  }
 }
 
 function mergedIn({ tasks }: Loop): Loop['tasks'] {
@@ -81,9 +115,11 @@ async function land(
   { self, workshop }: Gear,
   branch: string,
   tip: string,
+  how: Landing,
 ): Promise<{ commit: string; isForward: boolean }> {
   try {
-    return await workshop.land(self.cwd, tip, `Merge ${branch}`)
+    const message = how.isSquash === true ? `${self.task}\n\nAll of ${branch}` : `Merge ${branch}`
+    return await workshop.land(self.cwd, tip, message, how)
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     throw refusal(

@@ -1,4 +1,4 @@
-import type { Flaw, Loop, LoopTask } from '../core/loop/loop.ts'
+import { type Flaw, type Loop, type LoopTask, proofOf } from '../core/loop/loop.ts'
 import { wantedOf } from '../core/loop/choose.ts'
 
 /** What a person would want to hear of the step from one to the other, one sentence each. */
@@ -10,14 +10,14 @@ export function narrate(before: Loop, after: Loop): string[] {
     ...after.tasks.flatMap(task => told(known.get(task.item.key), task, after)),
     ...undone(before, after),
     ...width(before, after),
-    ...(after.halt !== null && before.halt === null ? [`■ no other task is begun: ${after.halt}`] : []),
+    ...(after.halt !== null && before.halt === null ? [`■ the loop starts no more tasks: ${after.halt}`] : []),
   ]
 }
 
 function begun(before: Loop, after: Loop): string[] {
   const planned = after.plan.at(-1)
   if (planned !== undefined && planned.session !== null && (before.plan.at(-1)?.session ?? null) === null)
-    return [`▸ the plan is made by ${planned.session}`]
+    return [`▸ ${planned.session} writes the plan`]
   if (before.tasks.length > 0 || after.tasks.length === 0) return []
   const wanted = wantedOf(after)
   const open = wanted.filter(({ stand }) => stand.name !== 'done').length
@@ -53,14 +53,15 @@ function stepText(before: LoopTask | undefined, task: LoopTask, loop: Loop): Lin
     return [
       [
         '▸',
-        `${last.role === 'resolve' ? 'brought together' : 'worked on'} by ${last.session}, iteration ${last.iteration}`,
+        `${last.session} ${last.role === 'resolve' ? 'resolves its conflict with merged work' : 'works on it'}, iteration ${last.iteration}`,
       ],
     ]
   const rest = restOf(task)
   if (rest !== null && (before === undefined || restOf(before) === null)) return [['◔', rest]]
   if (before?.stand.name === stand.name) return []
-  if (stand.name === 'merging') return [['◌', 'proven, to be merged']]
-  if (stand.name === 'done' && tries.length > 0) return [['✔', `${stand.how}${progress(loop)}`]]
+  const isTested = proofOf(task) === 'checked'
+  if (stand.name === 'merging') return [['◌', `${isTested ? 'proven' : 'not tested'}, waits to be merged`]]
+  if (stand.name === 'done' && tries.length > 0) return [[isTested ? '✔' : '◇', `${stand.how}${progress(loop)}`]]
   return stand.name === 'blocked' ? [['■', `blocked: ${stand.flaw.reason}`]] : []
 }
 
@@ -79,7 +80,7 @@ function undone(before: Loop, after: Loop): string[] {
   const fresh = after.toMark.filter(mark => !mark.isDone && !before.toMark.includes(mark))
   return fresh.map(({ key, reason }) => {
     const task = after.tasks.find(({ item }) => item.key === key)
-    return `☐ ${task?.item.label}. ${task?.item.title}: its box is opened again: ${reason}`
+    return `☐ ${task?.item.label}. ${task?.item.title}: the loop opens its box again: ${reason}`
   })
 }
 
@@ -87,7 +88,7 @@ function width(before: Loop, after: Loop): string[] {
   if (before.width === after.width) return []
   return [
     after.width < before.width
-      ? `fewer at a time after a usage limit: ${after.width}`
-      : `more at a time again: ${after.width}`,
+      ? `fewer agents at a time after a usage limit: ${after.width}`
+      : `more agents at a time again: ${after.width}`,
   ]
 }

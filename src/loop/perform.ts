@@ -1,6 +1,8 @@
 import type { Deed } from '../core/loop/deeds.ts'
+import { audit } from './deeds/audit.ts'
 import { begin, seePlan } from './deeds/begin.ts'
 import { clear } from './deeds/clear.ts'
+import { firstCheck } from './deeds/first-check.ts'
 import { judge } from './deeds/judge.ts'
 import { land } from './deeds/land.ts'
 import { mark } from './deeds/mark.ts'
@@ -14,6 +16,8 @@ export function perform(deed: Deed, desk: Desk): Promise<void> {
   switch (deed.type) {
     case 'begin':
       return begin(desk)
+    case 'first-check':
+      return firstCheck(desk)
     case 'see-plan':
       return seePlan(desk)
     case 'prepare':
@@ -30,5 +34,7 @@ export function perform(deed: Deed, desk: Desk): Promise<void> {
       return clear(deed.task, desk)
     case 'land':
       return land(desk)
+    case 'audit':
+      return audit(desk)
   }
 }

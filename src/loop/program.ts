@@ -6,16 +6,17 @@ import type { LoopSignal } from '../core/loop/signals.ts'
 import type { LoopSpec } from '../core/loop/spec.ts'
 import { add, NOTHING_SPENT, type Spending } from '../core/spending.ts'
 import type { Task } from '../core/task.ts'
-import { invariant } from '../lib/trouble.ts'
+import { invariant, Trouble, wordsOf } from '../lib/trouble.ts'
 import type { LoopEvent } from '../world/agents/ralph/events.ts'
 import { attemptOfLetter, sessionFolder } from '../world/os/folders.ts'
 import { locateHome } from '../world/os/home.ts'
-import { loopFolder, readLoop, recordLoop } from '../world/os/loop-file.ts'
+import { loopFolder, readOwnLoop, recordLoop } from '../world/os/loop-file.ts'
 import { readOne } from '../world/store/read.ts'
 import { composeGear } from './compose.ts'
 import { begin } from './deeds/begin.ts'
 import { Driver } from './driver.ts'
 import type { Gear } from './gear.ts'
+import { guardSupervisor } from './guard-supervisor.ts'
 import { narrate } from './narrate.ts'
 
 /** How long those who work for us get to stop before we go: our supervisor sees to the rest. */
@@ -30,12 +31,13 @@ const INTERRUPTED = 130
 export async function loopProgram(argv: readonly string[]): Promise<void> {
   const gear = await gearFor(argv)
   const { home, self, now } = gear
-  const known = readLoop(home, self.id)
+  const known = knownLoop(gear)
   const { clockSince } = readOne(home, self.id) ?? { clockSince: now() }
   const loop = known ?? createLoop(gear.spec, now(), clockSince)
   say({ type: 'loop', thread: self.id })
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort())
+  void guardSupervisor(home, ending.signal)
   const seen = await firstSight(gear, loop, { wokenAt: clockSince, ending: ending.signal })
   const driver = new Driver(gear, loop, {
     record: next => recordLoop(home, self.id, next),
@@ -44,6 +46,18 @@ export async function loopProgram(argv: readonly string[]): Promise<void> {
   const last = await driver.run(seen, ending.signal)
   if (ending.signal.aborted) return await leave(gear)
   conclude(last, gear)
+}
+
+/** A record that cannot be understood ends the loop: to begin anew would do everything again. */
+function knownLoop({ home, self }: Gear): Loop | undefined {
+  try {
+    return readOwnLoop(home, self.id)
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    say({ type: 'loop', thread: self.id })
+    say({ type: 'ended', kind: 'unfinished', text: wordsOf(cause) })
+    process.exit(0)
+  }
 }
 
 async function gearFor(argv: readonly string[]): Promise<Gear> {
@@ -73,7 +87,7 @@ async function firstSight(
   const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
   const seen: LoopSignal[] = []
   const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)
-  if (isToLook) await begin({ gear, loop: () => loop, report, ending })
+  if (isToLook) await begin({ gear, loop: () => loop, report, ending }, isResumed)
   const isImpossible = seen.some(({ type }) => type === 'loop.impossible')
   return isImpossible ? seen : [...seen, ...resumed]
 }
@@ -103,7 +117,11 @@ function conclude({ stage, spec }: Loop, { self }: Gear): void {
   invariant(stage.name === 'ended', 'a loop ends only at its end')
   const { kind, reason } = stage.ending
   if (kind === 'planned' && spec.plan === 'first') {
-    say({ type: 'ended', kind: 'review', text: `${reason}: look at it, then go on with: oneshot resume ${self.name}` })
+    say({
+      type: 'ended',
+      kind: 'review',
+      text: `${reason}: look at it, then continue with: oneshot resume ${self.name}`,
+    })
   } else say({ type: 'ended', kind, text: reason })
 }
 

@@ -9,6 +9,10 @@ export interface Keeping {
   readonly name: string
   /** The permissions that files brought back do not get. Absent: the usual 022. */
   readonly umask?: number
+  /** Whether other repositories that lie in the working tree are saved as well. Absent: their HEAD is noted down. */
+  readonly nested?: boolean
+  /** Whether untracked files that look like secrets are left out, because what is saved is pushed. Absent: no. */
+  readonly withholdsSecrets?: boolean
 }
 
 /** What is written down with a checkpoint. */
@@ -18,6 +22,8 @@ export interface Occasion {
   readonly at: Instant
   /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
   readonly record: string
+  /** All messages, whole, where the record has them cut; secrets are hidden. */
+  readonly goal?: readonly string[]
   /** Whether a record that differs from the one before is worth a checkpoint, even if no file has changed. */
   readonly isRecordNews: boolean
   /** Also as a visible commit on the branch that is checked out. */
@@ -31,9 +37,41 @@ export interface Found {
   readonly last: Checkpoint
   /** What was written down with it. */
   readonly record: string
+  /** The session that continues it, and the machine that this one is on. */
+  readonly claim?: { readonly sessionId: string; readonly host: string }
 }
 
 type Env = Readonly<Record<string, string>>
+
+export interface SessionRef {
+  readonly name: string
+  readonly sessionId: string
+}
+
+/** Where something is fetched from, and how it is reached. */
+export interface Remote {
+  readonly remote: string
+  readonly env: Env
+}
+
+/** Those of the sessions on a remote that are wanted. */
+export type Choice = (all: readonly SessionRef[]) => readonly SessionRef[]
+
+/** What a fetch has changed. */
+export interface Fetched {
+  readonly taken: readonly { readonly ref: string; readonly commit: string; readonly before: string | null }[]
+  /** Sessions of which this repository has something that the remote has not; nothing of theirs was fetched. */
+  readonly diverged: readonly SessionRef[]
+}
+
+export interface ClaimWish extends Remote {
+  readonly at: Instant
+  /** The session that continues this one. */
+  readonly sessionId: string
+  readonly host: string
+  /** Whether the claim of somebody else is not heeded, because its machine is lost. */
+  readonly isTakeOver: boolean
+}
 
 /** The newest checkpoint, and whether it was made just now. */
 export interface Kept {
@@ -44,6 +82,13 @@ export interface Kept {
 /** There is nothing here that could be saved: no repository, no git, or one that refuses. It says so in a sentence. */
 export class Unkept extends Error {
   override readonly name = 'Unkept'
+  /** What its user can do about it. */
+  readonly remedy: string | undefined
+
+  constructor(message: string, remedy?: string) {
+    super(message)
+    this.remedy = remedy
+  }
 }
 
 /**
@@ -67,13 +112,21 @@ export interface Checkpoints {
   record(keeping: Keeping, commit: string): Promise<string>
   /** Thins out what is no longer worth keeping; answers how many went. */
   thin(keeping: Keeping, now: Instant): Promise<number>
-  /** Brings them to a remote, whatever is there by that name. Never asks anybody for a password. */
-  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<void>
   /**
-   * Brings from a remote what sessions of this name, or all of them, have kept there. What is here already stays, unless the
-   * remote has come further with it.
+   * Brings them to a remote, in the place of what was brought there before. Throws `Trouble` where somebody else has put
+   * something in its place, and leaves that alone. Never asks anybody for a password. Answers a sentence when it had to put
+   * them under another name, because something is in the way; else null.
    */
-  fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void>
+  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<string | null>
+  /**
+   * Claims a session on a remote for another one that continues it. Only one machine can; throws a refusal that says who
+   * does otherwise. Answers how to give the claim back.
+   */
+  claim(keeping: Keeping, wish: ClaimWish): Promise<() => Promise<void>>
+  /** All messages of a session, whole, where some are too long for each checkpoint; else null. */
+  goal(keeping: Keeping): Promise<readonly string[] | null>
+  /** Brings from a remote what some of its sessions have kept there. What is here stays, unless the remote has gone on from it. */
+  fetch(cwd: string, from: Remote, choose: Choice, ending: AbortSignal): Promise<Fetched>
   /** The names of the remotes that the repository of this folder knows. */
   remotes(cwd: string): Promise<string[]>
   /** The sessions of which something is kept in the repository of this folder, by their last checkpoint, the newest first. */

@@ -1,6 +1,6 @@
 import type { Bulletin } from '../core/bulletin.ts'
 import type { HookCall } from '../core/hooks.ts'
-import type { NoticeKind } from '../core/notices.ts'
+import type { NoticeKind } from '../core/notice-kinds.ts'
 import type { Duration } from '../lib/time.ts'
 import { Trouble } from '../lib/trouble.ts'
 

@@ -108,6 +108,11 @@ export interface Work {
   isAlive(life: Life): boolean
   /** The program's output from a byte offset on, at most `limit` bytes. */
   read(ref: AttemptRef, offset: number, limit: number): Uint8Array
+  /**
+   * Interprets output from this offset on that may take long. `isStuck`: a supervisor before us began with it, and did not come
+   * back from there.
+   */
+  whileReading<T>(ref: AttemptRef, offset: number, read: (isStuck: boolean) => T): T
   /** Cuts the transcript to `length` and appends; returns the new length. Repeating it leads to the same file. */
   write(sessionId: string, length: number, text: string): number
   /** Asks the program to stop, as Ctrl-C would; once, however often it is called for this attempt. */
@@ -115,10 +120,10 @@ export interface Work {
   /** Asks the whole process tree to end. */
   terminate(ref: AttemptRef): Promise<void>
   /**
-   * Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is. `force` skips asking. It never
-   * reaches a later attempt.
+   * Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is, with how many processes it had to
+   * end. `force` skips asking. It never reaches a later attempt.
    */
-  sweep(ref: AttemptRef, options: { force: boolean }): Promise<void>
+  sweep(ref: AttemptRef, options: { force: boolean }): Promise<number>
   /** Says in one line how the session of that name is doing, to whoever looks at its pane. Never in anybody's way. */
   caption(name: string, line: string): void
   /** Closes the session's panes. Nothing happens when they are closed already. */

@@ -1,4 +1,5 @@
-import type { Evidence, Snapshot } from '../core/loop/evidence.ts'
+import type { FileChange, Sighting, Snapshot } from '../core/loop/evidence.ts'
+import type { Instant } from '../lib/time.ts'
 
 /** What became of a merge. */
 export type Merged =
@@ -6,12 +7,15 @@ export type Merged =
   | { readonly kind: 'merged'; readonly commit: string }
   /** Nothing was changed; these files are different on both sides. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
+  /** Nothing was merged: somebody has moved the branch that was to be merged into. */
+  | { readonly kind: 'moved' }
 
 /** What became of a worktree that was to go. */
 export type Cleared =
   | { readonly kind: 'gone' }
   /** Something in it is nowhere else: what, in a sentence. */
-  | { readonly kind: 'kept'; readonly reason: string }
+  /** `isDirty`: all that stands in the way are files that are not committed, and `rewind` can keep those. */
+  | { readonly kind: 'kept'; readonly reason: string; readonly isDirty?: boolean }
 
 /** What there is around a folder. */
 export interface Surveyed {
@@ -22,6 +26,58 @@ export interface Surveyed {
   readonly head: string | null
   /** Whether there is nothing to commit, untracked files included. */
   readonly isClean: boolean
+  /** Of this working tree: where git keeps its HEAD and its index. */
+  readonly gitDir: string
+}
+
+/** What is checked out; null for no commit, and for no branch. */
+export interface Head {
+  readonly commit: string | null
+  readonly branch: string | null
+}
+
+/** How a checkout came back to a branch. `from`: what was checked out instead. */
+export type Returned =
+  | { readonly kind: 'there' }
+  /** The branch has followed to what is checked out. */
+  | { readonly kind: 'followed'; readonly from: string }
+  /** It is checked out again; `head` is what was. */
+  | { readonly kind: 'returned'; readonly from: string; readonly head: string | null }
+  | { readonly kind: 'stuck'; readonly from: string; readonly why: string }
+
+export interface Looking {
+  readonly worker?: Worker | null
+  /** Commits that were written before this, and only picked or rebased since, do not count. */
+  readonly begunAt?: Instant
+  /** As for `snapshot`. */
+  readonly keepAs?: string
+}
+
+/** Whose work is looked for in a checkout that others use as well. */
+export interface Worker {
+  /** The file that its git commands are written to: `GIT_TRACE2_EVENT`. */
+  readonly trace: string
+  readonly since: Instant
+}
+
+/** What the user has named in a repository: branches and tags by their full names, and the commits of stashes. */
+export interface UserRefs {
+  readonly refs: ReadonlyMap<string, string>
+  readonly stashes: readonly string[]
+}
+
+/** A git command that an agent ran. */
+export interface AgentCommand {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Seconds since 1970. */
+  readonly from: number
+}
+
+/** A file by its path, as git keeps it, and its `MODE HASH`. */
+export interface KeptFile {
+  readonly path: string
+  readonly entry: string
 }
 
 /** A working tree of its own on a branch of its own. */
@@ -44,14 +100,58 @@ export interface Workshop {
   found(cwd: string): Promise<void>
   /**
    * Remembers what lies there now. The last one of each working tree is kept by a ref, those before as long as git keeps what
-   * nothing leads to: two weeks.
+   * nothing leads to: two weeks. With `keepAs` it is also kept by `refs/oneshot-loop/work/NAME`.
    */
-  snapshot(cwd: string): Promise<Snapshot>
+  snapshot(cwd: string, keepAs?: string): Promise<Snapshot>
   /**
    * What has changed since. `apart`: files or folders, relative to `cwd`, that do not count; nor does `.agent/`. Where git has
-   * lost what lay there, what HEAD was then stands for it.
+   * lost what lay there, what HEAD was then stands for it. Commits that came from elsewhere do not count, nor, with `worker`, those
+   * that others made.
    */
-  evidence(cwd: string, since: Snapshot, apart: readonly string[]): Promise<Evidence>
+  evidence(cwd: string, since: Snapshot, apart: readonly string[], how?: Looking): Promise<Sighting>
+  /** What is different between both of each pair of trees or commits; null where git has lost one of them. */
+  changes(
+    cwd: string,
+    pairs: readonly (readonly [from: string, to: string])[],
+  ): Promise<(readonly FileChange[] | null)[]>
+  /** What a tree or commit has at each path, as `MODE HASH`. */
+  files(cwd: string, tree: string): Promise<ReadonlyMap<string, string>>
+  /** The files that git knows or would add, from the top; ignored ones are not among them. */
+  listed(cwd: string): Promise<{ readonly top: string; readonly files: readonly string[] }>
+  /** What these blobs hold, as text of at most 1 MB, by their hash. */
+  texts(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Of these paths of the first tree those whose content the second one has elsewhere. */
+  moved(cwd: string, pair: readonly [from: string, to: string], paths: readonly string[]): Promise<ReadonlySet<string>>
+  /** Of these commits those that HEAD does not follow any more, oldest first. */
+  dropped(cwd: string, commits: readonly string[]): Promise<readonly string[]>
+  /** The file that the git commands of a worker are to be written to: `GIT_TRACE2_EVENT`. Null where git does not do that. */
+  traceFile(cwd: string, name: string): Promise<string | null>
+  /**
+   * Has a branch checked out again in the user's checkout, with what was committed since if that follows it. Nothing that is not
+   * committed is written over. A branch that is gone is made anew at `base`.
+   */
+  returnTo(cwd: string, branch: string, base: string | null): Promise<Returned>
+  head(cwd: string): Promise<Head>
+  /** Null where they cannot be read without git. Branches of loops are not among them. */
+  userRefs(cwd: string): Promise<UserRefs | null>
+  /** The git commands that were written down there. */
+  commandsIn(trace: string): readonly AgentCommand[]
+  /** Keeps what these refs led to, each at `refs/oneshot-loop/work/NAME/` and its own name after `refs/`. */
+  keepRefs(cwd: string, name: string, refs: ReadonlyMap<string, string>): Promise<void>
+  /** Whether git commands that were written down there may have changed this checkout, or what its branch leads to. */
+  hasTouched(cwd: string, trace: string): Promise<boolean>
+  /** Keeps a commit from being collected as garbage, by `refs/oneshot-loop/work/NAME`. */
+  keep(cwd: string, name: string, commit: string): Promise<void>
+  /**
+   * Makes a tree of nothing but these files, and keeps it from being collected as garbage below `refs/oneshot-loop/work/NAME`. Answers
+   * its id.
+   */
+  keepFiles(cwd: string, name: string, files: readonly KeptFile[]): Promise<string>
+  /**
+   * Makes a worktree and its branch anew where somebody has removed them: the branch where it last was, as far as that is known, else
+   * at `commit`. Answers what was missing.
+   */
+  mend(cwd: string, bench: Bench, commit: string): Promise<'folder' | 'branch' | null>
   /** Where a branch stands; null when there is none of that name. */
   tip(cwd: string, branch: string): Promise<string | null>
   /** The newest commits of HEAD, newest first. */
@@ -66,15 +166,18 @@ export interface Workshop {
    * paths, relative to the worktree, and `.agent/` are as they were where the work parted from `base`, also where something
    * else was committed of them. A merge that was begun becomes one, if its conflicts are resolved. What was committed on
    * another branch, or on none, counts if it follows this one. Left where they are: files of more than 50 MB and new
-   * repositories. Answers where the branch stands.
+   * repositories. Answers the commit.
+   *
+   * With `judged` what was seen then is committed, and nothing that came since: that stays where it is, and so does a branch that
+   * has moved on.
    */
-  seal(bench: Bench, message: string, apart: readonly string[], base: string): Promise<string>
+  seal(bench: Bench, message: string, apart: readonly string[], base: string, judged?: Snapshot): Promise<string>
   /**
-   * Merges a branch into what is checked out at `bench`, always as a commit of its own, with this message. One that is
-   * contained already is answered as merged. A conflict leaves everything as it was. Nothing is done while a file that git
+   * Merges a branch or commit into what is checked out at `bench`, which must be the commit `onto`, always as a commit of its own, with
+   * this message. One that is contained already is answered as merged. A conflict leaves everything as it was. Nothing is done while a file that git
    * knows is changed and has more than 50 MB: that could not be taken back.
    */
-  merge(bench: Bench, branch: string, message: string): Promise<Merged>
+  merge(bench: Bench, branch: string, message: string, onto?: string): Promise<Merged>
   /**
    * Begins a merge and leaves the conflict in the files, for somebody to resolve; one that is begun already stays. Answers the
    * files that are not resolved. `seal` ends it.
@@ -82,9 +185,9 @@ export interface Workshop {
   clash(bench: Bench, branch: string): Promise<readonly string[]>
   /**
    * Commits these paths, as seen from its top, of a worktree of ours and nothing else; nothing is done where they are unchanged
-   * or ignored. Answers where the branch stands.
+   * or ignored. `onto`: what must be checked out. Answers where the branch stands.
    */
-  commit(bench: Bench, paths: readonly string[], message: string): Promise<string>
+  commit(bench: Bench, paths: readonly string[], message: string, onto?: string): Promise<string>
   /**
    * Removes a worktree and its branch, if all of it, ignored files left aside, is in the branch `into`; else both stay. What
    * `rewind` has kept of the branch goes with it if `into` has its commits and the contents of its files; else that stays.
@@ -100,5 +203,10 @@ export interface Workshop {
    * Brings a branch into what the user has checked out at `cwd`: forward where possible, else as a merge. Throws `Trouble` with
    * nothing done when something is in the way: files that are changed, a conflict, another merge.
    */
-  land(cwd: string, branch: string, message: string): Promise<{ commit: string; isForward: boolean }>
+  land(
+    cwd: string,
+    branch: string,
+    message: string,
+    how?: { readonly isSquash?: boolean; readonly isDry?: boolean },
+  ): Promise<{ commit: string; isForward: boolean }>
 }

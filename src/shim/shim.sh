@@ -9,10 +9,11 @@ main() {
   umask 077
   home=$1 id=$2 attempt=$3 mode=$4 tmux=$5 group=$6
   folder=$home/sessions/$id/attempts/$attempt
-  notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid='' alone=''
+  notice=$folder/notice called='' sleeper='' is_locked='' has_flock='' has_setsid='' alone='' shim_exports=''
   unset TMUX TMUX_PANE
   is_there flock && has_flock=yes
   is_there setsid && has_setsid=yes
+  list_exports
   # What we start is born into our control group. To enter one takes the kernel 30 ms: we do it once, and not for each attempt.
   [ -z "$group" ] || { printf '%s\n' "$$" >"$group/cgroup.procs"; } 2>/dev/null || group=''
   # Whoever finds our claim may call, and a call that is not caught would kill us.
@@ -59,7 +60,7 @@ attend() {
     return
   elif [ -n "$has_setsid" ] && [ -r /proc/self/stat ]; then
     # Without a shell of its own, which would take half a millisecond to start.
-    (alone=setsid LC_ALL=C && export LC_ALL && . "$folder/launch")
+    (alone=${shim_exports:+/usr/bin/}setsid && . "$folder/launch")
   elif [ -n "$has_setsid" ]; then
     setsid sh "$folder/launch"
   elif is_there perl; then
@@ -175,6 +176,21 @@ wake() {
   else
     sh "$home/bin/wake"
   fi
+}
+
+# The names of all variables that we were given: the program has its own and must get none of ours. Only where the shell
+# keeps nothing that it does not list: bash keeps functions and odd names.
+list_exports() {
+  [ -z "$BASH_VERSION$KSH_VERSION$ZSH_VERSION" ] && [ -x /usr/bin/setsid ] || return 0
+  set -f
+  IFS='
+'
+  for line in $(export -p); do
+    case $line in 'export '*) line=${line#export } name=${line%%=*} ;; *) continue ;; esac
+    case $name in '' | [0-9]* | *[!A-Za-z0-9_]*) ;; *) shim_exports="$shim_exports $name" ;; esac
+  done
+  unset IFS
+  set +f
 }
 
 # Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.

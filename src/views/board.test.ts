@@ -47,6 +47,18 @@ describe('a board', () => {
     ])
   })
 
+  it('tells of each task whether a check passed', () => {
+    const loop = aLoop([
+      aTask(1, doneAt(30)),
+      aTask(2, { name: 'done', at: at(30), how: '1 file +1 -0; not tested', proof: 'changed' }),
+      aTask(3, { name: 'done', at: at(0), how: 'ticked before' }),
+      aTask(4, { name: 'merging', role: 'task' }, { worked: [[0, 9]], last: { proof: 'changed' } }),
+      aTask(5, { name: 'open' }),
+    ])
+    const { tasks } = boardOf(loop, running, at(100))
+    expect(tasks.map(({ proof }) => proof)).toEqual(['checked', 'changed', null, 'changed', null])
+  })
+
   it('does not show anybody at work in a loop that does not run', () => {
     const loop = aLoop([
       aTask(1, WORKING, { worked: [[0, null]] }),
@@ -54,8 +66,8 @@ describe('a board', () => {
     ])
     const stopped = anEnded({ ...LOOP, outcome: 'stopped', reason: 'stopped by you' })
     expect(rows(loop, stopped)).toEqual([
-      ['1', 'paused', 1, 'it was worked on, and goes on there', 0],
-      ['2', 'paused', 1, 'it was to be merged, and goes on there', 9],
+      ['1', 'paused', 1, 'paused while being worked on', 0],
+      ['2', 'paused', 1, 'paused while being merged', 9],
     ])
     expect(boardOf(loop, stopped, at(100))).toMatchObject({ secondsLeft: null, next: 'oneshot resume ralph-prd' })
   })

@@ -2,17 +2,27 @@ import type { LoopTaskState, LoopTaskView, LoopView } from '../api/contract/loop
 import { LOOP_TASK_STATES } from '../api/contract/loop-view.ts'
 import type { SessionView } from '../api/contract/session-view.ts'
 import { isReady, wantedOf } from '../core/loop/choose.ts'
-import type { Loop, LoopTask } from '../core/loop/loop.ts'
+import { type Loop, type LoopTask, proofOf } from '../core/loop/loop.ts'
 import { add, NOTHING_SPENT } from '../core/spending.ts'
 import { commandLine } from '../lib/quote.ts'
 import { type Instant, iso } from '../lib/time.ts'
+import { spentOn } from './spent.ts'
 import { timeLeft, workedOn } from './time-left.ts'
 import { isResumable } from './way-on.ts'
 
-/** A loop as people see it: what it has written down, held against how its session is. */
-export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopView {
+/** Those who work for a loop and have not ended, by name. */
+export type Workers = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>
+
+interface Seen {
+  readonly isAtIt: boolean
+  readonly now: Instant
+  readonly workers: Workers | null
+}
+
+/** A loop as people see it: what it has written down, held against how its session and those of its workers are. */
+export function boardOf(loop: Loop, session: SessionView, now: Instant, workers: Workers | null = null): LoopView {
   const isAtIt = isGoingOn(session)
-  const tasks = wantedOf(loop).map(task => taskView(task, loop, { isAtIt, now }))
+  const tasks = wantedOf(loop).map(task => taskView(task, loop, { isAtIt, now, workers }))
   const { spec } = loop
   return {
     name: session.name,
@@ -37,7 +47,7 @@ export function boardOf(loop: Loop, session: SessionView, now: Instant): LoopVie
     endedAt: session.endedAt,
     secondsLeft: isAtIt ? inSeconds(timeLeft(loop, now)) : null,
     tasks,
-    notes: loop.halt === null ? loop.notes : [...loop.notes, `no other task is begun: ${loop.halt}`],
+    notes: loop.halt === null ? loop.notes : [...loop.notes, `the loop starts no more tasks: ${loop.halt}`],
     ...nextSteps(loop, session),
   }
 }
@@ -58,9 +68,9 @@ function stageOf({ stage, spec }: Loop, { phase, trouble }: SessionView): LoopVi
   return isReview && phase === 'blocked' && trouble === 'review' ? 'review' : 'ended'
 }
 
-function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Instant }): LoopTaskView {
+function taskView(task: LoopTask, loop: Loop, seen: Seen): LoopTaskView {
   const { item, tries, place, stand } = task
-  const state = stateOf(task, seen.isAtIt)
+  const state = stateOf(task, seen)
   const spent = tries.map(one => one.spent).reduce(add, NOTHING_SPENT)
   const worked = workedOn(task, seen.isAtIt ? seen.now : null)
   return {
@@ -69,7 +79,11 @@ function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Inst
     state,
     tries: tries.length,
     evidence:
-      state === 'paused' ? `it was ${PAUSED[stand.name] ?? 'at work'}, and goes on there` : evidenceOf(task, loop),
+      state === 'paused'
+        ? `paused ${PAUSED[stand.name] ?? 'before its agent started'}`
+        : withOrigin(task, waitingOf(task, seen) ?? evidenceOf(task, loop)),
+    proof: proofOf(task),
+    addedBy: task.addedBy ?? null,
     session: tries.at(-1)?.session ?? null,
     branch: task.isCleared ? null : (place?.branch ?? null),
     costUsd: spent.usd,
@@ -78,9 +92,21 @@ function taskView(task: LoopTask, loop: Loop, seen: { isAtIt: boolean; now: Inst
   }
 }
 
-const PAUSED: Readonly<Record<string, string>> = { working: 'worked on', judging: 'looked at', merging: 'to be merged' }
+/** A task that nobody but an agent wanted is told from the others. */
+function withOrigin({ addedBy }: LoopTask, evidence: string | null): string | null {
+  if (addedBy === undefined) return evidence
+  return evidence === null ? `added by ${addedBy}` : `${evidence} (added by ${addedBy})`
+}
 
-function stateOf({ stand }: LoopTask, isAtIt: boolean): LoopTaskState {
+const PAUSED: Readonly<Record<string, string>> = {
+  working: 'while being worked on',
+  judging: 'while being checked',
+  merging: 'while being merged',
+}
+
+function stateOf(task: LoopTask, seen: Seen): LoopTaskState {
+  const { stand } = task
+  const { isAtIt } = seen
   switch (stand.name) {
     case 'done':
     case 'blocked':
@@ -89,14 +115,39 @@ function stateOf({ stand }: LoopTask, isAtIt: boolean): LoopTaskState {
     case 'dropped':
       return 'open'
     case 'working':
-      return !isAtIt ? 'paused' : stand.rest === null ? 'working' : 'resting'
+      return !isAtIt ? 'paused' : stand.rest === null ? workerState(task, seen) : 'resting'
     case 'opening':
-      return isAtIt ? 'working' : 'paused'
+      return isAtIt ? 'starting' : 'paused'
     case 'judging':
       return isAtIt ? 'checking' : 'paused'
     case 'merging':
       return isAtIt ? 'merging' : 'paused'
   }
+}
+
+/** Nobody is said to work unless an agent lives. */
+function workerState(task: LoopTask, { workers }: Seen): 'working' | 'starting' | 'resting' | 'checking' {
+  if (workers === null) return 'working'
+  const name = task.tries.at(-1)?.session ?? null
+  if (name === null) return 'starting'
+  const phase = workers.get(name)?.phase
+  if (phase === undefined || phase === 'stopping') return 'checking'
+  return phase === 'running' ? 'working' : phase === 'starting' ? 'starting' : 'resting'
+}
+
+/** A supervisor starts an agent within a second or two; only after this is it worth a word. */
+const USUAL_START = 10_000
+
+/** Why an agent that should work does not; null where it does. */
+function waitingOf(task: LoopTask, seen: Seen): string | null {
+  const last = task.tries.at(-1)
+  const state = stateOf(task, seen)
+  if (state === 'starting' && last !== undefined && seen.now - last.since > USUAL_START)
+    return 'waiting for the supervisor to start its agent'
+  const worker = seen.workers?.get(last?.session ?? '')
+  return state === 'resting' && task.stand.name === 'working' && task.stand.rest === null
+    ? (worker?.reason ?? null)
+    : null
 }
 
 /** What is known of how it stands, in a sentence. */
@@ -109,7 +160,7 @@ function evidenceOf(task: LoopTask, loop: Loop): string | null {
     case 'blocked':
       return stand.flaw.reason
     case 'working':
-      return stand.rest ?? (stand.role === 'resolve' ? 'brought together with the others' : null)
+      return stand.rest ?? (stand.role === 'resolve' ? 'an agent resolves its conflict with merged work' : null)
     case 'merging':
       return last?.verdict ?? null
     case 'open':
@@ -128,12 +179,6 @@ function awaited({ item }: LoopTask, { tasks }: Loop): string[] {
 function countsOf(tasks: readonly LoopTaskView[]): LoopView['counts'] {
   const count = (state: LoopTaskState): number => tasks.filter(task => task.state === state).length
   return Object.fromEntries(LOOP_TASK_STATES.map(state => [state, count(state)])) as LoopView['counts']
-}
-
-function spentOn({ tasks, plan }: Loop): SessionView['spent'] {
-  const all = [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(add, NOTHING_SPENT)
-  const { turns, input, cached, output, usd } = all
-  return { turns, inputTokens: input, cachedTokens: cached, outputTokens: output, costUsd: usd }
 }
 
 /** What a person does next, if anything. */

@@ -19,12 +19,12 @@ const ended = (outcome: 'done' | 'stopped'): Session['phase'] => ({
 })
 
 test.each([
-  ['goes on in its conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 goes on in that conversation'],
+  ['goes on in its conversation', { ...read, phase: ended('stopped') }, true, 'attempt 2 continues that conversation'],
   [
     'asks once more for one that is lost',
     { ...read, phase: ended('stopped') },
     false,
-    /once more, and else begins a fresh one/,
+    /once more, and otherwise begins a new one/,
   ],
   [
     'begins with the prompt where nothing was read',
@@ -34,7 +34,7 @@ test.each([
   ],
   ['has nothing to do when it is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
   ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],
-  ['leaves alone what goes on by itself', read, true, /goes on by itself/],
+  ['leaves alone what goes on by itself', read, true, /continues by itself/],
 ] as const)('resuming %s', (_, given, hasThread, next) => {
   expect(outlookOn(given, hasThread, 10_000).next).toMatch(next)
 })
@@ -66,6 +66,6 @@ test('of a loop it is told which of its tasks goes on, and nothing of conversati
       { id: '3', title: 'third', state: 'doing', source: 'agent' },
     ],
   }
-  expect(outlookOn(loop, false, 10_000)).toEqual({ found: ['1 of 3 tasks done'], next: 'task 3 goes on: third' })
+  expect(outlookOn(loop, false, 10_000)).toEqual({ found: ['1 of 3 tasks done'], next: 'task 3 continues: third' })
   expect(outlookOn({ ...loop, tasks: loop.tasks.slice(0, 2) }, false, 10_000).next).toBe('task 2 is next: second')
 })

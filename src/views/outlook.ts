@@ -17,10 +17,10 @@ export function readOutlook(home: Home, id: string): OutlookView | undefined {
   if (session === undefined) return undefined
   const { found, next } = outlookOn(session, session.thread.id === null ? false : null)
   const isLeftAlone = session.phase.name !== 'ended' && !isIdle(session)
-  const deed = isLeftAlone ? 'it goes on with the work, and begins another attempt if that has died' : next
+  const deed = isLeftAlone ? 'it supervises the work, and starts another attempt if the work has died' : next
   const { cwd } = session.spec
   const gone = fs.existsSync(cwd) ? [] : [`its folder ${cwd} is gone`]
-  return { found: ['no supervisor at work', ...gone, ...found], next: `a supervisor is started; ${deed}` }
+  return { found: ['no supervisor is running', ...gone, ...found], next: `a supervisor is started; ${deed}` }
 }
 
 function* foundOf(session: Session, hasThread: boolean | null, now: Instant): Iterable<string> {
@@ -41,7 +41,7 @@ function* foundOf(session: Session, hasThread: boolean | null, now: Instant): It
 
 function nextOf(session: Session, hasThread: boolean | null): string {
   const { phase, thread, messages, attempt } = session
-  if (phase.name !== 'ended' && !isIdle(session)) return 'the work goes on by itself: there is nothing to resume'
+  if (phase.name !== 'ended' && !isIdle(session)) return 'the work continues by itself: there is nothing to resume'
   if (phase.name === 'ended' && messages.length === 0) return 'nothing: a command is not started twice'
   const isAllRead = messages.every(message => message.confirmedAt !== null)
   if (phase.name === 'ended' && phase.outcome === 'done' && isAllRead)
@@ -53,10 +53,10 @@ function nextOf(session: Session, hasThread: boolean | null): string {
   const wasSpokenTo = messages.some(message => message.confirmedAt !== null)
   if (!wasSpokenTo) return `${next} begins with what it was asked for`
   if (thread.needsDigest || (hasThread === false && thread.id === null))
-    return `${next} begins a fresh conversation, which is told what was done`
+    return `${next} begins a new conversation with a summary of the work`
   if (hasThread === false)
-    return `${next} asks for that conversation once more, and else begins a fresh one, which is told what was done`
-  return `${next} goes on in that conversation`
+    return `${next} asks for that conversation once more, and otherwise begins a new one with a summary of the work`
+  return `${next} continues that conversation`
 }
 
 function isLoopKind({ spec }: Session): boolean {
@@ -67,6 +67,6 @@ function isLoopKind({ spec }: Session): boolean {
 function loopNext({ tasks }: Session): string {
   const open = tasks.filter(({ state }) => state !== 'done')
   const task = open.find(({ state }) => state === 'doing') ?? open[0]
-  if (task === undefined) return 'it looks at its list, and goes on with what is open there'
-  return `task ${task.id} ${task.state === 'doing' ? 'goes on' : 'is next'}: ${task.title}`
+  if (task === undefined) return 'it reads its list and continues with the open tasks'
+  return `task ${task.id} ${task.state === 'doing' ? 'continues' : 'is next'}: ${task.title}`
 }

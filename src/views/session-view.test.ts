@@ -36,6 +36,7 @@ test('a session is shown as it is recorded', () => {
     id: ID,
     parent: null,
     task: 'task',
+    label: null,
     agent: 'mute',
     mode: 'headless',
     phase: 'starting',

@@ -24,6 +24,7 @@ export function viewOf(session: Session, home: Home): SessionView {
     name: spec.name,
     id: spec.id,
     task: spec.task,
+    label: spec.label ?? null,
     agent: spec.agent,
     mode: spec.mode,
     phase: seen?.isOver === true ? 'stopping' : phase.name,
@@ -84,9 +85,10 @@ function checkpointIn({ saved }: Session): SessionView['checkpoint'] {
 
 function pushOf({ spec, saved }: Session): SessionView['push'] {
   const { push } = spec.saving
+  const note = saved.pushNote === undefined ? {} : { note: saved.pushNote }
   return push === null
     ? null
-    : { remote: withoutLogin(push), number: saved.pushed?.number ?? null, trouble: saved.pushTrouble }
+    : { remote: withoutLogin(push), number: saved.pushed?.number ?? null, trouble: saved.pushTrouble, ...note }
 }
 
 export function checkpointView(checkpoint: Checkpoint): CheckpointView {

@@ -1,5 +1,6 @@
 import type { SessionView } from '../api/contract/session-view.ts'
-import { describeSpending } from '../core/spending.ts'
+import type { Loop } from '../core/loop/loop.ts'
+import { add, describeSpending, NOTHING_SPENT } from '../core/spending.ts'
 
 /** What a session has used up, as a sentence; null while it has used nothing. */
 export function describeSpent({ spent }: SessionView): string | null {
@@ -11,4 +12,11 @@ export function describeSpent({ spent }: SessionView): string | null {
 /** `$0.42`; a dash where the agent's program tells no cost. */
 export function describeCost({ spent: { costUsd } }: SessionView): string {
   return costUsd === null ? '-' : `$${costUsd.toFixed(2)}`
+}
+
+/** The sum of all iterations of a loop. */
+export function spentOn({ tasks, plan }: Loop): SessionView['spent'] {
+  const all = [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(add, NOTHING_SPENT)
+  const { turns, input, cached, output, usd } = all
+  return { turns, inputTokens: input, cachedTokens: cached, outputTokens: output, costUsd: usd }
 }

@@ -1,13 +1,14 @@
 import type { SessionView } from '../api/contract/session-view.ts'
 
-/** What a session is, in one word: its phase while it lives, its outcome after. */
-export type State = Exclude<SessionView['phase'], 'ended'> | NonNullable<SessionView['outcome']> | 'ended'
+/** What a session is, in one word: its phase while it lives, its outcome after; `held` when its user paused it. */
+export type State = Exclude<SessionView['phase'], 'ended'> | NonNullable<SessionView['outcome']> | 'held' | 'ended'
 
 const SYMBOLS: { readonly [S in State]: string } = {
   starting: '◌',
   running: '●',
   resting: '◔',
   blocked: '▲',
+  held: '‖',
   stopping: '◍',
   done: '✔',
   failed: '✖',
@@ -16,12 +17,15 @@ const SYMBOLS: { readonly [S in State]: string } = {
   ended: '■',
 }
 
+export const STATES = Object.keys(SYMBOLS) as readonly State[]
+
 export function stateOf(session: SessionView): State {
-  return session.phase === 'ended' ? (session.outcome ?? 'ended') : session.phase
+  if (session.phase === 'ended') return session.outcome ?? 'ended'
+  return session.phase === 'blocked' && session.trouble === 'held' ? 'held' : session.phase
 }
 
 /** Symbol and word, so that nothing hangs on the colour. */
-export function stateLabel(session: SessionView): string {
+export function stateLabel(session: SessionView, symbol?: string): string {
   const state = stateOf(session)
-  return `${SYMBOLS[state]} ${state}`
+  return `${symbol ?? SYMBOLS[state]} ${state}`
 }

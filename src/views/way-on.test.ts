@@ -4,6 +4,11 @@ import { aSession, anEnded } from '../cli/session/fixture.ts'
 import { isResumable, wayOn } from './way-on.ts'
 
 test.each<[string, SessionView, string | null]>([
+  [
+    'its folder was moved',
+    aSession({ phase: 'blocked', pid: null, cwd: '/gone', reason: 'waiting for you: its folder /gone is gone' }),
+    'oneshot resume demo-fix-auth --cwd DIR',
+  ],
   ['runs', aSession(), null],
   ['rests', aSession({ phase: 'resting', pid: null }), 'oneshot resume demo-fix-auth'],
   ['waits for a login', aSession({ phase: 'blocked', pid: null }), 'oneshot resume demo-fix-auth'],

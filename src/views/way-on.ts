@@ -22,7 +22,8 @@ export function isResumable(session: SessionView): boolean {
 
 /** The one command that makes it go on; null where there is none, or none is needed. */
 export function wayOn(session: SessionView): string | null {
-  if (isResumable(session)) return `oneshot resume ${session.name}`
+  const moved = session.reason?.includes(`its folder ${session.cwd} is gone`) ? ' --cwd DIR' : ''
+  if (isResumable(session)) return `oneshot resume ${session.name}${moved}`
   return session.phase === 'blocked' && session.mode === 'tty' ? `oneshot attach ${session.name}` : null
 }
 
@@ -30,6 +31,6 @@ export function wayOn(session: SessionView): string | null {
 export function waysToAnswer(session: SessionView): string {
   const { name } = session
   const way = wayOn(session)
-  if (way !== null) return `go on with: ${way}`
+  if (way !== null) return `continue with: ${way}`
   return `headless, it cannot hear an answer: oneshot stop ${name}, and run it again with --tty`
 }

@@ -13,6 +13,31 @@ const TELEGRAM = 'https://api.telegram.org'
 
 /** What a channel's driver needs, its secrets looked up now. Refuses when one of them is not to be found. */
 export function addressOf(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
+  const address = lookedUp(entry, env)
+  assertNotInTheClear(entry, address)
+  return address
+}
+
+/** A token, a login, or an address that is itself the key goes over HTTP to this machine only. Mail has this rule in its driver. */
+function assertNotInTheClear({ name }: ChannelEntry, address: Address): void {
+  if (!('url' in address) || address.url === null || address.type === 'email') return
+  const { protocol, hostname, username, password } = new URL(address.url.reveal())
+  if (protocol !== 'http:' || isThisMachine(hostname)) return
+  const isKey = address.type === 'slack' || address.type === 'discord'
+  const hasToken = 'token' in address && address.token !== null
+  if (!isKey && !hasToken && username === '' && password === '') return
+  throw refusal(
+    'config-invalid',
+    `notify.${name}: http: would send its ${isKey ? 'address, which is the key,' : 'token'} unencrypted to ${hostname}`,
+    hasToken ? 'use https:, or leave the token out' : 'use https:',
+  )
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+function lookedUp(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
   const secret = (name: string): Secret | null => lookUp(entry, name, env)
   const needed = (name: string): Secret => secret(name) ?? new Secret('')
   const text = (name: string): string | null => (typeof entry.given[name] === 'string' ? entry.given[name] : null)

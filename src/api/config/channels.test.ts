@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
-import { NOTICE_KINDS } from '../../core/notices.ts'
+import { NOTICE_KINDS } from '../../core/notice-kinds.ts'
 import { HIDDEN } from '../../lib/secret.ts'
 import { addressOf, describeChannel } from './channel-address.ts'
 import { readChannels } from './channels.ts'
@@ -89,20 +89,52 @@ test('a secret is given as it is, by a variable, or by a file', () => {
     type = "ntfy"
     url = "https://ntfy.sh/t"
     token-file = "${file}"`)
-  const env = { URL_OF_B: 'http://b/t', TOKEN_OF_B: 'tk_env' }
+  const env = { URL_OF_B: 'http://127.0.0.1/t', TOKEN_OF_B: 'tk_env' }
   const tokens = [plain, variable, byFile].map(entry => {
     const address = entry && addressOf(entry, env)
     return address?.type === 'ntfy' ? [address.url.reveal(), address.token?.reveal()] : []
   })
   expect(tokens).toEqual([
     ['https://ntfy.sh/t', 'tk_plain'],
-    ['http://b/t', 'tk_env'],
+    ['http://127.0.0.1/t', 'tk_env'],
     ['https://ntfy.sh/t', 'tk_file'],
   ])
   expect(() => variable && addressOf(variable, {})).toThrow('notify.b: URL_OF_B is not set')
   expect(() => variable && addressOf(variable, { ...env, URL_OF_B: 's3cret' })).toThrow(/^((?!s3cret).)*$/)
   fs.rmSync(path.dirname(file), { recursive: true })
   expect(() => byFile && addressOf(byFile, {})).toThrow(/ENOENT/)
+})
+
+test('a token or a secret address goes over http to this machine only', () => {
+  const refused = channelsIn(`
+    [notify.a]
+    type = "ntfy"
+    url = "http://ntfy.example.org/t"
+    token = "tk_plain"
+    [notify.b]
+    type = "webhook"
+    url = "http://me:pw@example.org/h"
+    [notify.c]
+    type = "slack"
+    url = "http://hooks.example.org/services/x"
+    [notify.d]
+    type = "telegram"
+    url = "http://127.0.0.1.example.org"
+    token = "1:x"
+    chat = "1"`)
+  for (const entry of refused) expect(() => addressOf(entry, {})).toThrow(/unencrypted/)
+  const fine = channelsIn(`
+    [notify.a]
+    type = "ntfy"
+    url = "http://localhost:8080/t"
+    token = "tk_plain"
+    [notify.b]
+    type = "webhook"
+    url = "http://example.org/h"
+    [notify.c]
+    type = "slack"
+    url = "https://hooks.example.org/services/x"`)
+  for (const entry of fine) expect(addressOf(entry, {}).type).toBe(entry.type)
 })
 
 test('what is told of a channel hides its secrets, and of an address all but the host', () => {

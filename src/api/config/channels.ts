@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../core/channels.ts'
-import { NOTICE_KINDS, type NoticeKind } from '../../core/notices.ts'
+import { NOTICE_KINDS, type NoticeKind } from '../../core/notice-kinds.ts'
 import { nearest } from '../../lib/nearest.ts'
 import { splitWords } from '../../lib/split-words.ts'
 import { refusal } from '../contract/problems.ts'

@@ -10,6 +10,11 @@ export interface Key<T> {
   readonly choices?: readonly string[]
   /** Not to be set by a project's file: whoever clones it has not chosen it. */
   readonly isPersonal?: boolean
+  /**
+   * What counts where a project's file sets it as well: whoever clones a project has not chosen its file, so it may only
+   * take rights and limits away. Without this the project's value counts.
+   */
+  readonly withProject?: (own: T, project: T) => T
   /** Undefined when the text is not allowed. */
   readonly read: (text: string) => T | undefined
   /** The value as it would be written in a file. */
@@ -33,4 +38,10 @@ export function showDuration(duration: Duration): string {
     rest -= amount * seconds
   }
   return text === '' ? '0s' : text
+}
+
+/** The lesser of two limits; null means none. */
+export function lesser(own: number | null, project: number | null): number | null {
+  if (own === null || project === null) return own ?? project
+  return Math.min(own, project)
 }

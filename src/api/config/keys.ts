@@ -3,7 +3,7 @@ import { commandLine } from '../../lib/quote.ts'
 import { splitWords } from '../../lib/split-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/agent-kinds.ts'
-import { type Key, showDuration } from './key.ts'
+import { type Key, lesser, showDuration } from './key.ts'
 import { SAVING_KEYS } from './saving-keys.ts'
 import { SUPERVISION_KEYS } from './supervision-keys.ts'
 
@@ -25,6 +25,7 @@ const AUTONOMY: Key<(typeof AUTONOMY_LEVELS)[number]> = {
   summary: 'what an agent may do unasked: full, anything; edits, change files; ask, only look',
   allowed: `one of ${AUTONOMY_LEVELS.join(', ')}`,
   choices: AUTONOMY_LEVELS,
+  withProject: (own, project) => (AUTONOMY_LEVELS.indexOf(project) > AUTONOMY_LEVELS.indexOf(own) ? project : own),
   read: text => AUTONOMY_LEVELS.find(level => level === text),
   show: String,
 }
@@ -35,6 +36,7 @@ const RESILIENT: Key<boolean> = {
   summary: 'false runs the agent directly in this terminal, without any supervision',
   allowed: 'true or false',
   choices: ['true', 'false'],
+  withProject: (own, project) => own || project,
   read: readBoolean,
   show: String,
 }
@@ -45,6 +47,19 @@ const PROJECT_FILES: Key<boolean> = {
   summary: 'false keeps the files about a session (.agent/) out of its project',
   allowed: 'true or false',
   choices: ['true', 'false'],
+  withProject: (own, project) => own && project,
+  read: readBoolean,
+  show: String,
+}
+
+const BEADS: Key<boolean> = {
+  variable: 'ONESHOT_BEADS',
+  fallback: false,
+  summary:
+    'whether bd is run in projects that have .beads, to show and close their issues; bd runs hooks of the project',
+  allowed: 'true or false',
+  choices: ['true', 'false'],
+  isPersonal: true,
   read: readBoolean,
   show: String,
 }
@@ -52,8 +67,8 @@ const PROJECT_FILES: Key<boolean> = {
 const NAME: Key<string | null> = {
   variable: 'ONESHOT_TMUX_SESSION',
   fallback: null,
-  summary: 'the name of a task that is given none; made from the prompt unless set',
-  allowed: 'lower-case letters, digits and hyphens, at most 63, not at either end a hyphen',
+  summary: 'the name of sessions that get none; made from the prompt unless set',
+  allowed: 'lower-case letters, digits and hyphens, at most 63, no hyphen at either end',
   read: text => (isTaskName(text) ? text : undefined),
   show: value => value ?? '',
 }
@@ -61,8 +76,9 @@ const NAME: Key<string | null> = {
 const MAX_TIME: Key<Duration | null> = {
   variable: 'ONESHOT_MAX_TIME',
   fallback: 5 * 3_600_000,
-  summary: 'when to stop work that does not end by itself',
+  summary: 'work that takes longer is stopped',
   allowed: 'a duration such as 90s, 30m or 5h, or none',
+  withProject: lesser,
   read: text => (text === 'none' || parseDuration(text) === 0 ? null : parseDuration(text)),
   show: value => (value === null ? 'none' : showDuration(value)),
 }
@@ -83,7 +99,7 @@ const ON_EXIT: Key<readonly string[] | null> = {
 const ON_EXIT_SHELL: Key<string | null> = {
   variable: 'ONESHOT_ON_EXIT_SHELL',
   fallback: null,
-  summary: 'the same for a line that sh is to read',
+  summary: 'the same, as a line for sh',
   allowed: 'a line for sh -c, or nothing',
   isPersonal: true,
   read: text => (text.trim() === '' ? null : text),
@@ -93,8 +109,9 @@ const ON_EXIT_SHELL: Key<string | null> = {
 const NOTIFY_RESTARTS: Key<number> = {
   variable: 'ONESHOT_NOTIFY_RESTARTS',
   fallback: 3,
-  summary: 'more restarts than this within an hour are told of, although the session goes on',
+  summary: 'more restarts than this within an hour send a notification',
   allowed: 'a whole number from 1 on',
+  withProject: Math.min,
   read: text => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : undefined),
   show: String,
 }
@@ -105,6 +122,7 @@ export const KEYS = {
   resilient: RESILIENT,
   ...SAVING_KEYS,
   'project-files': PROJECT_FILES,
+  beads: BEADS,
   name: NAME,
   'max-time': MAX_TIME,
   ...SUPERVISION_KEYS,

@@ -37,6 +37,8 @@ test('without any source the defaults hold', async () => {
     checkpoints: { value: 'ref', origin: 'default', where: null },
     'project-files': { value: true, origin: 'default', where: null },
     'checkpoint-push': { value: null, origin: 'default', where: null },
+    beads: { value: false, origin: 'default', where: null },
+    nested: { value: false, origin: 'default', where: null },
     'checkpoint-interval': { value: 300_000, origin: 'default', where: null },
     name: { value: null, origin: 'default', where: null },
     'max-time': { value: 18_000_000, origin: 'default', where: null },
@@ -48,6 +50,7 @@ test('without any source the defaults hold', async () => {
     'limit-wait': { value: 86_400_000, origin: 'default', where: null },
     'resume-within': { value: 259_200_000, origin: 'default', where: null },
     memory: { value: null, origin: 'default', where: null },
+    'max-output': { value: 1024 ** 3, origin: 'default', where: null },
     ...UNTOLD,
   })
 })

@@ -1,5 +1,6 @@
 import { readChannels } from './channels.ts'
-import { locateFiles, readToml, readUserFile } from './files.ts'
+import { locateFiles, readProjectFile, readUserFile } from './files.ts'
+import type { Key } from './key.ts'
 import { KEYS, type KeyName, type ValueOf } from './keys.ts'
 import { notForProjects, type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
 
@@ -17,12 +18,14 @@ export async function loadConfig(from: {
   env: NodeJS.ProcessEnv
   cwd: string
   overrides: readonly string[]
+  /** The project's file is somebody else's, and must have no say. */
+  withoutProject?: boolean
 }): Promise<Config> {
-  const { env, cwd, overrides } = from
+  const { env, cwd, overrides, withoutProject = false } = from
   const { user, project } = locateFiles(env, cwd)
   const strongestFirst = [readOverrides(overrides), readEnvironment(env)]
-  const projectTable = project === null ? null : await readToml(project)
-  if (project !== null && projectTable !== null) {
+  if (project !== null && !withoutProject) {
+    const projectTable = await readProjectFile(project)
     if ('notify' in projectTable) throw notForProjects('notify', project)
     strongestFirst.push(readTable('project', project, projectTable))
   }
@@ -38,8 +41,10 @@ export async function loadConfig(from: {
     resilient: settle('resilient', strongestFirst),
     checkpoints: settle('checkpoints', strongestFirst),
     'checkpoint-push': settle('checkpoint-push', strongestFirst),
+    nested: settle('nested', strongestFirst),
     'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
     'project-files': settle('project-files', strongestFirst),
+    beads: settle('beads', strongestFirst),
     name: settle('name', strongestFirst),
     'max-time': settle('max-time', strongestFirst),
     'max-restarts': settle('max-restarts', strongestFirst),
@@ -50,16 +55,21 @@ export async function loadConfig(from: {
     'limit-wait': settle('limit-wait', strongestFirst),
     'resume-within': settle('resume-within', strongestFirst),
     memory: settle('memory', strongestFirst),
+    'max-output': settle('max-output', strongestFirst),
     'on-exit': settle('on-exit', strongestFirst),
     'on-exit-shell': settle('on-exit-shell', strongestFirst),
     'notify-restarts': settle('notify-restarts', strongestFirst),
   }
 }
 
-function settle<K extends KeyName>(key: K, strongestFirst: readonly Source[]): Setting<ValueOf<K>> {
-  for (const { origin, values } of strongestFirst) {
-    const set = values.get(key)
-    if (set !== undefined) return { value: set.value as ValueOf<K>, origin, where: set.where }
-  }
-  return { value: KEYS[key].fallback, origin: 'default', where: null }
+function settle<K extends KeyName>(key: K, [strongest, ...weaker]: readonly Source[]): Setting<ValueOf<K>> {
+  if (strongest === undefined) return { value: KEYS[key].fallback, origin: 'default', where: null }
+  const set = strongest.values.get(key)
+  if (set === undefined) return settle(key, weaker)
+  const { origin } = strongest
+  const setting = { value: set.value as ValueOf<K>, origin, where: set.where }
+  const { withProject } = KEYS[key] as Key<ValueOf<K>>
+  if (origin !== 'project' || withProject === undefined) return setting
+  const own = settle(key, weaker)
+  return withProject(own.value, setting.value) === own.value ? own : setting
 }

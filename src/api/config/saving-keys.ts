@@ -6,9 +6,10 @@ export const SAVING_MODES = ['ref', 'branch', 'off'] as const
 const CHECKPOINTS: Key<(typeof SAVING_MODES)[number]> = {
   variable: 'ONESHOT_CHECKPOINTS',
   fallback: 'ref',
-  summary: 'where the working tree is saved: ref, out of sight in git; branch, also as commits on your branch; off',
+  summary: 'where checkpoints are saved: ref, hidden in git; branch, also as commits on your branch; off',
   allowed: `one of ${SAVING_MODES.join(', ')}`,
   choices: SAVING_MODES,
+  withProject: (own, project) => (project === 'off' ? own : project),
   read: text => SAVING_MODES.find(mode => mode === text),
   show: String,
 }
@@ -16,8 +17,9 @@ const CHECKPOINTS: Key<(typeof SAVING_MODES)[number]> = {
 const CHECKPOINT_INTERVAL: Key<Duration> = {
   variable: 'ONESHOT_CHECKPOINT_INTERVAL',
   fallback: 300_000,
-  summary: 'how often the working tree is saved at least while an agent works, if it has changed',
+  summary: 'how often the working tree is saved while an agent works and files change',
   allowed: 'a duration of at least 1s, such as 90s or 5m; a bare number means seconds',
+  withProject: Math.min,
   read: text => atLeastOneSecond(parseDuration(text)),
   show: showDuration,
 }
@@ -25,11 +27,21 @@ const CHECKPOINT_INTERVAL: Key<Duration> = {
 const CHECKPOINT_PUSH: Key<string | null> = {
   variable: 'ONESHOT_CHECKPOINT_PUSH',
   fallback: null,
-  summary: 'the git remote that checkpoints are pushed to as well, such as origin; none unless set',
+  summary: 'the git remote to which checkpoints are pushed, such as origin; none unless set',
   allowed: 'the name of a git remote, or none',
   isPersonal: true,
   read: text => (text === 'none' || text === '' ? null : isRemote(text) ? text : undefined),
   show: value => value ?? 'none',
+}
+
+const NESTED: Key<boolean> = {
+  variable: 'ONESHOT_NESTED',
+  fallback: false,
+  summary: 'true also saves other repositories inside the working tree; git runs in them',
+  allowed: 'true or false',
+  isPersonal: true,
+  read: text => (text === 'true' ? true : text === 'false' ? false : undefined),
+  show: String,
 }
 
 /** How work is saved. */
@@ -37,6 +49,7 @@ export const SAVING_KEYS = {
   checkpoints: CHECKPOINTS,
   'checkpoint-interval': CHECKPOINT_INTERVAL,
   'checkpoint-push': CHECKPOINT_PUSH,
+  nested: NESTED,
 } as const
 
 /** A name or an address; never something that git would take for an option. */

@@ -1,12 +1,13 @@
-import { parseBytes } from '../../lib/bytes.ts'
+import { formatBytes, parseBytes } from '../../lib/bytes.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
-import { type Key, showDuration } from './key.ts'
+import { type Key, lesser, showDuration } from './key.ts'
 
 const MAX_RESTARTS: Key<number> = {
   variable: 'ONESHOT_MAX_RESTARTS',
   fallback: 10,
-  summary: 'how often a session is restarted within the restart window before it gives up; 0 never',
+  summary: 'how many restarts within the restart window a session gets before it gives up',
   allowed: 'a whole number from 0 on',
+  withProject: Math.min,
   read: text => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
   show: String,
 }
@@ -14,8 +15,9 @@ const MAX_RESTARTS: Key<number> = {
 const RESTART_WINDOW: Key<Duration> = {
   variable: 'ONESHOT_RESTART_WINDOW',
   fallback: 600_000,
-  summary: 'the time in which so many restarts are too many',
+  summary: 'the time in which max-restarts is counted',
   allowed: 'a duration of at least 1s, such as 10m or 1h',
+  withProject: Math.max,
   read: text => atLeast(1_000, parseDuration(text)),
   show: showDuration,
 }
@@ -23,8 +25,9 @@ const RESTART_WINDOW: Key<Duration> = {
 const RESTART_DELAY: Key<Duration> = {
   variable: 'ONESHOT_RESTART_DELAY',
   fallback: 2_000,
-  summary: 'the pause before the second restart in a row, doubled for each after it; the first comes at once',
+  summary: 'the pause before the second restart in a row; it doubles each time; the first restart has none',
   allowed: 'a duration such as 500ms or 2s',
+  withProject: Math.max,
   read: parseDuration,
   show: showDuration,
 }
@@ -34,6 +37,7 @@ const RESTART_MAX_DELAY: Key<Duration> = {
   fallback: 64_000,
   summary: 'the longest pause before a restart',
   allowed: 'a duration such as 64s or 5m',
+  withProject: Math.max,
   read: parseDuration,
   show: showDuration,
 }
@@ -47,6 +51,7 @@ const SILENCE: Key<Duration | null | typeof OF_THE_AGENT> = {
   summary:
     'without a sign of life for this long an agent is hung, and restarted; agent: 10m for claude, 15m for the others',
   allowed: 'a duration such as 20m, none, or agent',
+  withProject: (own, project) => (lesser(silenceOf(own), silenceOf(project)) === silenceOf(own) ? own : project),
   read: text => (text === OF_THE_AGENT ? text : text === 'none' ? null : atLeast(1_000, parseDuration(text))),
   show: value => (value === null ? 'none' : value === OF_THE_AGENT ? value : showDuration(value)),
 }
@@ -54,8 +59,9 @@ const SILENCE: Key<Duration | null | typeof OF_THE_AGENT> = {
 const LIMIT_WAIT: Key<Duration | null> = {
   variable: 'ONESHOT_LIMIT_WAIT',
   fallback: 86_400_000,
-  summary: 'how long a usage limit is waited for at most; off ends the session instead, none waits for ever',
+  summary: 'the longest wait for a usage limit; off ends the session instead, none waits for ever',
   allowed: 'a duration such as 6h, off, or none',
+  withProject: lesser,
   read: text => (text === 'none' ? null : text === 'off' ? 0 : parseDuration(text)),
   show: value => (value === null ? 'none' : value === 0 ? 'off' : showDuration(value)),
 }
@@ -63,8 +69,9 @@ const LIMIT_WAIT: Key<Duration | null> = {
 const RESUME_WITHIN: Key<Duration | null> = {
   variable: 'ONESHOT_RESUME_WITHIN',
   fallback: 3 * 86_400_000,
-  summary: 'after a reboot or a long pause, what was at work longer ago than this waits for you; none never does',
+  summary: 'after a reboot, sessions that last worked longer ago than this wait for you; none: no session waits',
   allowed: 'a duration such as 12h or 3d, or none',
+  withProject: lesser,
   read: text => (text === 'none' ? null : parseDuration(text)),
   show: value => (value === null ? 'none' : showDuration(value)),
 }
@@ -74,8 +81,18 @@ const MEMORY: Key<number | null> = {
   fallback: null,
   summary: 'how much memory all processes of a session may use together; none for no limit',
   allowed: 'an amount such as 512M or 4G, or none',
+  withProject: lesser,
   read: text => (text === 'none' ? null : parseBytes(text)),
   show: value => (value === null ? 'none' : String(value)),
+}
+
+const MAX_OUTPUT: Key<number | null> = {
+  variable: 'ONESHOT_MAX_OUTPUT',
+  fallback: 1024 ** 3,
+  summary: 'a session that writes more is stopped; none for no limit',
+  allowed: 'an amount such as 200M or 2G, or none',
+  read: text => (text === 'none' ? null : parseBytes(text)),
+  show: value => (value === null ? 'none' : formatBytes(value).replace(/ (.)B?$/, '$1')),
 }
 
 /** How sessions are seen through. */
@@ -88,7 +105,13 @@ export const SUPERVISION_KEYS = {
   'limit-wait': LIMIT_WAIT,
   'resume-within': RESUME_WITHIN,
   memory: MEMORY,
+  'max-output': MAX_OUTPUT,
 } as const
+
+/** Agents are given a quarter of an hour at most. */
+function silenceOf(value: Duration | null | typeof OF_THE_AGENT): Duration | null {
+  return value === OF_THE_AGENT ? 900_000 : value
+}
 
 function atLeast(least: Duration, duration: Duration | undefined): Duration | undefined {
   return duration === undefined || duration < least ? undefined : duration

@@ -27,7 +27,7 @@ export interface LoopView {
   /** Where merged work is kept; null where it happens right here. */
   readonly branch: string | null
   readonly landedAt: string | null
-  /** `resting` and `working` are both at work. */
+  /** `starting`, `resting` and `working` are all at work. */
   readonly counts: Readonly<Record<LoopTaskState, number>>
   readonly spent: SessionView['spent']
   readonly createdAt: string
@@ -44,11 +44,12 @@ export interface LoopView {
 }
 
 /**
- * `open`: not begun, or to be tried again. `working`, `resting` (for a limit), `checking` (its work is looked at), `merging`: at work.
+ * `open`: not begun, or to be tried again. `starting`: its agent is being started. `working`, `resting` (for a limit), `checking` (its work is looked at), `merging`: at work.
  * `paused`: it was, and the loop does not run. `blocked`: set aside for a person.
  */
 export const LOOP_TASK_STATES = [
   'done',
+  'starting',
   'working',
   'resting',
   'checking',
@@ -68,6 +69,13 @@ export interface LoopTaskView {
   readonly tries: number
   /** What shows that it is done, or why it is not; null where there is nothing to tell. */
   readonly evidence: string | null
+  /**
+   * Of a task that is done or being merged. `checked`: its check passed. `changed`: files changed, and no check passed. Null: neither, as for
+   * a box that somebody ticked.
+   */
+  readonly proof: 'checked' | 'changed' | null
+  /** Who added it to the list while the loop ran, such as `the agent of task 2`; null for all others. */
+  readonly addedBy: string | null
   /** The session of its last iteration. */
   readonly session: string | null
   /** Where the work on it is; null where that is right here, or is merged and cleared away. */
@@ -97,6 +105,14 @@ export interface ListView {
   readonly objections: readonly string[]
 }
 
+/** A task that was opened again. */
+export interface RetriedView {
+  readonly name: string
+  readonly task: { readonly id: string; readonly title: string }
+  /** The branch with what was made of it before, which is not gone on with; null where there is none. */
+  readonly left: string | null
+}
+
 /** What was brought into the user's checkout. */
 export interface LandedView {
   readonly name: string
@@ -113,4 +129,6 @@ export interface LandedView {
   readonly marked: number
   /** Why its worktree is still there; null when it is gone. */
   readonly kept: string | null
+  /** Nothing was done: it is told what would be. */
+  readonly isDryRun: boolean
 }

@@ -37,6 +37,8 @@ export interface RunRequest {
   }
   /** Bytes that its processes may use together. Absent: no limit. */
   readonly memory?: number
+  /** Bytes that all its attempts may write together; null for no limit. Absent: 1 GB. */
+  readonly maxOutput?: number | null
   /** How its work is saved. Absent, in whole or in part: the usual. */
   readonly saving?: {
     readonly mode?: 'ref' | 'branch' | 'off'
@@ -44,6 +46,10 @@ export interface RunRequest {
     readonly interval?: number
     /** A git remote; null for none. */
     readonly push?: string | null
+    /** Whether untracked files that look like secrets are saved and pushed as well. */
+    readonly pushUntracked?: boolean
+    /** Whether other repositories in the working tree are saved as well. */
+    readonly nested?: boolean
   }
   /** More restarts than this within an hour are told to the owner. */
   readonly alertAfter?: number
@@ -64,6 +70,8 @@ export interface RunRequest {
   readonly tty?: string
   /** False: no files about it in its project. Absent: there are. */
   readonly projectFiles?: boolean
+  /** True: its user agrees that bd is run where its project has `.beads`. Absent: it is not run. */
+  readonly beads?: boolean
   /**
    * The session it is started by, which it does not outlive. `key` is the starter's own name for it: the same one again is not a
    * second session.
@@ -77,6 +85,10 @@ export interface ResumeRequest {
   readonly env?: Readonly<Record<string, string>>
   /** Where its project is by now, when it was moved. */
   readonly cwd?: string
+}
+
+export interface RenameRequest {
+  readonly name: string
 }
 
 export interface SendRequest {
@@ -134,6 +146,13 @@ export interface AdoptRequest {
   readonly name: string
   /** Only tell what would be done. */
   readonly dryRun?: true
+  /** The remote that it is claimed on, so that no other machine continues it as well; also from one that has claimed it. */
+  readonly claim?: { readonly remote: string; readonly isTakeOver: boolean }
   /** The rest was written down with them. */
   readonly run: Omit<RunRequest, 'agent' | 'argv' | 'prompt' | 'name' | 'thread' | 'parent'>
+}
+
+export interface StopRequest {
+  /** Kill it without asking it first. */
+  readonly now?: true
 }

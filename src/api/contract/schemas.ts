@@ -7,9 +7,11 @@ import type {
   NotifyTestRequest,
   RestoreKeptRequest,
   RestoreRequest,
+  RenameRequest,
   ResumeRequest,
   RunRequest,
   SendRequest,
+  StopRequest,
   TasksRequest,
 } from './requests.ts'
 
@@ -42,11 +44,14 @@ const runFields = {
     }),
   ),
   memory: z.exactOptional(z.int().check(z.positive())),
+  maxOutput: z.exactOptional(z.nullable(z.int().check(z.positive()))),
   saving: z.exactOptional(
     z.strictObject({
       mode: z.exactOptional(z.enum(['ref', 'branch', 'off'])),
       interval: z.exactOptional(z.int().check(z.positive(), z.lte(LONGEST_DURATION))),
       push: z.exactOptional(z.nullable(word)),
+      pushUntracked: z.exactOptional(z.boolean()),
+      nested: z.exactOptional(z.boolean()),
     }),
   ),
   alertAfter: z.exactOptional(count),
@@ -64,6 +69,7 @@ const runFields = {
   onExit: z.exactOptional(z.array(z.string()).check(z.minLength(1))),
   tty: z.exactOptional(word),
   projectFiles: z.exactOptional(z.boolean()),
+  beads: z.exactOptional(z.boolean()),
 }
 
 const runRequest: z.ZodMiniType<RunRequest> = z.strictObject({
@@ -81,6 +87,7 @@ const adoptRequest: z.ZodMiniType<AdoptRequest> = z.strictObject({
   sessionId: word,
   name: word,
   dryRun: z.exactOptional(z.literal(true)),
+  claim: z.exactOptional(z.strictObject({ remote: word, isTakeOver: z.boolean() })),
   run: z.strictObject(runFields),
 })
 
@@ -89,7 +96,11 @@ const resumeRequest: z.ZodMiniType<ResumeRequest> = z.strictObject({
   cwd: z.exactOptional(word),
 })
 
+const renameRequest: z.ZodMiniType<RenameRequest> = z.strictObject({ name: word })
+
 const sendRequest: z.ZodMiniType<SendRequest> = z.strictObject({ key: word, text: z.base64() })
+
+const stopRequest: z.ZodMiniType<StopRequest> = z.strictObject({ now: z.exactOptional(z.literal(true)) })
 
 const tasksRequest: z.ZodMiniType<TasksRequest> = z.union([
   z.strictObject({ action: z.literal('add'), titles: z.array(z.string()).check(z.minLength(1)) }),
@@ -128,7 +139,9 @@ export const parseRestoreRequest = (body: unknown): RestoreRequest => parse(rest
 export const parseRestoreKeptRequest = (body: unknown): RestoreKeptRequest => parse(restoreKeptRequest, body)
 export const parseRunRequest = (body: unknown): RunRequest => parse(runRequest, body)
 export const parseResumeRequest = (body: unknown): ResumeRequest => parse(resumeRequest, body)
+export const parseRenameRequest = (body: unknown): RenameRequest => parse(renameRequest, body)
 export const parseSendRequest = (body: unknown): SendRequest => parse(sendRequest, body)
+export const parseStopRequest = (body: unknown): StopRequest => parse(stopRequest, body)
 export const parseTasksRequest = (body: unknown): TasksRequest => parse(tasksRequest, body)
 export const parseCleanRequest = (body: unknown): CleanRequest => parse(cleanRequest, body)
 export const parseNotifyTestRequest = (body: unknown): NotifyTestRequest => parse(notifyTestRequest, body)

@@ -1,9 +1,19 @@
+/** What the processes of a session use. */
+export interface UsageView {
+  readonly processes: number
+  /** Processor time of those that live. */
+  readonly cpuSeconds: number
+  readonly memoryBytes: number
+}
+
 /** A session as every front shows it. Times are ISO 8601. Fields are added, never renamed or removed. */
 export interface SessionView {
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
   readonly id: string
   readonly task: string
+  /** The name that `oneshot rename` gave it; null unless it was renamed. */
+  readonly label: string | null
   readonly agent: string
   readonly mode: 'headless' | 'tty'
   readonly phase: 'starting' | 'running' | 'resting' | 'blocked' | 'stopping' | 'ended'
@@ -52,7 +62,13 @@ export interface SessionView {
   /** Why the last one could not be made; null when it could. */
   readonly checkpointTrouble: string | null
   /** The remote that they are pushed to, the newest one that is there, and why no newer one is; null when none is wanted. */
-  readonly push: { readonly remote: string; readonly number: number | null; readonly trouble: string | null } | null
+  readonly push: {
+    readonly remote: string
+    readonly number: number | null
+    readonly trouble: string | null
+    /** What is in the way there, and under which name the checkpoints are pushed instead. */
+    readonly note?: string
+  } | null
   /** The pieces of its work. */
   readonly tasks: { readonly open: number; readonly done: number }
   readonly createdAt: string
@@ -70,6 +86,14 @@ export interface OutlookView {
   /** One sentence each. */
   readonly found: readonly string[]
   readonly next: string
+  /** Where the work comes from elsewhere: all that the agent would be given to read, whole. */
+  readonly texts?: {
+    readonly messages: readonly string[]
+    readonly lastWords: string
+    readonly tasks: readonly string[]
+    /** The check that would be run. */
+    readonly check: string | null
+  }
 }
 
 /** Something for the agent to read. */

@@ -37,13 +37,19 @@ export async function choose(all: readonly Mechanism[], wish: Wish): Promise<Cho
     const found = await examine(mechanism, wish)
     if (typeof found !== 'string') usable.push(found)
     else if (wish.dryRun && wish.with !== undefined) return unusable(mechanism, found)
-    else obstacles.push(`${mechanism.name}: ${found}`)
+    else if (wish.with !== undefined || isOfThisSystem(mechanism, wish.env))
+      obstacles.push(`${mechanism.name}: ${found}`)
     if (usable.at(-1)?.isReady) break
   }
   const best = usable.find(({ isReady }) => isReady) ?? usable[0]
   if (best === undefined) throw nothingWorks(obstacles)
   const passedOver = usable.filter(({ mechanism }) => mechanism !== best.mechanism)
   return { ...best, notes: [...passedOver.flatMap(({ notes }) => notes), ...best.notes] }
+}
+
+/** Nobody on Linux wants to hear of launchd. */
+function isOfThisSystem({ name }: Mechanism, env: NodeJS.ProcessEnv): boolean {
+  return name !== 'launchd' || which('launchctl', env, '/') !== undefined
 }
 
 /** What is to be known about a way that can be gone, or why it cannot. */

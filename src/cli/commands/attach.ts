@@ -53,7 +53,8 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
   }
   const target = attachTarget(home, session)
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
-  const argv = ['-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
+  // -u: without LANG, tmux would show every character beyond ASCII as `_`.
+  const argv = ['-u', '-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
   const code = isLoop(session)
     ? await besideWorkers(surroundings, session, () => inThisTerminal('tmux', argv, env))
     : await inThisTerminal('tmux', argv, env)
@@ -79,8 +80,8 @@ async function besideWorkers<T>({ home, env }: Surroundings, loop: SessionView, 
 
 function farewell(before: SessionView, after: SessionView, paint: Paint): string {
   if (after.attempt > before.attempt)
-    return `attempt ${before.attempt} has ended; ${after.name} goes on in attempt ${after.attempt}`
-  return after.pid === null ? stateLine(after, paint) : `detached; ${after.name} goes on`
+    return `attempt ${before.attempt} has ended; ${after.name} continues in attempt ${after.attempt}`
+  return after.pid === null ? stateLine(after, paint) : `detached; ${after.name} continues`
 }
 
 /** A terminal that closed because the work is over does so a moment before the end is recorded. */

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { bootOrder } from '../../world/os/boot/boot-order.ts'
 import type { Mechanism } from '../../world/os/boot/mechanism.ts'
-import { openHome } from '../../world/os/home.ts'
+import { type Home, openHome } from '../../world/os/home.ts'
 import { choose } from '../boot/choose.ts'
 import { type BootReport, inspect } from '../boot/inspect.ts'
 import { mechanismsFor } from '../boot/mechanisms.ts'
@@ -74,7 +74,10 @@ async function remove(line: Line, { home, env, screen }: Surroundings): Promise<
 async function status(line: Line, { home, env, screen }: Surroundings): Promise<number> {
   const report = await inspect(home, env)
   if (line.has(OPTIONS.json)) screen.out.say(toJson(report))
-  else for (const text of describe(report, screen)) screen.out.say(text)
+  else {
+    const hint = report.installed.length > 0 ? '' : await wayToInstall(home, env)
+    for (const text of describe(report, screen, hint)) screen.out.say(text)
+  }
   if (report.problems.length > 0) return 1
   return report.installed.length > 0 ? 0 : NOT_INSTALLED
 }
@@ -88,7 +91,15 @@ function tellNotes(line: Line, { err, isQuiet }: Screen, notes: readonly string[
   for (const note of notes) err.say(note)
 }
 
-function describe({ installed, problems }: BootReport, { out }: Screen): string[] {
+/** The command that installs it where something can be installed, and else what to do instead. */
+async function wayToInstall(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
+  const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.obstacle()))
+  return obstacles.includes(undefined)
+    ? 'oneshot boot install'
+    : 'nothing here starts programs for you; have `oneshot daemon start` called at boot'
+}
+
+function describe({ installed, problems }: BootReport, { out }: Screen, hint: string): string[] {
   const { paint } = out
   const entries = installed.map(({ with: name, where, noResume }) => {
     const mode = noResume ? '; sessions are kept still (--no-resume)' : ''
@@ -98,5 +109,5 @@ function describe({ installed, problems }: BootReport, { out }: Screen): string[
   const faults = problems.map(
     ({ message, hint }) => `${paint.yellow('▲')} ${message}\n  ${paint.cyan('hint:')} ${hint}`,
   )
-  return [...(entries.length === 0 ? [none, `  ${paint.cyan('hint:')} oneshot boot install`] : entries), ...faults]
+  return [...(entries.length === 0 ? [none, `  ${paint.cyan('hint:')} ${hint}`] : entries), ...faults]
 }

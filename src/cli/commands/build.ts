@@ -7,6 +7,7 @@ import { isRefusal } from '../../lib/refusal.ts'
 import type { Line } from '../line/line.ts'
 import { checkFor, listFile } from '../ralph/ground.ts'
 import { intentLines } from '../ralph/intent.ts'
+import { guardedPaths } from '../ralph/guarded-paths.ts'
 import { checkLoopLine, loopRequest } from '../ralph/loop-request.ts'
 import { reviewPlan } from '../ralph/review-plan.ts'
 import { presentLoop, startLoop } from '../ralph/start-loop.ts'
@@ -28,7 +29,12 @@ export async function build(line: Line, surroundings: Surroundings): Promise<num
   const idea = await readPrompt(line, surroundings, EXAMPLE)
   if (idea === undefined) throw refusal('usage', 'build needs an idea', EXAMPLE)
   const file = listFile(line, undefined, cwd) ?? 'PRD.md'
-  const ground = await hooks.scout({ cwd, list: file, env: environment(line, env, cwd) })
+  const ground = await hooks.scout({
+    cwd,
+    list: file,
+    env: environment(line, env, cwd),
+    patterns: Object.values(guardedPaths(line, cwd)).flat(),
+  })
   assertUnplanned(ground, file, cwd)
   const check = checkFor(line, ground)
   const worker = runRequest(line, surroundings, { config, cwd, prompt: idea })

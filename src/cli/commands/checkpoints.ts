@@ -1,19 +1,19 @@
-import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
+import type { CheckpointView } from '../../api/contract/session-view.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
 import type { Line } from '../line/line.ts'
+import { type Whose, whose } from '../restore/whose.ts'
 import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { type Column, renderTable } from '../screen/table.ts'
 import { relative } from '../screen/when.ts'
 import { changeOf, leftOut } from '../session/change-of.ts'
-import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
 export async function checkpoints(line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen } = surroundings
   const { out, err } = screen
-  const session = pickSession(surroundings, line.words[0])
+  const session = await whose(line.words[0], undefined, surroundings)
   const whole = await readCheckpoints(home, session)
   const all = lastOf(whole, line)
   if (line.has(OPTIONS.json)) out.say(toJson(all))
@@ -46,7 +46,7 @@ function columnsFor(out: Outlet): Column<CheckpointView>[] {
   ]
 }
 
-function nextSteps({ name, push }: SessionView, all: readonly CheckpointView[]): string {
+function nextSteps({ name, push = null }: Whose, all: readonly CheckpointView[]): string {
   const { number } = all.at(-1) as CheckpointView
   const pushed =
     push === null

@@ -7,6 +7,7 @@ import { isLive, withoutWorkers } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { ask } from '../screen/ask.ts'
 import { toJson } from '../screen/json.ts'
+import { findOrphans, orphansCalled, removeOrphans } from '../session/orphans.ts'
 import { pickSessions } from '../session/pick-session.ts'
 import { stateLine } from '../session/state.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -14,30 +15,44 @@ import { OPTIONS } from '../table/options.ts'
 
 export async function clean(line: Line, surroundings: Surroundings): Promise<number> {
   const { screen, home } = surroundings
-  const sessions = chosen(line, surroundings)
-  const names = sessions.map(session => session.name)
+  const isDropping = line.has(OPTIONS.dropCheckpoints)
+  const orphans = isDropping ? await orphansCalled(line.words, surroundings) : []
+  const isOrphan = (word: string): boolean => orphans.some(({ name, sessionId }) => word === name || word === sessionId)
+  const words = line.words.filter(word => !isOrphan(word))
+  const sessions = words.length === 0 && orphans.length > 0 ? [] : chosen(words, line, surroundings)
+  const refs = orphans.map(({ name, sessionId }) => `refs/oneshot/${name}/${sessionId}`)
+  const names = [...sessions.map(session => session.name), ...refs]
   const answer = (removed: readonly string[], word: string): number => {
     if (line.has(OPTIONS.json)) screen.out.say(toJson({ [word === 'removed' ? 'removed' : 'wouldRemove']: removed }))
     else if (screen.isQuiet || !screen.out.isTerminal) for (const name of removed) screen.out.say(name)
     else screen.out.say(removed.length === 0 ? 'nothing to remove' : `${word} ${removed.join(', ')}`)
     return 0
   }
-  if (line.has(OPTIONS.dryRun)) return answer(names, 'would remove')
-  if (sessions.length === 0) return answer([], 'removed')
+  if (line.has(OPTIONS.dryRun)) {
+    if (isDropping && line.words.length === 0) await tellOrphans(surroundings)
+    return answer(names, 'would remove')
+  }
+  await removeOrphans(orphans, surroundings)
+  if (sessions.length === 0) return answer(refs, 'removed')
   if (!(await mayRemove(line, surroundings, sessions))) return 1
   const client = await ensureDaemon(home)
   const { removed } = await client.clean({
     ids: sessions.map(session => session.id),
-    ...(line.has(OPTIONS.dropCheckpoints) && { checkpoints: true }),
+    ...(isDropping && { checkpoints: true }),
   })
   const gone = sessions.filter(session => removed.includes(session.id))
-  answer(
-    gone.map(session => session.name),
-    'removed',
-  )
-  if (screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json) && !line.has(OPTIONS.dropCheckpoints))
+  answer([...gone.map(session => session.name), ...refs], 'removed')
+  if (screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json) && !isDropping)
     for (const text of whatStays(gone)) screen.err.say(screen.err.paint.dim(text))
   return 0
+}
+
+/** Nobody knows whether somebody else needs them: they are removed by name only. */
+async function tellOrphans(surroundings: Surroundings): Promise<void> {
+  for (const { name, sessionId, at } of await findOrphans(surroundings))
+    surroundings.screen.err.say(
+      `refs/oneshot/${name}/${sessionId} is of no session here, last saved ${at}; to remove it: oneshot clean --checkpoints ${sessionId}`,
+    )
 }
 
 /** Their checkpoints can be had as long as they are in git. */
@@ -51,12 +66,10 @@ function whatStays(gone: readonly SessionView[]): string[] {
 }
 
 /** A loop goes with all who have worked for it; they stay as long as it does, because it may ask for them. */
-function chosen(line: Line, surroundings: Surroundings): SessionView[] {
+function chosen(words: readonly string[], line: Line, surroundings: Surroundings): SessionView[] {
   const all = readSessions(surroundings.home)
-  const isNamed = line.words.length > 0
-  const heads = isNamed
-    ? pickSessions(surroundings, line.words)
-    : withoutWorkers(all).filter(session => !isLive(session))
+  const isNamed = words.length > 0
+  const heads = isNamed ? pickSessions(surroundings, words) : withoutWorkers(all).filter(session => !isLive(session))
   const alive = heads.map(session => holderOf(session, all)).find(session => session !== undefined)
   if (alive !== undefined) {
     throw refusal('session-alive', `${alive.name} has not ended, so it stays`, `oneshot stop ${alive.name}`)
@@ -77,7 +90,11 @@ async function mayRemove(line: Line, { screen }: Surroundings, sessions: readonl
   if (line.words.length > 0 || line.has(OPTIONS.yes)) return true
   const many = sessions.length === 1 ? '1 ended session' : `${sessions.length} ended sessions`
   if (!screen.mayAsk)
-    throw refusal('needs-yes', `this would remove ${many} with all files`, 'add --yes, or look first with --dry-run')
+    throw refusal(
+      'needs-yes',
+      `this would remove ${many} and ${sessions.length === 1 ? 'its' : 'their'} logs`,
+      'add --yes, or look first with --dry-run',
+    )
   for (const session of sessions) screen.err.say(`  ${stateLine(session, screen.err.paint)}`)
-  return await ask(`remove ${many} with all files?`)
+  return await ask(`remove ${many} and ${sessions.length === 1 ? 'its' : 'their'} logs? Your project files stay.`)
 }

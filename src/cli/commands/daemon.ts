@@ -5,6 +5,7 @@ import type { Refusal } from '../../lib/refusal.ts'
 import { homeExists } from '../../world/os/home.ts'
 import { findAnswering, findDaemon, startDaemon, stopDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
+import { INTERRUPTED, look } from '../look.ts'
 import { toJson } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { relative } from '../screen/when.ts'
@@ -44,7 +45,7 @@ async function stop(line: Line, { home, screen }: Surroundings): Promise<number>
   else if (!screen.isQuiet)
     screen.err.say(running === undefined ? 'it was not running' : `stopped (pid ${running.pid})`)
   if (running !== undefined && running.sessions.live > 0) {
-    screen.err.say('running work goes on, unsupervised until the next command that needs the supervisor')
+    screen.err.say('running work continues, unsupervised until the next command that needs the supervisor')
   }
   return 0
 }
@@ -69,10 +70,15 @@ async function status(line: Line, { home, screen }: Surroundings): Promise<numbe
   return 0
 }
 
-async function log(line: Line, { home, screen }: Surroundings): Promise<number> {
+async function log(line: Line, { home, screen: { out } }: Surroundings): Promise<number> {
+  const { followLines, toRecord } = await import('../daemon-log.ts')
   const lines = line.value(OPTIONS.lines) ?? 'all'
-  for (const text of tailOf(home.daemonLog, lines === 'all' ? Number.POSITIVE_INFINITY : lines)) screen.out.say(text)
-  return 0
+  const show = (text: string): void => out.say(line.has(OPTIONS.json) ? JSON.stringify(toRecord(text)) : text)
+  const { size } = fs.statSync(home.daemonLog, { throwIfNoEntry: false }) ?? { size: 0 }
+  for (const text of tailOf(home.daemonLog, lines === 'all' ? Number.POSITIVE_INFINITY : lines)) show(text)
+  if (!line.has(OPTIONS.followLog)) return 0
+  const glance = await look({ outlet: out }, signal => followLines(home.daemonLog, size, show, signal))
+  return glance.ended === 'interrupted' ? INTERRUPTED : 0
 }
 
 function answer(line: Line, { screen }: Surroundings, view: DaemonView, word: string): number {

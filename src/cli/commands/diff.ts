@@ -1,10 +1,11 @@
 import { refusal } from '../../api/contract/problems.ts'
-import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
+import type { CheckpointView } from '../../api/contract/session-view.ts'
+import { spelt } from '../../lib/terminal-text.ts'
 import { readChange, readCheckpoints, readDiff } from '../../views/checkpoints.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
+import { type Whose, whose } from '../restore/whose.ts'
 import { toJson } from '../screen/json.ts'
-import { pickSession } from '../session/pick-session.ts'
 import { isCheckpointWord, whichCheckpoint } from '../session/which-checkpoint.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -13,8 +14,9 @@ export async function diff(line: Line, surroundings: Surroundings): Promise<numb
   const { home, screen } = surroundings
   const { out, err } = screen
   const { name, from, to } = read(line.words)
-  const session = pickSession(surroundings, name)
+  const session = await whose(name, undefined, surroundings)
   const wishes = [from, to]
+  if (wishes.includes('now') && !session.isKnown) refuseNow(session)
   const all = await readCheckpoints(home, session)
   const now = wishes.includes('now') ? (await (await ensureDaemon(home)).checkpoint(session.id)).checkpoint : null
   const [first, last] = wishes.map(word => (word === 'now' && now !== null ? now : whichCheckpoint(all, word, session)))
@@ -26,7 +28,7 @@ export async function diff(line: Line, surroundings: Surroundings): Promise<numb
   }
   const text = await readDiff(home, session, between, { stat: line.has(OPTIONS.stat), colour: out.isColoured })
   if (text === '') err.say(same(session, first as CheckpointView, last as CheckpointView))
-  else await out.pour(Buffer.from(text))
+  else await out.pour(Buffer.from(out.isTerminal ? spelt(text, { colour: out.isColoured }) : text))
   return 0
 }
 
@@ -43,7 +45,15 @@ function read(given: readonly string[]): { name: string | undefined; from: strin
   return { name: isNamed ? first : undefined, from, to }
 }
 
-function same({ name }: SessionView, first: CheckpointView, last: CheckpointView): string {
+function refuseNow({ name }: Whose): never {
+  throw refusal(
+    'no-session',
+    `${name} is of no session here, so nothing can be saved for it now`,
+    `oneshot diff ${name}`,
+  )
+}
+
+function same({ name }: Whose, first: CheckpointView, last: CheckpointView): string {
   if (first.number === last.number) return `${name} has changed nothing since checkpoint ${first.number}`
   return `checkpoints ${first.number} and ${last.number} of ${name} hold the same files`
 }

@@ -3,7 +3,7 @@ import { checkAgents } from '../doctor/check-agents.ts'
 import { checkBoot, checkLogout } from '../doctor/check-boot.ts'
 import { checkChannels } from '../doctor/check-channels.ts'
 import { checkNode, checkTmux, checkTools } from '../doctor/check-programs.ts'
-import { checkConfig, checkDaemon, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
+import { checkConfig, checkDaemon, checkDocker, checkHome, checkSpace, checkWatches } from '../doctor/check-state.ts'
 import type { Finding } from '../doctor/finding.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
@@ -18,9 +18,18 @@ export async function doctor(line: Line, surroundings: Surroundings): Promise<nu
   if (line.has(OPTIONS.json)) out.say(toJson({ ok: failed === 0, checks: findings }))
   else {
     for (const finding of findings) out.say(describe(finding, out.paint))
-    err.say(failed === 0 ? 'nothing stands in the way' : `${failed} of ${findings.length} checks failed`)
+    err.say(verdictOn(findings))
   }
   return failed === 0 ? 0 : 1
+}
+
+function verdictOn(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']): number => findings.filter(finding => finding.status === status).length
+  const [failed, warned] = [count('failure'), count('warning')]
+  if (failed > 0) return `${failed} of ${findings.length} checks failed`
+  return warned === 0
+    ? 'all checks passed'
+    : `all checks passed, with ${warned} ${warned === 1 ? 'warning' : 'warnings'}`
 }
 
 async function examine(line: Line, { env, home }: Surroundings): Promise<Finding[]> {
@@ -49,6 +58,7 @@ async function examine(line: Line, { env, home }: Surroundings): Promise<Finding
     ...boot,
     ...logout,
     config,
+    ...checkDocker(cwd),
     ...channels,
     ...checkWatches(),
     ...agents,

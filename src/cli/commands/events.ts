@@ -5,7 +5,7 @@ import { watchSession } from '../../views/watch-session.ts'
 import type { Home } from '../../world/os/home.ts'
 import { INTERRUPTED, look } from '../look.ts'
 import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
+import { toJson, toJsonLine } from '../screen/json.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -36,7 +36,7 @@ async function follow(session: SessionView, { home, screen }: Surroundings, isJs
   const { out } = screen
   const { ended } = await look({}, async signal => {
     for await (const event of asTheyHappen(home, session.id, signal))
-      out.say(isJson ? JSON.stringify(event) : told(event, out))
+      out.say(isJson ? toJsonLine(event) : told(event, out))
   })
   return ended === 'interrupted' ? INTERRUPTED : 0
 }

@@ -1,5 +1,6 @@
 import { refusal } from '../../api/contract/problems.ts'
 import { nearest } from '../../lib/nearest.ts'
+import { fitTo } from '../help/fit.ts'
 import { helpOn } from '../help/help-on.ts'
 import { TOPICS } from '../help/topics.ts'
 import type { Line } from '../line/line.ts'
@@ -12,8 +13,8 @@ export async function help(line: Line, { screen }: Surroundings): Promise<number
   const topic = TOPICS.find(({ name }) => name === word)
   const command = word === undefined ? null : commandNamed(word)
   // `config` is a command and a topic; whoever asks for help on it gets both.
-  if (command !== undefined) out.say(helpOn(command, out.paint))
-  if (topic !== undefined) out.say(`${command === undefined ? '' : '\n'}${topic.render(out.paint)}`)
+  if (command !== undefined) out.say(fitTo(helpOn(command, out.paint), out.width))
+  if (topic !== undefined) out.say(`${command === undefined ? '' : '\n'}${fitTo(topic.render(out.paint), out.width)}`)
   if (command === undefined && topic === undefined) throw unknownTopic(word as string)
   return 0
 }

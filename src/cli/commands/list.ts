@@ -1,8 +1,9 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
+import { cutToWidth } from '../../lib/display-width.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { describeCost } from '../../views/spent.ts'
-import { stateLabel } from '../../views/state.ts'
+import { stateLabel, stateOf } from '../../views/state.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
 import { belowLoops, type Row } from '../list/below-loops.ts'
 import type { Line } from '../line/line.ts'
@@ -14,32 +15,64 @@ import { paintState } from '../session/state.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
-export async function list(line: Line, { screen, home }: Surroundings): Promise<number> {
-  const cwd = line.has(OPTIONS.here) ? here() : null
-  const all = likeliestFirst(readSessions(home))
-  const fits = (session: SessionView): boolean =>
-    (cwd === null || session.cwd === cwd) && (!line.has(OPTIONS.live) || isLive(session))
-  const rows = belowLoops(all, { fits, isWhole: line.has(OPTIONS.all) && !line.has(OPTIONS.live) })
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(all.filter(fits)))
+export async function list(line: Line, surroundings: Surroundings): Promise<number> {
+  const { screen, home } = surroundings
+  if (line.has(OPTIONS.watchList)) {
+    const { watchList } = await import('../list/watch-list.ts')
+    return await watchList(screen, () => {
+      const { rows, others } = chosen(line, readSessions(home))
+      return rows.length === 0 ? [nothingThere(others)] : tableOf(rows, line, screen)
+    })
+  }
+  const { all, rows, others } = chosen(line, readSessions(home))
+  if (line.has(OPTIONS.json)) screen.out.say(toJson(all))
   else if (screen.isQuiet) for (const { session } of rows) screen.out.say(session.name)
-  else if (rows.length === 0) sayNothingThere(screen)
-  else show(rows, line, screen)
+  else if (rows.length > 0) screen.out.say(tableOf(rows, line, screen).join('\n'))
+  else if (screen.err.isTerminal) screen.err.say(nothingThere(others))
   return 0
 }
 
-function show(rows: readonly Row[], line: Line, { out }: Screen): void {
+/** What was asked for; `others` have ended, or do not fit. */
+function chosen(
+  line: Line,
+  sessions: readonly SessionView[],
+): { all: SessionView[]; rows: Row[]; others: SessionView[] } {
+  const cwd = line.has(OPTIONS.here) ? here() : null
+  const state = line.value(OPTIONS.state)
+  const all = likeliestFirst(sessions)
+  const fits = (session: SessionView): boolean =>
+    (cwd === null || session.cwd === cwd) &&
+    (!line.has(OPTIONS.live) || isLive(session)) &&
+    (state === undefined || stateOf(session) === state)
+  const rows = belowLoops(all, { fits, isWhole: line.has(OPTIONS.all) && !line.has(OPTIONS.live) })
+  return { all: all.filter(fits), rows, others: all.filter(session => !fits(session)) }
+}
+
+function tableOf(rows: readonly Row[], line: Line, { out }: Screen): string[] {
   const isWide = line.value(OPTIONS.output) === 'wide'
   const isCut = out.isTerminal && !isWide && !line.has(OPTIONS.noTrunc)
   const width = isCut ? out.width : Number.POSITIVE_INFINITY
-  const lines = renderTable(columnsFor(out, isWide), rows, { headers: !line.has(OPTIONS.noHeaders), width })
-  out.say(lines.join('\n'))
+  const names = rows.map(({ session }) => session.label ?? session.name)
+  const columns = columnsFor(out, { isWide, hasTwins: new Set(names).size < names.length, width })
+  return renderTable(columns, rows, { headers: !line.has(OPTIONS.noHeaders), width })
 }
 
-function columnsFor(out: Screen['out'], isWide: boolean): Column<Row>[] {
+/** No name takes more than this part of a terminal's width. */
+const LARGEST_PART = 0.3
+
+function columnsFor(
+  out: Screen['out'],
+  { isWide, hasTwins, width }: { isWide: boolean; hasTwins: boolean; width: number },
+): Column<Row>[] {
+  const longest = Math.max(12, Math.floor(width * LARGEST_PART))
   const now = Date.now()
   const created = ({ createdAt }: SessionView): string => (out.isTerminal ? relative(createdAt, now) : createdAt)
   return [
-    { header: 'NAME', text: ({ session, isBelow }) => `${isBelow ? '└ ' : ''}${session.name}` },
+    {
+      header: 'NAME',
+      text: ({ session, isBelow }) => cutToWidth(`${isBelow ? '└ ' : ''}${session.label ?? session.name}`, longest),
+    },
+    ...(hasTwins && !isWide ? plain({ ID: session => session.id }) : []),
     {
       header: 'STATE',
       text: ({ session }) => stateLabel(session),
@@ -63,7 +96,10 @@ function plain(columns: Readonly<Record<string, (session: SessionView) => string
   return Object.entries(columns).map(([header, text]) => ({ header, text: ({ session }) => text(session) }))
 }
 
-function sayNothingThere({ err }: Screen): void {
-  if (!err.isTerminal) return
-  err.say('no sessions; start one with: oneshot run "fix the bug"   or: oneshot run -- pytest tests/')
+function nothingThere(others: readonly SessionView[]): string {
+  if (others.length === 0)
+    return 'no sessions; start one with: oneshot run "fix the bug"   or: oneshot run -- pytest tests/'
+  const ended = others.filter(session => !isLive(session)).length
+  const counts = [`${others.length - ended} live`, `${ended} ended`].filter(text => !text.startsWith('0 '))
+  return `no such sessions; there are others (${counts.join(', ')}): oneshot list`
 }

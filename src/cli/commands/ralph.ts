@@ -10,6 +10,7 @@ import { excessWord } from '../line/mistakes.ts'
 import { assertRepository, checkFor, listFile, listFor } from '../ralph/ground.ts'
 import { earlierLoop } from '../ralph/earlier-loop.ts'
 import { type Intent, intentLines } from '../ralph/intent.ts'
+import { guardedPaths } from '../ralph/guarded-paths.ts'
 import { checkLoopLine, loopRequest } from '../ralph/loop-request.ts'
 import { presentLoop, startLoop } from '../ralph/start-loop.ts'
 import { directoryOf, environment, runRequest } from '../run/run-request.ts'
@@ -20,14 +21,19 @@ import { LOOP_ACTIONS, RALPH } from '../table/loops.ts'
 import { OPTIONS } from '../table/options.ts'
 
 export async function ralph(line: Line, surroundings: Surroundings): Promise<number> {
-  const [word, name] = line.words
+  const [word, name, third] = line.words
   const action = LOOP_ACTIONS.find(known => known === word)
   if (action === undefined) return begin(line, surroundings)
+  if (action === 'retry') {
+    refuseOthers(line, action, [OPTIONS.fresh, OPTIONS.json])
+    return (await import('../ralph/retry.ts')).retry(line, surroundings, { task: name, loop: third })
+  }
+  if (third !== undefined) throw excessWord(RALPH, third)
   if (action === 'status') {
     refuseOthers(line, action, [OPTIONS.watch, OPTIONS.json])
     return (await import('../ralph/show-board.ts')).showBoard(line, surroundings, name)
   }
-  refuseOthers(line, action, [OPTIONS.json])
+  refuseOthers(line, action, [OPTIONS.squash, OPTIONS.dryRun, OPTIONS.json])
   return (await import('../ralph/land.ts')).land(line, surroundings, name)
 }
 
@@ -38,7 +44,7 @@ async function begin(line: Line, surroundings: Surroundings): Promise<number> {
   refuseOthers(
     line,
     'itself',
-    [...RALPH.options].filter(option => option !== OPTIONS.watch),
+    [...RALPH.options].filter(option => !FOR_ACTIONS.includes(option)),
   )
   const [word, more] = line.words
   if (more !== undefined) throw excessWord(RALPH, more)
@@ -46,12 +52,19 @@ async function begin(line: Line, surroundings: Surroundings): Promise<number> {
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
   const wanted = listFile(line, word, cwd)
   assertNoCommand(wanted, cwd)
-  const ground = await hooks.scout({ cwd, list: wanted, env: environment(line, env, cwd) })
+  const ground = await hooks.scout({
+    cwd,
+    list: wanted,
+    env: environment(line, env, cwd),
+    patterns: Object.values(guardedPaths(line, cwd)).flat(),
+    beads: config.beads.value,
+  })
   const list = listFor(line, ground)
   assertRepository(line, cwd, ground)
   const check = checkFor(line, ground)
   const file = list.file ?? 'the issues of beads'
-  const worker = runRequest(line, surroundings, { config, cwd, prompt: Buffer.from(`work off ${file}`) })
+  const asked = runRequest(line, surroundings, { config, cwd, prompt: Buffer.from(`work off ${file}`) })
+  const worker = list.file === null ? { ...asked, beads: true } : asked
   const name = slug(path.parse(list.file ?? 'beads').name, 'list')
   const plan = { kind: 'ralph', list: list.file, check, planning: 'none', name } as const
   const request = loopRequest(worker, line, config, plan)
@@ -68,15 +81,19 @@ function announce(intent: Intent & { list: ListView }, line: Line, { home, scree
   if (earlier === undefined) return
   const way = `oneshot resume ${earlier.id}`
   err.say(
-    `${err.paint.yellow('note:')} this is a new loop; the last one on this list is not finished, and goes on with: ${way}`,
+    `${err.paint.yellow('note:')} this is a new loop; the last one on this list is not finished; continue it with: ${way}`,
   )
 }
+
+/** Options of the actions, not of a new loop. */
+const FOR_ACTIONS: readonly Option<unknown>[] = [OPTIONS.watch, OPTIONS.fresh, OPTIONS.squash, OPTIONS.dryRun]
 
 /** What does nothing there is refused rather than passed over. */
 function refuseOthers(line: Line, what: string, allowed: readonly Option<unknown>[]): void {
   const option = RALPH.options.find(known => line.has(known) && !allowed.includes(known))
   if (option === undefined) return
-  const hint = option === OPTIONS.watch ? 'oneshot ralph status --watch' : 'leave it out'
+  const action = option === OPTIONS.watch ? 'status' : 'land'
+  const hint = FOR_ACTIONS.includes(option) ? `oneshot ralph ${action} --${option.name}` : 'leave it out'
   throw refusal('usage', `--${option.name} does nothing for ralph ${what === 'itself' ? '' : what}`.trimEnd(), hint)
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
 import type { CheckpointView, RestoredView } from '../../api/contract/session-view.ts'
 import { commandLine } from '../../lib/quote.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
 import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
@@ -20,7 +21,7 @@ export async function restore(line: Line, surroundings: Surroundings): Promise<n
   if (isHere && (line.has(OPTIONS.branch) || line.has(OPTIONS.worktree)))
     throw refusal('usage', '--here cannot be combined with --branch or --worktree', 'leave out one of them')
   const { name, word } = read(line.words[0] ?? '')
-  const owner = await whose(name, line, surroundings)
+  const owner = await whose(name, line.value(OPTIONS.from), surroundings)
   const checkpoint = whichCheckpoint(await readCheckpoints(home, owner), word, owner)
   if (isHere) assertStill(owner.cwd, surroundings)
   if (isHere && !(await mayReplace(line, surroundings, owner, checkpoint))) {
@@ -31,7 +32,7 @@ export async function restore(line: Line, surroundings: Surroundings): Promise<n
   if (line.has(OPTIONS.json)) out.say(toJson(restored))
   else if (screen.isQuiet || !out.isTerminal) out.say(restored.worktree ?? restored.branch ?? owner.cwd)
   else for (const text of tell(owner, restored)) out.say(text)
-  for (const text of restored.missing) screen.err.say(`not brought back: ${text}`)
+  for (const text of restored.missing) screen.err.say(`not brought back: ${oneLine(text)}`)
   return 0
 }
 

@@ -33,12 +33,16 @@ export async function resume(line: Line, surroundings: Surroundings): Promise<nu
   checkFollow(line)
   const isFetched = line.has(OPTIONS.from) && line.has(OPTIONS.dryRun)
   return isFetched
-    ? withoutTrace(surroundings, () => takeUpOrOver(line, surroundings))
+    ? withoutTrace(surroundings, onFetched => takeUpOrOver(line, surroundings, onFetched))
     : takeUpOrOver(line, surroundings)
 }
 
-async function takeUpOrOver(line: Line, surroundings: Surroundings): Promise<number> {
-  const kept = await keptElsewhere(line, surroundings)
+async function takeUpOrOver(
+  line: Line,
+  surroundings: Surroundings,
+  onFetched?: Parameters<typeof keptElsewhere>[2],
+): Promise<number> {
+  const kept = await keptElsewhere(line, surroundings, onFetched)
   if (kept !== null) return resumeElsewhere(kept, line, surroundings)
   const { home, screen } = surroundings
   const isSupervised = (await findAnswering(home)) !== undefined
@@ -96,13 +100,15 @@ async function takeUp(
 
 function happened({ session, supervision, work }: Resumed, paint: Paint): string {
   const back = supervision ? 'the supervisor is back; ' : ''
-  return back + (work ? takenUp(session, paint) : `the work had gone on: ${stateLine(session, paint)}`)
+  return back + (work ? takenUp(session, paint) : `the work had continued: ${stateLine(session, paint)}`)
 }
 
 function takenUp(session: SessionView, paint: Paint): string {
   const { name, phase, attempt, thread } = session
+  if (phase === 'ended')
+    return `${stateLine(session, paint)}\nits project is now in ${oneLine(session.cwd)}; give it more to do: oneshot send ${name} "…"`
   if (phase !== 'starting' && phase !== 'running') return stateLine(session, paint)
-  if (isLoop(session)) return `${paint.bold(name)} goes on; oneshot ralph status ${name} --watch shows it`
-  const way = thread === null ? 'begins afresh' : `resumes thread ${oneLine(thread)}`
+  if (isLoop(session)) return `${paint.bold(name)} continues; oneshot ralph status ${name} --watch shows it`
+  const way = thread === null ? 'begins a new conversation' : `resumes thread ${oneLine(thread)}`
   return `${paint.bold(name)}: attempt ${attempt} ${way}`
 }

@@ -7,7 +7,9 @@ import { INTERRUPTED } from '../look.ts'
 import type { Line } from '../line/line.ts'
 import { checkUnsupervised } from '../run/agent-wishes.ts'
 import { checkSaving } from '../run/check-saving.ts'
+import { sayDocker } from '../run/docker-notice.ts'
 import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
+import { sayLeftOut } from '../run/environment-notice.ts'
 import { readPrompt } from '../run/read-prompt.ts'
 import { directoryOf, runRequest } from '../run/run-request.ts'
 import { terminalOf } from '../run/terminal-of.ts'
@@ -34,6 +36,7 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
     return await hooks.runDirect(request)
   }
   await checkSaving(request, line, surroundings)
+  sayDocker(request, line, surroundings)
   const client = await ensureDaemon(home)
   const tty = terminalOf(env)
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
@@ -45,6 +48,7 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
     return INTERRUPTED
   }
   sayAutonomy()
+  if (!line.has(OPTIONS.json)) sayLeftOut(request.env, surroundings)
   if (!isFollowing) return answer(session, line, screen)
   if (!screen.isQuiet) screen.err.say(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }

@@ -21,7 +21,7 @@ export async function wait(line: Line, surroundings: Surroundings): Promise<numb
   const glance = await look({ timeout: line.value(OPTIONS.timeout) }, signal =>
     Promise.all(
       sessions.map(session => {
-        const announce = announcer(screen)
+        const announce = line.has(OPTIONS.json) && !screen.err.isTerminal ? () => undefined : announcer(screen)
         const onChange = (view: SessionView): void => {
           latest.set(view.id, view)
           announce(view)
@@ -35,7 +35,8 @@ export async function wait(line: Line, surroundings: Surroundings): Promise<numb
   if (glance.ended === 'by-itself') return views.map(exitStatusOf).find(code => code !== 0) ?? 0
   const names = views.filter(view => view.phase !== 'ended').map(view => view.name)
   const why = glance.ended === 'interrupted' ? '\nstopped waiting' : 'waited long enough'
-  screen.err.say(`${why}; the work goes on: ${names.join(', ')}`)
+  if (!line.has(OPTIONS.json) || screen.err.isTerminal)
+    screen.err.say(`${why}; the work continues: ${names.join(', ')}`)
   return glance.ended === 'interrupted' ? INTERRUPTED : TIMED_OUT
 }
 

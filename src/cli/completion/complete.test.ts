@@ -13,7 +13,7 @@ function values(...words: string[]): string[] {
 
 test('commands by their beginning, with what they do', () => {
   expect(complete(['st'], () => [])).toEqual([
-    'stop\tstop a session and everything it started',
+    'stop\tstop sessions and everything they started',
     'status\tshow how a session is doing, and why',
   ])
   expect(values('')).not.toContain('__complete')

@@ -47,5 +47,5 @@ export function judgeLogout(facts: { place: LoginPlace; linger: boolean; isKille
       facts.linger ? `when no work runs: ${way}` : `${lingerHint()}; then, when no work runs: ${way}`,
     )
   }
-  return ok(check, 'work goes on when you log out')
+  return ok(check, 'work continues when you log out')
 }

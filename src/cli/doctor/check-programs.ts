@@ -16,16 +16,12 @@ export async function checkTmux(env: NodeJS.ProcessEnv, cwd: string): Promise<Fi
   const version = tmuxVersion(text)
   if (version === undefined) return note('tmux', `${text || 'a tmux of unknown version'} at ${program}`)
   if (!isAtLeast(version, 3, 2)) return failure('tmux', `${text} is too old`, 'install tmux 3.2 or newer')
-  if (isAtLeast(version, 3, 6)) return ok('tmux', `${text} at ${program}`)
-  return note(
-    'tmux',
-    `${text} at ${program}; before 3.6 it may lose the deaths of panes, so oneshot does not rely on it`,
-  )
+  return ok('tmux', `${text} at ${program}`)
 }
 
 export function checkTools(env: NodeJS.ProcessEnv, cwd: string): Finding[] {
   return [
-    { name: 'setsid', without: 'work is told apart by process group only' },
+    { name: 'setsid', without: 'processes are identified by process group only' },
     { name: 'flock', without: 'a second copy of an attempt is kept out by its claim file only' },
   ].map(({ name, without }) => {
     const program = which(name, env, cwd)

@@ -4,6 +4,7 @@ import { Refusal } from '../../lib/refusal.ts'
 import { wordsOf } from '../../lib/trouble.ts'
 import { type Home, homeExists } from '../../world/os/home.ts'
 import { findDaemon, startDaemon } from '../ensure-daemon.ts'
+import { isInDockerContext } from '../run/docker-notice.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -60,6 +61,12 @@ export async function checkConfig(env: NodeJS.ProcessEnv, cwd: string, overrides
   } catch (cause) {
     return fromError(check, cause, 'oneshot help config')
   }
+}
+
+/** An image that is built here must not hold the logs of sessions. */
+export function checkDocker(cwd: string): Finding[] {
+  if (!isInDockerContext(cwd)) return []
+  return [warning('docker', 'docker build here copies .agent (logs and prompts)', 'echo .agent >> .dockerignore')]
 }
 
 /** The supervisor needs one watch in one instance; other programs of yours may have taken them all. */

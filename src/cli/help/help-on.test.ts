@@ -5,6 +5,7 @@ import { paintWith } from '../screen/paint.ts'
 import { COMMANDS, commandNamed } from '../table/commands.ts'
 import { GLOBAL_OPTIONS } from '../table/options.ts'
 import { EXIT_CODES } from './facts.ts'
+import { fitTo } from './fit.ts'
 import { helpOn } from './help-on.ts'
 import { TOPICS } from './topics.ts'
 
@@ -13,10 +14,10 @@ const shown = COMMANDS.filter(command => command.group !== null)
 
 test('help on a command gives examples first, then usage, arguments and options', () => {
   expect(helpOn(commandNamed('wait') ?? null, plain)).toMatchInlineSnapshot(`
-    "oneshot wait: wait until sessions have ended, and pass their outcome on
+    "oneshot wait: wait until sessions have ended, and exit with their outcome
 
     Examples:
-      # go on only when it is done
+      # push only when it is done
       oneshot wait fix-auth && git push
       # wait for two, but not for ever
       oneshot wait fix-auth docs --timeout 2h
@@ -36,12 +37,12 @@ test('help on a command gives examples first, then usage, arguments and options'
           --version                  print the version
           --color auto|always|never  when to use colours
           --no-input                 never ask a question
-      -q, --quiet                    print only names, or nothing where there are none
+      -q, --quiet                    print only names, or nothing
       -c, --config KEY=VALUE         set a config key for this call (may be repeated)
 
     Exits with 0 when the work is done, otherwise with the program's exit code, 128 plus
     the signal's number, or 1. With several names the first that is not 0 counts.
-    Ctrl-C ends the waiting, never the work."
+    Ctrl-C ends this command, never the work."
   `)
 })
 
@@ -60,6 +61,28 @@ test.each(shown.map(command => [command.name, command] as const))(
     for (const line of helpOn(command, plain).split('\n')) expect(line.length, line).toBeLessThanOrEqual(100)
   },
 )
+
+test.each([40, 80])('help fits a terminal of %i columns, and no word of it is lost', width => {
+  for (const paint of [plain, paintWith(true)]) {
+    const texts = [null, ...shown].map(command => helpOn(command, paint))
+    for (const text of [...texts, ...TOPICS.map(topic => topic.render(paint))]) {
+      const fitted = fitTo(text, width)
+      expect(fitted.split(/\s+/)).toEqual(text.split(/\s+/))
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+      const lines = fitted.replace(/\u001b\[[\d;]*m/g, '').split('\n')
+      for (const line of lines.filter(known => /\S.* /.test(known.trim()))) {
+        const isBreakable = line.trim().split(' ').length > 2 && !/^ +\S{20,}$/.test(line)
+        if (isBreakable && width === 80) expect(line.length, line).toBeLessThanOrEqual(width)
+      }
+    }
+  }
+})
+
+test('an option that is broken stays in its column', () => {
+  expect(fitTo('  -q, --quiet  print only names, or nothing', 30)).toBe(
+    '  -q, --quiet  print only\n               names, or\n               nothing',
+  )
+})
 
 test.each(COMMANDS.map(command => [command.name, command] as const))('%s has no option twice', (_, { options }) => {
   const all = [...options, ...GLOBAL_OPTIONS]

@@ -29,7 +29,7 @@ function overview(paint: Paint): string[] {
       paint,
     ),
     section('Options everywhere', pairs(GLOBAL_OPTIONS.map(optionFact), paint), paint),
-    'oneshot help COMMAND tells more. Without a NAME, this directory’s most recent session is meant.',
+    'oneshot help COMMAND shows more. Without a NAME, commands use this directory’s most recent session.',
   ]
 }
 

@@ -5,8 +5,24 @@ import { oneLine } from '../../lib/terminal-text.ts'
 import type { Argument, Command, Option } from '../table/command.ts'
 import { commandWords } from '../table/commands.ts'
 
+/** Words of other programs for what is called differently here. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  top: 'list --watch',
+  remove: 'clean',
+  delete: 'clean',
+  prune: 'clean',
+  pause: 'hold',
+  continue: 'resume',
+  start: 'run',
+  exec: 'run',
+  tail: 'follow',
+  show: 'status',
+  inspect: 'status',
+  history: 'events',
+}
+
 export function unknownCommand(word: string): Refusal {
-  const meant = nearest(word, commandWords())
+  const meant = (Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined) ?? nearest(word, commandWords())
   const hint =
     meant === undefined
       ? 'oneshot help lists all commands; oneshot run "..." gives a prompt to an agent'

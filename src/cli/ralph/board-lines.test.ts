@@ -70,6 +70,19 @@ it('on a narrow terminal keeps number, state and task', () => {
   expect(lines(60)).toEqual(expect.arrayContaining(['NO  STATE      TASK', '3   ● working  make part 3: demo-prd-3-1']))
 })
 
+it('has the tick only for tasks whose check passed', () => {
+  const [first, ...others] = board.tasks as [LoopTaskView, ...LoopTaskView[]]
+  const states = (height: number, ...proofs: readonly LoopTaskView['proof'][]): string[] => {
+    const tasks = [...proofs.map(proof => ({ ...first, proof })), ...others]
+    const shown = boardLines({ ...board, tasks }, 'head', plain, { width: 100, height })
+    return shown.flatMap(line => line.match(/\S done\b(?! ·)/)?.[0] ?? [])
+  }
+  const all = Number.POSITIVE_INFINITY
+  expect(states(all, 'checked', 'changed', null)).toEqual(['✔ done', '◇ done', '◇ done'])
+  expect(states(12, 'checked', 'checked', 'checked')).toEqual(['✔ done'])
+  expect(states(12, 'checked', 'changed', 'checked')).toEqual(['◇ done'])
+})
+
 describe('tasks that do not fit', () => {
   const task = (id: number, state: LoopTaskView['state']): LoopTaskView => ({
     ...(board.tasks[0] as LoopTaskView),
@@ -107,4 +120,11 @@ describe('tasks that do not fit', () => {
     expect(shown(6)).toEqual(['10 done', '11', '12', '13', '14', '8 open'])
     expect(shown(2)).toEqual(['10 done', '11', '12', '10 open'])
   })
+})
+
+it('a long title uses the room that the evidence leaves', () => {
+  const title = 'a title of a hundred and twenty characters '.repeat(3).trim()
+  const tasks = board.tasks.map(task => ({ ...task, title, evidence: '1 file +5 -0' }))
+  const shown = boardLines({ ...board, tasks }, '', plain, { width: 200, height: Number.POSITIVE_INFINITY })
+  expect(shown.join('\n')).toContain(title)
 })

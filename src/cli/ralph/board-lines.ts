@@ -8,6 +8,7 @@ import { foldTasks, isFold, type Fold } from './fold-tasks.ts'
 
 const SYMBOLS: { readonly [S in LoopTaskState]: string } = {
   done: '✔',
+  starting: '○',
   working: '●',
   resting: '◔',
   checking: '◐',
@@ -17,8 +18,12 @@ const SYMBOLS: { readonly [S in LoopTaskState]: string } = {
   blocked: '▲',
 }
 
+/** Done, and no check passed. */
+export const UNTESTED = '◇'
+
 const SHADES: { readonly [S in LoopTaskState]: Shade } = {
   done: 'green',
+  starting: 'cyan',
   working: 'cyan',
   resting: 'yellow',
   checking: 'cyan',
@@ -82,12 +87,12 @@ const HEADERS = 3
 
 function barOf({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, width: number): string {
   if (tasks.length === 0) return STAGES[stage]
-  const busy = counts.working + counts.resting + counts.checking + counts.merging
+  const busy = counts.starting + counts.working + counts.resting + counts.checking + counts.merging
   const size = Math.max(4, Math.min(BAR, width - 50))
   const full = Math.floor((size * counts.done) / tasks.length)
   const half = Math.min(size - full, Math.ceil((size * busy) / tasks.length))
   const bar = paint.green('█'.repeat(full)) + paint.cyan('▒'.repeat(half)) + '░'.repeat(size - full - half)
-  const others = (['working', 'resting', 'checking', 'merging', 'paused', 'blocked', 'open'] as const)
+  const others = (['starting', 'working', 'resting', 'checking', 'merging', 'paused', 'blocked', 'open'] as const)
     .filter(state => counts[state] > 0)
     .map(state => `${counts[state]} ${state}`)
   const left =
@@ -136,13 +141,18 @@ function factsOf(board: LoopView, width: number): string[] {
 
 type Row = LoopTaskView | Fold
 
+function symbolOf(row: Row): string {
+  const isUntested = row.state === 'done' && (isFold(row) ? !row.isChecked : row.proof !== 'checked')
+  return isUntested ? UNTESTED : SYMBOLS[row.state]
+}
+
 function columnsFor(width: number, paint: Paint): Column<Row>[] {
   const of = (text: (task: LoopTaskView) => string) => (row: Row) => (isFold(row) ? '' : text(row))
   const columns: Column<Row>[] = [
     { header: 'NO', text: row => (isFold(row) ? '…' : row.id) },
     {
       header: 'STATE',
-      text: row => `${SYMBOLS[row.state]} ${row.state}`,
+      text: row => `${symbolOf(row)} ${row.state}`,
       paint: (text, row) => paint[SHADES[row.state]](text),
     },
   ]
@@ -160,9 +170,10 @@ function wordy(fixed: readonly Column<Row>[], rows: readonly Row[], width: numbe
   const taken = fixed
     .map(({ header, text }) => Math.max(header.length, ...rows.map(row => displayWidth(text(row)))) + 2)
     .reduce((sum, one) => sum + one, 0)
-  const most = Math.max(12, Math.floor((width - taken) / 2))
   const title = (row: Row): string => (isFold(row) ? `${row.count} more` : oneLine(row.title))
   const evidence = (row: Row): string => (isFold(row) ? '' : oneLine(row.evidence ?? row.session ?? ''))
+  const shown = Math.max('EVIDENCE'.length, ...rows.map(row => displayWidth(evidence(row)))) + 2
+  const most = Math.max(12, Math.floor((width - taken) / 2), width - taken - shown)
   if (width < NARROW)
     return [{ header: 'TASK', text: row => [title(row), evidence(row)].filter(text => text !== '').join(': ') }]
   return [

@@ -4,6 +4,8 @@ import type { LoopTaskState, LoopTaskView } from '../../api/contract/loop-view.t
 export interface Fold {
   readonly state: LoopTaskState
   readonly count: number
+  /** A check passed for each of them. */
+  readonly isChecked: boolean
 }
 
 export function isFold(row: LoopTaskView | Fold): row is Fold {
@@ -33,5 +35,8 @@ function folded(
   const gone = new Set(state === 'done' ? all.slice(0, count) : all.slice(-count))
   if (gone.size < 2) return [...rows]
   const place = rows.findIndex(row => gone.has(row))
-  return rows.flatMap((row, at) => (at === place ? [{ state, count: gone.size }] : gone.has(row) ? [] : [row]))
+  const isChecked = [...gone].every(row => !isFold(row) && row.proof === 'checked')
+  return rows.flatMap((row, at) =>
+    at === place ? [{ state, count: gone.size, isChecked }] : gone.has(row) ? [] : [row],
+  )
 }

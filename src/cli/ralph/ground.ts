@@ -36,11 +36,15 @@ function idsOf({ tasks }: ListView): string {
 /** Only git shows what was done, and worktrees begin at a commit. */
 export function assertRepository(line: Line, cwd: string, { repository }: GroundView): void {
   if (repository === null)
-    throw refusal('no-repository', `${cwd} is no git repository, and only git shows what was done`, 'git init')
+    throw refusal(
+      'no-repository',
+      `${cwd} is not a git repository, and a loop needs git to see what its agents change`,
+      'git init',
+    )
   if (line.has(OPTIONS.parallel) && !repository.hasCommit)
     throw refusal(
       'no-repository',
-      'the repository has no commit yet that worktrees could begin at',
+      'the repository has no commit yet, and worktrees need one',
       'git add . && git commit',
     )
 }

@@ -39,14 +39,15 @@ function listText({ file, tasks }: ListView, line: Line): string {
   return `${name}: ${many}${done === 0 ? '' : `, ${done} done`}`
 }
 
-function checkText({ check }: Intent, line: Line): string {
+function checkText({ check, worker }: Intent, line: Line): string {
+  const isFull = (worker.autonomy ?? 'full') === 'full'
   if (check !== null) {
     const off = line.has(OPTIONS.verify) ? '' : '; --verify LINE for another, --no-verify for none'
     return `${check.line} (${check.why}${off})`
   }
   return line.has(OPTIONS.noVerify)
-    ? 'none, as you said: work counts when git shows it'
-    : 'none was found: work counts when git shows it, until the project has tests; --verify LINE names one'
+    ? 'none, as you asked: a task counts as done when it changes files'
+    : `none was found: a task counts as done when it changes files${isFull ? ', until the project has tests' : ''}; --verify LINE names one`
 }
 
 function agentText({ agent, model, autonomy }: RunRequest): string {

@@ -30,6 +30,8 @@ test('time and money are for the loop as a whole, turns and what is about a life
     '50',
     '--silence',
     '5m',
+    '--max-output',
+    '10M',
   ]
   const { request, spec } = await asked(...words)
   expect(request).toMatchObject({
@@ -43,7 +45,7 @@ test('time and money are for the loop as a whole, turns and what is about a life
     agent: 'demo',
     maxTime: 5 * 3_600_000,
     limits: { usd: null, tokens: null, turns: 50 },
-    care: { patience: { silence: 300_000 } },
+    care: { patience: { silence: 300_000 }, maxOutput: 10 * 1024 ** 2 },
   })
 })
 
@@ -52,6 +54,10 @@ test('unless it is said otherwise nothing limits a loop, three failures set a ta
   expect(request).toMatchObject({ maxTime: null, limits: {}, mode: 'headless' })
   expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
   expect(spec.worker.argv).toEqual(['--fast'])
+})
+
+test('an agent of a loop may write without a limit where its user says so', async () => {
+  expect((await asked('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
 })
 
 test('what is said is what is asked for', async () => {

@@ -5,6 +5,7 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { Duration } from '../../lib/time.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
+import { guardedPaths } from './guarded-paths.ts'
 
 /** Whole test suites are run, side by side with agents who run them as well. */
 const CHECK_LIMIT: Duration = 30 * 60_000
@@ -31,7 +32,7 @@ export interface Plan {
  * loop, time and money are for all of it.
  */
 export function loopRequest(asked: RunRequest, line: Line, config: Config, plan: Plan): RunRequest {
-  const { prompt = '', cwd, env, saving, onExit, alertAfter, projectFiles, limits } = asked
+  const { prompt = '', cwd, env, saving, onExit, alertAfter, projectFiles, limits, beads } = asked
   const name = asked.name ?? plan.name
   const { usd, tokens } = limits ?? {}
   const absence = asked.patience?.absence
@@ -52,22 +53,26 @@ export function loopRequest(asked: RunRequest, line: Line, config: Config, plan:
     ...(alertAfter !== undefined && { alertAfter }),
     ...(onExit !== undefined && { onExit }),
     ...(projectFiles !== undefined && { projectFiles }),
+    ...(beads !== undefined && { beads }),
   }
 }
 
 function loopSpec(asked: RunRequest, line: Line, config: Config, plan: Plan): LoopRequest {
   const parallel = line.value(OPTIONS.parallel) ?? null
-  const isSought = plan.check === null && !line.has(OPTIONS.noVerify)
+  // What is found later is the agent's own, and is run only where the agent may run anything.
+  const isSought = plan.check === null && !line.has(OPTIONS.noVerify) && (asked.autonomy ?? 'full') === 'full'
   return {
     list: plan.list,
     worker: workerOf(asked, config),
     check: plan.check,
     checkLimit: line.value(OPTIONS.checkLimit) ?? CHECK_LIMIT,
     ...(isSought && { seek: true }),
+    ...(line.has(OPTIONS.protect) || line.has(OPTIONS.allow) ? { guard: guardedPaths(line, asked.cwd) } : {}),
     setup: line.value(OPTIONS.setup) ?? null,
     parallel,
     stagger: STAGGER,
     maxIterations: line.has(OPTIONS.once) ? 1 : (line.value(OPTIONS.maxIterations) ?? null),
+    ...(line.has(OPTIONS.maxAdded) && { maxAdded: line.value(OPTIONS.maxAdded) ?? 0 }),
     retries: line.value(OPTIONS.retries) ?? RETRIES,
     only: line.value(OPTIONS.task) ?? null,
     land: line.has(OPTIONS.land),
@@ -76,7 +81,8 @@ function loopSpec(asked: RunRequest, line: Line, config: Config, plan: Plan): Lo
 }
 
 function workerOf(asked: RunRequest, config: Config): LoopRequest['worker'] {
-  const { agent, argv, model, effort, autonomy, limits, restart, patience, memory, saving, alertAfter } = asked
+  const { agent, argv, model, effort, autonomy, limits } = asked
+  const { restart, patience, memory, maxOutput, saving, alertAfter, beads } = asked
   return {
     agent,
     argv,
@@ -89,8 +95,10 @@ function workerOf(asked: RunRequest, config: Config): LoopRequest['worker'] {
       ...(restart !== undefined && { restart }),
       ...(patience !== undefined && { patience }),
       ...(memory !== undefined && { memory }),
+      ...(maxOutput !== undefined && { maxOutput }),
       ...(saving !== undefined && { saving }),
       ...(alertAfter !== undefined && { alertAfter }),
+      ...(beads !== undefined && { beads }),
     },
   }
 }

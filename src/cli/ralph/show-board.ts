@@ -1,6 +1,4 @@
-import { refusal } from '../../api/contract/problems.ts'
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { readBoard } from '../../views/loops.ts'
+import { readBeginning, readBoard } from '../../views/loops.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -15,11 +13,6 @@ export async function showBoard(line: Line, surroundings: Surroundings, word: st
   if (line.has(OPTIONS.watch)) return (await import('./watch.ts')).watch(session, surroundings, { isJson })
   const board = readBoard(home, session, Date.now())
   if (!isJson) for (const text of linesOf(session, board, screen.out)) screen.out.say(text)
-  else if (board === undefined) throw notBegun(session)
-  else screen.out.say(toJson(board))
+  else screen.out.say(toJson(board ?? readBeginning(home, session, Date.now())))
   return 0
-}
-
-function notBegun({ name }: SessionView): Error {
-  return refusal('no-loop', `${name} has not looked at its list yet`, `oneshot status ${name}`)
 }

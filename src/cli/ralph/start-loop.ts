@@ -5,6 +5,7 @@ import { ensureDaemon } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
 import { INTERRUPTED } from '../look.ts'
 import { sayAutonomyOnce } from '../run/autonomy-notice.ts'
+import { sayDocker } from '../run/docker-notice.ts'
 import { terminalOf } from '../run/terminal-of.ts'
 import { undisturbed } from '../run/undisturbed.ts'
 import { toJson } from '../screen/json.ts'
@@ -20,6 +21,7 @@ export async function startLoop(
   surroundings: Surroundings,
 ): Promise<SessionView | number> {
   const { home, env, screen } = surroundings
+  sayDocker(request, line, surroundings)
   const client = await ensureDaemon(home)
   const tty = terminalOf(env)
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }

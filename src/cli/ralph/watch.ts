@@ -1,3 +1,4 @@
+import { toJsonLine } from '../screen/json.ts'
 import type { LoopView } from '../../api/contract/loop-view.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { readBoard, watchBoard } from '../../views/loops.ts'
@@ -47,11 +48,9 @@ type Show = (session: SessionView, board: LoopView | undefined) => Promise<void>
 function inPlace(out: Outlet): Show {
   let shown = ''
   return async (session, board) => {
-    const text = linesOf(session, board, out, out.height)
-      .slice(0, out.height - 1)
-      .map(line => `${line}\u001b[K\n`)
-      .join('')
-    if (text !== shown) await out.pour(Buffer.from(`\u001b[H${text}\u001b[J`))
+    const lines = linesOf(session, board, out, out.height).slice(0, out.height - 1)
+    const text = lines.join('\n')
+    if (text !== shown) await out.draw(lines)
     shown = text
   }
 }
@@ -64,9 +63,9 @@ function inTurn(out: Outlet, isJson: boolean): Show {
     const news = JSON.stringify([session.phase, session.reason, timeless])
     if (news === shown || (isJson && board === undefined)) return
     const text = isJson
-      ? JSON.stringify(board)
+      ? toJsonLine(board)
       : [...(shown === '' ? [] : ['']), ...linesOf(session, board, out)].join('\n')
     shown = news
-    await out.pour(Buffer.from(`${text}\n`))
+    out.say(text)
   }
 }

@@ -6,11 +6,17 @@ import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
 /** Whoever asks for work to be saved where that cannot be hears of it now, and not when it is too late. */
-export async function checkSaving({ cwd, saving }: RunRequest, line: Line, surroundings: Surroundings): Promise<void> {
+export async function checkSaving(
+  { agent, cwd, saving }: Pick<RunRequest, 'agent' | 'cwd' | 'saving'>,
+  line: Line,
+  surroundings: Surroundings,
+): Promise<void> {
   const { home, screen } = surroundings
   const push = saving?.push ?? null
   if (line.has(OPTIONS.push) && saving?.mode === 'off')
     throw refusal('usage', '--push has nothing to push with --checkpoints off', 'leave one of them out')
+  if (line.has(OPTIONS.pushUntracked) && push === null)
+    throw refusal('usage', '--push-untracked does nothing without --push', 'add --push REMOTE')
   if (line.has(OPTIONS.verifyGit)) await assertShown(cwd, surroundings)
   const isAsked = line.has(OPTIONS.push) || line.has(OPTIONS.checkpoints)
   const isSeen = screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json)
@@ -19,8 +25,8 @@ export async function checkSaving({ cwd, saving }: RunRequest, line: Line, surro
   const remotes = await remotesAt(home, cwd)
   const say = (text: string): void => screen.err.say(`${screen.err.paint.yellow('note:')} ${text}`)
   if (remotes === null) {
-    if (isSeen || (isAsked && !screen.isQuiet))
-      say(`${cwd} is not in a git repository: nothing is saved${push === null ? '' : ' or pushed'} until git init`)
+    if ((isSeen && agent !== 'command') || (isAsked && !screen.isQuiet))
+      say(`no checkpoints here: ${cwd} is not a git repository (git init)`)
     return
   }
   if (push === null || isAddress(push) || remotes.includes(push)) return

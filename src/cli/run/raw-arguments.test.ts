@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bytesOfArgument, rawArgument } from './raw-arguments.ts'
+import { decodeLossless } from '../../lib/lossless-text.ts'
+import { bytesOfArgument, rawArgument, rawEnvironment } from './raw-arguments.ts'
 
 test('bytes that are not UTF-8 are found again in the kernel’s copy of the command line', () => {
   const typed = Buffer.from([0x66, 0xff, 0xfe, 0x67])
@@ -18,4 +19,11 @@ test('a command line that says something else is not believed', () => {
 
 test('a replacement character that was typed as such stays', () => {
   expect(bytesOfArgument(['run', 'a\ufffdb'], 1)).toEqual(Buffer.from('a\ufffdb'))
+})
+
+test('a variable that is not UTF-8 keeps its bytes, and one that was changed since keeps its new value', () => {
+  const raw = Buffer.from([0x61, 0xff, 0x0a, 0x3d])
+  const kernel = (): Buffer => Buffer.concat([Buffer.from('PLAIN=x\0RAW='), raw, Buffer.from('\0CHANGED=\xff\0')])
+  const env = { PLAIN: 'x', RAW: raw.toString(), CHANGED: 'new \ufffd' }
+  expect(rawEnvironment(env, kernel)).toEqual({ ...env, RAW: decodeLossless(raw) })
 })

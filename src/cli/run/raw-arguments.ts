@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
+import { decodeLossless, encodeLossless } from '../../lib/lossless-text.ts'
 
 /** What Node puts in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
@@ -27,6 +28,23 @@ export function checkArguments(argv: readonly string[], from: number): void {
   }
 }
 
+/** The environment with every byte of its values; Node decodes it as UTF-8 and loses what is not. */
+export function rawEnvironment(env: NodeJS.ProcessEnv, kernel = environmentOfThisProcess): NodeJS.ProcessEnv {
+  if (!Object.values(env).some(value => value?.includes(REPLACEMENT))) return env
+  const raw = decodeLossless(kernel() ?? Buffer.alloc(0)).split('\0')
+  const values = new Map(raw.map(entry => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
+  // A value that was changed since the start is not what the kernel has.
+  const isSame = (name: string, value: string | undefined): boolean =>
+    Buffer.from(encodeLossless(values.get(name) ?? '')).toString() === value
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, isSame(name, value) ? values.get(name) : value]),
+  )
+}
+
+function environmentOfThisProcess(): Buffer | undefined {
+  return bytesAt('/proc/self/environ')
+}
+
 /** The words of argv are the last ones of the process's own command line. Undefined when they do not match. */
 export function rawArgument(argv: readonly string[], at: number, commandLine: Buffer | undefined): Buffer | undefined {
   if (commandLine === undefined) return undefined
@@ -40,9 +58,24 @@ export function rawArgument(argv: readonly string[], at: number, commandLine: Bu
   return bytes?.toString() === argv[at] ? bytes : undefined
 }
 
+let commandLineAtStart: Buffer | undefined
+
+/**
+ * Puts a title in the place of the command line, which every user of the machine can read for as long as we live: it may
+ * hold a prompt or a key. What Node could not decode of it is remembered.
+ */
+export function hideArguments(argv: readonly string[], title: string): void {
+  if (argv.some(word => word.includes(REPLACEMENT))) commandLineAtStart = commandLineOfThisProcess()
+  process.title = title
+}
+
 function commandLineOfThisProcess(): Buffer | undefined {
+  return commandLineAtStart ?? bytesAt('/proc/self/cmdline')
+}
+
+function bytesAt(file: string): Buffer | undefined {
   try {
-    return fs.readFileSync('/proc/self/cmdline')
+    return fs.readFileSync(file)
   } catch {
     return undefined // Only Linux has it.
   }

@@ -44,6 +44,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
     patience: { limit: 86_400_000, absence: 259_200_000 },
     saving: { mode: 'ref', interval: 300_000, push: null },
     alertAfter: 3,
+    maxOutput: 1024 ** 3,
   })
 })
 

@@ -13,7 +13,7 @@ import { OPTIONS } from '../table/options.ts'
 import { agentWishes, refuseWishes } from './agent-wishes.ts'
 import { chooseAgent, unknownAgent } from './choose-agent.ts'
 import { onExitOf } from './on-exit.ts'
-import { checkArguments } from './raw-arguments.ts'
+import { checkArguments, rawEnvironment } from './raw-arguments.ts'
 import { refuseIdleWishes, supervisionWishes } from './supervision-wishes.ts'
 
 /** Variables of the terminal or the attempt we are called from; the new work has its own. */
@@ -98,7 +98,7 @@ function modeOf(line: Line): RunRequest['mode'] {
 
 /** PWD tells where the shell stands; some agents believe it more than their own directory. */
 export function environment(line: Line, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
-  const handedOn = Object.entries(env).filter(
+  const handedOn = Object.entries(rawEnvironment(env)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !NOT_HANDED_ON.has(entry[0]),
   )
   const place = env.PWD === undefined ? [] : [['PWD', cwd] as const]

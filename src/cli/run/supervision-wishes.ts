@@ -5,7 +5,10 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
 
-type Wishes = Pick<RunRequest, 'restart' | 'patience' | 'memory' | 'saving' | 'alertAfter' | 'verify'>
+type Wishes = Pick<
+  RunRequest,
+  'restart' | 'patience' | 'memory' | 'maxOutput' | 'saving' | 'alertAfter' | 'verify' | 'beads'
+>
 
 /** How the session is to be seen through. */
 export function supervisionWishes(line: Line, config: Config): Wishes {
@@ -27,13 +30,17 @@ export function supervisionWishes(line: Line, config: Config): Wishes {
       absence: config['resume-within'].value,
     },
     ...(memory !== null && { memory }),
+    maxOutput: chosen(line.value(OPTIONS.maxOutput), config['max-output'].value),
     ...verifyWish(line),
     saving: {
       mode: line.value(OPTIONS.checkpoints) ?? config.checkpoints.value,
       interval: config['checkpoint-interval'].value,
       push: line.value(OPTIONS.push) ?? config['checkpoint-push'].value,
+      ...(line.has(OPTIONS.pushUntracked) && { pushUntracked: true }),
+      ...(config.nested.value && { nested: true }),
     },
     alertAfter: config['notify-restarts'].value,
+    ...(config.beads.value && { beads: true }),
   }
 }
 

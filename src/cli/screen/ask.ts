@@ -1,15 +1,25 @@
+import { harmless } from '../../lib/terminal-text.ts'
+
 /** Asks on stderr, because stdout is for data. Anything but a yes is a no. Only where `screen.mayAsk`. */
 export async function ask(question: string): Promise<boolean> {
-  process.stderr.write(`${question} [y/N] `)
+  process.stderr.write(`${harmless(question, { colour: false })} [y/N] `)
   const answer = await nextLine()
   return /^y(es)?$/i.test(answer?.trim() ?? '')
 }
 
 /** The same for what is most likely wanted: an empty line is a yes as well, but no line at all is not. */
 export async function confirm(question: string): Promise<boolean> {
-  process.stderr.write(`${question} [Y/n] `)
+  process.stderr.write(`${harmless(question, { colour: false })} [Y/n] `)
   const answer = await nextLine()
   return answer !== null && /^(y(es)?)?$/i.test(answer.trim())
+}
+
+/** The same with a third answer: `e` to edit first. */
+export async function confirmOrEdit(question: string): Promise<'yes' | 'no' | 'edit'> {
+  process.stderr.write(`${question} [Y/n/e to edit] `)
+  const answer = await nextLine()
+  if (answer !== null && /^e(dit)?$/i.test(answer.trim())) return 'edit'
+  return answer !== null && /^(y(es)?)?$/i.test(answer.trim()) ? 'yes' : 'no'
 }
 
 /** Null when the terminal has gone away. */

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { hasCode } from '../../lib/trouble.ts'
+import { harmless } from '../../lib/terminal-text.ts'
+import { hasCode, wordsOf } from '../../lib/trouble.ts'
 import { isTerminal } from './is-terminal.ts'
 import { type Paint, paintWith } from './paint.ts'
 
@@ -37,14 +38,20 @@ export class Outlet {
     return this.#gone.signal
   }
 
-  /** Writes a line. */
+  /** Writes a line. Whatever others have put into it, a terminal obeys nothing in it but our own colours. */
   say(text: string): void {
-    const line = Buffer.from(`${text}\n`)
+    const line = Buffer.from(`${harmless(text, { colour: this.isColoured })}\n`)
     const rest = this.#stream === undefined ? this.#writeDirectly(line) : line
     if (rest.length > 0 && !this.closed.aborted) this.#open().write(rest)
   }
 
-  /** Writes bytes, and resolves when there is room for more. */
+  /** Lines in the place of those that were drawn before, from the top of the screen. They are as harmless as those of `say`. */
+  async draw(lines: readonly string[]): Promise<void> {
+    const text = lines.map(line => `${harmless(line, { colour: this.isColoured })}\u001b[K\n`).join('')
+    await this.pour(Buffer.from(`\u001b[H${text}\u001b[J`))
+  }
+
+  /** Writes bytes as they are, and resolves when there is room for more. */
   async pour(bytes: Uint8Array): Promise<void> {
     const stream = this.#open()
     if (this.closed.aborted || stream.write(bytes)) return
@@ -80,7 +87,20 @@ export class Outlet {
 
   /** A full disk behind a redirection is a failure; a reader who left is not. */
   #fail(cause: unknown): void {
+    const isFirst = !this.closed.aborted
     this.#gone.abort()
-    if (!hasCode(cause, 'EPIPE', 'ERR_STREAM_DESTROYED')) process.exitCode = 1
+    if (hasCode(cause, 'EPIPE', 'ERR_STREAM_DESTROYED')) return
+    process.exitCode = 1
+    if (isFirst && this.#descriptor === 1) complain(cause)
+  }
+}
+
+/** Straight to the descriptor: stderr may lead to the same full disk, and then there is nobody to tell. */
+function complain(cause: unknown): void {
+  const why = hasCode(cause, 'ENOSPC') ? 'no space left on the device' : wordsOf(cause)
+  try {
+    fs.writeSync(2, `error: cannot write the output: ${why}\n`)
+  } catch {
+    // The exit code says it.
   }
 }

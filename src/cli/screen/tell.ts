@@ -2,6 +2,7 @@ import { exitCodeOf, problemOf } from '../../api/contract/problems.ts'
 import { isRefusal } from '../../lib/refusal.ts'
 import { readable } from '../../lib/terminal-text.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
+import { toJson } from './json.ts'
 import type { Screen } from './screen.ts'
 
 /** Tells a person or a program why it did not work, and answers with the exit code. */
@@ -9,7 +10,7 @@ export function tell(cause: unknown, screen: Screen, options: { json: boolean; d
   const problem = isRefusal(cause) ? problemOf(cause) : unexpected(cause)
   if (options.debug && cause instanceof Error) screen.err.say(cause.stack ?? cause.message)
   if (options.json) {
-    screen.out.say(JSON.stringify({ error: problem }, null, 2))
+    screen.out.say(toJson({ error: problem }))
     return exitCodeOf(problem.code)
   }
   const { paint } = screen.err

@@ -33,10 +33,10 @@ test('one that is being ended goes on instead', () => {
 test('one that rests or waits for a person says what makes it go on', () => {
   const resting = aSession({ phase: 'resting', pid: null, until: '2026-11-15T10:03:00.000Z' })
   expect(of(resting)).toBe(
-    'message 4 accepted; demo-fix-auth rests and goes on in 3 min, then it is delivered (at once: oneshot resume demo-fix-auth)',
+    'message 4 accepted; demo-fix-auth rests and continues in 3 min, then it is delivered (at once: oneshot resume demo-fix-auth)',
   )
   const blocked = aSession({ phase: 'blocked', reason: 'waiting for you: log in; codex login', pid: null })
   expect(of(blocked)).toBe(
-    'message 4 accepted, but demo-fix-auth is waiting for you: log in; codex login (go on with: oneshot resume demo-fix-auth)',
+    'message 4 accepted, but demo-fix-auth is waiting for you: log in; codex login (continue with: oneshot resume demo-fix-auth)',
   )
 })

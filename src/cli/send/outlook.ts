@@ -24,7 +24,7 @@ export function outlook({ message, before, session, ahead }: Sent, now: Instant)
   }
   if (phase === 'resting' && session.until !== null) {
     const when = relative(session.until, now)
-    return `${accepted}; ${name} rests and goes on ${when}, then it is delivered (at once: oneshot resume ${name})`
+    return `${accepted}; ${name} rests and continues ${when}, then it is delivered (at once: oneshot resume ${name})`
   }
   if (before.phase === 'ended') return `${accepted}; ${name} is woken: it is delivered ${queued ?? 'now'}`
   if (phase === 'stopping') return `${accepted}; it is delivered ${queued ?? `as soon as ${ending(session)} is over`}`

@@ -5,9 +5,8 @@ import type { SessionView } from '../../api/contract/session-view.ts'
 export function exitStatusOf(session: SessionView): number {
   const { phase, outcome, exitCode, signal } = session
   if (phase !== 'ended' || outcome === 'done') return 0
-  if (outcome === 'gave-up') return 1
   if (exitCode !== null && exitCode > 0) return exitCode
-  return outcome === 'failed' && signal !== null ? 128 + signalNumber(signal) : 1
+  return outcome !== 'stopped' && signal !== null ? 128 + signalNumber(signal) : 1
 }
 
 function signalNumber(name: string): number {

@@ -6,6 +6,7 @@ const kept = (name: string, sessionId: string) => ({
   sessionId,
   at: '2026-11-15T10:00:00.000Z',
   isResumable: true,
+  isAtWork: false,
 })
 const ALL = [kept('command-cmd', 'aa'), kept('demo-com', 'bb'), kept('demo-far', 'cc'), kept('demo-far', 'dd')]
 

@@ -1,32 +1,48 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { fetchKept, findKept } from '../../views/checkpoints.ts'
+import type { SessionView } from '../../api/contract/session-view.ts'
+import { commandLine } from '../../lib/quote.ts'
+import { withoutLogin } from '../../lib/without-login.ts'
+import { fetchKept, findKept, type KeptView } from '../../views/checkpoints.ts'
+import { readSessions } from '../../views/sessions.ts'
+import { isResumable } from '../../views/way-on.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 
 /** A session of which something is kept in this repository, whoever knows of it. */
-export interface Kept {
-  readonly name: string
-  readonly sessionId: string
-  /** Of its newest checkpoint. */
-  readonly at: string
-  /** Whether there is more than files: what a session needs to go on. */
-  readonly isResumable: boolean
+export interface Kept extends KeptView {
+  /** Whether a remote has something else of it, which was not fetched. */
+  readonly isDiverged?: true
 }
 
-/** All that a word may mean, the newest first; with a remote, after what is there was fetched. */
+type Fetched = Awaited<ReturnType<typeof fetchKept>>
+
+/**
+ * All that a word may mean, the newest first; with a remote, after what is there was fetched. Sessions of this home are never
+ * fetched: theirs are here.
+ */
 export async function findMeant(
   word: string | undefined,
   remote: string | undefined,
   { home, env }: Surroundings,
+  onFetched: (fetched: Fetched) => void = () => undefined,
 ): Promise<readonly Kept[]> {
   const cwd = here()
-  if (remote !== undefined) await fetchKept(home, cwd, { remote, name: null }, env)
-  return meant(await findKept(home, cwd, null), word)
+  if (remote === undefined) return meant(await findKept(home, cwd), word)
+  const own = new Set(readSessions(home).map(({ id }) => id))
+  const choose = <K extends Named>(all: readonly K[]): readonly K[] =>
+    meant(all, word).filter(({ sessionId }) => !own.has(sessionId))
+  const fetched = await fetchKept(home, cwd, { remote, choose }, env)
+  onFetched(fetched)
+  const diverged = new Set(fetched.diverged.map(({ sessionId }) => sessionId))
+  const found = meant(await findKept(home, cwd), word)
+  return found.map(kept => (diverged.has(kept.sessionId) ? { ...kept, isDiverged: true } : kept))
 }
 
+type Named = Pick<Kept, 'name' | 'sessionId'>
+
 /** A whole name or task counts more than the beginning of one. */
-export function meant<K extends Kept>(all: readonly K[], word: string | undefined): readonly K[] {
+export function meant<K extends Named>(all: readonly K[], word: string | undefined): readonly K[] {
   if (word === undefined) return all
-  const ways: ((kept: Kept) => boolean)[] = [
+  const ways: ((kept: Named) => boolean)[] = [
     ({ name, sessionId }) => name === word || sessionId === word,
     ({ name }) => taskIn(name) === word,
     ({ name }) => word !== '' && (name.startsWith(word) || taskIn(name).startsWith(word)),
@@ -34,8 +50,24 @@ export function meant<K extends Kept>(all: readonly K[], word: string | undefine
   return ways.map(way => all.filter(way)).find(found => found.length > 0) ?? []
 }
 
+/** It is not fetched: it is here. */
+export function refuseKnown(word: string | undefined, known: readonly SessionView[], wish: 'resume' | 'restore'): void {
+  const [found] =
+    word === undefined
+      ? []
+      : meant(
+          known.map(view => ({ ...view, sessionId: view.id })),
+          word,
+        )
+  if (found === undefined) return
+  const { name, cwd } = found
+  const verb = wish === 'resume' && !isResumable(found) ? 'status' : wish
+  throw refusal('cannot-restore', `${name} is a session of this machine, in ${cwd}`, `oneshot ${verb} ${name}`)
+}
+
 /** The one of a single name that is newest. */
-export function only(found: readonly Kept[], word: string | undefined, remote: string | undefined): Kept {
+export function only(found: readonly Kept[], word: string | undefined, from: string | undefined): Kept {
+  const remote = from === undefined ? undefined : withoutLogin(from)
   const names = [...new Set(found.map(({ name }) => name))]
   const [first] = found
   const where = remote === undefined ? 'in this repository' : `on ${remote}`
@@ -50,6 +82,12 @@ export function only(found: readonly Kept[], word: string | undefined, remote: s
       'session-ambiguous',
       `${names.length} sessions are kept ${where}: ${names.slice(0, 8).join(', ')}`,
       'name one of them',
+    )
+  if (first.isDiverged === true)
+    throw refusal(
+      'cannot-restore',
+      `refs/oneshot/${first.name}/${first.sessionId} of this repository is not what ${remote} has`,
+      `to give up what is here: ${commandLine(['oneshot', 'clean', '--checkpoints', first.sessionId])}, then try again`,
     )
   return first
 }

@@ -7,6 +7,7 @@ export function aSession(traits: Partial<SessionView> = {}): SessionView {
     name: `demo-${task}`,
     id: 'k3v9x2m4qa',
     task,
+    label: null,
     agent: 'demo',
     mode: 'headless',
     phase: 'running',

@@ -23,7 +23,7 @@ export async function followSession(
     for await (const bytes of followLog(home, session, options.log, signal)) await out.pour(bytes)
   })
   if (glance.ended === 'interrupted') {
-    err.say(`\nthe work goes on; stop it with: oneshot stop ${session.name}`)
+    err.say(`\nthe work continues; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED
   }
   if (glance.ended === 'unread') return 0

@@ -9,7 +9,7 @@ import { OPTIONS } from '../table/options.ts'
 export type LogOptions = Parameters<typeof readLog>[2]
 
 export function logOptions(line: Line, session: SessionView, out: Outlet): LogOptions {
-  const lines = line.value(OPTIONS.lines)
+  const lines = line.value(OPTIONS.lines) ?? line.value(OPTIONS.tail)
   const since = line.value(OPTIONS.since)
   const attempt = line.value(OPTIONS.attempt)
   if (attempt !== undefined && attempt > session.attempt) {

@@ -18,7 +18,7 @@ export function choose(
   word: string | undefined,
   fits: (session: SessionView) => boolean,
 ): SessionView {
-  if (word !== undefined) return findSession(sessions, word, '')
+  if (word !== undefined) return findSession(sessions, word, hereOrNowhere())
   const cwd = here()
   const fitting = sessions.filter(session => session.cwd === cwd && fits(session))
   return findSession(fitting.length > 0 ? fitting : sessions, undefined, cwd)
@@ -28,5 +28,14 @@ export function choose(
 export function pickSessions(surroundings: Surroundings, words: readonly string[]): SessionView[] {
   if (words.length === 0) return [pickSession(surroundings, undefined)]
   const sessions = readSessions(surroundings.home)
-  return [...new Set(words.map(word => findSession(sessions, word, '')))]
+  return [...new Set(words.map(word => findSession(sessions, word, hereOrNowhere())))]
+}
+
+/** A session can be named from a directory that was removed. */
+function hereOrNowhere(): string {
+  try {
+    return here()
+  } catch {
+    return ''
+  }
 }

@@ -17,7 +17,8 @@ test.each([
   [anEnded({ outcome: 'failed', exitCode: 0 }), 1],
   [anEnded({ outcome: 'stopped', exitCode: 130 }), 130],
   [anEnded({ outcome: 'stopped', exitCode: null, signal: 'SIGKILL' }), 1],
-  [anEnded({ outcome: 'gave-up', exitCode: 9 }), 1],
+  [anEnded({ outcome: 'gave-up', exitCode: 9 }), 9],
+  [anEnded({ outcome: 'gave-up', exitCode: null, signal: 'SIGKILL' }), 137],
 ])('the outcome becomes an exit code (%#)', (session, expected) => {
   expect(exitStatusOf(session)).toBe(expected)
 })

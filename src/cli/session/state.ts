@@ -8,6 +8,7 @@ const SHADES: { readonly [S in State]: Shade } = {
   running: 'green',
   resting: 'yellow',
   blocked: 'magenta',
+  held: 'yellow',
   stopping: 'yellow',
   done: 'green',
   failed: 'red',
@@ -21,8 +22,8 @@ export function paintState(text: string, session: SessionView, paint: Paint): st
 }
 
 /** `✔ done demo-fix-auth: exit code 0` */
-export function stateLine(session: SessionView, paint: Paint): string {
-  const label = paintState(stateLabel(session), session, paint)
+export function stateLine(session: SessionView, paint: Paint, symbol?: string): string {
+  const label = paintState(stateLabel(session, symbol), session, paint)
   const reason = session.reason === null ? '' : `: ${oneLine(session.reason)}`
-  return `${label} ${session.name}${reason}`
+  return `${label} ${session.label ?? session.name}${reason}`
 }

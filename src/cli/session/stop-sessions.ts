@@ -1,8 +1,11 @@
+import type { Client } from '../../api/client.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Duration } from '../../lib/time.ts'
+import type { Home } from '../../world/os/home.ts'
+import { Reserve } from '../../world/os/reserve.ts'
 import { readSessions } from '../../views/sessions.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
+import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
 import { isLive, withoutWorkers } from '../find-session.ts'
 import { INTERRUPTED, look, TIMED_OUT } from '../look.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -21,13 +24,15 @@ export interface Stopped {
 export async function stopSessions(
   surroundings: Surroundings,
   sessions: readonly SessionView[],
-  options: { timeout: Duration | undefined; wait: boolean },
+  options: { timeout: Duration | undefined; wait: boolean; now?: boolean },
 ): Promise<Stopped> {
   const { home, screen } = surroundings
-  const client = await ensureDaemon(home)
+  const client = await supervisorFor(home, sessions)
   // Who works for a loop that is stopped is ended with it, and not by somebody's hand.
   const heads = withoutWorkers(sessions)
-  const asked = await Promise.all(heads.map(session => unlessEnded(session, client.stop(session.id))))
+  const asked = await Promise.all(
+    heads.map(session => unlessEnded(session, client.stop(session.id, options.now === true ? { now: true } : {}))),
+  )
   if (!options.wait) return { views: asked, code: 0 }
   const workers = readSessions(home).filter(view => isLive(view) && heads.some(({ id }) => id === view.parent))
   const latest = new Map([...asked, ...workers].map(view => [view.id, view]))
@@ -42,8 +47,21 @@ export async function stopSessions(
   const views = [...latest.values()]
   if (glance.ended === 'by-itself') return { views, code: 0 }
   const late = views.filter(view => view.phase !== 'ended')
-  for (const view of late) screen.err.say(`still at it: ${stateLine(view, screen.err.paint)}`)
+  for (const view of late) screen.err.say(`not ended yet: ${stateLine(view, screen.err.paint)}`)
   return { views, code: glance.ended === 'interrupted' ? INTERRUPTED : TIMED_OUT }
+}
+
+/**
+ * On a full disk a supervisor may find no room to start, while the work takes whatever becomes free. Then we end the processes
+ * ourselves, before it is started to record that.
+ */
+export async function supervisorFor(home: Home, sessions: readonly SessionView[]): Promise<Client> {
+  const isHelpless = new Reserve(home).isDiskFull && (await findAnswering(home)) === undefined
+  if (isHelpless) {
+    const { endProcesses } = await import('./end-processes.ts')
+    await Promise.all(sessions.map(session => endProcesses(home, session)))
+  }
+  return await ensureDaemon(home)
 }
 
 /** It may have ended by itself in the meantime, which is what was wanted. */

@@ -12,6 +12,8 @@ export type CommandName =
   | 'hold'
   | 'attach'
   | 'stop'
+  | 'restart'
+  | 'rename'
   | 'killall'
   | 'wait'
   | 'clean'

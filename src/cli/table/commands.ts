@@ -5,7 +5,7 @@ import { HOLD, RESUME, SEND, TASKS } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
 import { BUILD, RALPH } from './loops.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
-import { ATTACH, CLEAN, KILLALL, RUN, STOP, WAIT } from './work.ts'
+import { ATTACH, CLEAN, KILLALL, RENAME, RESTART, RUN, STOP, WAIT } from './work.ts'
 
 /** Every command, in the order help shows them. */
 export const COMMANDS: readonly Command[] = [
@@ -18,6 +18,8 @@ export const COMMANDS: readonly Command[] = [
   HOLD,
   ATTACH,
   STOP,
+  RESTART,
+  RENAME,
   KILLALL,
   WAIT,
   CLEAN,

@@ -6,15 +6,15 @@ import { OPTIONS } from './options.ts'
 export const SEND: Command = {
   name: 'send',
   group: 'Work',
-  summary: 'give a session’s agent something more to read',
+  summary: 'send the agent a message',
   about: `The message is on disk when this returns, and is never lost or read twice. The agent
-reads it in its own conversation as soon as its current turn is over. A session that
-has ended is woken by it. Piped, only the message’s number is printed.
+reads it in its own conversation as soon as its current turn is over. A message to a
+session that has ended starts it again. Piped, only the message’s number is printed.
 
-With one argument, that is the text, for this directory’s most recent session.`,
+With one argument, the argument is the text, for this directory’s most recent session.`,
   arguments: [
     sessionArgument('agents', 'else this directory’s latest that has an agent'),
-    { kind: text('TEXT'), summary: 'what it is to read; - reads it from stdin' },
+    { kind: text('TEXT'), summary: 'the message; - reads it from stdin' },
   ],
   options: [OPTIONS.file, OPTIONS.follow, OPTIONS.json],
   examples: [
@@ -31,16 +31,15 @@ export const TASK_ACTIONS = ['add', 'done', 'doing', 'open'] as const
 export const TASKS: Command = {
   name: 'tasks',
   group: 'Work',
-  summary: 'show the pieces of a session’s work, name them, tick them off',
-  about: `An agent’s own plan is shown as it keeps it. What you add stays beside it, and is told to
-the agent should it have to begin a fresh conversation. Within a session it is that
-session’s list, so that an agent can keep it, too. Where the project uses beads, what is
-ready there is shown as well, and an issue is closed once a task is done that has its id
-or carries it in its title.`,
+  summary: 'show and change the task list of a session',
+  about: `The list holds the agent’s own plan and the tasks that you add. If the agent has to begin
+a new conversation, oneshot gives it the open tasks. Inside a session the command works on
+that session’s list, so an agent can use it, too. With beads = true in your config it also
+shows the issues that are ready, and closes an issue when a task with its id is done.`,
   arguments: [
     sessionArgument('task-words', 'else the one we are in, or this directory’s latest'),
     { kind: { ...text('ACTION'), choices: TASK_ACTIONS }, summary: `${TASK_ACTIONS.join(', ')}; a list unless given` },
-    { kind: text('WORD'), summary: 'the title of what is added; else the ids it is about', isRepeated: true },
+    { kind: text('WORD'), summary: 'add: the title; otherwise the ids of tasks', isRepeated: true },
   ],
   options: [OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
   examples: [
@@ -54,22 +53,34 @@ or carries it in its title.`,
 export const RESUME: Command = {
   name: 'resume',
   group: 'Work',
-  summary: 'go on with a session that was stopped, failed, rests or waits for you',
-  about: `The agent resumes its own conversation where it was broken off; messages it has not
-read come next. Its time and its budget are counted anew. It keeps the environment it
-was started with, apart from what --env changes. To give more to do to a session that
-is done, send it a message.
+  summary: 'continue a session that was stopped, failed, rests or waits for you',
+  about: `The agent continues its own conversation where it was interrupted; messages that it has
+not read come next. Its time and its budget start again from zero. It keeps the
+environment it was started with, except for what --env changes. To give more work to a
+session that is done, send it a message.
 
-What was found and what is done about it is told first; --dry-run tells no more than
-that. Where a conversation cannot be gone on with, a fresh one is told the task, what
-git shows, what was planned and what was said last.
+The command first says what it found and what it will do; --dry-run stops there. If a
+conversation cannot be continued, a new one gets the task, what git shows, the plan and
+the last words.
 
 On another machine, in a clone of the repository that checkpoints were pushed to,
---from REMOTE fetches them and goes on with the session there.`,
-  arguments: [sessionArgument('resumable', 'else this directory’s latest that can go on')],
-  options: [OPTIONS.renew, OPTIONS.moved, OPTIONS.from, OPTIONS.dryRun, OPTIONS.follow, OPTIONS.json],
+--from REMOTE fetches them and continues the session there. It shows the agent and the
+messages first, and asks you. The session has autonomy ask unless your own configuration
+says otherwise. oneshot claims the session on the remote, so that only one machine
+continues it; --take-over takes it from a machine that is lost.`,
+  arguments: [sessionArgument('resumable', 'else this directory’s latest that can be resumed')],
+  options: [
+    OPTIONS.renew,
+    OPTIONS.moved,
+    OPTIONS.from,
+    OPTIONS.takeOver,
+    OPTIONS.yes,
+    OPTIONS.dryRun,
+    OPTIONS.follow,
+    OPTIONS.json,
+  ],
   examples: [
-    { argv: ['resume'], says: 'this directory’s most recent one that can go on' },
+    { argv: ['resume'], says: 'this directory’s most recent one that can be resumed' },
     { argv: ['resume', 'fix-auth', '--follow'], says: 'and see what it does' },
     { argv: ['resume', 'fix-auth', '--dry-run'], says: 'what there is, and what would be done' },
     { argv: ['resume', 'fix-auth', '--from', 'origin'], says: 'in a fresh clone, on another machine' },
@@ -80,11 +91,11 @@ On another machine, in a clone of the repository that checkpoints were pushed to
 export const HOLD: Command = {
   name: 'hold',
   group: 'Work',
-  summary: 'have a session stand still until you resume it',
-  about: `What lives of it is ended as with stop, but the session stays: messages wait with it,
-its time does not run, and no reboot and no supervisor starts it again. oneshot resume
-goes on where it was.`,
+  summary: 'pause a session until you resume it',
+  about: `The processes are ended as with stop, but the session does not end: it keeps its
+messages, its time limit is paused, and oneshot does not start it again, not even after
+a reboot, until you call oneshot resume.`,
   arguments: [sessionArgument('live')],
   options: [OPTIONS.json],
-  examples: [{ argv: ['hold', 'fix-auth'], says: 'keep it still over the weekend' }],
+  examples: [{ argv: ['hold', 'fix-auth'], says: 'pause it over the weekend' }],
 }

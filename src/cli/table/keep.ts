@@ -22,7 +22,7 @@ nothing has changed since the last one, nothing is written.`,
 export const CHECKPOINTS: Command = {
   name: 'checkpoints',
   group: 'Keep',
-  summary: 'list what was saved of a session’s work',
+  summary: 'list the checkpoints of a session',
   arguments: [sessionArgument('sessions')],
   options: [OPTIONS.lines, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
   examples: [
@@ -35,9 +35,9 @@ export const DIFF: Command = {
   name: 'diff',
   group: 'Keep',
   summary: 'show what a session has changed',
-  about: `From its first checkpoint to its newest, unless two others are named: by number, first,
-last, now, which saves the working tree before it is compared, or seven characters or
-more of a commit.`,
+  about: `Compares the first checkpoint with the newest unless you name two others: by number, by
+first, last or now (now saves the working tree before it compares), or by seven or more
+characters of a commit.`,
   arguments: [
     sessionArgument('sessions'),
     moment('FROM', 'the one to compare with; first unless given'),
@@ -54,17 +54,17 @@ more of a commit.`,
 export const RESTORE: Command = {
   name: 'restore',
   group: 'Keep',
-  summary: 'bring a checkpoint back: onto a new branch, into a new worktree, or here',
+  summary: 'restore a checkpoint: onto a new branch, into a new worktree, or here',
   about: `NAME@7 is checkpoint 7 of a session, NAME its newest, 7 alone one of this directory’s
 most recent session. NAME@first, NAME@last and NAME@1a2b3c4, seven characters or more of
 a commit that oneshot checkpoints shows, name one, too.
 
-Without --here your working tree stays as it is. With it, what is there is saved first,
-then files are written and removed until all is as it was then; ignored files, your
-index and your branch stay.
+Without --here your working tree stays as it is. With --here oneshot saves the present
+files first, then writes and removes files until they are as they were; ignored files,
+your index and your branch stay.
 
-What is kept in the repository can be had without its session, too: after a cleaning up,
-or with --from REMOTE in a fresh clone.`,
+The session itself may be gone: restore also works after oneshot clean, and with --from
+REMOTE in a fresh clone.`,
   arguments: [{ ...moment('CHECKPOINT', 'NAME@N, NAME@first, NAME@last, NAME@COMMIT, NAME or N'), isRequired: true }],
   options: [OPTIONS.branch, OPTIONS.worktree, OPTIONS.restoreHere, OPTIONS.from, OPTIONS.yes, OPTIONS.json],
   examples: [

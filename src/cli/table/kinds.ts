@@ -89,6 +89,12 @@ export const LINES: Kind<number | 'all'> = {
   read: text => (text === 'all' ? 'all' : /^\d{1,9}$/.test(text) ? Number(text) : undefined),
 }
 
+export const NATURAL: Kind<number> = {
+  placeholder: 'N',
+  allowed: 'a whole number from 0 on',
+  read: text => (/^\d{1,9}$/.test(text) ? Number(text) : undefined),
+}
+
 /** An amount of something that is counted by the thousand and by the million. */
 export const COUNT: Kind<number> = {
   placeholder: 'N',

@@ -7,14 +7,26 @@ export const LIST: Command = {
   aliases: ['ls', 'ps'],
   group: 'Look',
   summary: 'list all sessions, live ones first',
-  about: `Those who work for a loop stand below it while they live; with --all those who have
-ended as well. As JSON it is always every session.`,
+  about: `The sessions that a loop has started are listed below it while they live; with --all
+those that have ended, too. With --json every session is printed. Sessions that share
+a name are shown with their ids, which every command takes instead of a name.`,
   arguments: [],
-  options: [OPTIONS.all, OPTIONS.live, OPTIONS.here, OPTIONS.output, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
+  options: [
+    OPTIONS.all,
+    OPTIONS.live,
+    OPTIONS.here,
+    OPTIONS.state,
+    OPTIONS.watchList,
+    OPTIONS.output,
+    OPTIONS.noHeaders,
+    OPTIONS.noTrunc,
+    OPTIONS.json,
+  ],
   examples: [
     { argv: ['list'], says: 'all of them' },
     { argv: ['list', '--here', '--live'], says: 'what is at work in this directory' },
     { argv: ['list', '-q', '--live'], says: 'names only, for scripts' },
+    { argv: ['list', '--state', 'failed'], says: 'only those that failed' },
     { argv: ['list', '--json'], says: 'everything that is known, as an array' },
   ],
 }
@@ -24,8 +36,9 @@ export const STATUS: Command = {
   group: 'Look',
   summary: 'show how a session is doing, and why',
   arguments: [sessionArgument('sessions')],
-  options: [OPTIONS.exitStatus, OPTIONS.json],
+  options: [OPTIONS.field, OPTIONS.exitStatus, OPTIONS.json],
   examples: [
+    { argv: ['status', 'fix-auth', '--field', 'pid'], says: 'one value, for scripts' },
     { argv: ['status'], says: 'this directory’s most recent session' },
     { argv: ['status', 'fix-auth', '--json'], says: 'one object' },
   ],
@@ -34,9 +47,10 @@ export const STATUS: Command = {
 export const EVENTS: Command = {
   name: 'events',
   group: 'Look',
-  summary: 'tell a session’s whole story, in order, with the evidence',
-  about: `Each attempt, how it ended and why, what was waited for, what was read. With --follow
-as it happens, until the session has ended; with --json then one object a line.`,
+  summary: 'show everything that happened to a session, in order, with the evidence',
+  about: `Shows each attempt, how it ended and why, each wait and each message that was read. With
+--follow it shows events as they happen, until the session has ended; with --json as
+well, one object a line.`,
   arguments: [sessionArgument('sessions')],
   options: [OPTIONS.lines, OPTIONS.follow, OPTIONS.json],
   examples: [
@@ -48,9 +62,9 @@ as it happens, until the session has ended; with --json then one object a line.`
 export const MESSAGES: Command = {
   name: 'messages',
   group: 'Look',
-  summary: 'show what a session was given to read, and what of it was read',
-  about: `Accepted: it is on disk. Delivered: an attempt was started with it. Confirmed: it stands
-in the agent’s own record of the conversation. Number 1 is the prompt.`,
+  summary: 'show the messages of a session, and which of them the agent has read',
+  about: `Accepted: the message is on disk. Delivered: an attempt was started with it. Confirmed:
+it is in the agent’s own record of the conversation. Number 1 is the prompt.`,
   arguments: [sessionArgument('agents', 'else this directory’s latest that has an agent')],
   options: [OPTIONS.full, OPTIONS.noHeaders, OPTIONS.noTrunc, OPTIONS.json],
   examples: [
@@ -59,13 +73,14 @@ in the agent’s own record of the conversation. Number 1 is the prompt.`,
   ],
 }
 
-const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.since, OPTIONS.raw, OPTIONS.attempt] as const
+const LOG_OPTIONS = [OPTIONS.lines, OPTIONS.tail, OPTIONS.since, OPTIONS.raw, OPTIONS.attempt] as const
 
 export const LOG: Command = {
   name: 'log',
   aliases: ['logs'],
   group: 'Look',
   summary: 'show what a session wrote',
+  about: 'For a full-screen program such as an editor use oneshot attach: its log is hard to read.',
   arguments: [sessionArgument('sessions')],
   options: [...LOG_OPTIONS, OPTIONS.follow],
   examples: [
@@ -79,7 +94,7 @@ export const FOLLOW: Command = {
   name: 'follow',
   group: 'Look',
   summary: 'show what a session writes until it has ended',
-  about: 'The same as oneshot log --follow. Ctrl-C ends the looking, never the work.',
+  about: 'The same as oneshot log --follow. Ctrl-C ends this command, never the work.',
   arguments: [sessionArgument('live')],
   options: [...LOG_OPTIONS, OPTIONS.exitStatus],
   examples: [
@@ -91,12 +106,12 @@ export const FOLLOW: Command = {
 export const VERIFY: Command = {
   name: 'verify',
   group: 'Look',
-  summary: 'tell whether the work of a session is proven, by what can be seen of it',
-  about: `What git shows since it began (commits, files, what is not committed), how it ended, what
-it said, and whether the project passes its own check: npm test, pytest, cargo test, go
-test or make test, whichever it has. The check is named before it is run, in the
-session’s directory. Exits with 0 when the work is proven, with 1 when it is refuted,
-with 3 when it is neither.`,
+  summary: 'check whether the work of a session is proven',
+  about: `Looks at what git shows since the session began (commits, files, uncommitted changes), how
+the session ended, what it said, and whether the project passes its own check: npm test,
+pytest, cargo test, go test or make test. The command names the check before it runs it,
+in the session’s directory. Exits with 0 when the work is proven, with 1 when it is
+refuted, with 3 when it is neither.`,
   arguments: [sessionArgument('sessions')],
   options: [OPTIONS.checkLine, OPTIONS.noCheck, OPTIONS.checkLimit, OPTIONS.json],
   examples: [

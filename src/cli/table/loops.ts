@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import { text } from './kinds.ts'
 import { OPTIONS } from './options.ts'
 
-export const LOOP_ACTIONS = ['status', 'land'] as const
+export const LOOP_ACTIONS = ['status', 'land', 'retry'] as const
 
 /** Options that are about those who work. */
 const WORKERS = [
@@ -16,8 +16,10 @@ const WORKERS = [
   OPTIONS.silence,
   OPTIONS.limitWait,
   OPTIONS.memory,
+  OPTIONS.maxOutput,
   OPTIONS.checkpoints,
   OPTIONS.push,
+  OPTIONS.pushUntracked,
 ] as const
 
 /** Options that are about the loop as a whole. */
@@ -26,9 +28,12 @@ const WHOLE = [
   OPTIONS.verify,
   OPTIONS.noVerify,
   OPTIONS.checkLimit,
+  OPTIONS.protect,
+  OPTIONS.allow,
   OPTIONS.setup,
   OPTIONS.retries,
   OPTIONS.maxIterations,
+  OPTIONS.maxAdded,
   OPTIONS.parallel,
   OPTIONS.land,
   OPTIONS.name,
@@ -46,40 +51,51 @@ const WHOLE = [
 export const RALPH: Command = {
   name: 'ralph',
   group: 'Work',
-  summary: 'work a list of tasks off, each by a fresh agent, and believe only what can be seen',
+  summary: 'work through a list of tasks, each with a fresh agent, and check the results',
   about: `The list is a Markdown file with boxes (- [ ] …), a YAML file, or the project’s beads
-issues: the one that is named, else PRD, TASKS or TODO in this directory, else beads.
+issues (oneshot ralph beads): the one that you name, else PRD, TASKS or TODO here.
 
-Each iteration is a fresh agent with one task. It is done when git shows work and the
-check passes: the one given with --verify, else what the project is tested with, which
-is told at the start; --no-verify runs none. A box that was ticked without that is
-opened again. The same failure three times sets a task aside with its evidence, and the
-next one is begun.
+Each iteration gives one task to a fresh agent. The task is done when git shows work and
+the check passes: the one of --verify, else the project’s own tests, which are named at
+the start; --no-verify runs none. A box that was ticked without that is opened again.
+After the same failure three times the task is blocked, and the next one begins.
 
-One after the other they work right here. With --parallel several work at a time, each
-in a worktree of its own; what is proven is merged into a branch of the loop’s own, and
-your checkout is not touched before you say so: --land, or oneshot ralph land.
+Without --parallel the agents work here, one after the other. With --parallel several
+work at a time, each in its own worktree; finished tasks are merged into the loop’s own
+branch, and your checkout is not touched until --land or oneshot ralph land.
 
   oneshot ralph status [NAME]   the board: every task, its state, tries and evidence
-  oneshot ralph land [NAME]     bring what was merged into what you have checked out
+  oneshot ralph land [NAME]     merge the loop’s branch into your checkout
+  oneshot ralph retry N [NAME]  try a blocked task again; --fresh without its earlier work
 
-It is a session like any other: stop, resume, follow, wait and attach work. --max-time
-and the budgets are for the loop as a whole, with no limit unless given; turns and what
-is about an agent’s life are for each iteration, whose time is limited by the config
-key max-time (5h). What follows -- is handed to the agents.`,
+A loop is a session like any other: stop, resume, follow, wait and attach work. --max-time
+and the budgets hold for the whole loop and have no default; --max-turns, --silence,
+--memory and the like hold for each iteration, and so does the config key max-time (5h).
+Arguments after -- go to the agents.`,
   arguments: [
-    { kind: text('LIST', 'loop-words'), summary: 'a Markdown or YAML file with tasks; or: status, land' },
+    { kind: text('LIST', 'loop-words'), summary: 'a Markdown or YAML file with tasks; or: status, land, retry N' },
     { ...sessionArgument('loops', 'else this directory’s latest loop'), kind: text('NAME', 'loops') },
+    { kind: text('NAME', 'loops'), summary: 'the loop, after retry N' },
   ],
   rest: { placeholder: 'ARGV...', summary: 'the agent’s own arguments' },
-  options: [...WHOLE, OPTIONS.once, OPTIONS.task, ...WORKERS, OPTIONS.watch],
+  options: [
+    ...WHOLE,
+    OPTIONS.once,
+    OPTIONS.task,
+    ...WORKERS,
+    OPTIONS.watch,
+    OPTIONS.fresh,
+    OPTIONS.squash,
+    OPTIONS.dryRun,
+  ],
   examples: [
-    { argv: ['ralph'], says: 'work off the list that is found here' },
+    { argv: ['ralph'], says: 'use the list that is found here' },
     { argv: ['ralph', 'PRD.md', '--agent', 'codex', '--verify', 'npm test'], says: 'choose list, agent and check' },
     { argv: ['ralph', 'PRD.md', '--parallel', '4', '--setup', 'npm ci'], says: 'four at a time, in worktrees' },
     { argv: ['ralph', 'PRD.md', '--task', '3', '--once'], says: 'one iteration on one task' },
     { argv: ['ralph', 'status', '--watch'], says: 'the board, as it changes' },
-    { argv: ['ralph', 'land'], says: 'bring what was merged into your branch' },
+    { argv: ['ralph', 'retry', '3', '--fresh'], says: 'try a blocked task again, from the start' },
+    { argv: ['ralph', 'land'], says: 'merge the finished tasks into your branch' },
   ],
   excessHint: 'name one list: oneshot ralph PRD.md',
 }
@@ -87,20 +103,20 @@ key max-time (5h). What follows -- is handed to the agents.`,
 export const BUILD: Command = {
   name: 'build',
   group: 'Work',
-  summary: 'plan an idea into a list of tasks, and work it off',
-  about: `A first agent plans: it writes PRD.md with a box for each task. At a terminal the plan is
-shown before it is gone on with; --yes starts at once, --plan-only ends there. Then it is
-a loop like that of oneshot ralph, whose rules and options are these.
+  summary: 'plan an idea as a list of tasks, and work through it',
+  about: `A first agent plans: it writes PRD.md with a box for each task. At a terminal the command
+shows the plan and asks before it starts; --yes starts at once, --plan-only stops there.
+The rest is a loop with the rules and options of oneshot ralph.
 
-The directory may be empty or have a project in it; a git repository is made where there
-is none.`,
+The directory may be empty or hold a project. If it is no git repository, oneshot makes
+one.`,
   arguments: [{ kind: text('IDEA'), summary: 'what is to be built; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'the agent’s own arguments' },
   options: [OPTIONS.promptFile, OPTIONS.planOnly, OPTIONS.yes, ...WHOLE, ...WORKERS],
   examples: [
     { argv: ['build', 'a command line tool that renames photos by date'], says: 'plan, look, then build' },
     { argv: ['build', '--yes', '--prompt-file', 'idea.md'], says: 'without a question' },
-    { argv: ['build', '--plan-only', 'add a dark mode'], says: 'only the plan, to be worked off by ralph' },
+    { argv: ['build', '--plan-only', 'add a dark mode'], says: 'only the plan, for oneshot ralph later' },
   ],
   excessHint: 'quote the idea: oneshot build "a tool that …"',
 }

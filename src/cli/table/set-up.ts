@@ -3,22 +3,26 @@ import { choice, text } from './kinds.ts'
 import { OPTIONS } from './options.ts'
 
 const NOTIFY_ACTIONS = ['list', 'test'] as const
-const CONFIG_ACTIONS = ['list', 'get', 'path'] as const
+const CONFIG_ACTIONS = ['list', 'get', 'set', 'unset', 'edit', 'path'] as const
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
 export const CONFIG: Command = {
   name: 'config',
   group: 'Set-up',
-  summary: 'show the effective configuration and where it comes from',
-  about: 'See oneshot help config for the keys and the files.',
+  summary: 'show and change the configuration',
+  about: `Without an action it shows every key with its value and where that comes from. set and
+unset change your own file, edit opens it in $VISUAL or $EDITOR. See oneshot help config
+for the keys and the files.`,
   arguments: [
     { kind: choice('ACTION', CONFIG_ACTIONS), summary: `${CONFIG_ACTIONS.join(', ')}; list unless given` },
-    { kind: text('KEY', 'config-keys'), summary: 'the key to get' },
+    { kind: text('KEY', 'config-keys'), summary: 'the key to get, set or unset' },
+    { kind: text('VALUE'), summary: 'its new value' },
   ],
   options: [OPTIONS.json],
   examples: [
     { argv: ['config'], says: 'all keys with their origin' },
     { argv: ['config', 'get', 'agent'], says: 'one value' },
+    { argv: ['config', 'set', 'autonomy', 'edits'], says: 'in your own file' },
     { argv: ['config', 'path'], says: 'the files that are read' },
   ],
 }
@@ -26,18 +30,18 @@ export const CONFIG: Command = {
 export const NOTIFY: Command = {
   name: 'notify',
   group: 'Set-up',
-  summary: 'show and test the channels you are told by',
+  summary: 'show and test notifications',
   about: `Channels are tables in your own config file, such as [notify.phone]: desktop, bell, ntfy,
-telegram, slack, discord, webhook, email, openclaw, or any command. You are told when a
-session is done, failed, was given up or stopped by a limit, waits for you, rests for a
-limit, or restarts too often. test exits with 1 when a channel does not work.`,
+telegram, slack, discord, webhook, email, openclaw, or any command. oneshot sends a
+notification when a session is done, failed, gave up, was stopped by a limit, waits for
+you, rests for a limit, or restarts too often. test exits with 1 when a channel fails.`,
   arguments: [
     { kind: choice('ACTION', NOTIFY_ACTIONS), summary: `${NOTIFY_ACTIONS.join(', ')}; list unless given` },
     { kind: text('CHANNEL', 'channels'), summary: 'the channel to test; all of them unless given' },
   ],
   options: [OPTIONS.json],
   examples: [
-    { argv: ['notify'], says: 'the channels, what waits for them and what failed' },
+    { argv: ['notify'], says: 'the channels, what is pending and what failed' },
     { argv: ['notify', 'test', 'phone'], says: 'send a test to one of them' },
   ],
 }

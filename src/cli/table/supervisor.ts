@@ -8,20 +8,21 @@ export const DAEMON: Command = {
   name: 'daemon',
   group: 'Supervisor',
   summary: 'start, stop or inspect the supervisor',
-  about: `Commands start it when they need it. Stopping it stops no work: what runs goes on
-unsupervised until the next command starts the supervisor again.
+  about: `Commands start the supervisor when they need it. Stopping it stops no work: programs keep
+running unsupervised until the next command starts the supervisor again.
 
-With --no-resume it starts in safe mode: what is alive is supervised, and everything else
-is held until you resume it.
+With --no-resume it starts in safe mode: it supervises programs that are alive, and holds
+every other session until you resume it.
 
-Its log tells what it decided about each session, and why.`,
+Its log says what it decided about each session, and why.`,
   arguments: [{ kind: choice('ACTION', DAEMON_ACTIONS), summary: `${DAEMON_ACTIONS.join(', ')}; status unless given` }],
-  options: [OPTIONS.noResume, OPTIONS.lines, OPTIONS.json],
+  options: [OPTIONS.noResume, OPTIONS.lines, OPTIONS.followLog, OPTIONS.json],
   examples: [
     { argv: ['daemon', 'status', '--json'], says: 'its pid, epoch, version and start time' },
     { argv: ['daemon', 'start', '--no-resume'], says: 'look first, before anything goes on' },
     { argv: ['daemon', 'restart'], says: 'work is not touched' },
     { argv: ['daemon', 'log', '-n', '20'], says: 'what it noted last' },
+    { argv: ['daemon', 'log', '--follow', '--json'], says: 'all sessions, as it happens: one object a line' },
   ],
 }
 
@@ -30,17 +31,17 @@ export const BOOT_ACTIONS = ['install', 'remove', 'status'] as const
 export const BOOT: Command = {
   name: 'boot',
   group: 'Supervisor',
-  summary: 'have the supervisor started with the machine, so that work goes on after a reboot',
-  about: `A systemd user unit, a launchd agent or a line in your crontab starts the supervisor. Nothing is
-done for other users, and running work is not disturbed. With systemd you have to linger, which
-install switches on where you may: else your service manager starts only when you log in. launchd
-starts it when you log in.
+  summary: 'start the supervisor at boot, so that work continues after a reboot',
+  about: `install adds a systemd user unit, a launchd agent or a line in your crontab. It changes nothing
+for other users and does not disturb running work. With systemd your user needs lingering, which
+install switches on if it may: otherwise the unit starts only when you log in. launchd starts it
+when you log in.
 
-It is started even if \`oneshot daemon stop\` was called before the reboot: that is for as long as
-the machine runs. What shall not go on: \`oneshot stop\` it, install with --no-resume, or remove.
+The supervisor starts at boot even if you called \`oneshot daemon stop\` before. To keep a session
+from continuing after a reboot: \`oneshot stop\` it, or install with --no-resume.
 
-status exits with 3 when nothing is installed, and with 1 when what is installed would not work;
-to install again mends it, as after oneshot was moved or another Node was installed.`,
+status exits with 3 when nothing is installed, and with 1 when what is installed would not work,
+for example after oneshot was moved or another Node was installed: then install again.`,
   arguments: [{ kind: choice('ACTION', BOOT_ACTIONS), summary: `${BOOT_ACTIONS.join(', ')}; status unless given` }],
   options: [OPTIONS.with, OPTIONS.noResume, OPTIONS.dryRun, OPTIONS.json],
   examples: [
@@ -54,7 +55,7 @@ to install again mends it, as after oneshot was moved or another Node was instal
 export const DOCTOR: Command = {
   name: 'doctor',
   group: 'Supervisor',
-  summary: 'check that everything oneshot needs is in order',
+  summary: 'check this machine for everything that oneshot needs',
   about: 'Exits with 1 when a check fails. Nothing secret is printed.',
   arguments: [],
   options: [OPTIONS.fix, OPTIONS.json],
@@ -67,7 +68,7 @@ export const DOCTOR: Command = {
 export const UPDATE: Command = {
   name: 'update',
   group: 'Supervisor',
-  summary: 'install the newest version and hand the sessions over to it',
+  summary: 'install the newest version; running work is not touched',
   about: `A clone is fast-forwarded and rebuilt; an npm installation is updated by npm. Then the
 supervisor is restarted. Running work is not touched.`,
   arguments: [],

@@ -7,15 +7,15 @@ export const RUN: Command = {
   name: 'run',
   group: 'Work',
   summary: 'start work that outlives this terminal',
-  about: `With a prompt, an agent works on it, and what follows -- is handed to the agent
-unchanged. Without a prompt, what follows -- is the command to run.
+  about: `With a prompt, an agent works on it, and arguments after -- go to the agent unchanged.
+Without a prompt, -- is followed by the command to run.
 
 The agent is the one named by --agent, else by ONESHOT_AGENT or a config file,
 else the first one found on PATH. A prompt never passes through a shell.
 
 An agent works without asking: it may change any file and run any command. With
---autonomy edits it may change files, with --autonomy ask only look. Budgets and turns
-are counted over all attempts of the session.
+--autonomy edits it may change files, with --autonomy ask it may only look. Budgets and
+turns count over all attempts of the session.
 
 An agent that dies is restarted in its own conversation: at once, then after 2 s,
 doubling to 64 s; after ten restarts in ten minutes it gives up. One that shows no sign
@@ -23,14 +23,14 @@ of life (no output, no CPU in any of its processes, no open tool call) counts as
 command is started again only with --restart on-failure. The pauses are config keys
 (oneshot help config), and -c restart-window=1h sets one for this session.
 
-In a git repository the working tree is saved when it begins, after edits, every five
-minutes and when it ends, without touching your branch or index: oneshot checkpoints.
+In a git repository oneshot saves the working tree at the start, after edits, every five
+minutes and at the end, without touching your branch or index: see oneshot checkpoints.
 
-What --on-exit names is run whenever the session has ended, however it has. All about
-it is in its environment (ONESHOT_OUTCOME and others) and, as JSON, on its stdin.
+The command of --on-exit runs whenever the session has ended, whatever the outcome. Its
+environment (ONESHOT_OUTCOME and others) and, as JSON, its stdin describe the session.
 
-It returns at once. Piped, it prints only the session's name.`,
-  arguments: [{ kind: text('PROMPT'), summary: 'what the agent is to do; - reads it from stdin' }],
+run returns at once. Piped, it prints only the session's name.`,
+  arguments: [{ kind: text('PROMPT'), summary: 'the task for the agent; - reads it from stdin' }],
   rest: { placeholder: 'ARGV...', summary: 'a command, or after a prompt the agent’s own arguments' },
   options: [
     OPTIONS.agent,
@@ -49,8 +49,10 @@ It returns at once. Piped, it prints only the session's name.`,
     OPTIONS.silence,
     OPTIONS.limitWait,
     OPTIONS.memory,
+    OPTIONS.maxOutput,
     OPTIONS.checkpoints,
     OPTIONS.push,
+    OPTIONS.pushUntracked,
     OPTIONS.maxTurns,
     OPTIONS.budgetUsd,
     OPTIONS.budgetTokens,
@@ -77,7 +79,7 @@ It returns at once. Piped, it prints only the session's name.`,
       argv: ['run', '--restart', 'on-failure', '--max-restarts', '3', '--', './deploy.sh'],
       says: 'try a command again when it fails, three times at most',
     },
-    { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'hand arguments to the agent' },
+    { argv: ['run', 'tidy the docs', '--', '--add-dir', '../api'], says: 'pass arguments to the agent' },
     { argv: ['run', '--on-exit', 'make deploy', 'fix the build'], says: 'run something when it has ended' },
     { argv: ['run', '-'], shell: '< task.md', says: 'read the prompt from stdin' },
     { argv: ['run', '--agent', 'demo', 'show me'], says: 'try it without an account' },
@@ -89,9 +91,9 @@ export const ATTACH: Command = {
   name: 'attach',
   group: 'Work',
   summary: 'enter a session’s terminal',
-  about: `Leave it again with Ctrl-b d; the work goes on. It works inside another tmux, too:
-there the keys are Ctrl-b Ctrl-b d. A loop has a window for its own log and one for each
-who works for it: Ctrl-b n and p move among them, Ctrl-b w lists them.`,
+  about: `Leave with Ctrl-b d; the work continues. Inside another tmux the keys are Ctrl-b Ctrl-b d.
+A loop has one window for its own log and one for each of its agents: Ctrl-b n and p
+switch between them, Ctrl-b w lists them.`,
   arguments: [sessionArgument('live')],
   options: [OPTIONS.readOnly],
   examples: [
@@ -102,16 +104,43 @@ who works for it: Ctrl-b n and p move among them, Ctrl-b w lists them.`,
 
 export const STOP: Command = {
   name: 'stop',
+  aliases: ['kill'],
   group: 'Work',
-  summary: 'stop a session and everything it started',
-  about: `It is interrupted first, then terminated, then killed, with its whole process tree.
-What it wrote is kept: see oneshot log.`,
-  arguments: [sessionArgument('live')],
-  options: [OPTIONS.noWait, OPTIONS.timeout, OPTIONS.json],
+  summary: 'stop sessions and everything they started',
+  about: `A session is interrupted first, then terminated, then killed, with its whole process
+tree. --now kills it at once. Its output is kept: see oneshot log.`,
+  arguments: [{ ...sessionArgument('live'), isRepeated: true }],
+  options: [OPTIONS.now, OPTIONS.noWait, OPTIONS.timeout, OPTIONS.json],
   examples: [
-    { argv: ['stop', 'fix-auth'], says: 'stop it and wait until nothing of it is left' },
+    { argv: ['stop', 'fix-auth', 'docs'], says: 'stop two' },
+    { argv: ['stop', 'fix-auth'], says: 'stop it and wait until all its processes have ended' },
     { argv: ['stop', 'fix-auth', '--no-wait'], says: 'only ask for it' },
   ],
+}
+
+export const RESTART: Command = {
+  name: 'restart',
+  group: 'Work',
+  summary: 'end a session’s process and start it again',
+  about: `An agent continues in the same conversation; a command is run again. A session that has
+ended is resumed, if it can be.`,
+  arguments: [sessionArgument('live')],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['restart', 'fix-auth'], says: 'a fresh process, the same conversation' }],
+}
+
+export const RENAME: Command = {
+  name: 'rename',
+  group: 'Work',
+  summary: 'give a session another name',
+  about: `oneshot lists the session under the new name, and every command accepts it. The first
+name stays valid: checkpoints, the .agent folder and the tmux session keep it.`,
+  arguments: [
+    { ...sessionArgument('sessions'), isRequired: true, summary: 'name, task, id or a unique beginning' },
+    { kind: text('NEW'), summary: 'lower-case letters, digits and hyphens', isRequired: true },
+  ],
+  options: [OPTIONS.json],
+  examples: [{ argv: ['rename', 'demo-task', 'login'], says: 'then: oneshot status login' }],
 }
 
 export const KILLALL: Command = {
@@ -129,24 +158,25 @@ export const KILLALL: Command = {
 export const WAIT: Command = {
   name: 'wait',
   group: 'Work',
-  summary: 'wait until sessions have ended, and pass their outcome on',
+  summary: 'wait until sessions have ended, and exit with their outcome',
   about: `Exits with 0 when the work is done, otherwise with the program's exit code, 128 plus
 the signal's number, or 1. With several names the first that is not 0 counts.
-Ctrl-C ends the waiting, never the work.`,
+Ctrl-C ends this command, never the work.`,
   arguments: [{ ...sessionArgument('sessions'), isRepeated: true }],
   options: [OPTIONS.timeout, OPTIONS.json],
   examples: [
-    { argv: ['wait', 'fix-auth'], shell: '&& git push', says: 'go on only when it is done' },
+    { argv: ['wait', 'fix-auth'], shell: '&& git push', says: 'push only when it is done' },
     { argv: ['wait', 'fix-auth', 'docs', '--timeout', '2h'], says: 'wait for two, but not for ever' },
   ],
 }
 
 export const CLEAN: Command = {
   name: 'clean',
+  aliases: ['rm'],
   group: 'Work',
-  summary: 'remove ended sessions with all their files',
-  about: `Sessions that have not ended are never touched. What was saved of them stays in git
-unless --checkpoints is given.`,
+  summary: 'remove ended sessions and their logs',
+  about: `Your project files stay, and sessions that have not ended are not touched. Checkpoints
+stay in git unless you give --checkpoints.`,
   arguments: [
     { ...sessionArgument('ended'), isRepeated: true, summary: 'the sessions to remove; all ended ones unless given' },
   ],

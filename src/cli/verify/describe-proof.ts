@@ -22,7 +22,7 @@ export function describeProof(proof: ProofView, paint: Paint): string[] {
     ...fact('said', said !== null && !sentence.includes(said) && said !== reason ? firstLine(said) : null),
     ...failures.slice(-SHOWN).flatMap(line => fact('output', line)),
     ...fact('check', check && check.how),
-    ...fact('all it said', check && check.ok !== true ? check.log : null),
+    ...fact('all it said', check && check.ok !== true && check.log !== '' ? check.log : null),
     ...remarks.flatMap(remark => fact('note', remark)),
   ]
   return [

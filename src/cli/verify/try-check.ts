@@ -3,6 +3,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import type { Duration } from '../../lib/time.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
+import { changedCheckOf } from '../../views/changed-check.ts'
 import type { Trial } from '../../views/proof.ts'
 import { projectChecks } from '../../world/checks/checks.ts'
 import { sessionFolder } from '../../world/os/folders.ts'
@@ -13,6 +14,8 @@ import { OPTIONS } from '../table/options.ts'
 /** A test suite that takes longer is not run by the way. */
 const LIMIT: Duration = 15 * 60_000
 
+const AS_SAID = 'as you said'
+
 /** What is to be run to see whether the project is in order; or why nothing is. */
 export type Choice = { readonly line: string; readonly why: string } | 'none' | 'off'
 
@@ -22,7 +25,7 @@ export function chooseCheck(line: Line, cwd: string, env: NodeJS.ProcessEnv, ask
     if (given === undefined) return 'off'
     throw refusal('usage', '--check and --no-check exclude each other', 'give one of them')
   }
-  if (given !== undefined) return { line: given, why: 'as you said' }
+  if (given !== undefined) return { line: given, why: AS_SAID }
   return asked === null ? (projectChecks(env).detect(cwd) ?? 'none') : { line: asked, why: 'as it was started with' }
 }
 
@@ -34,6 +37,8 @@ export async function tryCheck(
   given: { limit: Duration | undefined; signal: AbortSignal },
 ): Promise<Trial> {
   if (typeof choice === 'string') return choice
+  const refused = choice.why === AS_SAID ? null : await changedCheckOf(home, session, choice.line)
+  if (refused !== null) return { ...choice, ok: null, how: `${refused}; --check LINE runs it`, tail: '', log: '' }
   if (!screen.isQuiet) screen.err.say(`checking: ${choice.line} (${choice.why})`)
   const log = path.join(sessionFolder(home, session.id).root, 'checks', `${Date.now()}.log`)
   const at = { cwd: session.cwd, env: defined(env), log, limit: given.limit ?? LIMIT }

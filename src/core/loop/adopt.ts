@@ -1,36 +1,73 @@
 import type { Instant } from '../../lib/time.ts'
-import { marked, newTask, withNotes } from './change.ts'
-import type { Item, ItemList } from './item.ts'
+import { newTask, withNotes } from './change.ts'
+import type { Item, ItemList, Mark } from './item.ts'
 import { isAtWork, type Loop, type LoopTask } from './loop.ts'
+import { few } from './losses.ts'
+import { renamedItems, withTaskKeys } from './renamed-items.ts'
 
 /** Takes over the list as it is while no agent is at work: what is ticked or unticked in it, a person wanted so. */
-export function adopt(loop: Loop, list: ItemList, at: Instant): Loop {
+export function adopt(loop: Loop, read: ItemList, at: Instant): Loop {
+  // While an agent is at work in the same files, nobody knows who has changed what: it is looked at when that is judged.
+  if (loop.marking === 'here' && loop.tasks.some(isAtWork)) return withNotes(loop, read.objections)
+  const list = withTaskKeys(read, loop)
   const known = new Map(loop.tasks.map(task => [task.item.key, task]))
   // What is still to be written there counts as written.
   const marks = new Map(loop.toMark.map(mark => [mark.key, mark.isDone]))
-  // While an agent is at work in the same files, nobody knows who has changed what: it is looked at when that is judged.
-  const isInDoubt = loop.marking === 'here' && loop.tasks.some(isAtWork)
-  let number = loop.tasks.reduce((most, task) => Math.max(most, task.number), 0)
-  const listed = list.items.map(read => {
-    const item = { ...read, isDone: marks.get(read.key) ?? read.isDone }
-    const task = found(known.get(item.key) ?? newTask(item, ++number), item)
-    if (isInDoubt) return task
+  const labels = new Labels(loop.tasks)
+  const renamed = renamedTasks(loop)
+  const listed = list.items.map(one => {
+    const item = { ...one, isDone: marks.get(one.key) ?? one.isDone }
+    const before = known.get(item.key)
+    const task = before === undefined ? newTask(...labels.next(item)) : found(before, item, renamed)
     return loop.marking === 'here' ? byHand(task, at) : ticked(task, at)
   })
   const keys = new Set(list.items.map(({ key }) => key))
   const gone = loop.tasks.filter(({ item }) => !keys.has(item.key))
-  const tasks = [...listed, ...(isInDoubt ? gone : gone.map(dropped))]
+  const tasks = [...listed, ...gone.map(dropped)]
   const lost = tasks.filter(
     ({ item, stand }) => stand.name === 'dropped' && known.get(item.key)?.stand.name !== 'dropped',
   )
-  const notes = lost.map(({ item }) => `task ${item.label} is no longer in the list: ${item.title}`)
+  const notes = lost.map(({ item }) => `task ${item.label} is no longer in the list: ${item.title.slice(0, TOLD)}`)
   return withNotes({ ...loop, tasks }, [...list.objections, ...notes])
 }
 
+/**
+ * Numbers for tasks. A task keeps the number that it had when it was first seen, so that a sentence about it stays true however the list is
+ * edited; a later one gets its place in the list if no other task has that number, else the next that is free.
+ */
+class Labels {
+  readonly #taken: Set<string>
+  #most: number
+  #number: number
+
+  constructor(tasks: readonly LoopTask[]) {
+    this.#taken = new Set(tasks.map(({ item }) => item.label))
+    this.#number = tasks.reduce((most, { number }) => Math.max(most, number), 0)
+    this.#most = tasks.reduce((most, { item }) => Math.max(most, Number(item.label) || 0), this.#number)
+  }
+
+  next(item: Item): [item: Item, number: number] {
+    const label = this.#taken.has(item.label) ? String(this.#most + 1) : item.label
+    this.#taken.add(label)
+    this.#most = Math.max(this.#most, Number(label) || 0)
+    return [{ ...item, label }, ++this.#number]
+  }
+}
+
 /** It is in the list, again where it was not. */
-function found(task: LoopTask, item: Item): LoopTask {
+function found(task: LoopTask, item: Item, renamed: ReadonlySet<string>): LoopTask {
   const stand = task.stand.name === 'dropped' ? ({ name: 'open' } as const) : task.stand
-  return { ...task, item, stand, isMissing: false }
+  return { ...task, item: updated(task.item, item, renamed), stand, isMissing: false }
+}
+
+/** What the list says now of a task. One that an agent has renamed stays what it was. */
+function updated(before: Item, now: Item, renamed: ReadonlySet<string>): Item {
+  const { key, label } = before
+  return renamed.has(key) ? { ...before, isDone: now.isDone, after: now.after } : { ...now, key, label }
+}
+
+function renamedTasks({ renamed = {} }: Loop): ReadonlySet<string> {
+  return new Set(Object.values(renamed))
 }
 
 function byHand(task: LoopTask, at: Instant): LoopTask {
@@ -50,44 +87,90 @@ function dropped(task: LoopTask): LoopTask {
   return task.stand.name === 'done' || task.isMissing || isAtWork(task) ? task : { ...task, stand: { name: 'dropped' } }
 }
 
+/** An agent that writes more boxes than this into a list writes no list: the others are not taken over before a person resumes the loop. */
+const MOST_ADDED = 100
+
 /**
  * Looks at the list as a worker has left it in the user's checkout. What it has ticked beside its own task proves nothing: that is
- * unticked, and looked at in its turn.
+ * unticked, and looked at in its turn. A task that it renamed stays what it was; what it added is marked as added by it.
  */
-export function review(loop: Loop, list: ItemList, worker: LoopTask): Loop {
-  let after = missed(addNew(loop, list), list, worker)
-  for (const item of list.items) {
-    const task = after.tasks.find(one => one.item.key === item.key)
-    if (task === undefined || item.key === worker.item.key || item.isDone === (task.stand.name === 'done')) continue
-    const reason = item.isDone
-      ? `ticked by the agent of task ${worker.item.label}, which proves nothing`
-      : 'it was done already'
-    after = marked(after, item.key, !item.isDone, reason)
-  }
-  return after
+export function review(loop: Loop, read: ItemList, worker: LoopTask): Loop {
+  const { list, loop: recognized } = withRenamed(loop, withTaskKeys(read, loop))
+  const after = missed(addNew(recognized, list, worker), list, worker)
+  const stands = new Map(after.tasks.map(({ item, stand }) => [item.key, stand.name]))
+  const wrong = list.items.filter(({ key, isDone }) => {
+    const stand = stands.get(key)
+    return stand !== undefined && key !== worker.item.key && isDone !== (stand === 'done')
+  })
+  const claimed = `ticked by ${agentOf(loop, worker)}, which proves nothing`
+  const marks = wrong.map(
+    ({ key, isDone }): Mark => ({ key, isDone: !isDone, reason: isDone ? claimed : 'it was done already' }),
+  )
+  const keys = new Set(marks.map(({ key }) => key))
+  return { ...after, toMark: [...after.toMark.filter(({ key }) => !keys.has(key)), ...marks] }
+}
+
+/** In one checkout one agent works at a time; a task tracker is shared by all that are at work. */
+function agentOf({ tasks }: Loop, worker: LoopTask): string {
+  const others = tasks.filter(task => task.stand.name === 'working' && task.item.key !== worker.item.key)
+  if (others.length === 0) return `the agent of task ${worker.item.label}`
+  return `an agent of task ${[worker, ...others].map(({ item }) => item.label).join(' or ')}`
+}
+
+function withRenamed(loop: Loop, list: ItemList): { loop: Loop; list: ItemList } {
+  const pairs = renamedItems(loop.tasks, list.items)
+  if (pairs.size === 0) return { loop, list }
+  const tasks = new Set([...pairs.values()].map(({ item }) => item.key))
+  const others = Object.entries(loop.renamed ?? {}).filter(([, task]) => !tasks.has(task))
+  const renamed = Object.fromEntries([...others, ...[...pairs].map(([key, { item }]) => [key, item.key] as const)])
+  const named = { ...loop, renamed }
+  return { loop: named, list: withTaskKeys(list, named) }
 }
 
 /** What a worker has taken out of the list is to be done all the same. */
 function missed(loop: Loop, { items }: ItemList, worker: LoopTask): Loop {
   const keys = new Set(items.map(({ key }) => key))
-  const isGone = ({ item, stand }: LoopTask): boolean =>
-    !keys.has(item.key) && item.key !== worker.item.key && !['done', 'dropped'].includes(stand.name)
+  const isGone = ({ item, stand, isMissing }: LoopTask): boolean =>
+    !isMissing && !keys.has(item.key) && item.key !== worker.item.key && !['done', 'dropped'].includes(stand.name)
   const gone = loop.tasks.filter(isGone)
-  const note = ({ item }: LoopTask): string =>
-    `the agent of task ${worker.item.label} has taken task ${item.label} out of the list`
-  const tasks = loop.tasks.map(task => (isGone(task) ? { ...task, isMissing: true } : task))
-  return gone.length === 0 ? loop : withNotes({ ...loop, tasks }, gone.map(note))
+  const tasks = loop.tasks.map(task => {
+    if (isGone(task)) return { ...task, isMissing: true }
+    return task.isMissing && keys.has(task.item.key) ? { ...task, isMissing: false } : task
+  })
+  if (gone.length === 0) return { ...loop, tasks }
+  const labels = gone.map(({ item }) => item.label)
+  const what = labels.length === 1 ? `task ${labels[0]}` : `tasks ${few(labels)}`
+  return withNotes({ ...loop, tasks }, [`${agentOf(loop, worker)} has taken ${what} out of the list`])
 }
 
-/** What a worker has added to the list is to be done as well. */
-function addNew(loop: Loop, list: ItemList): Loop {
-  const known = new Set(loop.tasks.map(({ item }) => item.key))
+/** What a worker has added to the list is told, and begun as far as that is allowed. */
+function addNew(loop: Loop, list: ItemList, worker: LoopTask): Loop {
+  const known = new Map(loop.tasks.map(task => [task.item.key, task]))
   const fresh = list.items.filter(({ key }) => !known.has(key))
-  const most = loop.tasks.reduce((highest, task) => Math.max(highest, task.number), 0)
-  const added = fresh.map((item, at) => newTask({ ...item, isDone: false }, most + 1 + at))
+  const labels = new Labels(loop.tasks)
+  const by = agentOf(loop, worker)
+  const added = fresh
+    .slice(0, MOST_ADDED)
+    .map((item): LoopTask => ({ ...newTask(...labels.next({ ...item, isDone: false })), addedBy: by }))
   const items = new Map(list.items.map(item => [item.key, item]))
-  const tasks = [...loop.tasks, ...added].map(task => ({ ...task, item: items.get(task.item.key) ?? task.item }))
+  const renamed = renamedTasks(loop)
+  const tasks = [...loop.tasks, ...added].map(task => {
+    const item = items.get(task.item.key)
+    return item === undefined ? task : { ...task, item: updated(task.item, item, renamed) }
+  })
   const order = new Map(list.items.map(({ key }, at) => [key, at]))
   const placeOf = ({ item }: LoopTask): number => order.get(item.key) ?? list.items.length
-  return { ...loop, tasks: tasks.toSorted((one, other) => placeOf(one) - placeOf(other)) }
+  const sorted = { ...loop, tasks: tasks.toSorted((one, other) => placeOf(one) - placeOf(other)) }
+  return added.length === 0 ? sorted : withNotes(sorted, [addedNote(added, fresh.length, by)])
+}
+
+/** Characters of a title in a sentence. */
+const TOLD = 200
+
+function addedNote(added: readonly LoopTask[], count: number, by: string): string {
+  const labels = few(added.map(({ item }) => item.label))
+  if (count === 1) return `${by} has added task ${labels} to the list: ${added[0]?.item.title.slice(0, TOLD)}`
+  const left = count - added.length
+  const rest = left === 0 ? '' : `; ${left} more that it added are left aside`
+  return `${by} has added ${added.length} tasks to the list: ${labels}${rest}`
 }

@@ -8,12 +8,17 @@ export interface Notes {
 
 const AT_END = /\((?:after|depends on)(?=[\s:#"“])\s*:?\s*((?:"[^"]*"|“[^”]*”|[^()"“])*)\)[\s.]*$/i
 
-export function notesOf(title: string, comments: readonly string[]): Notes {
-  const note = AT_END.exec(title)
+/** Characters of a note; nobody writes a longer one, and the expressions take the square of its length. */
+const LONGEST = 2_000
+
+export function notesOf(title: string, all: readonly string[]): Notes {
+  const comments = all.filter(({ length }) => length <= LONGEST)
+  const begin = Math.max(0, title.length - LONGEST)
+  const note = AT_END.exec(title.slice(begin))
   const names = comments.flatMap(comment => namesIn(/^(?:after|depends on)\s*:(.*)$/is.exec(comment)?.[1] ?? ''))
   const groups = comments.flatMap(comment => /^(?:parallel[ _])?group\s*:\s*(\d{1,9})$/i.exec(comment)?.[1] ?? [])
   return {
-    bare: note === null ? title : title.slice(0, note.index).trim() || title,
+    bare: note === null ? title : title.slice(0, begin + note.index).trim() || title,
     names: [...namesIn(note?.[1] ?? ''), ...names],
     group: groups[0] === undefined ? null : Number(groups[0]),
   }

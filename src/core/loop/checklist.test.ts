@@ -157,3 +157,18 @@ describe('marking', () => {
     expect(mark(lines('- [X] a', '- [ ] b'), true, 'a')).toBe(lines('- [X] a', '- [ ] b'))
   })
 })
+
+test.each([
+  ['groups', Array.from({ length: 4_000 }, (_, n) => `- [ ] t${n} <!-- group: ${n % 2} -->\n`).join('')],
+  ['numbers', `1. a\n${'   - [ ] x\n'.repeat(2_000)}2. b\n${'   - [ ] y\n'.repeat(2_000)}`],
+  ['a heading', `${'- [ ] t (after "H")\n'.repeat(2_000)}# H\n${'- [ ] y\n'.repeat(2_000)}`],
+])('tasks that would wait for millions of others by %s wait for a few of them, and the list says so', (_, text) => {
+  const { items, objections } = readChecklist(text)
+  expect(items.reduce((sum, { after }) => sum + after.length, 0)).toBeLessThan(1_100_000)
+  expect(items.filter(({ after }) => after.length > 0)).toHaveLength(2_000)
+  expect(objections).toEqual([expect.stringContaining('tasks wait for too many others')])
+})
+
+test('of many objections the first are told', () => {
+  expect(readChecklist(`- [ ] a\n${'- [ ]\n'.repeat(5_000)}`).objections).toHaveLength(21)
+})

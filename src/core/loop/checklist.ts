@@ -1,7 +1,7 @@
 import { notesOf, type Notes } from './checklist-notes.ts'
-import type { Item, ItemList, Mark } from './item.ts'
+import { firstObjections, type Item, type ItemList, type Mark } from './item.ts'
 import { keysOf } from './item-keys.ts'
-import { orderOf } from './order.ts'
+import { EdgeLimit, orderOf } from './order.ts'
 import { outline, type Outlined } from './outline.ts'
 
 /** The tasks of a Markdown text: each box that has no boxes below it. */
@@ -19,10 +19,8 @@ export function readChecklist(text: string): ItemList {
     isDone: node.box?.isTicked === true,
     after: (after[at] ?? []).map(other => keys[other] as string),
   }))
-  return {
-    items,
-    objections: [...empty.map(line => `line ${line} has a box without words: it is no task`), ...objections],
-  }
+  const boxless = empty.map(line => `line ${line} has a box without words: it is no task`)
+  return { items, objections: firstObjections([...boxless, ...objections]) }
 }
 
 /** The same text with boxes ticked and unticked. One that has boxes below it is ticked when all of these are. */
@@ -53,17 +51,20 @@ interface Leaf extends Notes {
 function checklist(text: string) {
   const nodes = outline(text)
   const boxes = nodes.filter(({ box, title }) => box !== null && title !== '')
-  const parents = new Set(boxes.flatMap(node => chainOf(node)))
-  const leaves = boxes.filter(node => !parents.has(node)).map(leafOf)
+  const parents = new Set<Outlined>()
+  for (const { parent } of boxes)
+    for (let node = parent; node !== null && !parents.has(node); node = node.parent) parents.add(node)
+  const notes = new Map(nodes.map(node => [node, notesOf(node.title, node.comments)]))
+  const leaves = boxes.filter(node => !parents.has(node)).map(node => leafOf(node, notes))
   const keys = keysOf(leaves.map(({ bare }) => [bare]))
   const empty = nodes.filter(({ box, title }) => box === null && /^\[[ xX]\]$/.test(title)).map(({ line }) => line)
   return { boxes, leaves, keys, empty }
 }
 
 /** What is said about a parent or a heading holds for all below; the nearest group counts. */
-function leafOf(node: Outlined): Leaf {
+function leafOf(node: Outlined, known: ReadonlyMap<Outlined, Notes>): Leaf {
   const chain = chainOf(node)
-  const notes = [...chain, node].map(({ title, comments }) => notesOf(title, comments))
+  const notes = [...chain, node].flatMap(one => known.get(one) ?? [])
   return {
     node,
     chain,
@@ -77,20 +78,21 @@ function leafOf(node: Outlined): Leaf {
 
 function chainOf({ parent }: Outlined): Outlined[] {
   const chain: Outlined[] = []
-  for (let node = parent; node !== null; node = node.parent) chain.unshift(node)
-  return chain
+  for (let node = parent; node !== null; node = node.parent) chain.push(node)
+  return chain.reverse()
 }
 
 /** In a list with numbers, all tasks of one item come after all of the one before it. */
 function followed(leaves: readonly Leaf[]): number[][] {
   const lists = new Map<number, { item: Outlined; now: number[]; before: number[] }>()
+  const limit = new EdgeLimit()
   return leaves.map(({ node, chain }, at) =>
     [...chain, node].flatMap(item => {
       if (item.numbered === null) return []
       const known = lists.get(item.numbered)
       if (known?.item === item) known.now.push(at)
       else lists.set(item.numbered, { item, now: [at], before: known?.now ?? [] })
-      return lists.get(item.numbered)?.before ?? []
+      return limit.take(lists.get(item.numbered)?.before ?? [])
     }),
   )
 }

@@ -1,5 +1,5 @@
-import { isReady, isSpent, wantedOf } from './choose.ts'
-import type { Ending, Loop, LoopTask } from './loop.ts'
+import { isAddedFull, isHeldBack, isReady, isSpent, MAX_ADDED, wantedOf } from './choose.ts'
+import { type Ending, type Loop, type LoopTask, type Proof, proofOf } from './loop.ts'
 
 /** Decides how a loop has ended in which nothing more can be done. */
 export function conclude(loop: Loop): Ending {
@@ -7,16 +7,29 @@ export function conclude(loop: Loop): Ending {
   const done = wanted.filter(({ stand }) => stand.name === 'done')
   const count = `${done.length} of ${wanted.length} ${wanted.length === 1 ? 'task' : 'tasks'} done`
   if (wanted.length === 0) return { kind: 'unfinished', reason: emptyReason(loop) }
-  if (done.length === wanted.length) return { kind: 'done', reason: `${count}${proofOf(loop)}` }
+  if (done.length === wanted.length) return { kind: 'done', reason: `${count}${proofText(loop, done)}` }
   if (isEnough(loop, wanted)) return { kind: 'done', reason: `${count}, one iteration as asked` }
-  const reasons = [loop.halt, spentReason(loop), blockedReason(wanted), waitingReason(loop, wanted)].filter(
-    reason => reason !== null,
-  )
+  const reasons = [
+    loop.halt,
+    spentReason(loop),
+    addedReason(loop, wanted),
+    blockedReason(wanted),
+    waitingReason(loop, wanted),
+  ].filter(reason => reason !== null)
   return { kind: 'unfinished', reason: [count, ...reasons].join('; ') }
 }
 
-function proofOf({ spec }: Loop): string {
-  return spec.check === null ? ', as git shows' : ' and proven'
+function proofText({ spec, firstCheck }: Loop, done: readonly LoopTask[]): string {
+  if (spec.check !== null && firstCheck?.ok === false) return ', but the check fails as it did before the first task'
+  const count = (proof: Proof | null): number => done.filter(task => proofOf(task) === proof).length
+  if (count('checked') === done.length) return ' and proven'
+  if (count('changed') === done.length) return ' (changed files; not tested)'
+  const parts = [
+    [count('checked'), 'proven'],
+    [count('changed'), 'only changed files'],
+    [count(null), 'ticked in the list'],
+  ] as const
+  return ` (${parts.flatMap(([many, what]) => (many === 0 ? [] : [`${many} ${what}`])).join('; ')})`
 }
 
 /** Whoever asked for a single iteration has got it, if it came to something. */
@@ -25,8 +38,17 @@ function isEnough(loop: Loop, wanted: readonly LoopTask[]): boolean {
   return loop.spec.maxIterations === 1 && isSpent(loop) && last?.stand.name === 'done'
 }
 
+/** Tasks that agents added are worked on up to a limit; the rest is a person's to decide. */
+function addedReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
+  const held = wanted.filter(task => task.stand.name === 'open' && isHeldBack(task))
+  if (held.length === 0 || !isAddedFull(loop)) return null
+  const most = loop.spec.maxAdded ?? MAX_ADDED
+  const what = held.length === 1 ? '1 task that an agent added is' : `${held.length} tasks that agents added are`
+  return `${what} not begun: only ${most} of these are without your word; take out of the list what you do not want, and resume the loop`
+}
+
 function waitingReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
-  const waiting = wanted.find(task => task.stand.name === 'open' && !isReady(loop, task))
+  const waiting = wanted.find(task => task.stand.name === 'open' && !isHeldBack(task) && !isReady(loop, task))
   if (waiting === undefined || wanted.some(({ stand }) => stand.name === 'blocked')) return null
   const { item } = waiting
   const before = loop.tasks.filter(({ item: other, stand }) => item.after.includes(other.key) && stand.name !== 'done')

@@ -2,8 +2,14 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { aLoopSpec } from '../../testkit/core/loops.ts'
 import { type Fate, live, LoopWorld, type Temper } from '../../testkit/core/loop-world.ts'
+import { newTask, newTry } from './change.ts'
+import { conclude } from './conclude.ts'
+import { decide } from './decide.ts'
+import { evidenceOf } from './evidence.ts'
 import type { Item } from './item.ts'
-import type { Loop } from './loop.ts'
+import { fewerTests, onCheckTried, withCheck } from './first-check.ts'
+import { createLoop, type Loop, proofOf } from './loop.ts'
+import type { Checked } from './signals.ts'
 import type { LoopSpec } from './spec.ts'
 
 const SPEC = aLoopSpec({ stagger: 2_000 })
@@ -37,6 +43,26 @@ describe('a task', () => {
     const { loop, world } = play({}, [])
     expect(loop.stage).toMatchObject({ name: 'ended', ending: { kind: 'done', reason: '1 of 1 task done and proven' } })
     expect([...world.ticked]).toEqual(['k1'])
+  })
+
+  test.each([null, 2])('that no check has tested is not called proven (parallel: %s)', parallel => {
+    const { loop } = play({ check: null, parallel }, [], 2)
+    expect(loop.tasks.map(proofOf)).toEqual(['changed', 'changed'])
+    expect(loop.stage).toMatchObject({ ending: { reason: '2 of 2 tasks done (changed files; not tested)' } })
+    const proven = play({ parallel }, []).loop
+    expect(proven.tasks.map(proofOf)).toEqual(['checked'])
+  })
+
+  test('that somebody ticked in the list is not called proven, nor is one that was not tested', () => {
+    const { loop } = play({}, [], 3)
+    const stands = [{ proof: 'checked' }, { proof: 'changed' }, {}] as const
+    const tasks = loop.tasks.map((task, n) => ({
+      ...task,
+      stand: { name: 'done', at: 0, how: '', ...stands[n] } as const,
+    }))
+    expect(conclude({ ...loop, tasks }).reason).toBe(
+      '3 of 3 tasks done (1 proven; 1 only changed files; 1 ticked in the list)',
+    )
   })
 
   test('that is ticked without work is unticked, tried again with the reason, and set aside in the end', () => {
@@ -77,6 +103,38 @@ describe('a task', () => {
     )
     expect(stands(loop)).toEqual(['done', 'blocked'])
     expect([...world.ticked]).toEqual(['k1'])
+  })
+})
+
+describe('finished work that is undone', () => {
+  test('is to be done again, and the one who undid it has done nothing', () => {
+    const { loop, world } = play({}, ['good', 'wrecker', 'good', 'good'], 2)
+    expect(stands(loop)).toEqual(['done', 'done'])
+    expect(loop.tasks.map(({ tries }) => tries.map(({ flaw }) => flaw?.kind))).toEqual([
+      ['lost', undefined],
+      ['lost', undefined],
+    ])
+    expect(loop.notes).toEqual(['task 1 was opened again: k1 is gone; `git restore` brings it back'])
+    expect([...world.ticked].toSorted()).toEqual(['k1', 'k2'])
+  })
+
+  test('by the check itself is noticed before the loop ends', () => {
+    const { loop, world } = play({}, ['wiped', 'good'])
+    expect(stands(loop)).toEqual(['done'])
+    expect(loop.tasks[0]?.tries).toHaveLength(2)
+    expect(world.workOn('here').has('k1')).toBe(true)
+  })
+
+  test('again and again by two tasks is left to a person', () => {
+    const { loop, world } = play(
+      {},
+      Array.from({ length: 40 }, () => 'undoer' as const),
+      2,
+    )
+    expect(stands(loop)).toContain('blocked')
+    const blocked = loop.tasks.find(({ stand }) => stand.name === 'blocked')
+    expect(blocked?.stand).toMatchObject({ flaw: { reason: expect.stringContaining('(undone 3 times)') } })
+    for (const { item, stand } of loop.tasks) expect(world.ticked.has(item.key)).toBe(stand.name === 'done')
   })
 })
 
@@ -151,7 +209,18 @@ describe('a loop', () => {
   })
 })
 
-const TEMPERS: readonly Temper[] = ['good', 'idle', 'liar', 'breaker', 'quitter', 'greedy', 'limited']
+const TEMPERS: readonly Temper[] = [
+  'good',
+  'idle',
+  'liar',
+  'breaker',
+  'quitter',
+  'greedy',
+  'limited',
+  'wrecker',
+  'undoer',
+  'wiped',
+]
 const FATES: readonly Fate[] = ['heard', 'heard', 'heard', 'unheard', 'undone']
 
 test('however agents behave and whenever its program dies, a loop ends with the truth', () => {
@@ -189,7 +258,7 @@ test('however agents behave and whenever its program dies, a loop ends with the 
           if (stand.name === 'done') expect(isShown, `${item.key} is done`).toBe(true)
           if (stand.name === 'blocked') expect(stand.flaw.reason).not.toBe('')
           expect(world.ticked.has(item.key), `the box of ${item.key}`).toBe(stand.name === 'done')
-          expect(tries.length).toBeLessThanOrEqual((2 * SPEC.retries + 3) * (resumes + 1))
+          expect(tries.length).toBeLessThanOrEqual((2 * SPEC.retries + 6) * (resumes + 1))
         }
         expect(new Set(world.merged).size).toBe(world.merged.length)
         expect(world.lost).toEqual([])
@@ -198,3 +267,41 @@ test('however agents behave and whenever its program dies, a loop ends with the 
     { numRuns: 300 },
   )
 }, 120_000)
+
+test('a check that runs fewer tests than before the first task is named in the evidence, once', () => {
+  const checked = (tail: string): Checked => ({ ok: true, how: 'exit code 0', tail })
+  const loop = { ...createLoop(SPEC, 0), stage: { name: 'working' } } as const
+  const first = onCheckTried(loop, { type: 'check.tried', at: 0, check: checked('12 passed in 1s'), trouble: null })
+  expect(fewerTests(first, checked('14 passed in 1s'))).toEqual([])
+  expect(fewerTests(first, checked('3 passed in 1s'))).toEqual(['only 3 of 12 tests still run'])
+  expect(fewerTests(withCheck(first, checked('3 passed in 1s')), checked('3 passed in 1s'))).toEqual([])
+  expect(fewerTests(withCheck(first, checked('14 passed in 1s')), checked('12 passed in 1s'))).toEqual([])
+})
+
+test('a weaker check is not forgotten because its agent failed in another way as well', () => {
+  const item = { ...items(1)[0], isDone: false } as Item
+  const working = { ...createLoop({ ...SPEC, retries: 1 }, 0), stage: { name: 'working' } as const }
+  const flaw = { kind: 'failed', reason: 'exit code 1', detail: '' } as const
+  const since = { head: null, tree: 't' }
+  const task = {
+    ...newTask(item, 1),
+    place: { cwd: '/', branch: null, since },
+    tries: [newTry(1, 'task', 0)],
+    stand: { name: 'judging', role: 'task', said: '', flaw } as const,
+  }
+  const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [])
+  const seen = {
+    task: 'k1',
+    iteration: 1,
+    evidence,
+    check: null,
+    list: null,
+    unresolved: ['a.txt'],
+    underWay: 'a merge',
+  }
+  const weakened = { refused: ['check.sh: was changed'], allowed: [] }
+  const loop = { ...working, tasks: [task], iterations: 1 }
+  const judged = decide(loop, { type: 'task.judged', at: 1, ...seen, weakened })
+  expect(judged.tasks[0]?.stand).toMatchObject({ name: 'blocked', flaw: { kind: 'weakened' } })
+  expect(judged.halt).toContain('task 1 left a weaker check behind')
+})

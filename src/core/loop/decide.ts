@@ -3,8 +3,10 @@ import { adopt } from './adopt.ts'
 import { newTry, withNotes, withTask } from './change.ts'
 import { choose } from './choose.ts'
 import { conclude } from './conclude.ts'
+import { onCheckTried } from './first-check.ts'
 import { onJudged } from './judging.ts'
 import type { Ending, Loop, LoopTask } from './loop.ts'
+import { onRegained, reopen, spanOf } from './losses.ts'
 import { onClashed, onCleared, onMerged } from './merging.ts'
 import { onPlanSeen, onUnplanned } from './planning.ts'
 import type { LoopSignal, LoopSignalOf, LoopSignalType } from './signals.ts'
@@ -28,6 +30,9 @@ const ANSWERS: Answers = {
   'task.merged': onMerged,
   'task.clashed': onClashed,
   'task.cleared': onCleared,
+  'loop.audited': onAudited,
+  'task.regained': onRegained,
+  'check.tried': onCheckTried,
   'plan.seen': onPlanSeen,
   'list.marked': onMarked,
   'loop.landed': (loop, { at }) => end({ ...loop, landedAt: at }, at, conclude(loop)),
@@ -53,11 +58,22 @@ const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set([
 
 /** A list may have been changed by hand while nobody was there. An ended loop is only brought up to date. */
 function begin(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
-  const { branch, tip, marking, notes } = ground
+  const { branch, tip, marking, notes, losses } = ground
   const only = loop.only ?? list.items.find(({ label }) => label === loop.spec.only)?.key ?? null
-  const known = { ...loop, branch, tip: loop.tip ?? tip, marking, only }
-  const adopted = withNotes(adopt(known, list, at), notes)
+  const { yours = ground.yours } = loop
+  const { home = loop.home } = ground
+  const seen = { ...(yours !== undefined && { yours }), ...(home !== undefined && { home }) }
+  const known = { ...loop, branch, tip: loop.tip ?? tip, marking, only, ...seen }
+  const adopted = reopen(withNotes(adopt(known, list, at), notes), losses, { at, by: null })
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
+}
+
+/** Work that was lost is to be done again; else nothing is left to do. */
+function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited'>): Loop {
+  const { audit: _, ...rest } = loop
+  const isLost = losses.some(({ task }) => task !== null)
+  const seen: Loop = isLost ? rest : { ...rest, audit: 'done' }
+  return withNotes(reopen(seen, losses, { at, by: null }), notes)
 }
 
 /** What could not be written is told, and not tried for ever. */
@@ -73,14 +89,21 @@ function advance(loop: Loop, at: Instant): Loop {
   const choice = choose(wide, at)
   if (choice.kind === 'begin') return advance(start(wide, choice.task, at), at)
   if (choice.kind === 'wait') return wide
+  if (isAuditDue(wide)) return wide.audit === 'wanted' ? wide : { ...wide, audit: 'wanted' }
   const ending = conclude(wide)
   const isToLand = ending.kind === 'done' && wide.spec.land && wide.branch !== null
   return isToLand ? { ...wide, stage: { name: 'landing' } } : end(wide, at, ending)
 }
 
+/** In worktrees nothing is merged that takes finished work away. */
+function isAuditDue(loop: Loop): boolean {
+  return loop.branch === null && loop.audit !== 'done' && loop.tasks.some(task => spanOf(task) !== null)
+}
+
 function start(loop: Loop, { item }: LoopTask, at: Instant): Loop {
+  const { audit: _, ...known } = loop
   const iteration = loop.iterations + 1
-  const begun = withTask(loop, item.key, task => ({
+  const begun = withTask(known, item.key, task => ({
     ...task,
     stand: { name: 'opening', role: 'task' },
     place: isGoneOnWith(loop, task) ? task.place : null,
@@ -91,7 +114,8 @@ function start(loop: Loop, { item }: LoopTask, at: Instant): Loop {
 
 /** In the user's checkout what was changed since a task was begun is its own only while nothing else was worked on in between. */
 function isGoneOnWith(loop: Loop, { tries }: LoopTask): boolean {
-  return loop.branch !== null || tries.at(-1)?.iteration === loop.iterations
+  const last = tries.at(-1)
+  return loop.branch !== null || last?.iteration === loop.iterations || last?.flaw?.kind === 'weakened'
 }
 
 function end(loop: Loop, at: Instant, ending: Ending): Loop {
@@ -100,13 +124,14 @@ function end(loop: Loop, at: Instant, ending: Ending): Loop {
 
 /** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
 function resume(loop: Loop, { at, wokenAt }: LoopSignalOf<'user.resume'>): Loop {
+  const { audit: _, ...known } = loop
   const woken = {
-    ...loop,
+    ...known,
     wokenAt,
     halt: null,
     lastStartAt: null,
     widthSince: at,
-    tasks: loop.tasks.map(task => forgiven(task, loop)),
+    tasks: loop.tasks.map(task => forgiven(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop)),
   }
   if (loop.stage.name !== 'ended') return woken
   const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'
@@ -118,6 +143,14 @@ function forgiven(task: LoopTask, { branch }: Loop): LoopTask {
   if (task.stand.name !== 'blocked') return task
   const role = task.resolution === null ? 'task' : 'resolve'
   const isClash = task.stand.flaw.kind === 'clash'
-  const stand = isClash ? ({ name: 'merging', role } as const) : ({ name: 'open' } as const)
-  return { ...task, stand, pardoned: task.tries.length, place: branch === null ? null : task.place }
+  // Else the weaker check would be the one that it is measured by from now on.
+  const isWeakened = task.stand.flaw.kind === 'weakened'
+  const stand = isClash ? ({ name: 'merging', role, isByHand: true } as const) : ({ name: 'open' } as const)
+  return {
+    ...task,
+    stand,
+    pardoned: task.tries.length,
+    reopened: 0,
+    place: branch === null && !isWeakened ? null : task.place,
+  }
 }

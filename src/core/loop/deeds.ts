@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/time.ts'
-import { choose } from './choose.ts'
+import { choose, isAnyToBegin } from './choose.ts'
 import { hasWork } from './evidence.ts'
+import { isCheckDue } from './first-check.ts'
 import type { Mark } from './item.ts'
 import type { Loop, LoopTask, Role } from './loop.ts'
 import { widensAt } from './width.ts'
@@ -14,9 +15,12 @@ export type Deed = { readonly key: string } /** Looks at the list, the repositor
   | { readonly type: 'judge'; readonly task: LoopTask; readonly role: Role; readonly iteration: number }
   | { readonly type: 'merge'; readonly task: LoopTask; readonly role: Role }
   | { readonly type: 'clear'; readonly task: LoopTask }
+  | { readonly type: 'first-check' }
   | { readonly type: 'see-plan' }
   | { readonly type: 'mark'; readonly marks: readonly Mark[] }
   | { readonly type: 'land' }
+  /** Looks whether finished work is still there. */
+  | { readonly type: 'audit' }
 )
 
 /** All that follows from how a loop stands. */
@@ -27,7 +31,18 @@ export function deedsOf(loop: Loop): Deed[] {
   const afterwards = [...markDeeds(loop), ...loop.tasks.flatMap(clearDeeds)]
   if (name === 'ended') return [...afterwards, ...loop.tasks.flatMap(vainDeeds)]
   if (name === 'landing') return [...afterwards, { key: 'land', type: 'land' }]
-  return [...afterwards, ...loop.tasks.flatMap(taskDeeds), ...mergeDeeds(loop)]
+  const audit: Deed[] = loop.audit === 'wanted' ? [{ key: `audit ${loop.iterations}`, type: 'audit' }] : []
+  const check: Deed[] = isCheckDue(loop) && isAnyToBegin(loop) ? [{ key: 'first-check', type: 'first-check' }] : []
+  return [...afterwards, ...check, ...loop.tasks.flatMap(taskDeeds), ...mergeDeeds(loop), ...audit]
+}
+
+/**
+ * The deeds to begin beside those under way. A merge that was called off, because another one comes first, may still move the branch of
+ * the loop: the next one begins when it has ended.
+ */
+export function toBegin(deeds: readonly Deed[], underWay: ReadonlySet<string>): Deed[] {
+  const isMerging = [...underWay].some(key => key.startsWith('merge '))
+  return deeds.filter(({ key, type }) => !underWay.has(key) && !(type === 'merge' && isMerging))
 }
 
 function planDeed(loop: Loop): Deed {

@@ -6,11 +6,32 @@ export interface Snapshot {
   readonly head: string | null
   /** Everything that lay there, untracked files included, as a tree object. */
   readonly tree: string
+  /** Bytes that git had written down by then of how HEAD moved. Absent: all of it came later. */
+  readonly reflog?: number
+}
+
+/** One path in two trees: what each of them has there, as `MODE HASH`; null for nothing. */
+export interface FileChange {
+  /** From the top of the working tree, as git keeps it: each byte is one character. */
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** A file that is different from before. */
+export interface ChangedFile extends FileChange {
+  /** For people: as seen from where the work happens. */
+  readonly name: string
+  readonly added: number
+  readonly removed: number
+  readonly isCommitted: boolean
+  /** Whoever worked there has changed it; else it came from elsewhere. */
+  readonly isOwn: boolean
 }
 
 /** What git shows of a piece of work. */
 export interface Evidence {
-  /** New commits, newest first, a dozen at most. */
+  /** New commits of whoever worked there, newest first, a dozen at most. */
   readonly commits: readonly { readonly id: string; readonly subject: string }[]
   /** How many there are in all. */
   readonly commitCount: number
@@ -21,6 +42,39 @@ export interface Evidence {
   readonly uncommitted: number
   /** Where it stands now. */
   readonly now: Snapshot
+  /** Commits that others made or that came from elsewhere meanwhile. Absent: none. */
+  readonly foreign?: number
+}
+
+/** The same with each file, for those who look closer. */
+export interface Sighting extends Evidence {
+  readonly changed: readonly ChangedFile[]
+  /** What git was left in the middle of; null for nothing. */
+  readonly underWay: string | null
+  /** Files that git knows to be in conflict, and files with marks of one that were not there before. */
+  readonly conflicts: readonly string[]
+}
+
+const A_DOZEN = 12
+
+/** Evidence of these files and no others. */
+export function evidenceOf(
+  known: Pick<Evidence, 'commits' | 'commitCount' | 'now' | 'foreign'>,
+  changed: readonly ChangedFile[],
+): Evidence {
+  return {
+    commits: known.commits.slice(0, A_DOZEN),
+    commitCount: known.commitCount,
+    change: {
+      files: changed.length,
+      added: changed.reduce((all, { added }) => all + added, 0),
+      removed: changed.reduce((all, { removed }) => all + removed, 0),
+    },
+    files: changed.slice(0, A_DOZEN).map(({ name }) => name),
+    uncommitted: changed.filter(({ isCommitted }) => !isCommitted).length,
+    now: known.now,
+    ...(known.foreign !== undefined && { foreign: known.foreign }),
+  }
 }
 
 /** A commit that changes nothing is no work. */

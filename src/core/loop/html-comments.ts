@@ -20,36 +20,93 @@ export interface Spot {
 
 /**
  * Takes comments off a line. One that begins a line may reach as far as it likes; one among words ends with its paragraph, and
- * before the next box. What is never closed is no comment: it would hide all that follows.
+ * before the next box. What is never closed is no comment: it would hide all that follows. Each character of the line is looked
+ * at a few times at most, whatever it is made of: a list may come from a stranger.
  */
 export function unveil(lines: readonly string[], { index, from, openTo }: Spot): Unveiled {
-  let text = lines[index] as string
+  const text = lines[index] as string
   const comments: string[] = []
-  for (let at = beginIn(text, from); at >= 0; at = beginIn(text, at + 1)) {
-    const isFirst = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*$/.test(text.slice(from, at))
+  const parts: string[] = []
+  let shown = 0
+  const hide = (at: number, to: number): void => {
+    parts.push(text.slice(shown, at), ' '.repeat(to - at))
+    shown = to
+  }
+  const result = (endsIn: number | null): Unveiled => ({ text: parts.join('') + text.slice(shown), comments, endsIn })
+  // Only the first one can stand at the beginning: behind it there are words, or nothing.
+  let isFirst = true
+  for (const spot = new Begins(text, from); ; isFirst = false) {
+    const at = spot.next()
+    if (at < 0) return result(null)
+    isFirst &&= /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*$/.test(text.slice(from, at))
     const end = text.indexOf('-->', at + 4)
-    if (end >= 0) {
-      comments.push(text.slice(at + 4, end).trim())
-      text = blanked(text, at, isFirst ? text.length : end + 3)
-      continue
+    if (end < 0) {
+      const endsIn = (isFirst ? closedIn(lines, index, openTo) : null) ?? nearIn(lines, index)
+      if (endsIn === null) return result(null) // The others in this line end nowhere either.
+      hide(at, text.length)
+      return result(endsIn)
     }
-    const endsIn = isFirst ? closedIn(lines, index, openTo) : nearIn(lines, index)
-    if (endsIn !== null) return { text: blanked(text, at, text.length), comments, endsIn }
+    comments.push(text.slice(at + 4, end).trim())
+    hide(at, isFirst ? text.length : end + 3)
+    if (isFirst) return result(null)
+    spot.skip(end + 3)
   }
-  return { text, comments, endsIn: null }
 }
 
-/** Where a comment begins that stands in no code; -1 when none does. */
-function beginIn(text: string, from: number): number {
-  if (!text.includes('<!--', from)) return -1
-  for (const found of text.slice(from).matchAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|<!--/g)) {
-    if (found[0] === '<!--') return from + found.index
+/** Finds where comments begin, one after the other, but not in code. */
+class Begins {
+  readonly #text: string
+  /** Where runs of backticks begin, by their length. */
+  readonly #runs: Map<number, number[]>
+  #at: number
+
+  constructor(text: string, from: number) {
+    this.#text = text
+    this.#at = from
+    this.#runs = text.includes('<!--', from) ? runsIn(text) : new Map()
   }
-  return -1
+
+  skip(to: number): void {
+    this.#at = to
+  }
+
+  /** -1 when there is none any more. */
+  next(): number {
+    for (;;) {
+      const found = this.#text.indexOf('<!--', this.#at)
+      if (found < 0) return -1
+      const tick = this.#text.indexOf('`', this.#at)
+      if (tick < 0 || tick > found) {
+        this.#at = found + 1
+        return found
+      }
+      const length = runAt(this.#text, tick)
+      this.#at = this.#endOfCode(tick, length) ?? tick + length
+    }
+  }
+
+  /** Code ends with as many backticks as it began with. */
+  #endOfCode(tick: number, length: number): number | null {
+    const runs = this.#runs.get(length) ?? []
+    while (runs[0] !== undefined && runs[0] <= tick) runs.shift()
+    return runs[0] === undefined ? null : runs[0] + length
+  }
 }
 
-function blanked(text: string, from: number, to: number): string {
-  return text.slice(0, from) + ' '.repeat(to - from) + text.slice(to)
+function runsIn(text: string): Map<number, number[]> {
+  const runs = new Map<number, number[]>()
+  for (const { 0: run, index } of text.matchAll(/`+/g)) {
+    const known = runs.get(run.length)
+    if (known === undefined) runs.set(run.length, [index])
+    else known.push(index)
+  }
+  return runs
+}
+
+function runAt(text: string, at: number): number {
+  let end = at
+  while (text[end] === '`') end++
+  return end - at
 }
 
 function closedIn(lines: readonly string[], index: number, before: number): number | null {

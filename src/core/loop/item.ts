@@ -28,3 +28,11 @@ export interface ItemList {
   readonly items: readonly Item[]
   readonly objections: readonly string[]
 }
+
+/** Objections that are told; nobody reads more. */
+const MOST_OBJECTIONS = 20
+
+export function firstObjections(all: readonly string[]): readonly string[] {
+  if (all.length <= MOST_OBJECTIONS) return all
+  return [...all.slice(0, MOST_OBJECTIONS), `and ${all.length - MOST_OBJECTIONS} more of the kind`]
+}

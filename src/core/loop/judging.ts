@@ -1,6 +1,11 @@
 import { review } from './adopt.ts'
-import { marked, taskOf, withTask, withTry } from './change.ts'
-import type { Loop, LoopTask, Stand } from './loop.ts'
+import { marked, taskOf, withNotes, withTask, withTry } from './change.ts'
+import { hasWork } from './evidence.ts'
+import { fewerTests, isExcused, withCheck } from './first-check.ts'
+import type { ItemList } from './item.ts'
+import type { Flaw, Loop, LoopTask, Stand } from './loop.ts'
+import { reopen } from './losses.ts'
+import { withTaskKeys } from './renamed-items.ts'
 import type { LoopSignalOf } from './signals.ts'
 import { failed, isCurrent } from './tending.ts'
 import { judge, type Verdict } from './verdict.ts'
@@ -11,44 +16,113 @@ export function onJudged(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop 
   const { task: key, iteration, evidence, list } = signal
   const task = taskOf(loop, key)
   if (!isCurrent(task, iteration) || task.stand.name !== 'judging') return loop
-  const verdict = verdictOn(task.stand, signal, loop.branch === null)
-  const reviewed = loop.marking === 'here' && list.items.length > 0 ? review(loop, list, task) : loop
-  const seen = withTask(reviewed, key, one => ({ ...one, evidence }))
-  return settle(seen, task, { verdict, role: task.stand.role, signal })
+  const listed = withNotes(loop, signal.listNote ? [signal.listNote] : [])
+  const reviewed = loop.marking === 'here' && list !== null ? review(listed, list, task) : listed
+  const isTicked = isTickedIn(reviewed, list, key)
+  const verdict = verdictOn(task.stand, signal, { loop, isTicked })
+  const isHere = loop.branch === null
+  // In worktrees nothing but files of the user's can be lost yet.
+  const losses = signal.losses?.filter(loss => isHere || loss.task === null)
+  const whole = reopen(reviewed, losses, { at: signal.at, by: task })
+  const thinned = (signal.thinned ?? []).map(what => `since the agent of task ${task.item.label} worked, ${what}`)
+  const told = withNotes(withCheck(whole, signal.check), [
+    ...(signal.strayed ? [signal.strayed] : []),
+    ...thinned,
+    ...(signal.notes ?? []),
+  ])
+  const seen = withTask(told, key, one => ({ ...one, evidence }))
+  return settle(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked })
 }
 
-function verdictOn(stand: Judging, signal: LoopSignalOf<'task.judged'>, isHere: boolean): Verdict {
-  const { evidence, check, list, task: key, unresolved } = signal
-  const isTicked = list.items.some(item => item.key === key && item.isDone)
+/** Also under the title that the agent gave it. */
+function isTickedIn(loop: Loop, list: ItemList | null, task: string): boolean {
+  return list !== null && withTaskKeys(list, loop).items.some(({ key, isDone }) => key === task && isDone)
+}
+
+function verdictOn(
+  stand: Judging,
+  signal: LoopSignalOf<'task.judged'>,
+  { loop, isTicked }: { loop: Loop; isTicked: boolean },
+): Verdict {
+  const isHere = loop.branch === null
+  const { evidence, check, unresolved } = signal
+  const weaker = weakenedBy(signal)
+  // In the user's checkout it would be the check of all tasks that follow, whatever else was wrong.
+  if (isHere && weaker !== null) return { kind: 'flawed', flaw: weaker }
   if (unresolved.length > 0) {
     const reason = `conflicts are left in ${unresolved.join(', ')}`
-    return { kind: 'flawed', flaw: { kind: 'clash', reason, detail: stand.said } }
+    const kind = stand.role === 'resolve' ? 'clash' : 'unfinished'
+    return { kind: 'flawed', flaw: { kind, reason, detail: stand.said } }
   }
+  const flaw = leftBehind(signal, isHere) ?? weaker
+  if (stand.flaw === null && flaw !== null) return { kind: 'flawed', flaw }
   // On a branch of our own all of it is committed before it is merged.
   const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
-  return judge({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked })
+  const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
+  const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*$/, ''))
+  const remarks = [...fewerTests(loop, check), ...allowed, ...thinned]
+  const isOff = isExcused(loop, check)
+  return judge({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked, remarks, isExcused: isOff })
 }
+
+/** What must not be left behind, whatever else was done. In a worktree of its own nothing is lost yet, and it is not merged. */
+function leftBehind(signal: LoopSignalOf<'task.judged'>, isHere: boolean): Flaw | null {
+  const { underWay, evidence, losses = [], strayed } = signal
+  if (underWay) {
+    const reason = `${underWay} is unfinished: it must be finished and committed, or taken back`
+    return { kind: 'unfinished', reason, detail: '' }
+  }
+  if (strayed && !hasWork(evidence)) return { kind: 'failed', reason: strayed, detail: '' }
+  const undone = losses.filter(({ task }) => task !== null)
+  if (undone.length === 0 || (isHere && hasWork(evidence))) return null
+  const told = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
+  return { kind: 'lost', reason: `the agent took finished work away: ${told.join('; ')}`, detail: '' }
+}
+
+/** Work that can be proven only by a weaker check is not proven. */
+function weakenedBy({ weakened }: LoopSignalOf<'task.judged'>): Flaw | null {
+  if (weakened === undefined || weakened.refused.length === 0) return null
+  const told = weakened.refused.slice(0, MOST_TOLD)
+  const more = weakened.refused.length > MOST_TOLD ? [`${weakened.refused.length - MOST_TOLD} more`] : []
+  const reason = `the check is weaker than before, and was not run: ${[...told, ...more].join('; ')}`
+  return {
+    kind: 'weakened',
+    reason,
+    detail: 'Put that back as it was. Add tests, change code, and leave the check alone.',
+  }
+}
+
+const MOST_TOLD = 4
 
 /** Proven by itself, it is done, or merged first. What cannot be brought together is a person's. */
 function settle(
   loop: Loop,
   { item }: LoopTask,
-  { verdict, role, signal }: { verdict: Verdict; role: Judging['role']; signal: LoopSignalOf<'task.judged'> },
+  { verdict, role, at, isTicked }: { verdict: Verdict; role: Judging['role']; at: number; isTicked: boolean },
 ): Loop {
-  const { at, list } = signal
-  const isTicked = list.items.some(({ key, isDone }) => key === item.key && isDone)
+  const isHere = loop.branch === null
   if (verdict.kind === 'done') {
-    const isHere = loop.branch === null
-    const stand: Stand = isHere ? { name: 'done', at, how: verdict.how } : { name: 'merging', role }
-    const judged = withTask(loop, item.key, one => ({ ...withTry(one, { verdict: verdict.how }), stand }))
+    const { how, proof } = verdict
+    const stand: Stand = isHere ? { name: 'done', at, how, proof } : { name: 'merging', role }
+    const judged = withTask(loop, item.key, one => ({ ...withTry(one, { verdict: how, proof }), stand }))
     // Also where it is ticked: that it was to be unticked before may still be on its way.
-    return isHere ? marked(judged, item.key, true, verdict.how) : judged
+    return isHere ? marked(judged, item.key, true, how) : judged
   }
   const { flaw } = verdict
   const undone = isTicked && loop.marking === 'here' ? marked(loop, item.key, false, flaw.reason) : loop
   if (role !== 'resolve')
-    return withTask(undone, item.key, one => failed(one, flaw, { at, retries: loop.spec.retries }))
+    return halted(
+      withTask(undone, item.key, one => failed(one, flaw, { at, retries: loop.spec.retries })),
+      item,
+    )
   return withTask(undone, item.key, one => kept(one, flaw.reason, flaw.detail, at))
+}
+
+/** In the user's checkout the weaker check would be the one of all that follow. */
+function halted(loop: Loop, { key, label }: LoopTask['item']): Loop {
+  const stand = taskOf(loop, key)?.stand
+  if (loop.branch !== null || stand?.name !== 'blocked' || stand.flaw.kind !== 'weakened') return loop
+  return { ...loop, halt: `task ${label} left a weaker check behind; put it back with git, or start with --allow PATH` }
 }
 
 /** For a person to bring together: both branches stay as they are. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../../lib/time.ts'
 import type { Spending } from '../spending.ts'
-import type { Evidence, Snapshot } from './evidence.ts'
+import type { Evidence, FileChange, Snapshot } from './evidence.ts'
 import type { Item, Mark } from './item.ts'
 import type { LoopSpec } from './spec.ts'
 
@@ -10,10 +10,16 @@ export type FlawKind =
   | 'idle'
   /** The check fails. */
   | 'broken'
+  /** Tests no longer run, or the check itself was changed. */
+  | 'weakened'
   /** The agent says that it failed, or died too often, or was over its limits. */
   | 'failed'
   /** It does not go together with what others did. */
   | 'clash'
+  /** A merge is unfinished, or marks of a conflict are left in files. */
+  | 'unfinished'
+  /** Its work is not there any more; or it took away the work of others. */
+  | 'lost'
 
 export interface Flaw {
   readonly kind: FlawKind
@@ -22,6 +28,9 @@ export interface Flaw {
   /** What the check or the agent said. */
   readonly detail: string
 }
+
+/** Why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
+export type Proof = 'checked' | 'changed'
 
 /** One iteration: a fresh agent that worked on a task. */
 export interface Try {
@@ -35,6 +44,8 @@ export interface Try {
   readonly flaw: Flaw | null
   /** In a few words, once it is judged. */
   readonly verdict: string | null
+  /** Absent until it is judged to be good. */
+  readonly proof?: Proof
 }
 
 /** `task` works on it, `resolve` brings it together with what others did meanwhile, `plan` makes the list. */
@@ -56,8 +67,14 @@ export type Stand =
   | { readonly name: 'working'; readonly role: Role; readonly rest: string | null }
   | { readonly name: 'judging'; readonly role: Role; readonly said: string; readonly flaw: Flaw | null }
   /** It is proven by itself, and waits for its turn to be merged. */
-  | { readonly name: 'merging'; readonly role: Role }
-  | { readonly name: 'done'; readonly at: Instant; readonly how: string }
+  | {
+      readonly name: 'merging'
+      readonly role: Role
+      /** A person may have brought it together since it was judged: what lies there now is merged, and checked. */
+      readonly isByHand?: true
+    }
+  /** Without a proof: somebody ticked it in the list. */
+  | { readonly name: 'done'; readonly at: Instant; readonly how: string; readonly proof?: Proof }
   | { readonly name: 'blocked'; readonly at: Instant; readonly flaw: Flaw }
   /** It is no longer in the list. */
   | { readonly name: 'dropped' }
@@ -83,6 +100,26 @@ export interface LoopTask {
   readonly isMissing: boolean
   /** Its worktree is removed, or was found to be needed still. */
   readonly isCleared: boolean
+  /** Who added it to the list while the loop ran, such as `the agent of task 2`. Absent: it was there, or a person added it. */
+  readonly addedBy?: string
+  /** It was added by an agent, and a person has resumed the loop since. */
+  readonly isAccepted?: true
+  /** How often it was opened again because its work was lost. Absent: never. */
+  readonly reopened?: number
+  /** What was still there of its work when it was last opened again. */
+  readonly kept?: readonly FileChange[]
+  /** The commit of what was judged, once it was to be merged and could not be. */
+  readonly sealed?: string
+  /** How it was done before it was last opened again. */
+  readonly undone?: Undone
+}
+
+/** A finished task whose work was lost. */
+export interface Undone {
+  readonly stand: Extract<Stand, { name: 'done' }>
+  readonly place: Place | null
+  readonly resolution: Place | null
+  readonly evidence: Evidence
 }
 
 export type Stage =
@@ -124,12 +161,22 @@ export interface Loop {
   readonly halt: string | null
   /** It was merged into what the user had checked out. */
   readonly landedAt: Instant | null
+  /** How the check ended before the first task, and how many tests passed; `ok` once it has passed. Absent: it was not run. */
+  readonly firstCheck?: { readonly ok: boolean; readonly how: string; readonly tests?: number }
   /** The task that alone is wanted, by its key once it was found. */
   readonly only: string | null
   /** When its session was last woken by a person, as far as is known here. */
   readonly wokenAt: Instant
   /** What is wrong beside the tasks, one sentence each. */
   readonly notes: readonly string[]
+  /** Keys of items in the list that agents have renamed, and the keys of the tasks that they are. Absent: none. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /** Whether finished work is still there is looked at once more before the end: that is wanted, or was done. */
+  readonly audit?: 'wanted' | 'done'
+  /** From the last commit to all that lay in the user's checkout when the loop began: what was not committed. */
+  readonly yours?: { readonly since: Snapshot; readonly now: Snapshot }
+  /** The branch that was checked out when the loop began; absent where there was none, and where work happens in worktrees. */
+  readonly home?: string
   readonly createdAt: Instant
 }
 
@@ -141,6 +188,12 @@ export function isAtWork({ stand }: LoopTask): boolean {
 /** Nothing more will happen to it by itself. */
 export function isSettled({ stand }: LoopTask): boolean {
   return ['done', 'blocked', 'dropped'].includes(stand.name)
+}
+
+/** How well the work on a task is proven so far; null where nothing proves it. */
+export function proofOf({ stand, tries }: LoopTask): Proof | null {
+  if (stand.name === 'done') return stand.proof ?? null
+  return stand.name === 'merging' ? (tries.findLast(({ proof }) => proof !== undefined)?.proof ?? null) : null
 }
 
 export function createLoop(spec: LoopSpec, at: Instant, wokenAt: Instant = at): Loop {

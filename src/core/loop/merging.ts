@@ -1,15 +1,16 @@
 import { marked, newTry, taskOf, withNotes, withTask } from './change.ts'
-import type { Loop, LoopTask } from './loop.ts'
+import { type Loop, type LoopTask, proofOf } from './loop.ts'
 import type { LoopSignalOf } from './signals.ts'
 
 export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSignalOf<'task.merged'>): Loop {
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'merging') return loop
   const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
+  const proof = proofOf(task)
   const done = withTask({ ...loop, tip, landedAt: null }, key, one => ({
     ...one,
     clash: [],
-    stand: { name: 'done', at, how },
+    stand: { name: 'done', at, how, ...(proof !== null && { proof }) },
   }))
   return isTicked ? done : marked(done, key, true, how)
 }
@@ -18,7 +19,8 @@ export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSigna
  * An agent is given both sides, once, and again where others were merged meanwhile. Whatever comes of it is proven like everything
  * else.
  */
-export function onClashed(loop: Loop, { at, task: key, files, reason, detail }: LoopSignalOf<'task.clashed'>): Loop {
+export function onClashed(loop: Loop, { at, task: key, files, ...news }: LoopSignalOf<'task.clashed'>): Loop {
+  const { reason, detail, commit } = news
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'merging') return loop
   if (task.stand.role === 'resolve' && !isOvertaken(task, loop)) {
@@ -34,6 +36,7 @@ export function onClashed(loop: Loop, { at, task: key, files, reason, detail }: 
   const resolving = withTask(loop, key, one => ({
     ...one,
     clash: files,
+    ...(task.stand.name === 'merging' && task.stand.role === 'task' && { sealed: commit }),
     stand: { name: 'opening', role: 'resolve' },
     tries: [
       ...one.tries.map((last, n) => (n === one.tries.length - 1 ? { ...last, flaw } : last)),

@@ -20,21 +20,43 @@ export interface Order {
   readonly objections: readonly string[]
 }
 
+/** In all of a list. Nobody means more; a stranger's list of a few thousand lines could ask for a hundred times as many. */
+const MOST_EDGES = 1_000_000
+
+/** Limits how many items all items of a list wait for together. Beyond that each waits for the last of its own only. */
+export class EdgeLimit {
+  #left = MOST_EDGES
+  isExceeded = false
+
+  take(places: readonly number[]): readonly number[] {
+    if (places.length <= this.#left) {
+      this.#left -= places.length
+      return places
+    }
+    this.isExceeded = true
+    return places.slice(-1)
+  }
+}
+
 /** Which item waits for which. What cannot be followed is objected to, and else left aside. */
 export function orderOf(items: readonly Placed[]): Order {
   const find = finder(items)
+  const lowerThan = lowerGroups(items)
+  const limit = new EdgeLimit()
   const objections: string[] = []
   const named = items.map((item, at) =>
     item.names.flatMap(name => {
-      const found = find(name).filter(other => other !== at)
+      const found = limit.take(find(name)).filter(other => other !== at)
       if (found.length === 0) objections.push(`${nameOf(items, at)} is to wait for ${why(find(name), name)}`)
       return found
     }),
   )
   const after = items.map(({ follows, group }, at) => {
-    const lower = group === null ? [] : placesOf(items, other => other.group !== null && other.group < group)
-    return [...new Set([...follows, ...lower, ...(named[at] ?? [])])].filter(other => other !== at)
+    const lower = group === null ? [] : limit.take(lowerThan(group))
+    return [...new Set([...limit.take(follows), ...lower, ...(named[at] ?? [])])].filter(other => other !== at)
   })
+  if (limit.isExceeded)
+    objections.push('tasks wait for too many others: some of them wait only for the last of those that they name')
   const kept = withoutCycles(after, (from, to) =>
     objections.push(
       `${nameOf(items, from)} and ${nameOf(items, to)} wait for each other: the first does not wait for the second`,
@@ -72,8 +94,23 @@ function indexed(items: readonly Placed[], namesOf: (item: Placed) => readonly s
   return index
 }
 
-function placesOf(items: readonly Placed[], isMeant: (item: Placed) => boolean): number[] {
-  return [...items.entries()].filter(([, item]) => isMeant(item)).map(([at]) => at)
+/** The places of all items in lower groups, made once for each group. */
+function lowerGroups(items: readonly Placed[]): (group: number) => readonly number[] {
+  const grouped = [...items.entries()].flatMap(([at, { group }]) => (group === null ? [] : [{ at, group }]))
+  const sorted = grouped.toSorted((one, other) => one.group - other.group)
+  const counts = new Map<number, number>()
+  for (const [count, { group }] of sorted.entries()) if (!counts.has(group)) counts.set(group, count)
+  const made = new Map<number, readonly number[]>()
+  let size = 0
+  return group => {
+    const count = counts.get(group) ?? 0
+    size += made.has(group) ? 0 : count
+    // Too many for each to have a list of its own: the group right below waits for those below it.
+    const from = size > MOST_EDGES ? (counts.get(sorted[count - 1]?.group ?? 0) ?? 0) : 0
+    const lower = made.get(group) ?? sorted.slice(from, count).map(({ at }) => at)
+    made.set(group, lower)
+    return lower
+  }
 }
 
 function nameOf(items: readonly Placed[], at: number): string {

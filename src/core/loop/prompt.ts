@@ -90,7 +90,7 @@ function rules({ spec, branch }: Loop, role: Role): string[] {
     ...(spec.check === null
       ? []
       : [
-          `\`${spec.check.line}\` must pass at the end: it will be run, and nothing counts while it fails. Never weaken a test to get there.`,
+          `\`${spec.check.line}\` must pass at the end: it will be run, and nothing counts while it fails. Do not remove, skip or rename tests, and do not change what this check runs or its settings: then the work does not count.`,
         ]),
     `Save your work: commit after each step that works, with a message that says what it does${branch === null ? ', on the branch that is checked out' : '; stay on this branch and in this folder'}.`,
     `${boxes}: that is done for you once the work was seen.`,

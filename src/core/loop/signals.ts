@@ -1,9 +1,11 @@
 import type { Instant } from '../../lib/time.ts'
 import type { Spending } from '../spending.ts'
 import type { TroubleKind } from '../failure.ts'
+import type { Weakenings } from '../guard/weakening.ts'
 import type { Evidence } from './evidence.ts'
 import type { ItemList, Mark } from './item.ts'
 import type { Loop, Place } from './loop.ts'
+import type { Loss } from './losses.ts'
 
 /** What became of a check. */
 export interface Checked {
@@ -30,6 +32,10 @@ export interface Ground {
   readonly marking: Loop['marking']
   /** What the user should know, one sentence each. */
   readonly notes: readonly string[]
+  /** Finished work that is not there any more. */
+  readonly losses?: readonly Loss[]
+  readonly yours?: Loop['yours']
+  readonly home?: string
 }
 
 /** What a loop is told. `task` is a key, or null for planning; `iteration` tells a late one from the one that is meant. */
@@ -41,7 +47,16 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
   /** A person asks to go on after it had ended. */
   | { readonly type: 'user.resume'; readonly wokenAt: Instant }
   | { readonly type: 'clock.due' }
-  | { readonly type: 'place.ready'; readonly task: string; readonly place: Place; readonly clash: readonly string[] }
+  | {
+      readonly type: 'place.ready'
+      readonly task: string
+      readonly place: Place
+      readonly clash: readonly string[]
+      /** What was lost since the iteration before. */
+      readonly losses?: readonly Loss[]
+      /** What had to be made anew, one sentence each. */
+      readonly notes?: readonly string[]
+    }
   | { readonly type: 'deed.failed'; readonly task: string | null; readonly iteration: number; readonly reason: string }
   | {
       readonly type: 'worker.begun'
@@ -64,20 +79,42 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       readonly evidence: Evidence
       /** Null where nothing was run. */
       readonly check: Checked | null
-      /** The list as the worker has left it. */
-      readonly list: ItemList
+      /** The list as the worker has left it; null where it was not read, or could not be. */
+      readonly list: ItemList | null
+      /** What happened to the list as a whole, as a sentence. */
+      readonly listNote?: string | null
       /** Files with a conflict that nobody has resolved. */
       readonly unresolved: readonly string[]
+      /** What makes the proof of its work weaker. */
+      readonly weakened?: Weakenings
+      /** What git was left in the middle of. */
+      readonly underWay?: string | null
+      /** What the agent did outside its place, as a sentence. */
+      readonly strayed?: string | null
+      /** Files of finished tasks that have lost most of their lines, one sentence each. */
+      readonly thinned?: readonly string[]
+      /** What else was seen meanwhile, one sentence each. */
+      readonly notes?: readonly string[]
+      /** What this iteration took away of finished work. */
+      readonly losses?: readonly Loss[]
     }
   | { readonly type: 'task.merged'; readonly task: string; readonly tip: string; readonly isTicked: boolean }
   | {
       readonly type: 'task.clashed'
       readonly task: string
+      /** What was to be merged. */
+      readonly commit: string
       readonly files: readonly string[]
       readonly reason: string
       readonly detail: string
     }
   | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
+  /** Whether finished work is still there was looked at before the end. */
+  | { readonly type: 'loop.audited'; readonly losses: readonly Loss[]; readonly notes: readonly string[] }
+  /** The work of a task that was opened again is there, before an agent was started for it. */
+  | { readonly type: 'task.regained'; readonly task: string }
+  /** The check was run before the first task. Null: there was nothing to run. */
+  | { readonly type: 'check.tried'; readonly check: Checked | null; readonly trouble: string | null }
   | { readonly type: 'plan.seen'; readonly list: ItemList; readonly ground: Ground }
   | { readonly type: 'list.marked'; readonly marks: readonly Mark[]; readonly trouble: string | null }
   | { readonly type: 'loop.landed'; readonly commit: string }

@@ -13,6 +13,8 @@ export interface LoopSpec {
   readonly checkLimit: Duration
   /** Without a check: look again each time, because the project may have got tests meanwhile. */
   readonly seek?: true
+  /** Patterns of paths, from where the loop was asked for: nobody may change the first, and the second may be weakened. */
+  readonly guard?: { readonly protect: readonly string[]; readonly allow: readonly string[] }
   /** A line for a shell that makes a fresh worktree ready to work in. */
   readonly setup: string | null
   /** How many tasks are worked on at a time, each in a worktree of its own; null: one after the other, right here. */
@@ -21,6 +23,8 @@ export interface LoopSpec {
   readonly stagger: Duration
   /** Iterations in all; null for no limit. */
   readonly maxIterations: number | null
+  /** So many tasks that agents add to the list are begun before a person resumes the loop. Absent: the usual. */
+  readonly maxAdded?: number
   /** The same failure this often in a row blocks a task. */
   readonly retries: number
   /** Only the task with this label. */
@@ -48,7 +52,10 @@ export interface Worker {
     readonly restart?: Partial<RestartPolicy>
     readonly patience?: Partial<Patience>
     readonly memory?: number
+    /** Null for no limit. */
+    readonly maxOutput?: number | null
     readonly saving?: Partial<Saving>
     readonly alertAfter?: number
+    readonly beads?: boolean
   }
 }

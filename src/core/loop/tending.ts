@@ -2,6 +2,7 @@ import type { Instant } from '../../lib/time.ts'
 import { taskOf, withLast, withNotes, withTask, withTry } from './change.ts'
 import { isHopeless } from './failing.ts'
 import type { Flaw, Loop, LoopTask } from './loop.ts'
+import { reopen } from './losses.ts'
 import type { LoopSignalOf } from './signals.ts'
 import { narrowed } from './width.ts'
 import { judgeWorkerEnd } from './worker-end.ts'
@@ -11,12 +12,13 @@ export function isCurrent(task: LoopTask | undefined, iteration: number): task i
   return task?.tries.at(-1)?.iteration === iteration
 }
 
-export function onPlace(loop: Loop, { task: key, place, clash }: LoopSignalOf<'place.ready'>): Loop {
+export function onPlace(loop: Loop, { at, task: key, place, clash, ...news }: LoopSignalOf<'place.ready'>): Loop {
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'opening') return loop
   const { role } = task.stand
   const where = role === 'resolve' ? { resolution: place, clash } : { place, isCleared: place.branch === null }
-  return withTask(loop, key, one => ({ ...one, ...where, stand: { name: 'working', role, rest: null } }))
+  const ready = withTask(loop, key, one => ({ ...one, ...where, stand: { name: 'working', role, rest: null } }))
+  return withNotes(reopen(ready, news.losses, { at, by: null }), news.notes ?? [])
 }
 
 export function onBegun(loop: Loop, { task: key, iteration, session }: LoopSignalOf<'worker.begun'>): Loop {

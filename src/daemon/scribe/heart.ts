@@ -6,11 +6,11 @@ import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { heartbeatLine, lastBeatIn } from '../../views/pages/heartbeat.ts'
 import { type Pulse, pulseOf } from '../../views/pulse.ts'
+import { replaceIn } from '../../world/os/files.ts'
 import { attemptFolder } from '../../world/os/folders.ts'
 import type { Home } from '../../world/os/home.ts'
 import { readShim } from '../../world/os/spool.ts'
-import { replaceIn } from '../../world/project/agent-folder.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
+import type { Folder } from '../../world/os/open-folder.ts'
 import { appendTo, readIn } from '../../world/project/own-file.ts'
 
 export const BEAT_EVERY: Duration = 30_000

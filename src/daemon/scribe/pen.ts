@@ -6,8 +6,8 @@ import { Mask } from '../../lib/mask/mask.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { Pulse } from '../../views/pulse.ts'
 import { sessionFolder } from '../../world/os/folders.ts'
-import { reopenSessionFolder } from '../../world/project/agent-folder.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
+import { removeDrafts, reopenSessionFolder } from '../../world/project/agent-folder.ts'
+import type { Folder } from '../../world/os/open-folder.ts'
 import { Heart } from './heart.ts'
 import { type Note, readNote, saveNote } from './note.ts'
 import { Story } from './story.ts'
@@ -73,6 +73,7 @@ export class Pen {
     try {
       const isMadeAnew = this.#phase !== undefined && !isFile(folder.at('HEARTBEAT'))
       if (isMadeAnew) this.#beginAnew()
+      if (this.#phase === undefined) removeDrafts(folder)
       this.#writeIn(folder, session)
       if (isBeatDue || session.phase.name !== this.#phase) this.#beatAnyhow(folder, session)
       return { isWritten: true, isMadeAnew }

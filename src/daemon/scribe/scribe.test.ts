@@ -203,7 +203,7 @@ test('what is removed from a project comes back, and what is switched off never 
   fs.rmSync(at(), { recursive: true })
   running({ ...session, attempt: 2 })
   await says('attempt: 2', 'STATUS.md')
-  await until('all of it is back', () => fs.readdirSync(at('mute-task')).length === 7)
+  await until('all of it is back', () => fs.readdirSync(at('mute-task')).length === 8)
   expect(fs.existsSync(at('mute-secret'))).toBe(false)
 })
 
@@ -238,16 +238,14 @@ test('whoever leaves writes down what is new, and nothing after that', async () 
 test('an end that could not be told for a long time is told by whoever comes next', async () => {
   const session = running(begin())
   await says('# ● running', 'STATUS.md')
-  const folder = fs.realpathSync(at('STATUS.md'))
-  fs.rmSync(folder)
-  fs.mkdirSync(folder) // Nothing can be put in its place, as on a full disk.
+  fs.renameSync(project, `${project}.away`) // Nothing can be written, as on a full disk.
   ended(session)
   let beats = 0
   await until('it was tried often enough', async () => {
     await clock.pass(30_000)
     return ++beats > 40
   })
-  fs.rmdirSync(folder)
+  fs.renameSync(`${project}.away`, project)
   kill()
   await scribe.start()
   await says('# ✔ done mute-task', 'STATUS.md')
@@ -266,11 +264,14 @@ test('a link in the place of the folder is told once, and trouble within it by t
   const page = fs.realpathSync(at('STATUS.md'))
   fs.rmSync(page)
   fs.mkdirSync(page)
+  fs.writeFileSync(path.join(page, 'mine.txt'), 'mine')
   ended(session)
   await until('it is told', async () => {
     await clock.pass(30_000)
     return said.length > 1
   })
-  expect(said[1]).toContain('STATUS.md')
+  const [, aside = ''] = /STATUS\.md: it is called (STATUS\.md\.aside-\w+) now/.exec(said[1] ?? '') ?? []
+  expect(fs.readFileSync(at(session.spec.name, aside, 'mine.txt'), 'utf8')).toBe('mine')
+  await says('# ✔ done mute-task', 'STATUS.md')
   expect(said[1]).not.toContain('/proc/')
 })

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Home } from '../../world/os/home.ts'
 import { openSessionFolder, type Owner } from '../../world/project/agent-folder.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
+import type { Folder } from '../../world/os/open-folder.ts'
 import type { Told } from '../../world/project/next-piece.ts'
 import { readNote } from './note.ts'
 

@@ -1,14 +1,12 @@
-import path from 'node:path'
 import type { Session } from '../../core/session.ts'
 import type { Instant } from '../../lib/time.ts'
 import {
-  AGENT_FOLDER,
   hasSessionFolder,
   openAgentFolder,
-  removeIfEmpty,
+  removeAgentFolder,
   removeSessionFolder,
 } from '../../world/project/agent-folder.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
+import type { Folder } from '../../world/os/open-folder.ts'
 import { leadTo, removeOldLinks } from '../../world/project/top-links.ts'
 import { ownerOf, type Studio } from './studio.ts'
 
@@ -29,7 +27,7 @@ export function removeFiles(session: Session, studio: Studio): void {
   removeSessionFolder(ownerOf(session))
   inProject(cwd, agent => removeOldLinks(agent, { sessions, id }))
   leadToNewest(cwd, studio)
-  removeIfEmpty(path.join(cwd, AGENT_FOLDER))
+  removeAgentFolder(cwd)
 }
 
 /** When a session was accepted, or woken last. */

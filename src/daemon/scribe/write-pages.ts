@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Session } from '../../core/session.ts'
 import { hideWithin } from '../../lib/mask/hide-within.ts'
 import type { Mask } from '../../lib/mask/mask.ts'
-import { readable } from '../../lib/terminal-text.ts'
+import { harmless, readable } from '../../lib/terminal-text.ts'
 import { type Instant, iso } from '../../lib/time.ts'
 import { checkpointsPage } from '../../views/pages/checkpoints-page.ts'
 import { hashOf, lastStatePage } from '../../views/pages/last-state-page.ts'
@@ -16,11 +16,10 @@ import { viewOf } from '../../views/session-view.ts'
 import { remoteUrl } from '../../world/git/remote-url.ts'
 import { topAt } from '../../world/git/repository.ts'
 import { selfArgv } from '../../world/os/assets.ts'
-import { readEnd, readPart } from '../../world/os/files.ts'
+import { readEnd, readPart, replaceIn } from '../../world/os/files.ts'
 import { attemptFolder, sessionFolder } from '../../world/os/folders.ts'
 import { readTracked } from '../../world/os/tracker-file.ts'
-import { replaceIn } from '../../world/project/agent-folder.ts'
-import type { Folder } from '../../world/project/open-folder.ts'
+import type { Folder } from '../../world/os/open-folder.ts'
 import type { Note } from './note.ts'
 import type { Story } from './story.ts'
 import { type Studio, toldBy } from './studio.ts'
@@ -70,7 +69,7 @@ function putPage(
   const isThere = fs.lstatSync(folder.at(file), { throwIfNoEntry: false })?.isFile() ?? false
   if (isThere && written.get(file) === print) return []
   try {
-    replaceIn(folder, file, mask.hide(text))
+    replaceIn(folder, file, harmless(mask.hide(text), { colour: false })) // People look at pages with cat.
     written.set(file, print)
     return []
   } catch (cause) {

@@ -1,5 +1,13 @@
-/** Names that are given to secrets. */
-const SECRET = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$|_(?:PASS|PWD|PAT|AUTH)$/i
+import { wellFormed } from '../lossless-text.ts'
+
+/** Names that are given to secrets, and what may stand behind them: `API_KEY_2`, `SECRET_KEY_BASE`, `TOKEN_PROD`. */
+const SECRET = new RegExp(
+  String.raw`(?:(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)|_(?:PASS|PWD|PAT|AUTH|JWT|COOKIE))` +
+    String.raw`(?:_(?:\d{1,3}|BASE|BASE64|DEV|LIVE|PROD|PRODUCTION|STAGING|TEST|VALUE))?$`,
+  'i',
+)
+/** An address with a password, as databases have it. */
+const LOGIN = /^[a-z][a-z0-9+.-]{0,20}:\/\/[^/?#\s]{0,200}?:([^/?#\s]{1,300})@/i
 /** A key's file is named like its key. */
 const PLACE = /^(?:~|\.{0,2})\/[\w.@+-]+(?:\/[\w.@+-]+)+$/
 /** What is shorter is no secret but every other word. */
@@ -9,9 +17,40 @@ const MOST = 200
 
 /** The secrets of an environment, in each of the ways they may be written in text, line by line. */
 export function secretsIn(env: Readonly<Record<string, string>>): string[] {
-  const values = Object.entries(env).flatMap(([name, value]) => (SECRET.test(name) ? [value] : []))
-  const written = values.filter(value => !isPlace(value)).flatMap(waysToWrite)
+  const written = valuesIn(env).flatMap(waysToWrite)
   return [...new Set(written.filter(text => text.length >= SHORTEST))].slice(0, MOST)
+}
+
+/** The same, and in base64: of those that must not leave this machine in any file. */
+export function secretsToKeep(env: Readonly<Record<string, string>>): string[] {
+  const encoded = valuesIn(env)
+    .filter(value => value.length >= SHORTEST)
+    .flatMap(inBase64)
+  return [...secretsIn(env), ...new Set(encoded.slice(0, MOST))]
+}
+
+function valuesIn(env: Readonly<Record<string, string>>): string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => [
+    ...(SECRET.test(name) ? [value] : []),
+    ...(LOGIN.exec(value)?.slice(1) ?? []),
+  ])
+  return values.filter(value => !isPlace(value))
+}
+
+/**
+ * As it stands in the base64 of any text that holds it, whatever comes before: a third of the texts begins at each of three
+ * places. Without the characters at both ends, which depend on what is beside it.
+ */
+function inBase64(value: string): string[] {
+  const bytes = Buffer.from(value)
+  const written = [0, 1, 2].map(offset => {
+    const whole = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const isOpen = (offset + bytes.length) % 3 !== 0
+    return whole.slice(offset === 0 ? 0 : offset + 1, isOpen ? -1 : undefined)
+  })
+  return written.flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')])
 }
 
 /** Secrets in base64 have slashes, too, but no folder that everybody has. */
@@ -23,5 +62,5 @@ function isPlace(value: string): boolean {
 
 function waysToWrite(value: string): string[] {
   const lines = value.split(/\r?\n/).map(line => line.trim())
-  return [...lines, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]
+  return [...lines, JSON.stringify(value).slice(1, -1), encodeURIComponent(wellFormed(value))]
 }

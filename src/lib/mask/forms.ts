@@ -9,7 +9,7 @@ import { form, type Form, START } from './form.ts'
 const RANDOM = String.raw`(?=[\w-]{0,200}\d)[\w-]`
 
 /** Keys and tokens that say themselves whose they are; the part that says so, the first group, stays. */
-const SELF_EVIDENT: readonly Form[] = [
+export const SELF_EVIDENT: readonly Form[] = [
   // Anthropic, OpenAI, OpenRouter, and those who took it up from them.
   form(['sk-'], `${START}(sk-(?:ant-|or-|proj-|svcacct-|admin-)?)${RANDOM}{20,}`),
   form(['gsk_', 'xai-', 'pplx-'], `${START}(gsk_|xai-|pplx-)${RANDOM}{30,}`),

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { secretsIn } from './env-secrets.ts'
+import { secretsIn, secretsToKeep } from './env-secrets.ts'
 import { Mask } from './mask.ts'
 
 const mask = new Mask()
@@ -220,6 +220,25 @@ test('what an environment has under a secret name is hidden in whatever form it 
   expect(own.hide(env.DEPLOY_TOKEN)).toBe(stars(Buffer.byteLength(env.DEPLOY_TOKEN)))
   const rest = [env.SHORT_KEY, env.SSH_KEY, env.PWD, env.EDITOR].join(' ')
   expect(own.hide(rest)).toBe(rest)
+})
+
+test('secrets are known by more names, in addresses, and where nothing may leave the machine in base64', () => {
+  const env = {
+    API_KEY_2: 'second-key-of-two',
+    SECRET_KEY_BASE: 'base-of-all-keys',
+    DATABASE_URL: 'postgres://me:pa55-word@db/x',
+    KEYBOARD: 'an ordinary layout',
+  }
+  expect(secretsIn(env)).toEqual(['second-key-of-two', 'base-of-all-keys', 'pa55-word'])
+  const kept = secretsToKeep(env)
+  for (const front of ['', 'a', 'ab', 'abc', 'user:']) {
+    for (const value of secretsIn(env)) {
+      for (const kind of ['base64', 'base64url'] as const) {
+        const text = Buffer.from(`${front}${value} and more`).toString(kind)
+        expect(kept.some(secret => text.includes(secret))).toBe(true)
+      }
+    }
+  }
 })
 
 test('any text keeps its length, and any environment’s secrets are gone from it', () => {

@@ -1,15 +1,23 @@
 import { WordFinder } from '../word-finder.ts'
 import type { Form } from './form.ts'
-import { FORMS } from './forms.ts'
+import { FORMS, SELF_EVIDENT } from './forms.ts'
 import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 
 const LINE_END = 0x0a
 const STAR = 0x2a
+/** Packed code has longer lines; a token that somebody wrote down does not stand behind that much. */
+const LONGEST_LINE = 16_384
 
 const ANCHORS = [...new Set([KEY_ANCHOR, ...FORMS.flatMap(form => form.anchors)])]
 /** By the number of the word that was found, what it may be a part of. */
 const SUSPECTS = ANCHORS.map(anchor => FORMS.filter(form => form.anchors.includes(anchor)))
-const FINDER = new WordFinder(ANCHORS.map(anchor => Buffer.from(anchor)))
+let finder: WordFinder | undefined
+
+/** Built at the first use: it takes longer than most commands that could need it. */
+function anchorFinder(): WordFinder {
+  finder ??= new WordFinder(ANCHORS.map(anchor => Buffer.from(anchor)))
+  return finder
+}
 
 /**
  * Hides secrets in text: those of a known form, and these. Each byte of one becomes a star, so that nothing else moves. Most
@@ -27,7 +35,7 @@ export class Mask {
     for (const secret of this.#secrets) hideAll(secret, bytes)
     let within = state
     for (let at = 0; at < bytes.length; ) {
-      const found = within === 'outside' ? FINDER.firstEnd(bytes, at) : at
+      const found = within === 'outside' ? anchorFinder().firstEnd(bytes, at) : at
       if (found < 0) break
       const from = within === 'outside' ? startOfLine(bytes, at, found) : at
       const end = bytes.indexOf(LINE_END, from)
@@ -45,6 +53,17 @@ export class Mask {
   }
 }
 
+/** Whether bytes hold a private key, or a token whose form alone says what it is. */
+export function holdsToken(bytes: Buffer): boolean {
+  if (anchorFinder().firstEnd(bytes, 0) < 0) return false
+  const text = bytes.toString('latin1')
+  return text.split('\n').some(line => {
+    const cut = line.slice(0, LONGEST_LINE)
+    if (cut.includes(KEY_ANCHOR) && readKeyLine(cut, 'outside').state !== 'outside') return true
+    return SELF_EVIDENT.some(({ anchors, find }) => anchors.some(word => cut.includes(word)) && find(cut).length > 0)
+  })
+}
+
 function hideAll(secret: Buffer, bytes: Buffer): void {
   for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length)) {
     bytes.fill(STAR, at, at + secret.length)
@@ -58,7 +77,7 @@ function startOfLine(bytes: Buffer, from: number, found: number): number {
 function hideInLine(bytes: Buffer, state: KeyState): KeyState {
   const line = bytes.toString('latin1')
   const tried = new Set<Form>()
-  for (const word of FINDER.wordsIn(bytes, 0, bytes.length)) {
+  for (const word of anchorFinder().wordsIn(bytes, 0, bytes.length)) {
     for (const form of SUSPECTS[word] ?? []) {
       if (tried.has(form)) continue
       tried.add(form)

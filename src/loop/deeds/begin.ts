@@ -1,13 +1,16 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { ItemList } from '../../core/loop/item.ts'
+import { isAtWork } from '../../core/loop/loop.ts'
 import type { Ground } from '../../core/loop/signals.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
-import type { Desk } from '../gear.ts'
-import { readList } from '../read-list.ts'
+import { otherSerialLoop, waysAround } from '../../views/serial-loops.ts'
+import { readAll } from '../../world/store/read.ts'
+import type { Desk, Gear } from '../gear.ts'
+import { bringListBack, readList, wayBack } from '../read-list.ts'
 
 /** Looks at what there is to work on. Done at each start, however far the loop has come. */
-export async function begin(desk: Desk): Promise<void> {
+export async function begin(desk: Desk, isResumed = false): Promise<void> {
   const { gear, report, ending } = desk
   const { self, spec, workshop } = gear
   if (spec.plan !== 'none') await workshop.found(self.cwd)
@@ -15,18 +18,41 @@ export async function begin(desk: Desk): Promise<void> {
   if (survey === null)
     return report({
       type: 'loop.impossible',
-      reason: `${self.cwd} is no git repository, and only git shows what was done: git init`,
+      reason: `${self.cwd} is not a git repository, and a loop needs git to see what its agents change: git init`,
     })
   if (spec.parallel !== null && survey.head === null)
     return report({
       type: 'loop.impossible',
-      reason: 'the repository has no commit yet that worktrees could begin at: git commit',
+      reason: 'the repository has no commit yet, and worktrees need one: git commit',
     })
-  const list = await listIn(desk)
+  const busy = otherLoop(gear)
+  if (busy !== null) return report({ type: 'loop.impossible', reason: busy })
+  const list = await listIn(desk, isResumed)
   if (typeof list === 'string') return report({ type: 'loop.impossible', reason: list })
   if (list === null || (spec.plan !== 'none' && list.items.length === 0)) return report({ type: 'loop.unplanned' })
   if (ending.aborted) return
-  report({ type: 'loop.begun', list, ground: await groundOf(desk) })
+  const ground = await groundOf(desk)
+  const elsewhere = elsewhereThan(desk, survey.branch, ground)
+  if (elsewhere !== null) return report({ type: 'loop.impossible', reason: elsewhere })
+  report({ type: 'loop.begun', list, ground })
+}
+
+/** Another loop was woken earlier, and works here one task after the other. */
+function otherLoop({ home, self }: Gear): string | null {
+  const sessions = readAll(home)
+  const own = sessions.find(({ spec }) => spec.id === self.id)
+  if (own === undefined) return null
+  const earlier = sessions.filter(({ spec, clockSince }) => spec.id !== self.id && clockSince <= own.clockSince)
+  const other = otherSerialLoop(own.spec, earlier)
+  return other === undefined ? null : `${other.spec.name} already works in this checkout; ${waysAround(other)}`
+}
+
+/** Work that is not here any more may be on the branch that the loop has worked on. */
+function elsewhereThan({ gear, loop }: Desk, branch: string | null, { losses = [] }: Ground): string | null {
+  const { home } = loop()
+  if (home === undefined || home === branch || losses.length === 0) return null
+  const now = branch === null ? 'no branch is checked out' : `${branch} is checked out`
+  return `this loop works on ${home}, and ${now}: git checkout ${home}, then oneshot resume ${gear.self.name}`
 }
 
 /** Looks at the plan that was made. */
@@ -41,21 +67,25 @@ export async function seePlan(desk: Desk): Promise<void> {
 }
 
 /** Null where it is still to be planned; a sentence where it cannot be read. */
-async function listIn(desk: Desk): Promise<ItemList | string | null> {
+async function listIn(desk: Desk, isResumed = false): Promise<ItemList | string | null> {
   const { self, spec, source } = desk.gear
-  const isThere = source.file === null || fs.existsSync(path.join(self.cwd, source.file))
-  if (!isThere) return spec.plan === 'none' ? `${source.file} is not there` : null
+  const { tasks } = desk.loop()
   try {
+    // The loop ran until now, and an agent is at work: it has deleted the list. While a loop is stopped a person may have.
+    if (!isResumed && tasks.some(isAtWork)) bringListBack(desk.gear)
+    const isThere = source.file === null || fs.existsSync(path.join(self.cwd, source.file))
+    if (!isThere && spec.plan !== 'none' && tasks.length === 0) return null
+    if (!isThere) return `${source.file} does not exist${wayBack(desk.gear)}`
     return await readList(desk)
   } catch (cause) {
-    if (cause instanceof Trouble) return wordsOf(cause)
+    if (cause instanceof Trouble) return `${wordsOf(cause)}${wayBack(desk.gear)}`
     throw cause
   }
 }
 
-async function groundOf({ gear, loop }: Desk): Promise<Ground> {
+async function groundOf({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Ground> {
   const { self, spec, workshop, layout, source } = gear
-  if (spec.parallel === null) return { branch: null, tip: null, marking: 'here', notes: [] }
+  if (spec.parallel === null) return groundHere({ gear, loop })
   const { head, isClean } = (await workshop.survey(self.cwd)) ?? { head: null, isClean: true }
   const { integration } = layout
   const from = loop().tip ?? head
@@ -63,6 +93,23 @@ async function groundOf({ gear, loop }: Desk): Promise<Ground> {
   await workshop.open(self.cwd, integration, from)
   const isTracked = source.file !== null && fs.existsSync(path.join(layout.within(integration), source.file))
   const marking = source.file === null ? 'here' : isTracked ? 'merge' : 'landing'
-  const notes = isClean ? [] : ['what is not committed here is not seen by those who work in worktrees']
-  return { branch: integration.branch, tip: from, marking, notes }
+  const notes = isClean ? [] : ['uncommitted changes here are not in the worktrees']
+  await workshop.mend(self.cwd, integration, from)
+  const now = loop().yours === undefined ? await workshop.snapshot(self.cwd, `${self.id}/begin`) : null
+  const yours = now === null ? {} : { yours: { since: { head, tree: `${head}^{tree}` }, now } }
+  return { branch: integration.branch, tip: from, marking, notes, ...yours }
+}
+
+/** Work happens in the user's checkout: is finished work still there, and what was not committed before? */
+async function groundHere({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Ground> {
+  const { self, workshop, audit } = gear
+  const now = await workshop.snapshot(self.cwd, loop().yours === undefined ? `${self.id}/begin` : undefined)
+  // While an agent is at work, nobody knows who has changed what: it is looked at when that is judged.
+  const isBusy = loop().tasks.some(isAtWork)
+  const { losses, thinned } = isBusy ? { losses: [], thinned: [] } : await audit.whole(loop(), now.tree)
+  const yours = now.head === null ? {} : { yours: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
+  const branch = (await workshop.survey(self.cwd))?.branch ?? null
+  // An agent at work may have left it.
+  const home = branch === null || isBusy ? {} : { home: branch }
+  return { branch: null, tip: null, marking: 'here', notes: thinned, losses, ...yours, ...home }
 }

@@ -1,13 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Deed } from '../../core/loop/deeds.ts'
-import { type Evidence, hasWork } from '../../core/loop/evidence.ts'
+import { taskOf } from '../../core/loop/change.ts'
+import { type ChangedFile, type Evidence, hasWork, type Sighting } from '../../core/loop/evidence.ts'
 import type { LoopTask, Place } from '../../core/loop/loop.ts'
-import type { Checked } from '../../core/loop/signals.ts'
-import type { ItemList } from '../../core/loop/item.ts'
-import { invariant, Trouble } from '../../lib/trouble.ts'
+import type { Loss } from '../../core/loop/losses.ts'
+import { invariant } from '../../lib/trouble.ts'
+import type { CheckResult } from '../../ports/checks.ts'
 import type { Desk } from '../gear.ts'
-import { readList } from '../read-list.ts'
+import { comeBack } from '../audit/come-back.ts'
+import { readListLeft } from '../read-list.ts'
+import { traceOf } from './tend.ts'
+import { weakeningsIn } from '../weakenings-in.ts'
 
 type Judge = Extract<Deed, { type: 'judge' }>
 
@@ -17,25 +21,83 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
   const { workshop } = gear
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place !== null, `task ${task.item.label} was worked on nowhere`)
-  const evidence = await workshop.evidence(place.cwd, place.since, gear.apart)
-  const list =
-    desk.loop().marking === 'here' ? await readList(desk).catch(nothingListed) : { items: [], objections: [] }
+  const came = await comeBack(desk, task)
+  if (came.kind === 'lost') return report({ type: 'loop.impossible', reason: came.why })
+  const trace = await traceOf(task, gear)
+  const beside = await besides(desk, task, place, trace)
+  const notes = await gear.refs.look(task, trace)
+  // A worktree is its agent's alone.
+  const worker = place.branch === null && trace !== null ? { trace, since: task.tries[0]?.since ?? 0 } : null
+  const keepAs = `${gear.self.id}/${task.number}`
+  // A task whose work was lost may bring that back.
+  const begunAt = (task.reopened ?? 0) > 0 ? desk.loop().createdAt : (task.tries[0]?.since ?? 0)
+  const all = await workshop.evidence(place.cwd, place.since, gear.apart, { keepAs, worker, begunAt })
+  const seen = place.branch === null ? all : withoutRepositories(all)
+  const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
+  const audited = await gear.audit.ofIteration(desk.loop(), { since: place.since, seen, at })
+  const { evidence, losses, thinned } = audited
+  const left = desk.loop().marking === 'here' ? await readListLeft(desk, task) : { list: null, note: null }
   const unresolved =
-    role === 'resolve' ? task.clash.filter(file => isMarked(path.join(gear.layout.topOf(place.cwd), file))) : []
-  const check = isWorthChecking(task, evidence, unresolved) ? await runCheck(place, iteration, desk) : null
+    role === 'resolve'
+      ? task.clash.filter(file => isMarked(path.join(gear.layout.topOf(place.cwd), file)))
+      : seen.conflicts
+  // A merge that somebody has resolved is finished for them.
+  const underWay = role === 'resolve' && seen.underWay === 'a merge' ? null : seen.underWay
+  const isWhole = unresolved.length === 0 && underWay === null
+  const weakened = await weakeningsIn(place.cwd, seen, gear)
+  const isWorthIt = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)
+  const check = isWorthIt ? await runCheck(place, iteration, desk) : null
   if (ending.aborted) return
-  report({ type: 'task.judged', task: task.item.key, iteration, evidence, check, list, unresolved })
+  const strayed = came.strayed ?? beside.strayed ?? ownRepositories(task, all, seen)
+  const taken = [...losses, ...beside.losses]
+  const found = {
+    evidence,
+    check,
+    list: left.list,
+    listNote: left.note,
+    unresolved,
+    underWay,
+    losses: taken,
+    strayed,
+    weakened,
+    thinned,
+    notes,
+  }
+  report({ type: 'task.judged', task: task.item.key, iteration, ...found })
+  if (trace !== null && taskOf(desk.loop(), task.item.key)?.stand.name === 'done') fs.rmSync(trace, { force: true })
 }
 
-/** A list that is gone for a moment is no fault of the work. */
-function nothingListed(cause: unknown): ItemList {
-  if (!(cause instanceof Trouble)) throw cause
-  return { items: [], objections: [] }
+/** Makes a worktree anew that somebody has removed, and looks at what was done to the user's checkout. */
+async function besides(
+  { gear, loop }: Desk,
+  task: LoopTask,
+  { cwd, branch, since }: Place,
+  trace: string | null,
+): Promise<{ strayed: string | null; losses: readonly Loss[] }> {
+  const { workshop, layout, self, watch } = gear
+  if (branch === null) return { strayed: null, losses: [] }
+  const bench = { path: layout.topOf(cwd), branch }
+  const missing = since.head === null ? null : await workshop.mend(self.cwd, bench, since.head)
+  const seen = await watch.look(loop(), task, trace)
+  const note = `the ${missing === 'folder' ? 'worktree' : 'branch'} of task ${task.item.label} was removed while it was worked on, and is made anew`
+  return { losses: seen.losses, strayed: seen.strayed ?? (missing === null ? null : note) }
 }
 
-function isWorthChecking({ stand }: LoopTask, evidence: Evidence, unresolved: readonly string[]): boolean {
+/** A repository that was made in a worktree is not merged: what is in it is no work. */
+function withoutRepositories(seen: Sighting): Sighting {
+  const isStray = ({ before, after }: ChangedFile): boolean => before === null && after?.startsWith('160000') === true
+  return seen.changed.some(isStray) ? { ...seen, changed: seen.changed.filter(file => !isStray(file)) } : seen
+}
+
+function ownRepositories({ item }: LoopTask, all: Sighting, seen: Sighting): string | null {
+  const names = all.changed.filter(file => !seen.changed.includes(file)).map(({ name }) => name)
+  if (names.length === 0) return null
+  return `the agent of task ${item.label} made a repository of its own at ${names.join(', ')}: what is in it is not merged`
+}
+
+function isWorthChecking({ stand }: LoopTask, evidence: Evidence): boolean {
   const isFlawed = stand.name === 'judging' && stand.flaw !== null
-  return !isFlawed && unresolved.length === 0 && hasWork(evidence)
+  return !isFlawed && hasWork(evidence)
 }
 
 /** Null where there is nothing to run. */
@@ -43,9 +105,11 @@ export async function runCheck(
   { cwd }: Pick<Place, 'cwd'>,
   name: number | string,
   { gear, ending }: Desk,
-): Promise<Checked | null> {
+): Promise<CheckResult | null> {
   const { spec, checks, env, logs } = gear
-  const check = spec.check ?? (spec.seek === true ? checks.detect(cwd) : null)
+  // A check that is found later is the agent's own: it is run only where the agent may run anything itself.
+  const isToSeek = spec.seek === true && spec.worker.autonomy === 'full'
+  const check = spec.check ?? (isToSeek ? checks.detect(cwd) : null)
   if (check === null) return null
   const log = path.join(logs, `check-${name}.log`)
   const result = await checks.run(check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import type { Deed } from '../../core/loop/deeds.ts'
-import type { LoopTask, Role } from '../../core/loop/loop.ts'
-import { invariant } from '../../lib/trouble.ts'
+import { isExcused } from '../../core/loop/first-check.ts'
+import { type LoopTask, proofOf, type Role } from '../../core/loop/loop.ts'
+import { invariant, Trouble } from '../../lib/trouble.ts'
 import type { Bench, Merged, Workshop } from '../../ports/workshop.ts'
 import type { Desk, Gear } from '../gear.ts'
 import { isMarked, runCheck } from './judge.ts'
@@ -13,33 +14,79 @@ type Merge = Extract<Deed, { type: 'merge' }>
  * leads to nothing that was not proven.
  */
 export async function merge(deed: Merge, desk: Desk): Promise<void> {
+  for (let chances = CHANCES; ; chances--) {
+    try {
+      return await mergeOnce(deed, desk)
+    } catch (cause) {
+      const isHurt = cause instanceof Trouble && chances > 0 && (await mend(deed, desk))
+      if (!isHurt) throw cause
+    }
+  }
+}
+
+/** Agents of other tasks may remove the branch or the worktree under our hands: then it is begun again. */
+const CHANCES = 2
+
+/** Makes anew what was removed of the branches and worktrees that are needed; false where all of it was there. */
+async function mend({ task, role }: Merge, { gear, loop }: Desk): Promise<boolean> {
+  const { workshop, layout, self } = gear
+  const { tip } = loop()
+  const place = role === 'resolve' ? task.resolution : task.place
+  const benches = [
+    { bench: layout.integration, commit: tip },
+    { bench: { path: layout.topOf(place?.cwd ?? ''), branch: place?.branch ?? '' }, commit: place?.since.head ?? null },
+  ]
+  let isMended = false
+  for (const { bench, commit } of benches) {
+    if (commit === null || bench.branch === '') continue
+    if ((await workshop.mend(self.cwd, bench, commit)) !== null) isMended = true
+  }
+  return isMended
+}
+
+async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
   const { gear, loop, report } = desk
   const { workshop, layout } = gear
   const { task } = deed
   const { key } = task.item
   const { tip } = loop()
   invariant(tip !== null, 'a loop with worktrees has no tip')
+  const { self } = gear
+  if (await mend(deed, desk)) tidy.delete(workshop)
   if (tidy.get(workshop) !== tip) await workshop.rewind(layout.integration, tip)
   tidy.delete(workshop)
   const role = deed.role === 'resolve' && !isResolved(task, gear) ? 'task' : deed.role
-  const bench = await sealed(task, role, desk, tip)
+  const { bench, judged } = await sealed(task, role, desk, tip)
   const isAlone = role === 'task' && (await isAsJudged(task, bench, tip, gear))
-  const merged = await mergeWhole(task, bench, gear)
+  const merged = await mergeWhole(task, { role, judged, tip }, gear)
+  const clashed = { type: 'task.clashed', task: key, commit: judged, files: [], detail: '' } as const
   if (merged.kind === 'conflict') {
     await workshop.rewind(layout.integration, tip)
     const reason = `it conflicts with what was merged before in ${merged.files.join(', ')}`
-    return report({ type: 'task.clashed', task: key, files: merged.files, reason, detail: '' })
+    return report({ ...clashed, files: merged.files, reason })
+  }
+  const [changes] = await workshop.changes(self.cwd, [[tip, merged.commit]])
+  const { losses } = await gear.audit.ofChanges(loop(), {
+    changes: changes ?? [],
+    pair: [tip, merged.commit],
+    at: { cwd: layout.within(layout.integration), branch: layout.integration.branch },
+  })
+  if (losses.length > 0) {
+    await workshop.rewind(layout.integration, tip)
+    const reason = `merging it would take finished work away: ${losses.map(({ what }) => what).join('; ')}`
+    return report({ ...clashed, reason })
   }
   const at = { cwd: layout.within(layout.integration) }
   const check = isAlone ? null : await runCheck(at, `merge-${task.number}`, desk)
   if (desk.ending.aborted) return
-  if (check !== null && !check.ok) {
+  if (check !== null && !check.ok && !isExcused(loop(), check)) {
     await workshop.rewind(layout.integration, tip)
     const reason = `together with what was merged before the check fails: ${check.how}`
-    return report({ type: 'task.clashed', task: key, files: [], reason, detail: check.tail })
+    return report({ ...clashed, reason, detail: check.tail })
   }
   const { commit, isTicked } = await tick(task, merged.commit, desk)
   if (check === null) tidy.set(workshop, commit)
+  await workshop.keep(self.cwd, `${self.id}/tip`, commit)
   report({ type: 'task.merged', task: key, tip: commit, isTicked })
 }
 
@@ -56,37 +103,70 @@ function isResolved({ clash, resolution }: LoopTask, { layout }: Gear): boolean 
 
 /** What was checked is what is merged, and nothing but that is there then: it need not be checked twice. */
 async function isAsJudged(
-  { place, evidence }: LoopTask,
+  { place, evidence, stand }: LoopTask,
   bench: Bench,
   tip: string,
   { spec, workshop }: Gear,
 ): Promise<boolean> {
-  if (place?.since.head !== tip) return false
+  if (place?.since.head !== tip || isByHand({ stand })) return false
   if (spec.check === null && spec.seek !== true) return true
   return (await workshop.snapshot(bench.path)).tree === evidence?.now.tree
 }
 
 /** Whoever brings two sides together may leave one out: what the task itself has made must be in it. */
-async function mergeWhole(task: LoopTask, bench: Bench, { workshop, layout }: Gear): Promise<Merged> {
-  const merged = await workshop.merge(layout.integration, bench.branch, messageFor(task))
-  const { branch } = layout.task(task)
-  if (merged.kind === 'conflict' || bench.branch === branch) return merged
-  return workshop.merge(layout.integration, branch, messageFor(task))
+async function mergeWhole(
+  task: LoopTask,
+  { role, judged, tip }: { role: Role; judged: string; tip: string },
+  gear: Gear,
+): Promise<Exclude<Merged, { kind: 'moved' }>> {
+  const merged = await mergeOnto(task, judged, tip, gear)
+  if (merged.kind === 'conflict' || role === 'task') return merged
+  return mergeOnto(task, task.sealed ?? gear.layout.task(task).branch, merged.commit, gear)
 }
 
-/** All of it committed, but for the list, which is ours. */
-async function sealed(task: LoopTask, role: Role, { gear }: Desk, tip: string): Promise<Bench> {
+/** An agent may have committed to the branch of the loop: that goes, and is kept beside. */
+async function mergeOnto(
+  task: LoopTask,
+  commit: string,
+  tip: string,
+  { workshop, layout }: Gear,
+): Promise<Exclude<Merged, { kind: 'moved' }>> {
+  for (let chances = CHANCES; ; chances--) {
+    const merged = await workshop.merge(layout.integration, commit, messageFor(task), tip)
+    if (merged.kind !== 'moved') return merged
+    if (chances === 0)
+      throw new Trouble('merging', `somebody keeps moving ${layout.integration.branch}`, { mayHelpToRetry: true })
+    await workshop.rewind(layout.integration, tip)
+  }
+}
+
+function isByHand({ stand }: Pick<LoopTask, 'stand'>): boolean {
+  return stand.name === 'merging' && stand.isByHand === true
+}
+
+/** What was judged as a commit, but for the list, which is ours. What came since is not merged. */
+async function sealed(
+  task: LoopTask,
+  role: Role,
+  { gear }: Desk,
+  tip: string,
+): Promise<{ bench: Bench; judged: string }> {
   const { workshop, layout } = gear
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place !== null && place.branch !== null, `task ${task.item.label} has no branch`)
   const bench = role === 'resolve' ? { path: layout.topOf(place.cwd), branch: place.branch } : layout.task(task)
   const apart = gear.apart.map(file => layout.listIn(file))
-  await workshop.seal(bench, messageFor(task), apart, role === 'resolve' ? tip : (place.since.head ?? tip))
-  return bench
+  const base = role === 'resolve' ? tip : (place.since.head ?? tip)
+  const isJudged = !isByHand(task) && task.tries.at(-1)?.role === role
+  if (!isJudged && !isByHand(task) && role === 'task' && task.sealed !== undefined)
+    return { bench, judged: task.sealed }
+  const seen = isJudged ? task.evidence?.now : undefined
+  return { bench, judged: await workshop.seal(bench, messageFor(task), apart, base, seen) }
 }
 
-function messageFor({ item }: LoopTask): string {
-  return `${item.title}\n\nTask ${item.label}, done and checked by itself.`
+function messageFor(task: LoopTask): string {
+  const { title, label } = task.item
+  return `${title}\n\nTask ${label}: ${proofOf(task) === 'checked' ? 'its check passed' : 'not tested'}.`
 }
 
 /** Ticks its box where the list is part of what is merged; answers where the branch stands then. A box that is new since is not there. */
@@ -100,7 +180,7 @@ async function tick(
   const cwd = layout.within(layout.integration)
   await source.mark(cwd, [{ key: item.key, isDone: true, reason: 'merged' }], ending)
   const message = `Tick task ${item.label}: ${item.title}`
-  const ticked = await workshop.commit(layout.integration, [layout.listIn(source.file)], message)
+  const ticked = await workshop.commit(layout.integration, [layout.listIn(source.file)], message, commit)
   const { items } = await source.read(cwd, ending)
   return { commit: ticked, isTicked: items.some(({ key, isDone }) => key === item.key && isDone) }
 }

@@ -12,19 +12,32 @@ export async function prepare({ task, role }: Prepare, desk: Desk): Promise<void
   const { gear, loop, report } = desk
   const { spec, workshop, layout, self } = gear
   const { key } = task.item
+  await gear.refs.begin()
   if (spec.parallel === null) {
-    const place = task.place ?? { cwd: self.cwd, branch: null, since: await workshop.snapshot(self.cwd) }
-    return report({ type: 'place.ready', task: key, place, clash: [] })
+    if (task.place !== null) return report({ type: 'place.ready', task: key, place: task.place, clash: [] })
+    const since = await workshop.snapshot(self.cwd)
+    if (task.undone !== undefined && (await gear.audit.isBack(task.undone, task.kept ?? [], since.tree)))
+      return report({ type: 'task.regained', task: key })
+    const { losses, thinned } = await gear.audit.since(loop(), since.tree)
+    const place = { cwd: self.cwd, branch: null, since }
+    return report({ type: 'place.ready', task: key, place, clash: [], losses, notes: thinned })
   }
   const { tip } = loop()
   invariant(tip !== null, 'a loop with worktrees has no tip')
+  const all = await workshop.mend(self.cwd, layout.integration, tip)
+  const notes =
+    all === null
+      ? []
+      : [`the ${all} ${layout.integration[all === 'folder' ? 'path' : 'branch']} was removed, and is made anew`]
+  await gear.watch.begin(loop())
   const bench = role === 'resolve' ? layout.resolution(task) : layout.task(task)
   const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)
   await workshop.open(self.cwd, bench, from)
+  if (role === 'task' && task.place !== null) await workshop.mend(self.cwd, bench, from)
   await setUp(task, bench, desk)
-  const clash = role === 'resolve' ? await workshop.clash(bench, layout.task(task).branch) : []
+  const clash = role === 'resolve' ? await workshop.clash(bench, task.sealed ?? layout.task(task).branch) : []
   const place = { cwd: layout.within(bench), branch: bench.branch, since: { head: from, tree: `${from}^{tree}` } }
-  report({ type: 'place.ready', task: key, place, clash })
+  report({ type: 'place.ready', task: key, place, clash, notes })
 }
 
 async function setUp(task: LoopTask, bench: Bench, { gear, ending }: Desk): Promise<void> {

@@ -4,12 +4,14 @@ import type { RunRequest } from '../../api/contract/requests.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import type { Deed } from '../../core/loop/deeds.ts'
 import { taskOf } from '../../core/loop/change.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
 import { planPrompt, promptFor } from '../../core/loop/prompt.ts'
 import type { WorkerEnd } from '../../core/loop/signals.ts'
 import { NOTHING_SPENT, spentBy } from '../../core/spending.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { slug } from '../../lib/slug.ts'
-import type { Desk, Self } from '../gear.ts'
+import { listContent } from '../../world/tasks/file-source.ts'
+import type { Desk, Gear, Self } from '../gear.ts'
 
 type Tend = Extract<Deed, { type: 'tend' }>
 
@@ -28,16 +30,36 @@ export async function tend(deed: Tend, desk: Desk): Promise<void> {
     session = await engage(deed, desk)
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
+    // A loop that is being stopped is given no more workers. That is no fault of the task.
+    if (gear.hands.isLeaving()) return untilCalledOff(ending)
     return report({ type: 'worker.ended', task, iteration, end: unstarted(cause) })
   }
   report({ type: 'worker.begun', task, iteration, session: session.name })
+  let isMended = false
   for await (const view of gear.hands.watch(session.id, ending)) {
+    if (!isMended && isHomeless(view) && (isMended = await mended(deed, desk)))
+      await gear.hands.wake(session.id, ending)
     report({ type: 'worker.rests', task, iteration, rest: restOf(view) })
   }
   if (ending.aborted) return
   const end = endOf(session, desk)
   if (end.outcome === 'stopped' && gear.hands.isLeaving()) return untilCalledOff(ending)
   report({ type: 'worker.ended', task, iteration, end })
+}
+
+/** It cannot go on because its folder is gone. */
+function isHomeless({ phase, trouble }: SessionView): boolean {
+  return phase === 'blocked' && trouble === 'folder'
+}
+
+/** Makes the worktree of an iteration anew; false where there is none. */
+async function mended({ task, role }: Tend, { gear, loop }: Desk): Promise<boolean> {
+  const now = task === null ? undefined : taskOf(loop(), task.item.key)
+  const place = role === 'resolve' ? now?.resolution : now?.place
+  if (!place || place.branch === null || place.since.head === null) return false
+  const bench = { path: gear.layout.topOf(place.cwd), branch: place.branch }
+  await gear.workshop.mend(gear.self.cwd, bench, place.since.head)
+  return true
 }
 
 /** A name that somebody else has by chance is made longer. */
@@ -88,7 +110,7 @@ async function requestFor(deed: Tend, desk: Desk): Promise<Omit<RunRequest, 'par
     prompt: Buffer.from(await promptOf(deed, desk, cwd)).toString('base64'),
     name: nameFor(deed, self),
     cwd,
-    env: { ...env, PWD: cwd },
+    env: { ...env, PWD: cwd, ...(await traced(deed, desk)) },
     mode: 'headless',
     maxTime,
     autonomy,
@@ -102,6 +124,17 @@ async function requestFor(deed: Tend, desk: Desk): Promise<Omit<RunRequest, 'par
     projectFiles: false,
     ...spec.worker.care,
   }
+}
+
+/** Its git commands are written down: in a checkout that others use, they tell which commits are its own. */
+async function traced({ task }: Tend, { gear }: Desk): Promise<Record<string, string>> {
+  const file = task === null ? null : await traceOf(task, gear)
+  return file === null ? {} : { GIT_TRACE2_EVENT: file }
+}
+
+/** Null where the user has git write elsewhere. */
+export async function traceOf({ number }: LoopTask, { workshop, self, env }: Gear): Promise<string | null> {
+  return env['GIT_TRACE2_EVENT'] === undefined ? workshop.traceFile(self.cwd, `${self.id}-${number}`) : null
 }
 
 /** A task's name holds 63 characters; its number and iteration are what tells it from others. */
@@ -125,7 +158,6 @@ async function promptOf({ task, role }: Tend, { gear, loop }: Desk, cwd: string)
 /** In a worktree there is no list that git does not know. */
 function listFor(cwd: string, { source, self }: Desk['gear']): string | null {
   if (source.file === null || fs.existsSync(path.join(cwd, source.file))) return null
-  const file = path.join(self.cwd, source.file)
-  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  const text = fs.existsSync(path.join(self.cwd, source.file)) ? listContent(self.cwd, source.file).toString() : ''
   return text.length > LONGEST_LIST ? `${text.slice(0, LONGEST_LIST)}\n…` : text
 }

@@ -31,6 +31,7 @@ const KINDS: readonly FailureKind[] = [
   'login',
   'context',
   'thread-lost',
+  'untrusted',
   'denied',
   'empty',
   'budget',
@@ -134,6 +135,7 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return one({ question: 'where is it?' })
     case 'agent.hung':
     case 'memory.exceeded':
+    case 'output.exceeded':
       return one({ evidence: 'no sign of life', chance })
     case 'agent.threaded':
       return fc.constantFrom('t-1', 't-2').chain(thread => one({ thread }))
@@ -168,6 +170,8 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return fc.constant({ at, type, note: 'bd does not answer' })
     case 'user.tasks':
       return fc.constant({ at, type, tasks: [{ id: '1', title: 'first', state: 'done' }] })
+    case 'user.amend':
+      return fc.constant({ at, type, label: 'another' })
     case 'user.resume':
     case 'user.stop':
     case 'clock.due':
@@ -196,7 +200,10 @@ export const whims: fc.Arbitrary<Whim> = fc.record({
     { arbitrary: fc.constant('next' as const), weight: 20 },
     { arbitrary: fc.constantFrom(...SIGNAL_TYPES.filter(type => !type.startsWith('user.'))), weight: 20 },
     { arbitrary: fc.constant<SignalType>('user.stop'), weight: 1 },
-    { arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume', 'user.hold', 'user.tasks'), weight: 3 },
+    {
+      arbitrary: fc.constantFrom<SignalType>('user.message', 'user.resume', 'user.hold', 'user.tasks', 'user.amend'),
+      weight: 3,
+    },
   ),
   pause: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 100_000 })),
   offset: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, -1, 1),
@@ -222,6 +229,7 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   if (type === 'checkpoint.pushed') return { at, type, number: 1 }
   if (type === 'trouble.noted') return { at, type, note: 'bd does not answer' }
   if (type === 'user.tasks') return { at, type, tasks: [{ id: key, title: 'first', state: has ? 'done' : 'open' }] }
+  if (type === 'user.amend') return { at, type, label: key }
   if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due' || type === 'checkpoint.unneeded')
     return { at, type }
   const survey = { hasErrand: has, isFinal: has, messages: session.thread.heard + 1 }

@@ -2,6 +2,7 @@ import type { Deed } from '../../core/loop/deeds.ts'
 import { deedsOf, dueOf } from '../../core/loop/deeds.ts'
 import { decide } from '../../core/loop/decide.ts'
 import type { Evidence } from '../../core/loop/evidence.ts'
+import { type Loss, spanOf } from '../../core/loop/losses.ts'
 import type { Item, ItemList } from '../../core/loop/item.ts'
 import { createLoop, type Loop } from '../../core/loop/loop.ts'
 import type { Ground, LoopSignal, WorkerEnd } from '../../core/loop/signals.ts'
@@ -9,7 +10,20 @@ import type { LoopSpec } from '../../core/loop/spec.ts'
 import { NOTHING_SPENT } from '../../core/spending.ts'
 
 /** How an agent behaves in one iteration. */
-export type Temper = 'good' | 'idle' | 'liar' | 'breaker' | 'quitter' | 'greedy' | 'limited'
+export type Temper =
+  | 'good'
+  | 'idle'
+  | 'liar'
+  | 'breaker'
+  | 'quitter'
+  | 'greedy'
+  | 'limited'
+  /** Removes the work of all others, and does nothing else. */
+  | 'wrecker'
+  /** Does its task, and removes the work of all others. */
+  | 'undoer'
+  /** Does its task; the check removes that. */
+  | 'wiped'
 
 type Untimed<S> = S extends unknown ? Omit<S, 'at'> : never
 export type Said = Untimed<LoopSignal>
@@ -60,12 +74,16 @@ export class LoopWorld {
     switch (deed.type) {
       case 'begin':
         return [{ type: 'loop.begun', list: this.list(), ground: this.ground() }]
+      case 'first-check':
+        return [{ type: 'check.tried', check: { ok: true, how: 'exit code 0', tail: '' }, trouble: null }]
       case 'prepare':
         return this.#prepare(deed, loop)
       case 'tend':
         return deed.task === null ? [] : this.#tend(deed.task, deed.role, deed.iteration)
       case 'judge':
-        return this.#judge(deed)
+        return this.#judge(deed, loop)
+      case 'audit':
+        return [{ type: 'loop.audited', losses: this.#losses(loop), notes: [] }]
       case 'merge':
         return this.#merge(deed)
       case 'mark':
@@ -99,7 +117,9 @@ export class LoopWorld {
     const clash = role === 'resolve' ? ['both.txt'] : []
     if (branch !== null) this.workOn(branch)
     if (role === 'resolve') for (const key of this.workOn(`${task.number}`)) this.workOn(branch ?? '').add(key)
-    return [{ type: 'place.ready', task: task.item.key, place: { cwd: branch ?? 'here', branch, since }, clash }]
+    const losses = branch === null && task.place === null ? this.#losses(loop) : []
+    const place = { cwd: branch ?? 'here', branch, since }
+    return [{ type: 'place.ready', task: task.item.key, place, clash, losses }]
   }
 
   /** An agent works once, however often it is looked after. */
@@ -121,11 +141,12 @@ export class LoopWorld {
 
   #live(key: string, branch: string, temper: Temper): WorkerEnd {
     const work = this.workOn(branch)
+    if (temper === 'wrecker' || temper === 'undoer') this.#removeOthers(branch, key)
     if (temper === 'liar' || temper === 'greedy') this.#tick(key)
     if (temper === 'greedy') for (const { key: other } of this.#items) this.#tick(other)
     if (temper === 'breaker') this.broken.add(branch)
-    else if (!['idle', 'liar', 'quitter'].includes(temper)) this.broken.delete(branch)
-    if (!['idle', 'liar', 'quitter'].includes(temper)) work.add(key)
+    else if (!IDLE.includes(temper)) this.broken.delete(branch)
+    if (!IDLE.includes(temper)) work.add(key)
     if (temper === 'greedy') for (const { key: other } of this.#items) work.add(other)
     const outcome = temper === 'quitter' ? 'failed' : 'done'
     return {
@@ -142,7 +163,19 @@ export class LoopWorld {
     if (this.spec.parallel === null) this.ticked.add(key)
   }
 
-  #judge({ task, role, iteration }: Extract<Deed, { type: 'judge' }>): Said[] {
+  #removeOthers(branch: string, key: string): void {
+    const work = this.workOn(branch)
+    for (const other of work) if (other !== key) work.delete(other)
+  }
+
+  /** Finished work that is not in the user's checkout any more. */
+  #losses({ tasks, branch }: Loop): Loss[] {
+    const present = this.workOn('here')
+    const lost = tasks.filter(task => branch === null && spanOf(task) !== null && !present.has(task.item.key))
+    return lost.map(({ item }) => ({ task: item.key, what: `${item.key} is gone`, cure: 'git restore', kept: [] }))
+  }
+
+  #judge({ task, role, iteration }: Extract<Deed, { type: 'judge' }>, loop: Loop): Said[] {
     const branch = (role === 'resolve' ? task.resolution : task.place)?.branch ?? 'here'
     const before = branch === 'here' ? (task.place?.since.tree.split(' ') ?? []) : []
     const hasWork = this.workOn(branch).has(task.item.key) && !before.includes(task.item.key)
@@ -155,14 +188,20 @@ export class LoopWorld {
       now: { head: 'h', tree: 't' },
     }
     const ok = !this.broken.has(branch)
-    const check = { ok, how: ok ? 'it passes' : 'it fails', tail: '' }
-    return [{ type: 'task.judged', task: task.item.key, iteration, evidence, check, list: this.list(), unresolved: [] }]
+    const check = this.spec.check === null ? null : { ok, how: ok ? 'it passes' : 'it fails', tail: '' }
+    const losses = this.#losses(loop)
+    if (branch === 'here' && this.#temper(iteration) === 'wiped') this.workOn(branch).delete(task.item.key)
+    const found = { evidence, check, list: this.list(), unresolved: [], losses }
+    return [{ type: 'task.judged', task: task.item.key, iteration, ...found }]
   }
 
   #merge({ task, role }: Extract<Deed, { type: 'merge' }>): Said[] {
     const { key } = task.item
     const isClash = role === 'task' && this.#clashes(task.number) && !this.merged.includes(key)
-    if (isClash) return [{ type: 'task.clashed', task: key, files: ['both.txt'], reason: 'it clashes', detail: '' }]
+    if (isClash)
+      return [
+        { type: 'task.clashed', commit: 'judged', task: key, files: ['both.txt'], reason: 'it clashes', detail: '' },
+      ]
     if (!this.merged.includes(key)) this.merged.push(key)
     this.ticked.add(key)
     return [{ type: 'task.merged', task: key, tip: `tip ${this.merged.length}`, isTicked: true }]
@@ -178,6 +217,9 @@ export class LoopWorld {
     }
   }
 }
+
+/** Do nothing for their own task. */
+const IDLE: readonly Temper[] = ['idle', 'liar', 'quitter', 'wrecker']
 
 /** What happens between two steps: a deed is done and heard of, done and never heard of, or never done. */
 export type Fate = 'heard' | 'unheard' | 'undone'

@@ -34,7 +34,13 @@ export function aLoopSpec(traits: Partial<LoopSpec> = {}): LoopSpec {
 
 /** A loop that works on these tasks. */
 export function aLoop(tasks: readonly LoopTask[], traits: Partial<Loop> = {}, spec: Partial<LoopSpec> = {}): Loop {
-  return { ...createLoop(aLoopSpec(spec), BEGIN), stage: { name: 'working' }, tasks, ...traits }
+  return {
+    ...createLoop(aLoopSpec(spec), BEGIN),
+    stage: { name: 'working' },
+    tasks,
+    firstCheck: { ok: true, how: 'exit code 0' },
+    ...traits,
+  }
 }
 
 /** A task by its number; `worked` are the starts and ends of its tries, in seconds from the beginning. */
@@ -66,7 +72,8 @@ export function aTask(
 }
 
 export function doneAt(seconds: number): Stand {
-  return { name: 'done', at: BEGIN + seconds * 1000, how: '1 commit, 2 files +10 -1, npm test: exit code 0 after 3 s' }
+  const how = '1 commit, 2 files +10 -1, npm test: exit code 0 after 3 s'
+  return { name: 'done', at: BEGIN + seconds * 1000, how, proof: 'checked' }
 }
 
 export const WORKING: Stand = { name: 'working', role: 'task', rest: null }

@@ -26,6 +26,8 @@ export interface MachineAttempt {
   thread: string | null
   stdin: Uint8Array | null
   isInterrupted: boolean
+  /** Where a supervisor was killed over its output. */
+  stuckAt?: number
   life: Life | null
   exit: Exit | null
   output: Uint8Array

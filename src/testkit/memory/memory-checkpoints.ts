@@ -12,6 +12,8 @@ interface Kept {
 export class MemoryRepository {
   tree = ''
   readonly kept = new Map<string, Kept[]>()
+  /** The messages that were kept whole, by session. */
+  readonly goals = new Map<string, readonly string[]>()
   /** How far each remote has come, by session. */
   readonly pushed = new Map<string, number>()
   /** Saving or pushing fails for this reason, while there is one. */
@@ -43,6 +45,7 @@ export class MemoryCheckpoints implements Checkpoints {
     const { trigger, attempt, at, record } = occasion
     const repository = this.#repository
     if (repository.trouble !== null) throw new Trouble('making a checkpoint', repository.trouble)
+    if (occasion.goal !== undefined) repository.goals.set(sessionId, occasion.goal)
     const before = repository.of(sessionId)
     const { tree } = repository
     const last = before.at(-1)
@@ -68,10 +71,11 @@ export class MemoryCheckpoints implements Checkpoints {
     return 0
   }
 
-  async push({ sessionId }: Keeping): Promise<void> {
+  async push({ sessionId }: Keeping): Promise<null> {
     const { pushTrouble, pushed } = this.#repository
     if (pushTrouble !== null) throw new Trouble('pushing', pushTrouble)
     pushed.set(sessionId, this.#repository.of(sessionId).length)
+    return null
   }
 
   async diff(keeping: Keeping, from: string, to: string): Promise<string> {
@@ -104,8 +108,16 @@ export class MemoryCheckpoints implements Checkpoints {
     return []
   }
 
-  async fetch(): Promise<void> {
+  async fetch(): ReturnType<Checkpoints['fetch']> {
     throw new Error('there is no remote')
+  }
+
+  async claim(): ReturnType<Checkpoints['claim']> {
+    return async () => undefined
+  }
+
+  async goal({ sessionId }: Keeping): ReturnType<Checkpoints['goal']> {
+    return this.#repository.goals.get(sessionId) ?? null
   }
 
   async switchTo(): Promise<void> {

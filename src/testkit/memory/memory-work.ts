@@ -82,6 +82,10 @@ export class MemoryWork implements Work {
     return writtenAt ?? life?.startedAt ?? null
   }
 
+  whileReading<T>(ref: AttemptRef, offset: number, read: (isStuck: boolean) => T): T {
+    return read(this.#machine.attempt(ref).stuckAt === offset)
+  }
+
   written(ref: AttemptRef): number {
     return this.#machine.attempt(ref).output.length
   }
@@ -124,13 +128,15 @@ export class MemoryWork implements Work {
     this.#machine.attempt(ref).process?.signal('SIGTERM')
   }
 
-  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
+  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<number> {
     const attempt = this.#machine.attempt(ref)
     if (!options.force) attempt.process?.signal('SIGTERM')
     attempt.process?.signal('SIGKILL')
-    for (const [name, { hides }] of attempt.litter) if (!hides) attempt.litter.delete(name)
+    const found = [...attempt.litter].filter(([, { hides }]) => !hides)
+    for (const [name] of found) attempt.litter.delete(name)
     attempt.claim ??= 'nobody'
     attempt.isShimAlive = false
+    return found.length
   }
 
   caption(): void {}

@@ -172,6 +172,7 @@ export function specOf(wishes: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
     memory: null,
     saving: DEFAULT_SAVING,
     alertAfter: 3,
+    beads: true,
     createdAt: Date.UTC(2026, 0, 1),
     ...wishes,
   }

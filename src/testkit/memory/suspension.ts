@@ -1,6 +1,6 @@
 /**
  * Suspends a supervisor in the middle of a call to the outside, as SIGSTOP would: before the n-th one is carried out.
- * A call that can wait is carried out only once the supervisor is woken; another goes on at once, for nothing can happen
+ * A call that can wait is carried out only once the supervisor is woken; another continues at once, for nothing can happen
  * in between on the same thread.
  */
 export class Suspension {

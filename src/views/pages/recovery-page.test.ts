@@ -24,7 +24,7 @@ test('whoever has only this file can look, go on, and do without us', () => {
     },
     { saving: { mode: 'ref', interval: 1, push: 'origin' }, cwd: "/home/dev/it's/sub" },
   )
-  expect(recoveryPage(aMaterial(session), SURROUNDINGS)).toBe(`# How to go on with claude-fix-auth
+  expect(recoveryPage(aMaterial(session), SURROUNDINGS)).toBe(`# How to continue claude-fix-auth
 
 When this was written, 2026-11-15T11:00:00.000Z, it was: ■ stopped; stopped by you.
 

@@ -39,7 +39,7 @@ function heading({ view, now }: Material): string[] {
   const { name, pid, reason } = view
   const state = [stateLabel(view), reason === null ? null : inLine(reason), pid === null ? null : `pid ${pid} runs`]
   return [
-    `# How to go on with ${name}`,
+    `# How to continue ${name}`,
     '',
     `When this was written, ${iso(now)}, it was: ${state.filter(part => part !== null).join('; ')}.`,
     '',

@@ -69,7 +69,7 @@ test.each<[string, Session['phase'], string[]]>([
     [
       '# ◔ resting claude-fix-auth: usage limit',
       '- since: 2026-11-15T10:00:09.000Z',
-      '- waits for: 2026-11-15T10:01:39.000Z, when it goes on',
+      '- waits for: 2026-11-15T10:01:39.000Z, when it continues',
       'Next: `oneshot resume claude-fix-auth`',
     ],
   ],

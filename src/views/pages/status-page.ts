@@ -71,7 +71,7 @@ function tasksIn(tasks: readonly Task[]): string {
 function waitsFor({ phase }: Session): string | null {
   switch (phase.name) {
     case 'resting':
-      return `${iso(phase.until)}, when it goes on`
+      return `${iso(phase.until)}, when it continues`
     case 'blocked':
       return phase.trouble === 'held' ? 'you to resume it' : `you: ${inLine(phase.question)}`
     default:

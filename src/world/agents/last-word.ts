@@ -1,11 +1,12 @@
 import type { Failure, FailureKind } from '../../core/failure.ts'
 import type { LastWord } from '../../core/session.ts'
+import { endsOf } from '../../lib/ends-of.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { cut } from './telling.ts'
 
 /** A failure that no limit's end is known of. */
 export function failure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
-  return { kind, text: oneLine(sentence), resetAt: null, remedy }
+  return { kind, text: oneLine(endsOf(sentence, 4_096)), resetAt: null, remedy }
 }
 
 export function failing(why: Failure): LastWord {

@@ -1,4 +1,5 @@
 import { cutToWidth } from '../../lib/display-width.ts'
+import { endsOf } from '../../lib/ends-of.ts'
 import { oneLine, readable } from '../../lib/terminal-text.ts'
 
 /**
@@ -20,30 +21,31 @@ export function said(text: string): string | null {
 
 /** `gist` is the one thing a person wants to know of a call: the command, the file, the pattern. */
 export function called(tool: string, gist: string): string {
-  return `● ${oneLine(tool)} ${cut(oneLine(gist), LONGEST_GIST)}`.trimEnd() + '\n'
+  return `● ${oneLine(tool)} ${cut(oneLine(endsOf(gist)), LONGEST_GIST)}`.trimEnd() + '\n'
 }
 
 /** The beginning and the end of what a tool gave back; errors are marked. */
 export function returned(output: string, isError = false): string | null {
-  const lines = readable(output, { colour: false }).trimEnd().split('\n')
+  const part = endsOf(output)
+  const lines = readable(part, { colour: false }).trimEnd().split('\n')
   if (lines.length === 1 && lines[0]?.trim() === '') return isError ? failed('the tool failed without a word') : null
   const mark = isError ? '  ✗ ' : '  │ '
-  return shortened(lines)
+  return shortened(lines, part === output ? lines.length : output.split('\n').length)
     .map(line => `${mark}${cut(line.trimEnd(), LONGEST_LINE)}\n`)
     .join('')
 }
 
-function shortened(lines: readonly string[]): readonly string[] {
-  const left = lines.length - FIRST_LINES - LAST_LINES
+function shortened(lines: readonly string[], count: number): readonly string[] {
+  const left = count - FIRST_LINES - LAST_LINES
   return left <= 1 ? lines : [...lines.slice(0, FIRST_LINES), `… ${left} more lines`, ...lines.slice(-LAST_LINES)]
 }
 
 export function failed(sentence: string): string {
-  return `✗ ${cut(oneLine(sentence), LONGEST_SENTENCE)}\n`
+  return `✗ ${cut(oneLine(endsOf(sentence)), LONGEST_SENTENCE)}\n`
 }
 
 export function noted(sentence: string): string {
-  return `── ${cut(oneLine(sentence), LONGEST_SENTENCE)}\n`
+  return `── ${cut(oneLine(endsOf(sentence)), LONGEST_SENTENCE)}\n`
 }
 
 /** The most telling of a tool's arguments, whatever the agent calls them. */

@@ -34,11 +34,10 @@ async function versionOf(place: Place, ending: AbortSignal): Promise<string> {
  * Releases differ by more than their numbers tell, so each is asked. Up to 0.49 `bd sync` writes the issues out, but then
  * commits to the user's branch, pulls and pushes: only the first of it is ours to have done. From 0.51 on every change is
  * saved as it is made; `bd sync` does nothing, is gone (0.58), or has come back to merge with other machines (after 1.0.5).
- * `bd dolt push` brings the issues to their own remote, which has nothing to do with the user's branches.
+ * `bd dolt push` would send the issues to a remote that the project names, so it is never run.
  */
 async function syncOf(place: Place, ending: AbortSignal): Promise<readonly string[] | null> {
   const sync = await runBd(place, ['sync', '--help'], ending)
   if (sync.code === 0 && sync.stdout.includes('--flush-only')) return ['sync', '--flush-only']
-  const push = await runBd(place, ['dolt', 'push', '--help'], ending)
-  return push.code === 0 && push.stdout.includes('bd dolt push') ? ['dolt', 'push'] : null
+  return null
 }

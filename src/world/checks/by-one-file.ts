@@ -13,11 +13,16 @@ export function go(site: Site): Finding | null {
 
 /** In the order in which GNU make looks for them. */
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile']
-/** A rule whose targets include `test`; no assignment, no recipe, no comment. */
-const TEST_RULE = /^(?:[^\s#:=][^#:=\n]*[ \t])?test(?:[ \t][^#:=\n]*)?::?(?!=)/m
 
 export function make(site: Site): Finding | null {
   const name = MAKEFILES.find(file => textOf(site, file) !== null)
-  if (name === undefined || !TEST_RULE.test(textOf(site, name) ?? '')) return null
+  if (name === undefined || !(textOf(site, name) ?? '').split('\n').some(isTestRule)) return null
   return { line: 'make test', why: `${name} has a test target`, program: 'make' }
+}
+
+/** A rule whose targets include `test`; no assignment, no recipe, no comment. */
+function isTestRule(line: string): boolean {
+  const end = line.search(/[#:=]/)
+  if (end < 0 || line[end] !== ':' || /^\s/.test(line) || /^:{1,3}=/.test(line.slice(end, end + 4))) return false
+  return line.slice(0, end).split(/[ \t]/).includes('test')
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Check } from '../../ports/checks.ts'
+import { foldersToTop } from '../os/project-top.ts'
 import { which } from '../os/which.ts'
 import { cargo, go, make } from './by-one-file.ts'
 import { node } from './node.ts'
@@ -15,7 +16,7 @@ const WAYS: readonly ((site: Site) => Finding | null)[] = [node, python, cargo, 
  * the top of the repository. Of several ways in one folder it is the first whose program is installed.
  */
 export function detect(cwd: string, env: { readonly PATH?: string | undefined }): Check | null {
-  const folders = upToTop(cwd)
+  const folders = foldersToTop(realFolder(cwd))
   const top = folders.at(-1) ?? cwd
   for (const folder of folders) {
     const site = { folder, top, has: (program: string) => which(program, env, folder) !== undefined }
@@ -30,17 +31,6 @@ function checkOf({ line, why, program }: Finding, isInstalled: boolean, way: str
   return {
     line: way === '' ? line : `cd ${way} && ${line}`, // Made of nothing but dots and slashes.
     why: isInstalled ? why : `${why}, but ${program} is not on PATH`,
-  }
-}
-
-/** This folder and those above it, as far as its repository goes; it alone where there is none. */
-function upToTop(cwd: string): string[] {
-  const folders = [realFolder(cwd)]
-  for (;;) {
-    const folder = folders.at(-1) as string
-    if (fs.existsSync(path.join(folder, '.git'))) return folders
-    if (folder === path.dirname(folder)) return folders.slice(0, 1)
-    folders.push(path.dirname(folder))
   }
 }
 

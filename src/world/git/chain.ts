@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { GitFailed } from './git-failed.ts'
-import { type Link, readLink } from './link.ts'
+import type { Link } from './link.ts'
 import type { Place } from './place.ts'
-import { linkIn, readCommits } from './read-commits.ts'
+import { linkIn, readCommits, readEach } from './read-commits.ts'
 
 /** The newest one. What is known of it is not asked for again while the ref stays. */
 export async function tipOf(place: Place): Promise<Link | null> {
@@ -16,7 +16,8 @@ export async function tipOf(place: Place): Promise<Link | null> {
   const [raw] = await readCommits(place.git, [commit])
   if (!raw) throw new GitFailed('cat-file', { code: 1, stderr: `the newest checkpoint ${commit} is missing` })
   const tip = linkIn(raw)
-  if (tip !== null) rememberTip(place, tip)
+  if (tip === null || !belongsTo(place, tip)) return null
+  rememberTip(place, tip)
   return tip
 }
 
@@ -37,24 +38,28 @@ export async function chainOf(place: Place): Promise<Link[]> {
   return tip === null ? [] : chainUpTo(place, tip)
 }
 
+/** Thinning keeps far fewer. A longer one is not ours, and is read no further. */
+const LONGEST_CHAIN = 5_000
+
 /** The part of it that ends here. Where a commit is missing, it begins after that. */
 export async function chainUpTo(place: Place, tip: Link): Promise<Link[]> {
   // No chain is longer than its last number. Beyond its beginning lies what HEAD was then, and all of its history.
-  const limit = ['-n', `${tip.telling.number}`]
-  const log = ['log', '--first-parent', '--no-color', '-z', '--format=%H%x00%T%x00%B%x00', ...limit]
-  const answer = await place.git.ask([...log, tip.commit, '--'])
-  const words = answer.stdout.toString().split('\0')
+  const limit = `--max-count=${Math.min(tip.telling.number, LONGEST_CHAIN)}`
+  const answer = await place.git.ask(['rev-list', '--first-parent', limit, tip.commit, '--'])
   const links: Link[] = []
-  // With -z each is ended by a NUL more.
-  for (let at = 0; at + 2 < words.length; at += 4) {
-    const link = readLink(words.slice(at, at + 3).join('\0'))
+  for (const link of await readEach(place.git, answer.stdout.toString().split('\n').slice(0, -1), linkIn)) {
     const after = links.at(-1)
-    if (link === null || link.telling.sessionId !== place.sessionId || link.telling.path !== place.path) break
+    if (!link || !belongsTo(place, link)) break
     if (after !== undefined && link.telling.number >= after.telling.number) break
     links.push(link)
   }
-  if (links.length === 0 || ![0, 128].includes(answer.code ?? -1)) throw new GitFailed('log', answer)
+  if (links.length === 0 || ![0, 128].includes(answer.code ?? -1)) throw new GitFailed('rev-list', answer)
   return links.reverse()
+}
+
+/** Whoever can write to a remote can let a ref lead to the checkpoint of another session. */
+function belongsTo({ sessionId, path }: Place, { telling }: Link): boolean {
+  return telling.sessionId === sessionId && telling.path === path
 }
 
 /** Where the ref is, which has nearly always a file of its own: git packs refs once in a while, or keeps them otherwise. */

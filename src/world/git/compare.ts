@@ -7,6 +7,7 @@ import { gather } from './save/gather.ts'
 import { indexTree } from './save/index-tree.ts'
 import { onlyHead } from './save/only-head.ts'
 import { PrivateIndex } from './save/private-index.ts'
+import { assertTreeFits } from './tree-size.ts'
 
 /** What the working tree has that a tree has not, or HEAD when none is given. Nothing is kept of the look. */
 export async function compare(
@@ -14,6 +15,7 @@ export async function compare(
   tree: string | null,
   largest: number,
 ): Promise<{ change: Change; head: string | null }> {
+  if (tree !== null) await assertTreeFits(place, tree)
   const isStranger = !fs.existsSync(place.folder)
   const index = await PrivateIndex.open(place)
   try {

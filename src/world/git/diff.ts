@@ -5,6 +5,7 @@ import type { Nested } from './message.ts'
 import type { Place } from './place.ts'
 import { linkAt, nestedState } from './read.ts'
 import { deltaOf } from './save/delta.ts'
+import { assertTreeFits } from './tree-size.ts'
 
 /** A pair of states of one repository. */
 interface Pair {
@@ -24,7 +25,7 @@ export async function diff(
   for (const { place: one, from, to } of await pairsOf(place, range)) {
     const prefix = one.path === '' ? '' : `${shown(one.path)}/`
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
-    const words = ['diff', '--no-ext-diff', '--no-textconv', ...how, ...where, from, to, '--']
+    const words = ['diff', '--no-ext-diff', '--no-textconv', '--submodule=short', ...how, ...where, from, to, '--']
     const text = (await one.git.run(words, { index: NO_INDEX })).toString()
     // A list of files does not show the prefix.
     texts.push(options.stat && prefix !== '' && text !== '' ? `in ${prefix}\n${text}` : text)
@@ -48,6 +49,10 @@ async function pairsOf(place: Place, { from, to }: { from: string; to: string })
   for (const path of paths) {
     const pair = await pairAt(place, find(before.telling.nested, path), find(after.telling.nested, path))
     if (pair !== null) pairs.push(pair)
+  }
+  for (const pair of pairs) {
+    await assertTreeFits(pair.place, pair.from)
+    await assertTreeFits(pair.place, pair.to)
   }
   return pairs
 }

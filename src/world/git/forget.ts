@@ -1,6 +1,8 @@
 import { chainOf } from './chain.ts'
 import { nestedPlace, type Place } from './place.ts'
 import { removeFolder } from './remove-folder.ts'
+import { UPDATE_REF } from './ref.ts'
+import { WORK_REFS } from './workshop/shop.ts'
 
 /** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
 export async function forget(place: Place): Promise<void> {
@@ -14,7 +16,9 @@ export async function forget(place: Place): Promise<void> {
   removeFolder(place.folder)
 }
 
-async function removeRefs({ git, ref }: Place): Promise<void> {
-  const refs = (await git.run(['for-each-ref', '--format=delete %(refname)', ref, `${ref}+*`])).toString()
-  if (refs !== '') await git.run(['update-ref', '--stdin'], { input: refs })
+/** Removes the refs of a session from this repository, and nothing else: what they lead to may be anybody's. */
+export async function removeRefs({ git, ref, sessionId }: Pick<Place, 'git' | 'ref' | 'sessionId'>): Promise<void> {
+  const names = [ref, `${ref}+*`, `${WORK_REFS}/${sessionId}`]
+  const refs = (await git.run(['for-each-ref', '--format=delete %(refname)', ...names])).toString()
+  if (refs !== '') await git.run([...UPDATE_REF, '--stdin'], { input: refs })
 }

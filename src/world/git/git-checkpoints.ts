@@ -1,16 +1,21 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Change, Checkpoint } from '../../core/checkpoint.ts'
+import { isSessionId } from '../../core/session-id.ts'
 import { isRefusal } from '../../lib/refusal.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
 import { Turnstile } from '../../lib/turnstile.ts'
 import {
   type Checkpoints,
+  type Choice,
+  type ClaimWish,
+  type Fetched,
   type Found,
   type Keeping,
   type Kept,
   type Occasion,
+  type Remote,
   Unkept,
 } from '../../ports/checkpoints.ts'
 import { sessionFolder } from '../os/folders.ts'
@@ -18,15 +23,20 @@ import type { Home } from '../os/home.ts'
 import { chainOf } from './chain.ts'
 import { compare } from './compare.ts'
 import { changeBetween, diff } from './diff.ts'
-import { forget } from './forget.ts'
+import { claim } from './claim.ts'
+import { forget, removeRefs } from './forget.ts'
 import { Git } from './git.ts'
+import { keepGoal, readGoal } from './goal.ts'
 import { checkpointOf } from './link.ts'
 import { findMeans, type Means } from './means.ts'
 import { atTop, Memory } from './memory.ts'
-import { outerPlace, type Place, rememberTop } from './place.ts'
+import { outerPlace, type Place, refOf, rememberTop } from './place.ts'
+import { push } from './push.ts'
 import { findKept, linkAt, linkOf, readRecordOf } from './read.ts'
-import { fetch, push } from './remote.ts'
+import { fetch, putBack } from './remote.ts'
+import { rememberRemotes } from './remote-url.ts'
 import { topAt } from './repository.ts'
+import { rememberRepository } from './same-repository.ts'
 import { type Destination, restoreBeside } from './restore/beside.ts'
 import { restoreHere } from './restore/here.ts'
 import { save } from './save/save.ts'
@@ -40,8 +50,12 @@ export interface Surroundings {
   readonly folderOf: (sessionId: string) => string
   /** Bytes; larger files are left out. */
   readonly largest?: number
+  /** The values of a session's environment that must not be pushed. */
+  readonly secretsOf?: (sessionId: string) => readonly string[]
   /** How long one chain of git processes may take. */
   readonly limit?: Duration
+  /** By which git processes are known after whoever started them was killed. */
+  readonly marker?: string
 }
 
 /** Larger ones are data, which nobody writes in a session; git keeps every version of them whole. */
@@ -49,9 +63,12 @@ const LARGEST = 50 * 1024 * 1024
 /** A first look at a large repository on a slow disk takes minutes. */
 const LIMIT: Duration = 10 * 60_000
 
+const NEVER = new AbortController().signal
+
 /** Those of the sessions of this home. */
-export function gitCheckpoints(home: Home): GitCheckpoints {
-  return new GitCheckpoints({ env: process.env, folderOf: id => path.join(sessionFolder(home, id).root, 'git') })
+export function gitCheckpoints(home: Home, options: Pick<Surroundings, 'secretsOf' | 'marker'> = {}): GitCheckpoints {
+  const folderOf = (id: string): string => path.join(sessionFolder(home, id).root, 'git')
+  return new GitCheckpoints({ env: process.env, folderOf, ...options })
 }
 
 /** Checkpoints by git, as others in the same repository would make them by hand, if they were careful. */
@@ -59,16 +76,24 @@ export class GitCheckpoints implements Checkpoints {
   readonly #env: NodeJS.ProcessEnv
   readonly #folderOf: (sessionId: string) => string
   readonly #largest: number
+  readonly #secretsOf: (sessionId: string) => readonly string[]
   readonly #limit: Duration
+  readonly #marker: Readonly<Record<string, string>>
   readonly #memory = new Memory()
   readonly #turnstile = new Turnstile()
   #means: Means | undefined
 
-  constructor({ env, folderOf, largest = LARGEST, limit = LIMIT }: Surroundings) {
+  constructor({ env, folderOf, largest = LARGEST, limit = LIMIT, secretsOf = () => [], marker }: Surroundings) {
     this.#env = env
-    this.#folderOf = folderOf
+    this.#folderOf = id => {
+      // It becomes part of a path that is written to and removed, and it may come from a remote.
+      if (!isSessionId(id)) throw new Unkept(`${JSON.stringify(id)} is no id of a session`)
+      return folderOf(id)
+    }
     this.#largest = largest
+    this.#secretsOf = secretsOf
     this.#limit = limit
+    this.#marker = marker === undefined ? {} : { ONESHOT_ATTEMPT: marker }
   }
 
   isPlace(cwd: string): boolean {
@@ -83,6 +108,9 @@ export class GitCheckpoints implements Checkpoints {
     const wish = { occasion, largest: this.#largest, number: 1 }
     return this.#alone(`saving the work of ${keeping.name}`, keeping, ending, async place => {
       rememberTop(place)
+      rememberRepository({ ...place, cwd: keeping.cwd })
+      rememberRemotes(place)
+      if (occasion.goal !== undefined) await keepGoal(place, occasion.goal)
       const { made, last } = await save(place, wish)
       const newest = made ?? last
       invariant(newest !== null, 'a first checkpoint is always made')
@@ -102,12 +130,25 @@ export class GitCheckpoints implements Checkpoints {
     return this.#alone(`thinning the checkpoints of ${keeping.name}`, keeping, null, place => thin(place, now))
   }
 
-  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<void> {
+  push(keeping: Keeping, remote: string, env: Env, ending: AbortSignal): Promise<string | null> {
     return this.#beside(keeping, place => push(place, remote, env), ending)
   }
 
-  async fetch(cwd: string, remote: string, name: string | null, env: Env, ending: AbortSignal): Promise<void> {
-    await this.#at(cwd, git => fetch(git, { remote, name, env }), ending)
+  claim(keeping: Keeping, wish: ClaimWish): Promise<() => Promise<void>> {
+    return this.#beside(keeping, place => claim(place, wish))
+  }
+
+  goal(keeping: Keeping): Promise<readonly string[] | null> {
+    return this.#beside(keeping, readGoal)
+  }
+
+  fetch(cwd: string, from: Remote, choose: Choice, ending: AbortSignal): Promise<Fetched> {
+    return this.#at(cwd, git => fetch(git, { ...from, choose }), ending)
+  }
+
+  /** Undoes a fetch that was made only to look. */
+  putBack(cwd: string, fetched: Fetched): Promise<void> {
+    return this.#at(cwd, git => putBack(git, fetched))
   }
 
   remotes(cwd: string): Promise<string[]> {
@@ -161,6 +202,11 @@ export class GitCheckpoints implements Checkpoints {
     return this.#alone(`forgetting the checkpoints of ${keeping.name}`, keeping, null, forget)
   }
 
+  /** Removes the refs of a session that this home does not know, and nothing else. */
+  forgetRefs({ cwd, name, sessionId }: Keeping): Promise<void> {
+    return this.#at(cwd, git => removeRefs({ git, ref: refOf(name, sessionId), sessionId }))
+  }
+
   /** One chain at a time per repository; its time runs from its turn. */
   async #alone<T>(
     doing: string,
@@ -190,13 +236,13 @@ export class GitCheckpoints implements Checkpoints {
 
   async #place(keeping: Keeping, ending: AbortSignal | null): Promise<Place> {
     const git = await this.#git(keeping.cwd, ending)
-    return outerPlace(keeping, git, this.#memory, this.#folderOf(keeping.sessionId))
+    const place = await outerPlace(keeping, git, this.#memory, this.#folderOf(keeping.sessionId))
+    return keeping.withholdsSecrets ? { ...place, withheld: this.#secretsOf(keeping.sessionId) } : place
   }
 
   async #git(cwd: string, ending: AbortSignal | null): Promise<Git> {
-    this.#means ??= await findMeans(this.#env)
-    const signals = [AbortSignal.timeout(this.#limit), ...(ending === null ? [] : [ending])]
-    return new Git(this.#means, cwd, AbortSignal.any(signals))
+    this.#means ??= await findMeans({ ...this.#env, ...this.#marker })
+    return new Git(this.#means, cwd, ending ?? NEVER, Date.now() + this.#limit)
   }
 }
 

@@ -1,6 +1,7 @@
 import { Unkept } from '../../ports/checkpoints.ts'
 import { run } from '../os/run.ts'
 import { which } from '../os/which.ts'
+import { NO_TRANSFER } from './guard/rules.ts'
 
 /** Which git there is, and how it is run: as if nobody had configured it to do more than to keep things. */
 export interface Means {
@@ -13,14 +14,38 @@ export interface Means {
 /** `core.fsync` came with 2.36. Before that nothing but objects could be made durable. */
 const KNOWS_FSYNC = [2, 36] as const
 
+/**
+ * git-lfs takes contents from `.git/lfs` alone. It would ask a server that the repository names, in `.lfsconfig` as well, for those
+ * that are not there. In the place of a server it gets a program that fails at once, and writes the pointer.
+ */
+const LFS_WITHOUT_NETWORK: Readonly<Record<string, string>> = {
+  'lfs.standalonetransferagent': NO_TRANSFER,
+  [`lfs.customtransfer.${NO_TRANSFER}.path`]: 'false',
+  // git-lfs 3.3 gives them to a shell.
+  [`lfs.customtransfer.${NO_TRANSFER}.args`]: '',
+  'lfs.skipdownloaderrors': 'true',
+}
+
 const SETTINGS: Readonly<Record<string, string>> = {
   // The user's programs and services are for what the user does.
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
+  'core.editor': 'true',
+  'submodule.recurse': 'false',
+  'fetch.recurseSubmodules': 'false',
+  'push.recurseSubmodules': 'no',
+  'diff.ignoreSubmodules': 'dirty',
+  'diff.submodule': 'short',
+  'status.submoduleSummary': 'false',
   'gc.auto': '0',
   'maintenance.auto': 'false',
+  'fetch.writeCommitGraph': 'false',
   'log.showSignature': 'false',
+  'log.mailmap': 'false',
   'commit.gpgSign': 'false',
+  'push.gpgSign': 'false',
+  'rerere.enabled': 'false',
+  ...LFS_WITHOUT_NETWORK,
   // One private index in one file, in which every entry is looked at.
   'core.splitIndex': 'false',
   // It trusts the times of folders, which have no finer grain than a few milliseconds, and could miss a file.

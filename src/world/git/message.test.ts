@@ -1,11 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TRIGGERS } from '../../core/checkpoint.ts'
-import { rawPath } from '../../lib/raw-path.ts'
+import { encodeRaw, rawPath } from '../../lib/raw-path.ts'
 import { readMessage, readRecord, type Telling, writeMessage } from './message.ts'
+import { isTreePath } from './tree-path.ts'
 
 const hash = fc.stringMatching(/^[0-9a-f]{40}$/)
-const path = fc.uint8Array({ minLength: 1 }).map(bytes => rawPath(bytes.map(byte => byte || 1)))
+const path = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+  .map(text => rawPath(Buffer.from(text)))
+  .filter(isTreePath)
 const sentence = fc.stringMatching(/^[a-zä:.'-]+( [a-z:.'-]+)*$/)
 const telling: fc.Arbitrary<Telling> = fc.record({
   number: fc.integer({ min: 1 }),
@@ -17,6 +21,11 @@ const telling: fc.Arbitrary<Telling> = fc.record({
   change: fc.record({ files: fc.nat(), added: fc.nat(), removed: fc.nat() }),
   path: fc.oneof(fc.constant(''), path),
   leftOut: fc.array(sentence, { maxLength: 4 }),
+  claim: fc.record({
+    term: fc.integer({ min: 2, max: 1000 }),
+    sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/),
+    host: fc.stringMatching(/^[a-z0-9.-]{1,20}$/),
+  }),
   nested: fc.array(fc.record({ path, state: fc.oneof(hash, fc.integer({ min: 1 })) }), { maxLength: 4 }),
 })
 /** git takes no NUL in a message. */
@@ -49,6 +58,76 @@ test('another commit is not taken for a checkpoint', () => {
 
 test('a person reads what it is first', () => {
   const told = fc.sample(telling, { numRuns: 1, seed: 1 })[0] as Telling
-  const message = writeMessage({ ...told, number: 7, trigger: 'edit', path: 'vendor/l\nib' }, '{}')
+  const message = writeMessage({ ...told, number: 7, trigger: 'edit', path: 'vendor/l\nib', nested: [] }, '{}')
   expect(message.split('\n')[0]).toBe('oneshot: checkpoint 7 (edit) of vendor/l?ib')
+})
+
+const HASH = 'a'.repeat(40)
+
+function forged(changes: Readonly<Record<string, string>>, more = ''): string {
+  const trailers = {
+    Checkpoint: '3',
+    Session: 'abc',
+    At: '2026-01-01T00:00:00.000Z',
+    Attempt: '1',
+    Head: HASH,
+    ...changes,
+  }
+  const lines = Object.entries(trailers).map(([key, value]) => `Oneshot-${key}: ${value}\n`)
+  return `oneshot: checkpoint 3 (edit)\n\n{}\n\n${lines.join('')}${more}`
+}
+
+test.each([
+  ['Session', '../../../..', 'a/b', 'A', 'a b', '', 'x'.repeat(21), 'a\u200c'],
+  ['Head', '--output=/tmp/x', 'HEAD', 'abc', '-', '', HASH.toUpperCase()],
+  ['At', 'never', '', '275760-09-13T00:00:00.001Z', '-1', '+275760-09-13T00:00:00.000Z', '1960-01-01T00:00:00.000Z'],
+  ['Checkpoint', '0', '-1', '1e9', '99999999999', 'NaN', '0x10', ''],
+  ['Attempt', '-1', 'x', ''],
+  [
+    'Path',
+    '/etc',
+    '../x',
+    'a/../../b',
+    'a//b',
+    '.git/hooks',
+    'a/.GIT',
+    '.git%20',
+    'git~1',
+    '.g%e2%80%8cit',
+    '%00',
+    'a%0ab',
+    '%ff',
+  ],
+])('a message with a forged %s is none of ours', (key, ...values) => {
+  expect(readMessage(forged({}))).toMatchObject({ number: 3, sessionId: 'abc', head: HASH })
+  for (const value of values) expect([value, readMessage(forged({ [key]: value }))]).toEqual([value, null])
+})
+
+test.each([
+  '/root/.ssh',
+  '..',
+  'a/../..',
+  '.',
+  './x',
+  '.git',
+  'x/.Git/hooks',
+  '.git.',
+  '.git::$INDEX_ALLOCATION',
+  'a\\.git',
+  'GIT~1',
+  '',
+])('a nested repository at %j is left out', path => {
+  const nested = `Oneshot-Nested: ${encodeRaw(rawPath(Buffer.from(path)))} commit ${HASH}\n`
+  expect(readMessage(forged({}, `${nested}Oneshot-Nested: sub commit ${HASH}\n`))?.nested).toEqual([
+    { path: 'sub', state: HASH },
+  ])
+})
+
+test('a nested state is an object or a number, and a sentence is one line without control characters', () => {
+  const nested = ['sub commit --help', 'sub commit HEAD', 'sub checkpoint -1', 'sub', `sub commit ${HASH} x`]
+  const lines = nested.map(value => `Oneshot-Nested: ${value}\n`).join('')
+  const sentences = `Oneshot-Left-Out: a\u001b]0;t\u0007b\n`.repeat(100)
+  const read = readMessage(forged({}, lines + sentences))
+  expect(read?.nested).toEqual([])
+  expect(read?.leftOut).toEqual(Array.from({ length: 20 }, () => 'ab'))
 })

@@ -1,6 +1,9 @@
 import { type Checkpoint, TRIGGERS, type Trigger } from '../../core/checkpoint.ts'
+import { isSessionId } from '../../core/session-id.ts'
 import { decodeRaw, encodeRaw, type RawPath, shown } from '../../lib/raw-path.ts'
-import { iso } from '../../lib/time.ts'
+import { oneLine } from '../../lib/terminal-text.ts'
+import { type Instant, iso } from '../../lib/time.ts'
+import { isTreePath } from './tree-path.ts'
 
 /** What a commit says of the checkpoint that it is. */
 export interface Telling extends Omit<Checkpoint, 'commit'> {
@@ -8,6 +11,17 @@ export interface Telling extends Omit<Checkpoint, 'commit'> {
   /** Which repository of the session: empty for that of its folder. */
   readonly path: RawPath
   readonly nested: readonly Nested[]
+  /** The session that continues this one, once another machine has claimed it. */
+  readonly claim?: Claim
+}
+
+/** Who continues a session from here on. */
+export interface Claim {
+  /** Counts the claims of one session from 2 on; whoever has the higher one is right. */
+  readonly term: number
+  readonly sessionId: string
+  /** The name of the machine, for people. */
+  readonly host: string
 }
 
 /** What was in a repository that lies in the working tree. */
@@ -17,6 +31,16 @@ export interface Nested {
   /** A checkpoint of its own by its number, or, where nothing was different from it, its HEAD. */
   readonly state: number | string
 }
+
+/** Bytes. Our own are far smaller; a larger commit is not read at all. */
+export const LARGEST_COMMIT = 512 * 1024
+const LARGEST_NUMBER = 0x7fff_ffff
+const LAST_INSTANT: Instant = Date.UTC(9999, 11, 31)
+const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const MOST_SENTENCES = 20
+const LONGEST_SENTENCE = 500
+/** Repositories in one working tree: each costs a restore some processes. */
+const MOST_NESTED = 2_000
 
 /**
  * A subject for people, what was written down with it, and trailers for us. The trailers are the last paragraph, as git would
@@ -30,7 +54,7 @@ export function writeMessage(telling: Telling, record: string): string {
 }
 
 function trailersOf(telling: Telling): [key: string, value: string][] {
-  const { change, head } = telling
+  const { change, head, claim } = telling
   return [
     ['Checkpoint', `${telling.number}`],
     ['Session', telling.sessionId],
@@ -40,7 +64,8 @@ function trailersOf(telling: Telling): [key: string, value: string][] {
     ['Head', head ?? 'none'],
     ['Change', `${change.files} files, ${change.added} added, ${change.removed} removed`],
     ...(telling.path === '' ? [] : [['Path', encodeRaw(telling.path)] as [string, string]]),
-    ...telling.leftOut.map((sentence): [string, string] => ['Left-Out', sentence.replaceAll(/\s+/g, ' ').trim()]),
+    ...(claim === undefined ? [] : [['Claim', `${claim.term} ${claim.sessionId} ${claim.host}`] as [string, string]]),
+    ...telling.leftOut.map((sentence): [string, string] => ['Left-Out', oneLine(sentence)]),
     ...telling.nested.map(({ path, state }): [string, string] => [
       'Nested',
       `${encodeRaw(path)} ${typeof state === 'number' ? `checkpoint ${state}` : `commit ${state}`}`,
@@ -48,24 +73,39 @@ function trailersOf(telling: Telling): [key: string, value: string][] {
   ]
 }
 
-/** Null when it is the message of some other commit. */
+/**
+ * Null when it is the message of some other commit. Whoever can write to a remote can write one: each value is one that we
+ * could have written ourselves, or the whole message is none of ours.
+ */
 export function readMessage(message: string): Telling | null {
   const trailers = readTrailers(message)
   const first = (key: string): string => trailers.find(([known]) => known === key)?.[1] ?? ''
   const all = (key: string): string[] => trailers.filter(([known]) => known === key).map(([, value]) => value)
-  if (first('Checkpoint') === '' || first('Session') === '') return null
-  const [files = 0, added = 0, removed = 0] = first('Change').match(/\d+/g)?.map(Number) ?? []
+  const [number, attempt] = [wholeNumber(first('Checkpoint')), wholeNumber(first('Attempt'))]
+  const [sessionId, at, path, head] = [
+    first('Session'),
+    instantIn(first('At')),
+    decodeRaw(first('Path')),
+    first('Head'),
+  ]
+  if (number === null || number === 0 || attempt === null || at === null || !isSessionId(sessionId)) return null
+  if (head !== 'none' && !OBJECT_ID.test(head)) return null
+  if (path !== '' && !isTreePath(path)) return null
+  const claim = readClaim(first('Claim'))
   return {
-    number: Number(first('Checkpoint')),
-    sessionId: first('Session'),
-    at: Date.parse(first('At')),
+    number,
+    sessionId,
+    at,
     trigger: triggerOf(first('Trigger')),
-    attempt: Number(first('Attempt')),
-    head: first('Head') === 'none' ? null : first('Head'),
-    change: { files, added, removed },
-    path: decodeRaw(first('Path')),
-    leftOut: all('Left-Out'),
-    nested: all('Nested').map(readNested),
+    attempt,
+    head: head === 'none' ? null : head,
+    change: readChange(first('Change')),
+    path,
+    leftOut: all('Left-Out')
+      .slice(0, MOST_SENTENCES)
+      .map(sentence => oneLine(sentence).slice(0, LONGEST_SENTENCE)),
+    nested: all('Nested').slice(0, MOST_NESTED).flatMap(readNested),
+    ...(claim !== null && { claim }),
   }
 }
 
@@ -79,7 +119,7 @@ function readTrailers(message: string): [key: string, value: string][] {
     .slice(lastParagraph(message))
     .split('\n')
     .flatMap(line => {
-      const [, key, value] = /^Oneshot-([\w-]+): (.*)$/.exec(line) ?? []
+      const [, key, value] = /^Oneshot-([\w-]{1,40}): (.*)$/.exec(line) ?? []
       return key === undefined || value === undefined ? [] : [[key, value]]
     })
 }
@@ -88,9 +128,40 @@ function lastParagraph(message: string): number {
   return message.trimEnd().lastIndexOf('\n\n') + 2
 }
 
-function readNested(value: string): Nested {
-  const [path = '', kind, state = ''] = value.split(' ')
-  return { path: decodeRaw(path), state: kind === 'checkpoint' ? Number(state) : state }
+function wholeNumber(text: string): number | null {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  return number <= LARGEST_NUMBER ? number : null
+}
+
+function instantIn(text: string): Instant | null {
+  const at = /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z$/.test(text) ? Date.parse(text) : Number.NaN
+  return at >= 0 && at <= LAST_INSTANT ? at : null
+}
+
+/** It is shown, and nothing follows from it: one that cannot be read is none. */
+function readChange(text: string): Telling['change'] {
+  const [, ...numbers] = /^(\d{1,15}) files, (\d{1,15}) added, (\d{1,15}) removed$/.exec(text) ?? []
+  const [files = 0, added = 0, removed = 0] = numbers.map(Number)
+  return { files, added, removed }
+}
+
+function readNested(value: string): Nested[] {
+  const [word = '', kind, name = '', ...more] = value.split(' ')
+  const [path, number] = [decodeRaw(word), wholeNumber(name)]
+  if (!isTreePath(path) || more.length > 0) return []
+  if (kind === 'checkpoint') return number === null || number === 0 ? [] : [{ path, state: number }]
+  return kind === 'commit' && OBJECT_ID.test(name) ? [{ path, state: name }] : []
+}
+
+function readClaim(value: string): Claim | null {
+  const [number = '', sessionId = '', host = ''] = value.split(' ')
+  const term = wholeNumber(number)
+  return term === null || term < 2 || !isSessionId(sessionId) ? null : { term, sessionId, host: hostName(host) }
+}
+
+/** One word that can be printed as it is. */
+export function hostName(host: string): string {
+  return host.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 63) || 'unknown'
 }
 
 /** One that a later version knows counts as one that somebody asked for. */

@@ -4,24 +4,30 @@ import { Trouble } from '../../lib/trouble.ts'
 import type { Found } from '../../ports/checkpoints.ts'
 import { chainOf } from './chain.ts'
 import type { Git } from './git.ts'
-import { checkpointOf, type Link, readLink } from './link.ts'
-import { type Nested, readRecord } from './message.ts'
-import { isNestedRef, nestedPlace, nestedRef, type Place, REFS } from './place.ts'
-import { linkIn, readCommits } from './read-commits.ts'
+import { GitFailed } from './git-failed.ts'
+import { checkpointOf, type Link } from './link.ts'
+import { type Nested, readRecord, type Telling } from './message.ts'
+import { nestedPlace, nestedRef, ownerOf, type Place, REFS, suffixOf } from './place.ts'
+import { linkIn, type RawCommit, readCommits, readEach } from './read-commits.ts'
 
 /** What was written down with a checkpoint. */
 export async function readRecordOf({ git }: Place, commit: string): Promise<string> {
-  const raw = (await git.run(['cat-file', 'commit', commit])).toString()
-  return readRecord(raw.slice(raw.indexOf('\n\n') + 2))
+  const [raw] = await readCommits(git, [commit])
+  if (!raw) throw new GitFailed('cat-file', { code: 1, stderr: `the checkpoint ${commit} cannot be read` })
+  return readRecord(raw.message.toString())
 }
 
 /** Those of the repository that git runs in, and what has kept them. */
 export async function findKept(git: Git, name: string | undefined): Promise<Found[]> {
   const found: Found[] = []
   for (const [ref, link] of await tipsIn(git, name === undefined ? REFS : `${REFS}/${name}`)) {
-    if (isNestedRef(ref)) continue
     const { telling, record } = link
-    found.push({ name: ref.split('/')[2] ?? '', sessionId: telling.sessionId, last: checkpointOf(link), record })
+    const owner = ownerOf(ref)
+    if (owner === null || owner.suffix !== '') continue
+    const { name: whole, sessionId } = owner
+    const { claim } = telling
+    const last = checkpointOf(link)
+    found.push({ name: whole, sessionId, last, record, ...(claim !== undefined && { claim }) })
   }
   return found.sort((one, other) => other.last.at - one.last.at)
 }
@@ -32,21 +38,29 @@ interface Tip extends Link {
 }
 
 /** What the refs below this one lead to, as far as it is there and a checkpoint. */
-export async function tipsIn(git: Git, refs: string): Promise<Map<string, Tip>> {
+async function tipsIn(git: Git, refs: string): Promise<Map<string, Tip>> {
   const said = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', refs])
   const lines = said.toString().split('\n').slice(0, -1)
-  const raw = await readCommits(
-    git,
-    lines.map(line => line.slice(0, line.indexOf(' '))),
-  )
+  const commits = lines.map(line => line.slice(0, line.indexOf(' ')))
+  const found = await readEach(git, commits, tipIn)
   const tips = new Map<string, Tip>()
   for (const [at, line] of lines.entries()) {
-    const commit = raw[at]
-    const link = commit ? linkIn(commit) : null
-    if (!commit || link === null) continue
-    tips.set(line.slice(line.indexOf(' ') + 1), { ...link, record: readRecord(commit.message.toString()) })
+    const tip = found[at] ?? null
+    const ref = line.slice(line.indexOf(' ') + 1)
+    if (tip !== null && isTipOf(ref, tip.telling)) tips.set(ref, tip)
   }
   return tips
+}
+
+function tipIn(raw: RawCommit): Tip | null {
+  const link = linkIn(raw)
+  return link === null ? null : { ...link, record: readRecord(raw.message.toString()) }
+}
+
+/** Whether a ref is called what one that leads to this checkpoint is called. */
+export function isTipOf(ref: string, { sessionId, path }: Telling): boolean {
+  const owner = ownerOf(ref)
+  return owner?.sessionId === sessionId && owner.suffix === (path === '' ? '' : suffixOf(path))
 }
 
 /** A checkpoint, maybe of another session. One that thinning has given another commit, and whose own is gone, by its number. */
@@ -57,8 +71,8 @@ export async function linkOf(place: Place, { number, commit }: Checkpoint): Prom
 }
 
 export async function linkAt({ git }: Place, commit: string): Promise<Link> {
-  const said = await git.run(['log', '-1', '--format=%H%x00%T%x00%B', commit, '--'])
-  const link = readLink(said.toString())
+  const [raw] = await readCommits(git, [commit])
+  const link = raw ? linkIn(raw) : null
   if (link === null) throw new Trouble(`reading ${commit}`, 'it is not a checkpoint', { mayHelpToRetry: false })
   return link
 }

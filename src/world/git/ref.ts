@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { assertRef } from './guard/git-folder.ts'
 import { lstat } from './lstat.ts'
 import type { Place } from './place.ts'
 import { syncAll } from './sync-all.ts'
@@ -21,8 +22,8 @@ export async function moveRef(place: Place, to: string | null, from: string | nu
   await syncRef(place)
 }
 
-/** Without a reflog: refs of ours are a chain already. */
-export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref'] as const
+/** Without a reflog: refs of ours are a chain already. A ref of ours that somebody has made a symbolic one moves no other ref. */
+export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref', '--no-deref'] as const
 
 /**
  * git 2.39 flushes the file of a ref, and not the folders that name it, which it makes anew after all refs were packed. Where refs
@@ -34,6 +35,7 @@ export async function syncRef({ ref, repository }: Place): Promise<void> {
 
 /** Removes the lock that a killed git has left on our ref. Nobody else makes one there, and we make one at a time. */
 export async function healLock({ repository, ref, git }: Place): Promise<void> {
+  assertRef(repository.commonDir, ref)
   const lock = path.join(repository.commonDir, `${ref}.lock`)
   for (let waited = 0; ; waited += LOOK_AGAIN) {
     const stat = lstat(lock)

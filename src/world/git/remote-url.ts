@@ -1,35 +1,74 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { readPart, replaceFile } from '../os/files.ts'
+import { gitFolderAt } from './guard/git-folder.ts'
+import type { Place } from './place.ts'
+
+/** Bytes; a longer configuration is not used at all. */
+const LONGEST = 1_048_576
+/** Where the addresses of a place's remotes are noted down, as they were at its first checkpoint. */
+const NOTE = 'remotes.json'
 
 /**
  * Where a remote of the repository at this top is, as another machine can name it; null when that is not told there. Read from
  * its configuration itself: it is asked for too often to start git for it.
  */
 export function remoteUrl(top: string, remote: string): string | null {
+  const url = urlsAt(top)[remote]
+  return url === undefined ? null : absolute(top, url)
+}
+
+function absolute(top: string, url: string): string {
+  return /^\.{0,2}\//.test(url) ? path.resolve(top, url) : url
+}
+
+/** Notes the addresses down once, before anybody has worked there: a push goes to those, whatever is configured later. */
+export function rememberRemotes({ repository, folder }: Place): void {
+  const file = path.join(folder, NOTE)
+  if (fs.existsSync(file)) return
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  replaceFile(file, JSON.stringify(urlsAt(repository.top, true)))
+}
+
+/** The address to push to: as it was at the beginning or, for a remote that is new since then, as it is now. */
+export function addressOf({ repository, folder }: Place, remote: string): string {
+  const { top } = repository
+  const url = noted(folder)[remote] ?? urlsAt(top, true)[remote]
+  return url === undefined ? remote : absolute(top, url)
+}
+
+function noted(folder: string): Readonly<Record<string, string>> {
   try {
-    const url = urlIn(fs.readFileSync(path.join(commonDir(top), 'config'), 'utf8'), remote)
-    return url === null || !/^\.{0,2}\//.test(url) ? url : path.resolve(top, url)
+    return JSON.parse(fs.readFileSync(path.join(folder, NOTE), 'utf8')) as Record<string, string>
   } catch {
-    return null // It is gone, or looks otherwise: its name is told instead.
+    return {} // Nothing was noted down: an earlier version has begun it.
   }
 }
 
-/** A worktree's own folder names the one that it shares with the others. */
-function commonDir(top: string): string {
-  const git = path.join(top, '.git')
-  if (fs.statSync(git).isDirectory()) return git
-  const own = path.resolve(top, fs.readFileSync(git, 'utf8').replace('gitdir:', '').trim())
-  const shared = path.join(own, 'commondir')
-  return fs.existsSync(shared) ? path.resolve(own, fs.readFileSync(shared, 'utf8').trim()) : own
+/** By the names of remotes. `isForPush`: another address may be named for that. */
+function urlsAt(top: string, isForPush = false): Readonly<Record<string, string>> {
+  try {
+    const folder = gitFolderAt(top)
+    return folder === null ? {} : urlsIn(readPart(path.join(folder.shared, 'config'), 0, LONGEST).toString(), isForPush)
+  } catch {
+    return {} // It is gone, or looks otherwise: its name is told instead.
+  }
 }
 
-function urlIn(config: string, remote: string): string | null {
-  let isOurs = false
-  for (const line of config.split('\n')) {
-    const [, section] = /^\s*\[(.*)\]\s*$/.exec(line) ?? []
-    if (section !== undefined) isOurs = section === `remote "${remote.replaceAll(/["\\]/g, '\\$&')}"`
-    const [, url] = /^\s*url\s*=\s*"?(.*?)"?\s*$/i.exec(line) ?? []
-    if (isOurs && url !== undefined) return url
+function urlsIn(config: string, isForPush: boolean): Record<string, string> {
+  const found: Record<'url' | 'pushurl', Map<string, string>> = { url: new Map(), pushurl: new Map() }
+  let remote: string | null = null
+  for (const line of config.split('\n').map(text => text.trim())) {
+    if (line.startsWith('[')) remote = /^\[remote "(.*)"\]$/i.exec(line)?.[1]?.replaceAll(/\\(.)/g, '$1') ?? null
+    const end = line.indexOf('=')
+    const key = line.slice(0, Math.max(0, end)).trim().toLowerCase()
+    const url = line
+      .slice(end + 1)
+      .trim()
+      .replace(/^"/, '')
+      .replace(/"$/, '')
+    if (remote === null || (key !== 'url' && key !== 'pushurl')) continue
+    if (!found[key].has(remote)) found[key].set(remote, url)
   }
-  return null
+  return Object.fromEntries([...found.url, ...(isForPush ? found.pushurl : [])])
 }

@@ -1,102 +1,119 @@
 import { Trouble } from '../../lib/trouble.ts'
-import type { Git } from './git.ts'
-import { GitFailed } from './git-failed.ts'
-import { ASKING_NOBODY, withoutGit } from './means.ts'
-import type { Link } from './link.ts'
-import { type Place, REFS } from './place.ts'
-import { tipsIn } from './read.ts'
+import type { Fetched, Remote, SessionRef } from '../../ports/checkpoints.ts'
+import type { Answer, Git } from './git.ts'
+import { ownerOf, REFS } from './place.ts'
+import { goalSuffix, isGoal } from './goal.ts'
+import { isTipOf } from './read.ts'
+import { linkIn, readCommits } from './read-commits.ts'
 import { UPDATE_REF } from './ref.ts'
+import { remoteUrl } from './remote-url.ts'
+import { ALIAS, type Channel, named, refsOn, speak } from './speak.ts'
 
-/** How somebody reaches a remote may be told to git by its environment; nothing else of that concerns us. */
-const REACHING = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
+/** Refs that are fetched at once. */
+const MOST_REFS = 1_000
+/** Refs that are tried one by one when all together cannot be had. */
+const MOST_TRIES = 50
 
-/** git's words for what will be the same the next time. */
-const HOPELESS = new RegExp(
-  [
-    'strange pathname',
-    'does not appear to be a git repository',
-    'not found',
-    'permission denied',
-    'access rights',
-    'authentication failed',
-    'could not read (username|password)',
-  ].join('|'),
-  'i',
-)
-
-/** Brings the ref to a remote, and those of worktrees that lie in this one. What is there by the same names is replaced. */
-export async function push({ git, ref }: Place, remote: string, env: Readonly<Record<string, string>>): Promise<void> {
-  const how = ['--quiet', '--no-verify', '--no-signed', '--no-follow-tags', '--recurse-submodules=no']
-  await speak(git, `pushing to ${named(remote)}`, env, ['push', ...how, '--', remote, `+${ref}*:${ref}*`])
-}
-
-/** Where what is fetched lies until it is known which of it is further. */
-const FETCHED = 'refs/oneshot-fetched'
+/** Configured by the user, git would remove refs that the remote does not have, and touch others that it does have. */
+export const FETCH = [
+  'fetch',
+  '--no-progress',
+  '--no-tags',
+  '--no-prune',
+  '--refmap=',
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+  '--quiet',
+] as const
 
 /**
- * Brings the refs of a name, or of all, from a remote. Those that are here and are not behind stay as they are. Which is further
- * is told by the numbers: once one of them was thinned, neither has grown out of the other.
+ * Brings the refs of some sessions from a remote. What is here stays, unless the remote has gone on from there. One ref that
+ * is not what it should be harms no other.
  */
 export async function fetch(
   git: Git,
-  given: { remote: string; name: string | null; env: Readonly<Record<string, string>> },
-): Promise<void> {
-  const { remote, name, env } = given
-  const below = name === null ? '' : `/${name}`
-  // Configured by the user, git would remove refs that the remote does not have, and touch others that it does have.
-  const how = [
-    '--no-progress',
-    '--no-tags',
-    '--no-prune',
-    '--refmap=',
-    '--no-write-fetch-head',
-    '--no-recurse-submodules',
-  ]
-  await speak(git, `fetching from ${named(remote)}`, env, [
-    'fetch',
-    ...how,
-    '--',
-    remote,
-    `+${REFS}${below}/*:${FETCHED}${below}/*`,
-  ])
-  await takeFurther(git)
-}
-
-async function takeFurther(git: Git): Promise<void> {
-  const [here, there] = [await tipsIn(git, REFS), await tipsIn(git, FETCHED)]
-  const fetched = (await git.run(['for-each-ref', '--format=%(refname)', FETCHED])).toString().split('\n').slice(0, -1)
-  const orders = fetched.map(scratch => {
-    const ref = scratch.replace(FETCHED, REFS)
-    const [ours, theirs] = [here.get(ref), there.get(scratch)]
-    const isTaken = theirs !== undefined && (ours === undefined || isFurther(theirs, ours))
-    // Ours may be there, and lead to a commit that is not.
-    const before = ours === undefined ? '' : ` ${ours.commit}`
-    return `${isTaken ? `update ${ref} ${theirs.commit}${before}\n` : ''}delete ${scratch}\n`
+  given: Remote & { choose: (all: readonly SessionRef[]) => readonly SessionRef[] },
+): Promise<Fetched> {
+  const { remote, env, choose } = given
+  const channel = { remote, env, url: remoteUrl(git.cwd, remote) ?? remote }
+  const doing = `fetching from ${named(remote)}`
+  const all = [...(await refsOn(git, channel, { patterns: [`${REFS}/*`], doing }))].flatMap(([ref, commit]) => {
+    const owner = ownerOf(ref)
+    return owner === null ? [] : [{ ref, commit, ...owner }]
   })
-  await git.run([...UPDATE_REF, '--stdin'], { input: orders.join('') })
+  const chosen = new Set(choose(all).map(({ name, sessionId }) => `${name}/${sessionId}`))
+  const wanted = all.filter(({ name, sessionId }) => chosen.has(`${name}/${sessionId}`)).slice(0, MOST_REFS)
+  if (wanted.length === 0) return { taken: [], diverged: [] }
+  const refs = wanted.map(({ ref }) => ref)
+  await bring(git, channel, doing, refs)
+  return take(git, wanted)
 }
 
-function isFurther({ telling: one }: Link, { telling: other }: Link): boolean {
-  return one.number > other.number || (one.number === other.number && one.at > other.at)
+/** All at once or, where one of them cannot be had, each for itself. */
+async function bring(git: Git, channel: Channel, doing: string, refs: readonly string[]): Promise<void> {
+  try {
+    await speak(git, channel, doing, [...FETCH, '--', ALIAS, ...refs])
+  } catch (cause) {
+    if (!(cause instanceof Trouble) || refs.length === 1) throw cause
+    let isAnyThere = false
+    for (const ref of refs.slice(0, MOST_TRIES)) {
+      const isThere = speak(git, channel, doing, [...FETCH, '--', ALIAS, ref]).then(
+        () => true,
+        () => false,
+      )
+      isAnyThere = (await isThere) || isAnyThere
+    }
+    if (!isAnyThere) throw cause
+  }
 }
 
-async function speak(git: Git, doing: string, env: Readonly<Record<string, string>>, words: string[]): Promise<void> {
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => REACHING.test(name)))
-  const reaching = { ...withoutGit(env), ...own, ...ASKING_NOBODY, ...(await withoutAsking(git, env)) }
-  const speaking = git.at(git.cwd, { ...reaching, LC_ALL: 'C' })
-  const answer = await speaking.ask(words)
-  if (answer.code === 0) return
-  throw new Trouble(doing, new GitFailed(words[0] ?? '', answer), { mayHelpToRetry: !HOPELESS.test(answer.stderr) })
+interface Wanted extends SessionRef {
+  readonly ref: string
+  readonly commit: string
+  readonly suffix: string
 }
 
-/** ssh asks at the terminal unless it is told not to; a command that the user has chosen is left as it is. */
-async function withoutAsking(git: Git, env: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-  if (env['GIT_SSH_COMMAND'] !== undefined || env['GIT_SSH'] !== undefined) return {}
-  const { code } = await git.ask(['config', 'core.sshCommand'])
-  return code === 0 ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
+async function take(git: Git, wanted: readonly Wanted[]): Promise<Fetched> {
+  const raw = await readCommits(
+    git,
+    wanted.map(({ commit }) => commit),
+  )
+  const here = await localRefs(git)
+  const fetched: { taken: Fetched['taken'][number][]; diverged: SessionRef[] } = { taken: [], diverged: [] }
+  for (const [at, { ref, commit, name, sessionId, suffix }] of wanted.entries()) {
+    const found = raw[at]
+    const link = found ? linkIn(found) : null
+    const isOurs = suffix === goalSuffix ? found && isGoal(found, sessionId) : link && isTipOf(ref, link.telling)
+    const before = here.get(ref) ?? null
+    if (!isOurs || before === commit) continue
+    if (before !== null && (await isAncestor(git, commit, before))) continue
+    const isAhead = before === null || (await isAncestor(git, before, commit))
+    // A ref that is called like a folder of others, or that somebody else moves at this moment, is left as it is.
+    const { code } = isAhead ? await moveTo(git, ref, commit, before) : { code: 1 }
+    if (code === 0) fetched.taken.push({ ref, commit, before })
+    else if (suffix === '') fetched.diverged.push({ name, sessionId })
+  }
+  return fetched
 }
 
-/** A remote may be an address with a password in it. */
-function named(remote: string): string {
-  return remote.includes('://') || remote.includes('@') ? 'the remote' : remote
+/** Undoes a fetch, as far as nobody has gone on from it. */
+export async function putBack(git: Git, { taken }: Fetched): Promise<void> {
+  for (const { ref, commit, before } of taken) {
+    if (before === null) await git.ask([...UPDATE_REF, '-d', ref, commit])
+    else await git.ask([...UPDATE_REF, ref, before, commit])
+  }
+}
+
+function moveTo(git: Git, ref: string, commit: string, before: string | null): Promise<Answer> {
+  return git.ask([...UPDATE_REF, ref, commit, before ?? '0'.repeat(commit.length)])
+}
+
+async function localRefs(git: Git): Promise<Map<string, string>> {
+  const said = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', REFS])
+  const lines = said.toString().split('\n').slice(0, -1)
+  return new Map(lines.map(line => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
+}
+
+export async function isAncestor(git: Git, one: string, other: string): Promise<boolean> {
+  return (await git.ask(['merge-base', '--is-ancestor', one, other])).code === 0
 }

@@ -36,8 +36,12 @@ function isNone({ stderr }: { stderr: string }): boolean {
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = realFolder(git.cwd)
   const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
+  // It lies in a git folder itself, and we have git use none that it is not led to by `.git`.
+  if (facts.stderr.includes('cannot use bare repository')) throw new Unkept(`${cwd} is not in a working tree`)
   if (facts.code !== 0)
-    throw isNone(facts) ? new NoRepository(`${cwd} is not in a git repository`) : new Unkept(reasonOf(facts))
+    throw isNone(facts)
+      ? new NoRepository(`${cwd} is not in a git repository`, 'git init makes a folder a repository')
+      : new Unkept(reasonOf(facts), remedyIn(facts))
   const [isBare, isInside, format] = facts.stdout.toString().split('\n')
   if (isInside !== 'true')
     throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
@@ -63,12 +67,17 @@ function realFolder(cwd: string): string {
   try {
     return fs.realpathSync(cwd)
   } catch {
-    throw new Unkept(`the folder ${cwd} is not there`)
+    throw new Unkept(`the folder ${cwd} is not there`, 'if its project was moved: cd to where it is now, and try again')
   }
 }
 
 function reasonOf(facts: { code: number | null; stderr: string }): string {
   return new GitFailed('rev-parse', facts).message
+}
+
+/** git itself says what to do where a folder belongs to somebody else. */
+function remedyIn({ stderr }: { stderr: string }): string | undefined {
+  return /^\s*(git config --global --add safe\.directory .+)$/m.exec(stderr)?.[1]
 }
 
 /** The nearest folder from here upwards that git would take for the top of a working tree, and what tells it from another. */

@@ -20,6 +20,8 @@ export interface Period {
   readonly until: Instant | null
 }
 
+/** git would run another git in each of them, by that one's own configuration. */
+const NO_SUBMODULES = '--ignore-submodules=dirty'
 /** Reading a large repository from a slow disk takes a while. */
 const PATIENCE: Duration = 120_000
 /** So many are named; the others are counted. */
@@ -91,7 +93,7 @@ interface ChangedFile {
 }
 
 async function changesBetween(git: Git, from: string, to: string): Promise<ChangedFile[]> {
-  const how = ['-r', '-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv']
+  const how = ['-r', '-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv', NO_SUBMODULES]
   return numstat(await git.run(['diff-tree', ...how, from, to], { index: NO_INDEX }))
 }
 
@@ -105,9 +107,16 @@ function numstat(said: Buffer): ChangedFile[] {
 
 /** What is not committed. The lines of files that git does not know yet are not counted. */
 async function looseFiles(git: Git): Promise<ChangedFile[]> {
-  const status = await git.run(['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'])
+  const status = await git.run([
+    'status',
+    '--porcelain=v1',
+    '-z',
+    '--untracked-files=all',
+    '--no-renames',
+    NO_SUBMODULES,
+  ])
   const hasHead = (await git.ask(['rev-parse', '--verify', '--quiet', 'HEAD'])).code === 0
-  const how = ['-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv']
+  const how = ['-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv', NO_SUBMODULES]
   const counted = hasHead ? numstat(await git.run(['diff', ...how, 'HEAD', '--'])) : []
   const known = new Map(counted.map(file => [file.path, file]))
   const paths = splitRaw(status).map(line => line.slice(3))

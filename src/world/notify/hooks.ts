@@ -2,6 +2,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { HookCall } from '../../core/hooks.ts'
 import type { Session } from '../../core/session.ts'
+import { secretsIn } from '../../lib/mask/env-secrets.ts'
+import { hideWithin } from '../../lib/mask/hide-within.ts'
+import { Mask } from '../../lib/mask/mask.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { wordsOf } from '../../lib/trouble.ts'
 import type { Hooks } from '../../ports/notifier.ts'
@@ -25,11 +28,14 @@ export function hooksFor(
     run: async (call, signal) => {
       const { spec } = call.session
       try {
-        const env = { ...given.environment(spec.id), ...variablesOf(call) }
-        const input = `${JSON.stringify(given.document(call.session))}\n`
+        const own = given.environment(spec.id)
+        const mask = new Mask(secretsIn(own))
+        // Hooks hand on what they are told; what they need of the session's secrets is in their environment.
+        const env = { ...own, ...hideWithin(variablesOf(call), mask) }
+        const input = `${JSON.stringify(hideWithin(given.document(call.session), mask))}\n`
         const cwd = fs.existsSync(spec.cwd) ? spec.cwd : '/'
-        const mask = spec.umask === undefined ? [] : [...MASKED, spec.umask.toString(8)]
-        const end = await runProgram([...mask, ...call.argv], { env, cwd, input, signal })
+        const umask = spec.umask === undefined ? [] : [...MASKED, spec.umask.toString(8)]
+        const end = await runProgram([...umask, ...call.argv], { env, cwd, input, signal })
         keepOutput(home, call, end)
         return { ok: end.code === 0, reason: wordsOn(end) }
       } catch (cause) {

@@ -1,5 +1,5 @@
 import type { Address } from '../../core/channels.ts'
-import type { NoticeKind } from '../../core/notices.ts'
+import type { NoticeKind } from '../../core/notice-kinds.ts'
 import { conceal, Secret } from '../../lib/secret.ts'
 import { reasonIn, Trouble } from '../../lib/trouble.ts'
 import { Busy, type Notifier } from '../../ports/notifier.ts'

@@ -84,15 +84,41 @@ const ATTEMPT_GROUP = /^oneshot-[^/]{10}\.\d+$/
 /** The group this process is in, as a folder. */
 function ownGroup(): string | null {
   try {
-    const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
-    // A later mount covers an earlier one.
-    const mount = mounts.map(line => line.split(' ')).findLast(([, , type]) => type === 'cgroup2')?.[1]
-    const own = /^0::(.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+    const mount = mountOf()
+    const own = groupOf(process.pid)
     // A group outside of what this container may see is told as one above its root.
-    return mount === undefined || own === undefined || own.includes('..') ? null : path.join(mount, outside(own))
+    return mount === undefined || own === null || own.includes('..') ? null : path.join(mount, outside(own))
   } catch {
     return null // No /proc.
   }
+}
+
+/** The control group of a process; null where that cannot be told. */
+export function groupOf(pid: number): string | null {
+  try {
+    return /^0::(.*)$/m.exec(fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1] ?? null
+  } catch {
+    return null // It has ended, or there is no /proc.
+  }
+}
+
+/** Whether a process of this user might move into a group; true when that cannot be told. */
+export function isOpen(group: string): boolean {
+  const mount = mountOf()
+  if (mount === undefined || group.includes('..')) return true
+  const members = path.join(mount, group, MEMBERS)
+  try {
+    fs.accessSync(members, fs.constants.W_OK)
+    return true
+  } catch (cause) {
+    return !hasCode(cause, 'EACCES', 'EPERM')
+  }
+}
+
+function mountOf(): string | undefined {
+  const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
+  // A later mount covers an earlier one.
+  return mounts.map(line => line.split(' ')).findLast(([, , type]) => type === 'cgroup2')?.[1]
 }
 
 /** Whoever is in an attempt's group makes no groups within it: they would be ended with that attempt. */

@@ -42,16 +42,16 @@ export async function findTree(tree: Tree, known: ReadonlySet<string> = new Set(
 
 /**
  * Ends everything the tree has left, wherever it hides, and resolves when nothing is. Asks with SIGTERM first and
- * gives `grace` milliseconds; what appears while we look is ended too. Throws when something cannot be killed.
+ * gives `grace` milliseconds; what appears while we look is ended too. Answers how many it had to end. Throws when something cannot be killed.
  */
-export async function endTree(tree: Tree, options: { grace: number; limit: number }): Promise<void> {
+export async function endTree(tree: Tree, options: { grace: number; limit: number }): Promise<number> {
   const asked = new Set<string>()
   const begun = Date.now()
   // A list of processes is not made in one moment: what lived as it was begun may have had a child that is not in it.
   let wasAlive = tree.root !== null && lives(tree.root) !== 'dead'
   for (let look = 0; ; look++) {
     const left = await findTree(tree, asked)
-    if (left.length === 0 && !wasAlive) return
+    if (left.length === 0 && !wasAlive) return asked.size
     wasAlive = left.length > 0
     const waited = Date.now() - begun
     if (waited > options.limit) throw new Error(`${left.map(row => row.pid).join(', ')} cannot be ended`)

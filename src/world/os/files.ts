@@ -1,58 +1,139 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../lib/trouble.ts'
+import { enterFolder, type Folder, openStraight } from './open-folder.ts'
+import { randomHex } from './random-hex.ts'
+
+const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = fs.constants
+
+/** Characters of a file's name that its draft repeats: all of a draft's name fits into 255 bytes. */
+const LONGEST_NAME = 60
+
+export interface Writing {
+  readonly mode?: number
+  /** Whether it is to survive power loss. */
+  readonly isDurable?: boolean
+}
 
 /**
- * Puts new content into somebody's file, as durably: where a link leads to, and with the rights that it has. Nothing is written
- * where nothing is different.
+ * Puts new content into somebody's file, durably, with the rights that it has. No part of the path may be a link. Nothing is
+ * written where nothing is different.
  */
-export function rewriteDurably(file: string, change: (content: Buffer) => Uint8Array): void {
-  const target = fs.realpathSync(file)
-  const content = fs.readFileSync(target)
-  const changed = change(content)
-  if (!content.equals(changed)) writeDurably(target, changed, fs.statSync(target).mode & 0o7777)
+export function rewriteDurably(file: string, longest: number, change: (content: Buffer) => Uint8Array): void {
+  const folder = openStraight(path.dirname(file))
+  if (folder === null) throw new Error(`${path.dirname(file)} is no folder, or a link`)
+  try {
+    const name = path.basename(file)
+    const { content, mode } = readRegular(folder.at(name), longest)
+    const changed = change(content)
+    if (!content.equals(changed)) replaceIn(folder, name, changed, { mode, isDurable: true })
+  } finally {
+    folder.close()
+  }
 }
 
 /** Writes a file so that after power loss it holds either the old or the new content, and the new once we return. */
 export function writeDurably(file: string, content: string | Uint8Array, mode = 0o600): void {
-  const draft = `${file}.${process.pid}.tmp`
-  withoutLitter(draft, () => {
-    const fd = fs.openSync(draft, 'w', 0o600)
-    try {
-      fs.writeFileSync(fd, content)
-      if (mode !== 0o600) fs.fchmodSync(fd, mode)
-      fs.fsyncSync(fd)
-    } finally {
-      fs.closeSync(fd)
-    }
-    fs.renameSync(draft, file)
-  })
-  syncFolder(path.dirname(file))
+  inFolderOf(file, (folder, name) => replaceIn(folder, name, content, { mode, isDurable: true }))
 }
 
 /** Replaces a file in one step, for readers at the same time; not meant to survive power loss. */
 export function replaceFile(file: string, content: string | Uint8Array): void {
-  const draft = `${file}.${process.pid}.tmp`
-  withoutLitter(draft, () => {
-    fs.writeFileSync(draft, content, { mode: 0o600 })
-    fs.renameSync(draft, file)
-  })
+  inFolderOf(file, (folder, name) => replaceIn(folder, name, content))
 }
 
-/** On a full disk what was begun is taken away again. */
-function withoutLitter(draft: string, write: () => void): void {
+/** The same, unless the file has that content already: then nothing is written, so that a full disk does not matter. */
+export function replaceIfChanged(file: string, content: string): void {
+  const isSame = fs.existsSync(file) && fs.readFileSync(file, 'utf8') === content
+  if (!isSame) replaceFile(file, content)
+}
+
+/**
+ * Puts a file in its place in one step, whatever was there: a link is replaced and not followed. A folder in its place is
+ * moved aside, and an error tells where to: nothing in it is lost.
+ */
+export function replaceIn(folder: Folder, name: string, content: string | Uint8Array, writing: Writing = {}): void {
+  const draft = draftIn(folder, name, content, writing)
+  let moved: string | null = null
   try {
-    write()
+    moved = renameOver(folder, draft, name)
   } catch (cause) {
-    fs.rmSync(draft, { force: true })
+    fs.rmSync(folder.at(draft), { force: true })
     throw cause
+  }
+  if (writing.isDurable) syncFolder(folder.at('.'))
+  if (moved !== null) throw new Error(`a folder was in the place of ${name}: it is called ${moved} now`)
+}
+
+/** Moves a file within a folder. A folder in its way gets another name, which is the answer. */
+export function renameOver(folder: Folder, from: string, to: string): string | null {
+  try {
+    fs.renameSync(folder.at(from), folder.at(to))
+    return null
+  } catch (cause) {
+    if (!hasCode(cause, 'EISDIR', 'ENOTEMPTY', 'EEXIST')) throw cause
+    const aside = `${to}.aside-${randomHex(8)}`
+    fs.renameSync(folder.at(to), folder.at(aside))
+    fs.renameSync(folder.at(from), folder.at(to))
+    return aside
+  }
+}
+
+/** Writes what is to be put in the place of a file beside it; answers its name. It is a new file, which nobody can foresee. */
+export function draftIn(folder: Folder, name: string, content: string | Uint8Array, writing: Writing = {}): string {
+  const { mode = 0o600, isDurable = false } = writing
+  const draft = draftName(name)
+  const fd = fs.openSync(folder.at(draft), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+  try {
+    fs.writeFileSync(fd, content)
+    if (mode !== 0o600) fs.fchmodSync(fd, mode)
+    if (isDurable) fs.fsyncSync(fd)
+  } catch (cause) {
+    fs.rmSync(folder.at(draft), { force: true }) // A full disk is not filled further.
+    throw cause
+  } finally {
+    fs.closeSync(fd)
+  }
+  return draft
+}
+
+export function draftName(name: string): string {
+  return `.${name.slice(0, LONGEST_NAME)}.${randomHex(8)}.tmp`
+}
+
+/** The file that a draft was to become; null for any other name. */
+export function fileOfDraft(name: string): string | null {
+  return /^\.(.+)\.[0-9a-f]{16}\.tmp$/.exec(name)?.[1] ?? null
+}
+
+/** Links on the way are followed once, at the beginning; from then on everything happens in the folder that was found. */
+function inFolderOf(file: string, deed: (folder: Folder, name: string) => void): void {
+  const folder = enterFolder(path.dirname(file))
+  try {
+    deed(folder, path.basename(file))
+  } finally {
+    folder.close()
+  }
+}
+
+/** Reads a regular file, not a link, of at most this many bytes. A pipe or a device in its place is refused at once. */
+export function readRegular(file: string, longest: number): { content: Buffer; mode: number } {
+  const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    const stat = fs.fstatSync(fd)
+    if (!stat.isFile()) throw new Error(stat.isDirectory() ? 'it is a folder' : 'it is not a file')
+    if (stat.size > longest) throw new Error(`it is longer than ${Math.floor(longest / 1_048_576)} MB`)
+    const bytes = Buffer.alloc(Math.min(longest, stat.size))
+    return { content: bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, 0)), mode: stat.mode & 0o7777 }
+  } finally {
+    fs.closeSync(fd)
   }
 }
 
 /** At most `limit` bytes of a file from `offset` on; nothing when it is not there. */
 export function readPart(file: string, offset: number, limit: number): Buffer {
   try {
-    const fd = fs.openSync(file, 'r')
+    const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK)
     try {
       const size = Math.max(0, Math.min(limit, fs.fstatSync(fd).size - offset))
       const bytes = Buffer.alloc(size)
@@ -74,7 +155,7 @@ export function readEnd(file: string, limit: number): string {
 
 /** Cuts a file to `length` and appends; answers its new length. Doing it again leads to the same file. */
 export function writeFrom(file: string, length: number, text: string): number {
-  const fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
+  const fd = fs.openSync(file, O_RDWR | O_CREAT, 0o600)
   try {
     if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
     const bytes = Buffer.from(text)
@@ -87,7 +168,7 @@ export function writeFrom(file: string, length: number, text: string): number {
 }
 
 function syncFolder(folder: string): void {
-  const fd = fs.openSync(folder, 'r')
+  const fd = fs.openSync(folder, O_RDONLY)
   try {
     fs.fsyncSync(fd)
   } finally {

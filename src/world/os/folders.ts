@@ -29,6 +29,8 @@ export interface SessionFolder {
 export interface AttemptFolder {
   readonly root: string
   readonly launch: string
+  /** The program's environment and arguments. It is emptied when the attempt has ended. */
+  readonly enter: string
   readonly stdin: string
   readonly stdout: string
   readonly stderr: string
@@ -39,6 +41,8 @@ export interface AttemptFolder {
   readonly claim: string
   readonly started: string
   readonly exit: string
+  /** Where its output is being read, while that may take long. */
+  readonly reading: string
   /** Present once the program was asked to stop. */
   readonly interrupted: string
   /** Present once the attempt is being swept: what has not begun by then does not begin. */
@@ -80,6 +84,7 @@ export function attemptFolderAt(root: string): AttemptFolder {
   return {
     root,
     launch: at('launch'),
+    enter: at('enter'),
     stdin: at('stdin'),
     stdout: at('stdout'),
     stderr: at('stderr'),
@@ -88,6 +93,7 @@ export function attemptFolderAt(root: string): AttemptFolder {
     claim: at('claim'),
     started: at('started'),
     exit: at('exit'),
+    reading: at('reading'),
     interrupted: at('interrupted'),
     swept: at('swept'),
     drained: at('drained'),

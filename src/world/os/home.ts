@@ -2,12 +2,10 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Refusal } from '../../lib/refusal.ts'
-import { hasCode, wordsOf } from '../../lib/trouble.ts'
+import { hasCode, isDiskFull, wordsOf } from '../../lib/trouble.ts'
 
 /** Unix socket paths end at 104 bytes on macOS, 108 on Linux, the closing NUL included. */
 const SOCKET_PATH_LIMIT = 103
-/** What a supervisor writes before it answers: a database with its journal and index, 100 KB in all. */
-const LEAST_ROOM = 128 * 1024
 
 /** Where everything lies. One folder, private to its user. */
 export interface Home {
@@ -94,25 +92,13 @@ export function openHome(home: Home): void {
   }
 }
 
-/** Refuses when a supervisor would not find room to begin. It cannot tell by itself: its log is on the same disk. */
-export function assertRoom(home: Home): void {
-  const probe = path.join(home.root, `room.${process.pid}`)
-  try {
-    fs.writeFileSync(probe, Buffer.alloc(LEAST_ROOM), { mode: 0o600 })
-  } catch (cause) {
-    throw unusable(home.root, cause)
-  } finally {
-    fs.rmSync(probe, { force: true })
-  }
-}
-
 /** Turns a failed write into the sentence the user needs. */
 export function unusable(root: string, cause: unknown): Refusal {
-  if (hasCode(cause, 'ENOSPC', 'EDQUOT') || /database or disk is full/.test(wordsOf(cause))) {
+  if (isDiskFull(cause)) {
     return new Refusal(
       'disk-full',
       `no space left for the state folder ${root}`,
-      `free some space, or set ONESHOT_HOME to a folder on another disk`,
+      'free some space: oneshot clean removes ended sessions with their output',
     )
   }
   if (hasCode(cause, 'EROFS', 'EACCES', 'EPERM') || /readonly database/.test(wordsOf(cause))) {

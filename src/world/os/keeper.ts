@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
-import fs from 'node:fs'
 import { quote } from '../../lib/quote.ts'
 import { asset, selfArgv } from './assets.ts'
-import { replaceFile } from './files.ts'
+import { replaceIfChanged } from './files.ts'
 import type { Home } from './home.ts'
 import { identify, type ProcessId } from './processes.ts'
 
 /** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */
 export function startKeeper(home: Home): void {
-  fs.rmSync(home.downMarker, { force: true })
-  // Whoever asks for it may be of an attempt: what carries its marker ends with it.
-  const { ONESHOT_ATTEMPT: _attempt, ONESHOT_SESSION: _session, ...env } = process.env
-  const keeper = spawn('sh', [asset('keeper.sh'), home.root, ...selfArgv()], {
+  // Whoever asks for it may be of an attempt: what carries its marker, or descends from it, ends with it.
+  const { ONESHOT_ATTEMPT: attempt, ONESHOT_SESSION: _session, ...env } = process.env
+  const orphaned = attempt === undefined ? [] : ['-c', 'sh "$@" &', 'sh']
+  const keeper = spawn('sh', [...orphaned, asset('keeper.sh'), home.root, ...selfArgv()], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',
@@ -41,7 +40,7 @@ export function replaceKeeper(home: Home): ProcessId | undefined {
 /** Leaves word for the shims how to start a supervisor when none is there. */
 export function writeWakeScript(home: Home): void {
   const words = ['sh', asset('keeper.sh'), home.root, ...selfArgv()].map(quote).join(' ')
-  replaceFile(
+  replaceIfChanged(
     home.wakeScript,
     `if command -v setsid >/dev/null 2>&1; then alone=setsid; fi\n$alone ${words} </dev/null >/dev/null 2>&1 &\n`,
   )

@@ -15,7 +15,7 @@ export class KernelLock {
 
   /** Undefined when somebody else holds it. */
   static tryTake(file: string): KernelLock | undefined {
-    fs.closeSync(fs.openSync(file, 'a', 0o600))
+    assertEmptyFile(file)
     const database = openDatabase(file, { wait: 0 })
     try {
       database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;')
@@ -30,4 +30,20 @@ export class KernelLock {
   release(): void {
     this.#database.close()
   }
+}
+
+/**
+ * Nothing is ever written to a lock. Where others can write, a link in its place would have SQLite open another file, and a
+ * journal beside it would have it written over.
+ */
+function assertEmptyFile(file: string): void {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants
+  const fd = fs.openSync(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    const stat = fs.fstatSync(fd)
+    if (!stat.isFile() || stat.nlink > 1) throw new Error(`${file} is no lock of ours: remove it`)
+  } finally {
+    fs.closeSync(fd)
+  }
+  for (const end of ['-journal', '-wal', '-shm']) fs.rmSync(`${file}${end}`, { force: true })
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Loop } from '../../core/loop/loop.ts'
+import { hasCode, Trouble, wordsOf } from '../../lib/trouble.ts'
 import { writeDurably } from './files.ts'
 import { sessionFolder } from './folders.ts'
 import type { Home } from './home.ts'
@@ -20,12 +21,39 @@ export function recordLoop(home: Home, sessionId: string, loop: Loop): void {
   writeDurably(path.join(folder, 'loop.json'), JSON.stringify({ version: VERSION, loop }))
 }
 
-/** Undefined where nothing was decided yet, and for sessions that are no loop. */
+/** Undefined where nothing was decided yet, where it cannot be read, and for sessions that are no loop. */
 export function readLoop(home: Home, sessionId: string): Loop | undefined {
   try {
-    const text = fs.readFileSync(path.join(loopFolder(home, sessionId), 'loop.json'), 'utf8')
-    return (JSON.parse(text) as { loop: Loop }).loop
+    return readOwnLoop(home, sessionId)
+  } catch (cause) {
+    if (cause instanceof Trouble) return undefined
+    throw cause
+  }
+}
+
+/** For the program of the loop: a file that is there and cannot be understood is no new loop. It stays as it is. */
+export function readOwnLoop(home: Home, sessionId: string): Loop | undefined {
+  const file = path.join(loopFolder(home, sessionId), 'loop.json')
+  const unreadable = (why: string): Trouble =>
+    new Trouble(`reading ${file}`, `${why}; the file is kept as it is`, { mayHelpToRetry: false })
+  let text: string
+  try {
+    text = fs.readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return undefined
+    throw unreadable(wordsOf(cause))
+  }
+  const { version, loop } = parsed(text)
+  if (version !== undefined && version > VERSION)
+    throw unreadable(`a newer oneshot wrote it (version ${version}, this one knows ${VERSION}): oneshot update`)
+  if (loop?.spec === undefined || !Array.isArray(loop.tasks)) throw unreadable('it is damaged')
+  return loop
+}
+
+function parsed(text: string): { version?: number; loop?: Loop } {
+  try {
+    return (JSON.parse(text) ?? {}) as { version?: number; loop?: Loop }
   } catch {
-    return undefined // It is written whole or not at all.
+    return {} // Told as damaged.
   }
 }

@@ -72,6 +72,39 @@ export function parentOf(pid: number): number | undefined {
   }
 }
 
+/** What is known of a process beside its name; `bornAt` by the clock of now. */
+export interface Relation {
+  readonly birth: string
+  readonly bornAt: number
+  readonly parent: number
+  readonly session: number
+  readonly marker: string | null
+}
+
+/** Looks up processes as they are now; undefined for those that have ended. */
+export async function relations(): Promise<(pid: number) => Relation | undefined> {
+  if (hasProc) return relationsFromProc()
+  const table = new Map((await tableFromPs()).map(row => [row.pid, { ...row, bornAt: Date.parse(row.birth) }]))
+  return pid => table.get(pid)
+}
+
+/** Linux counts births in hundredths of a second since the boot, whatever the kernel's own clock does. */
+const TICKS_PER_SECOND = 100
+
+function relationsFromProc(): (pid: number) => Relation | undefined {
+  const [uptime = ''] = fs.readFileSync('/proc/uptime', 'latin1').split(' ')
+  const bootAt = Date.now() - Number(uptime) * 1_000
+  return pid => {
+    try {
+      const { birth, parent, session } = parseStat(readStat(pid))
+      const bornAt = bootAt + (Number(birth) / TICKS_PER_SECOND) * 1_000
+      return { birth, bornAt, parent, session, marker: markerOf(pid) }
+    } catch {
+      return undefined // It has ended.
+    }
+  }
+}
+
 /** Whether the process exists but was stopped by a signal, so that it cannot answer. */
 export function isSuspended(pid: number): boolean {
   try {

@@ -62,8 +62,9 @@ export function runForBytes(
     let size = 0
     const keep = (chunks: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length
-      if (size > (options.most ?? Number.POSITIVE_INFINITY)) child.kill('SIGKILL')
-      else chunks.push(chunk)
+      if (size <= (options.most ?? Number.POSITIVE_INFINITY)) chunks.push(chunk)
+      else if (options.signal === undefined) child.kill('SIGKILL')
+      else killGroup(child.pid)
     }
     child.stdout?.on('data', keep(stdout))
     child.stderr?.on('data', keep(stderr))

@@ -3,14 +3,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  FILES,
-  type Owner,
-  openAgentFolder,
-  openSessionFolder,
-  removeSessionFolder,
-  replaceIn,
-} from './agent-folder.ts'
+import { FILES, type Owner, openAgentFolder, openSessionFolder, removeSessionFolder } from './agent-folder.ts'
+import { replaceIn } from '../os/files.ts'
 import { leadTo, removeOldLinks } from './top-links.ts'
 
 let root: string
@@ -89,7 +83,7 @@ test('a folder of the same name is taken over from a session that may be replace
   expect(put(next, 'STATUS.md', 'new')).toBe(false)
   expect(read('claude-fix', 'STATUS.md')).toBe('old')
   expect(put(next, 'STATUS.md', 'new', () => true)).toBe(true)
-  expect(fs.readdirSync(inAgent('claude-fix')).sort()).toEqual(['.session', 'STATUS.md', 'notes.txt'])
+  expect(fs.readdirSync(inAgent('claude-fix')).sort()).toEqual(['.gitignore', '.session', 'STATUS.md', 'notes.txt'])
   expect(put(owner(), 'STATUS.md', 'old again')).toBe(false)
 })
 
@@ -179,7 +173,7 @@ test('the links at the top lead to one session, and never stand in the place of 
     '/somewhere/else',
   ])
   lead(null)
-  expect(fs.readdirSync(inAgent()).sort()).toEqual(['RECOVERY.md', 'STATUS.md', 'claude-a', 'claude-b'])
+  expect(fs.readdirSync(inAgent()).sort()).toEqual(['.gitignore', 'RECOVERY.md', 'STATUS.md', 'claude-a', 'claude-b'])
 })
 
 test('what earlier versions left is taken away when it leads nowhere or belongs to what is removed', () => {
@@ -204,7 +198,7 @@ test('removing a session’s files leaves what others put there, and nothing els
   removeSessionFolder(owner('claude-fix', 'bbbbbbbbbb'))
   expect(fs.existsSync(inAgent('claude-fix', 'STATUS.md'))).toBe(true)
   removeSessionFolder(owner())
-  expect(fs.readdirSync(inAgent())).toEqual([])
+  expect(fs.readdirSync(inAgent())).toEqual(['.gitignore'])
   put(owner(), 'STATUS.md', 'x')
   fs.writeFileSync(inAgent('claude-fix', 'STATUS.md.bak'), 'mine')
   removeSessionFolder(owner())

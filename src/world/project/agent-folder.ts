@@ -1,25 +1,30 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../lib/trouble.ts'
+import { fileOfDraft, replaceIn } from '../os/files.ts'
 import { hideFromGit } from '../os/hide-from-git.ts'
-import { type Folder, openFolder } from './open-folder.ts'
-import { readIn } from './own-file.ts'
+import { type Folder, openFolder } from '../os/open-folder.ts'
+import { objectionTo, readIn } from './own-file.ts'
 
 /** The folder for people and agents who look into a project. */
 export const AGENT_FOLDER = '.agent'
 
 /** What each session has there; at the top are links to those of the newest. */
-export const FILES = [
+export const FILES: readonly string[] = [
   'STATUS.md',
   'HEARTBEAT',
   'CHECKPOINTS.md',
   'session.log',
   'LAST_STATE.md',
   'RECOVERY.md',
-] as const
+]
 
 /** Says whose folder it is, and that it is ours. */
 const MARKER = '.session'
+
+/** Keeps our files out of packages: npm and search tools read ignore files, and not `.git/info/exclude`. */
+const IGNORE = '.gitignore'
+const IGNORE_ALL = '# Made by oneshot: nothing in here is part of the project.\n*\n'
 
 /** Whose files, and in which project. */
 export interface Owner {
@@ -28,9 +33,20 @@ export interface Owner {
   readonly id: string
 }
 
-/** Opens the folder of a project. Null when there is none, or a file or link in its place, which is left alone. */
+/**
+ * Opens the folder of a project. Null when there is none, or a file or link in its place, which is left alone. Throws when others
+ * could change what is in it: people paste commands from there.
+ */
 export function openAgentFolder(project: string): Folder | null {
-  return openFolder(path.join(project, AGENT_FOLDER))
+  return openOurs(path.join(project, AGENT_FOLDER), AGENT_FOLDER)
+}
+
+function openOurs(place: string, name: string): Folder | null {
+  const folder = openFolder(place)
+  const objection = folder === null ? null : objectionTo(folder.stat())
+  if (objection === null) return folder
+  folder?.close()
+  throw new Error(`${name} is not used: ${objection}`)
 }
 
 /** Whether a file or a link is in the place of a project's folder. */
@@ -47,9 +63,9 @@ export function openSessionFolder(owner: Owner, mayTake: (id: string | null) => 
   const agent = openAgentFolder(owner.project) ?? makeAgentFolder(owner.project)
   if (agent === null) return null
   try {
-    const folder = openFolder(agent.at(owner.name))
+    const folder = openOurs(agent.at(owner.name), `${AGENT_FOLDER}/${owner.name}`)
     if (folder === null) return isThere(agent.at(owner.name)) ? null : makeSessionFolder(agent, owner)
-    return settle(folder, owner, mayTake)
+    return settle(folder, { owner, agent }, mayTake)
   } finally {
     agent.close()
   }
@@ -59,7 +75,7 @@ export function openSessionFolder(owner: Owner, mayTake: (id: string | null) => 
 export function reopenSessionFolder({ project, name }: Owner): Folder | null {
   const agent = openAgentFolder(project)
   try {
-    return agent === null ? null : openFolder(agent.at(name))
+    return agent === null ? null : openOurs(agent.at(name), `${AGENT_FOLDER}/${name}`)
   } finally {
     agent?.close()
   }
@@ -68,23 +84,66 @@ export function reopenSessionFolder({ project, name }: Owner): Folder | null {
 function makeAgentFolder(project: string): Folder | null {
   const place = path.join(project, AGENT_FOLDER)
   if (isThere(place)) return null
-  hideFromGit(project, AGENT_FOLDER)
+  hideFromGit(project, [`${AGENT_FOLDER}/`])
   fs.mkdirSync(place, { mode: 0o700 })
-  return openFolder(place)
+  return openAgentFolder(project)
+}
+
+/**
+ * Keeps our files out of git and of packages. A project may have a folder of this name for itself and track it: there we hide
+ * nothing but our own files. Each session's folder has an ignore file of its own in any case.
+ */
+function hide(agent: Folder, project: string): void {
+  if (isShared(agent))
+    return hideFromGit(
+      project,
+      FILES.map(file => `${AGENT_FOLDER}/${file}`),
+    )
+  hideFromGit(project, [`${AGENT_FOLDER}/`])
+  if (!isThere(agent.at(IGNORE))) replaceIn(agent, IGNORE, IGNORE_ALL)
+}
+
+/** Whether somebody else keeps files in it, and kept them before we came. */
+function isShared(agent: Folder): boolean {
+  if (readIn(agent, IGNORE) === IGNORE_ALL) return false
+  return fs.readdirSync(agent.at('.')).some(name => !isOursAtTop(agent, name))
+}
+
+function isOursAtTop(agent: Folder, name: string): boolean {
+  if (FILES.includes(name) || isDraft(name) || name === 'worktrees') return true
+  return fs.existsSync(agent.at(`${name}/${MARKER}`)) || name.endsWith('.log')
+}
+
+/** Removes the folder of a project, unless there is anything but what we have put there. */
+export function removeAgentFolder(project: string): void {
+  const agent = openAgentFolder(project)
+  if (agent === null) return
+  try {
+    const isBare = fs.readdirSync(agent.at('.')).every(name => name === IGNORE)
+    if (isBare && readIn(agent, IGNORE) === IGNORE_ALL) removeFile(agent, IGNORE)
+  } finally {
+    agent.close()
+  }
+  removeIfEmpty(path.join(project, AGENT_FOLDER))
 }
 
 function makeSessionFolder(agent: Folder, owner: Owner): Folder | null {
-  hideFromGit(owner.project, AGENT_FOLDER)
+  hide(agent, owner.project)
   fs.mkdirSync(agent.at(owner.name), { mode: 0o700 })
-  const folder = openFolder(agent.at(owner.name))
-  return folder === null ? null : settle(folder, owner, () => false)
+  const folder = openOurs(agent.at(owner.name), `${AGENT_FOLDER}/${owner.name}`)
+  return folder === null ? null : settle(folder, { owner, agent }, () => false)
 }
 
-function settle(folder: Folder, { id, project }: Owner, mayTake: (id: string | null) => boolean): Folder | null {
+function settle(
+  folder: Folder,
+  { owner: { id, project }, agent }: { owner: Owner; agent: Folder },
+  mayTake: (id: string | null) => boolean,
+): Folder | null {
   const owner = ownerOf(folder)
   if (owner === id) {
-    // There may be a repository by now.
-    hideFromGit(project, AGENT_FOLDER)
+    // There may be a repository by now, or somebody has removed an ignore file.
+    hide(agent, project)
+    if (!isThere(folder.at(IGNORE))) replaceIn(folder, IGNORE, IGNORE_ALL)
     return folder
   }
   const isFree = owner === null && FILES.every(file => !isThere(folder.at(file)))
@@ -92,8 +151,9 @@ function settle(folder: Folder, { id, project }: Owner, mayTake: (id: string | n
     folder.close()
     return null
   }
-  hideFromGit(project, AGENT_FOLDER)
+  hide(agent, project)
   empty(folder)
+  replaceIn(folder, IGNORE, IGNORE_ALL)
   replaceIn(folder, MARKER, id)
   return folder
 }
@@ -128,31 +188,15 @@ export function hasSessionFolder(agent: Folder, { name, id }: Owner): boolean {
   }
 }
 
-/** Puts a file in its place in one step, whatever was there: a link is replaced and not followed. */
-export function replaceIn(folder: Folder, file: string, text: string): void {
-  const draft = draftIn(folder, file, text)
-  try {
-    fs.renameSync(draft, folder.at(file))
-  } catch (cause) {
-    fs.rmSync(draft, { force: true })
-    throw cause
+/** Removes drafts that a killed supervisor has left; those of this process are younger than it. */
+export function removeDrafts(folder: Folder): void {
+  for (const name of fs.readdirSync(folder.at('.')).filter(isDraft)) {
+    const stat = fs.lstatSync(folder.at(name), { throwIfNoEntry: false })
+    if (stat !== undefined && stat.mtimeMs < performance.timeOrigin) removeFile(folder, name)
   }
 }
 
-/** Writes what is to be put in the place of a file beside it; answers where. It is a new file, and no link to another. */
-export function draftIn(folder: Folder, file: string, text: string): string {
-  const draft = folder.at(`.${file}.tmp`)
-  fs.rmSync(draft, { force: true, recursive: true })
-  try {
-    fs.writeFileSync(draft, text, { flag: 'wx', mode: 0o600 })
-    return draft
-  } catch (cause) {
-    fs.rmSync(draft, { force: true }) // On a full disk what was begun is taken away again.
-    throw cause
-  }
-}
-
-export function removeIfEmpty(folder: string): void {
+function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder)
   } catch (cause) {
@@ -161,14 +205,27 @@ export function removeIfEmpty(folder: string): void {
 }
 
 function empty(folder: Folder): void {
-  const names = fs.readdirSync(folder.at('.')).filter(isOurs)
-  for (const name of names) fs.rmSync(folder.at(name), { force: true, recursive: true })
+  for (const name of fs.readdirSync(folder.at('.')).filter(isOurs)) removeFile(folder, name)
+}
+
+/** A folder of such a name is not ours, whatever is in it. */
+function removeFile(folder: Folder, name: string): void {
+  try {
+    fs.unlinkSync(folder.at(name))
+  } catch (cause) {
+    if (!hasCode(cause, 'ENOENT', 'EISDIR', 'EPERM')) throw cause
+  }
 }
 
 /** Files, drafts of them, and archives. */
 function isOurs(name: string): boolean {
-  const files = [...FILES, MARKER, 'session.log.gz']
-  return files.some(file => name === file || name === `.${file}.tmp`) || /^session\.log\.\d+\.gz$/.test(name)
+  return [...FILES, MARKER, IGNORE].includes(name) || /^session\.log\.\d+\.gz$/.test(name) || isDraft(name)
+}
+
+/** `.NAME.tmp` is how earlier versions called them. */
+function isDraft(name: string): boolean {
+  const file = fileOfDraft(name) ?? /^\.(.+)\.tmp$/.exec(name)?.[1]
+  return file !== undefined && [...FILES, MARKER, IGNORE, 'session.log.gz'].includes(file)
 }
 
 function ownerOf(folder: Folder): string | null {

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
-import type { Folder } from './open-folder.ts'
+import { draftName, renameOver } from '../os/files.ts'
+import type { Folder } from '../os/open-folder.ts'
 
 /** Fast rather than small: what a program writes without end is mostly the same. */
 const LEVEL = 1
@@ -13,15 +14,14 @@ export async function archive(
   options: { fd: number; number: number; ending: AbortSignal },
 ): Promise<void> {
   const { fd, number, ending } = options
-  const draft = folder.at('.session.log.gz.tmp')
-  fs.rmSync(draft, { force: true, recursive: true })
+  const draft = draftName('session.log.gz')
   const source = fs.createReadStream('', { fd, autoClose: false, start: 0, highWaterMark: CHUNK })
-  const target = fs.createWriteStream(draft, { flags: 'wx', mode: 0o600 })
+  const target = fs.createWriteStream(folder.at(draft), { flags: 'wx', mode: 0o600 })
   try {
     await pipeline(source, zlib.createGzip({ level: LEVEL, chunkSize: CHUNK }), target, { signal: ending })
-    fs.renameSync(draft, folder.at(nameOf(number)))
+    renameOver(folder, draft, nameOf(number))
   } catch (cause) {
-    fs.rmSync(draft, { force: true })
+    fs.rmSync(folder.at(draft), { force: true })
     throw cause
   }
 }

@@ -161,6 +161,7 @@ test('a log that has grown large is put away compressed, and all of it together 
   await copy({ isOver: true })
   const parts = [1, 2].map(n => zlib.gunzipSync(fs.readFileSync(at(`session.log.${n}.gz`))).toString())
   expect(fs.readdirSync(path.dirname(at('x'))).sort()).toEqual([
+    '.gitignore',
     '.session',
     'session.log',
     'session.log.1.gz',

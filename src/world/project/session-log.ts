@@ -3,11 +3,11 @@ import { promisify } from 'node:util'
 import type { Mask } from '../../lib/mask/mask.ts'
 import type { KeyState } from '../../lib/mask/private-key.ts'
 import { readable } from '../../lib/terminal-text.ts'
+import { draftIn, replaceIn } from '../os/files.ts'
 import type { Home } from '../os/home.ts'
-import { draftIn, replaceIn } from './agent-folder.ts'
 import { archive, hasArchive } from './archive.ts'
 import { beginning, type LogPlace, nextPiece, type Told } from './next-piece.ts'
-import type { Folder } from './open-folder.ts'
+import type { Folder } from '../os/open-folder.ts'
 import { openOwn } from './own-file.ts'
 
 const LOG = 'session.log'
@@ -79,7 +79,7 @@ async function putAway(folder: Folder, fd: number, note: LogNote, { ending, save
   await archive(folder, { fd, number: note.archives + 1, ending })
   const next = { ...note, archives: note.archives + 1, start: note.at, startsIn: note.isIn, length: 0, tail: '' }
   save(next)
-  await rename(draftIn(folder, LOG, ''), folder.at(LOG))
+  await rename(folder.at(draftIn(folder, LOG, '')), folder.at(LOG))
   return next
 }
 

@@ -1,10 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { FILES } from './agent-folder.ts'
-import type { Folder } from './open-folder.ts'
+import { draftName, renameOver } from '../os/files.ts'
+import { FILES, removeDrafts } from './agent-folder.ts'
+import type { Folder } from '../os/open-folder.ts'
 
 /** Has the links at the top of a project's folder lead to the files of the session of that name; null takes them away. */
 export function leadTo(agent: Folder, name: string | null, sessions: string): void {
+  removeDrafts(agent)
   for (const file of FILES) {
     const target = targetOf(agent, file)
     if (target === undefined || (target !== null && !isOurs(target, file, sessions))) continue
@@ -38,8 +40,7 @@ function isOurs(target: string, file: string, sessions: string): boolean {
 }
 
 function relink(agent: Folder, file: string, target: string): void {
-  const draft = agent.at(`.${file}.tmp`)
-  fs.rmSync(draft, { force: true, recursive: true })
-  fs.symlinkSync(target, draft)
-  fs.renameSync(draft, agent.at(file))
+  const draft = draftName(file)
+  fs.symlinkSync(target, agent.at(draft))
+  renameOver(agent, draft, file)
 }

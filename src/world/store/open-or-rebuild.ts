@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import { wordsOf } from '../../lib/trouble.ts'
 import type { Home } from '../os/home.ts'
 import { mirrorTo, readMirrors } from './mirror.ts'
-import { openDatabase } from '../os/sqlite.ts'
 import { openStore, type SqliteStore } from './sqlite-store.ts'
 
 const CORRUPT = /malformed|not a database|corrupt|integrity/
@@ -15,7 +14,6 @@ const CORRUPT = /malformed|not a database|corrupt|integrity/
 export function openOrRebuild(home: Home, say: (sentence: string) => void): SqliteStore {
   const onRecord = mirrorTo(home)
   try {
-    assertSound(home.database)
     const store = openStore(home.database, onRecord)
     const count = adoptCopies(home, store)
     if (count > 0) say(`the database was empty; ${count} sessions rebuilt from the spool`)
@@ -38,17 +36,6 @@ function adoptCopies(home: Home, store: SqliteStore): number {
   const sessions = readMirrors(home)
   store.adopt(sessions)
   return sessions.length
-}
-
-function assertSound(file: string): void {
-  if (!fs.existsSync(file)) return
-  const database = openDatabase(file)
-  try {
-    const row = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-    if (row.quick_check !== 'ok') throw new Error(`integrity: ${row.quick_check}`)
-  } finally {
-    database.close()
-  }
 }
 
 function moveAside(from: string, to: string): void {

@@ -15,6 +15,15 @@ export function readAll(home: Home): Session[] {
   )
 }
 
+/** Those that have not ended, in no order. */
+export function readLive(home: Home): Session[] {
+  return reading(
+    home,
+    database => sessionsIn(database.prepare('SELECT state FROM sessions WHERE is_live = 1').all()),
+    () => readMirrors(home).filter(({ phase }) => phase.name !== 'ended'),
+  )
+}
+
 export function readOne(home: Home, id: string): Session | undefined {
   const one = (database: Database): Session[] =>
     sessionsIn(database.prepare('SELECT state FROM sessions WHERE id = ?').all(id))

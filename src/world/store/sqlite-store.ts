@@ -1,22 +1,49 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import type { Event } from '../../core/events.ts'
 import { revive } from '../../core/revive.ts'
 import { dueOf, type Session } from '../../core/session.ts'
 import type { Step } from '../../core/step.ts'
 import type { Instant } from '../../lib/time.ts'
+import { isDiskFull } from '../../lib/trouble.ts'
 import { NO_TIDINGS, type Tidings } from '../../ports/notice-box.ts'
 import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
+import { Reserve } from '../os/reserve.ts'
 import { migrate } from './migrations.ts'
 import { SqliteNotices } from './sqlite-notices.ts'
 import { type Database, openDatabase } from '../os/sqlite.ts'
 
+/** Bytes in a page of the database. */
+const PAGE = 4096
+
 /** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
+  const reserve = new Reserve({ root: path.dirname(file) })
+  return new SqliteStore(
+    reserve.within(() => openNext(file)),
+    { file, onRecord, reserve },
+  )
+}
+
+function openNext(file: string): Database {
   const database = openDatabase(file)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
-  migrate(database)
-  database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
-  return new SqliteStore(database, { file, onRecord })
+  try {
+    assertSound(database)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
+    migrate(database)
+    database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
+    return database
+  } catch (cause) {
+    // The last one to close a database removes its journal: on a full disk others would take that room, and no successor could begin.
+    if (!isDiskFull(cause)) database.close()
+    throw cause
+  }
+}
+
+/** By the connection that stays: one of its own would remove the journal when it is closed. */
+function assertSound(database: Database): void {
+  const row = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
+  if (row.quick_check !== 'ok') throw new Error(`integrity: ${row.quick_check}`)
 }
 
 export class SqliteStore implements Store {
@@ -26,9 +53,12 @@ export class SqliteStore implements Store {
   readonly #file: string
   readonly #inode: number | undefined
   readonly #onRecord: (session: Session) => void
+  readonly #reserve: Reserve
   readonly #sql: ReturnType<typeof statements>
+  #hasRoom = false
 
-  constructor(database: Database, options: { file: string; onRecord: (session: Session) => void }) {
+  constructor(database: Database, options: { file: string; onRecord: (session: Session) => void; reserve: Reserve }) {
+    this.#reserve = options.reserve
     this.#database = database
     this.#file = options.file
     this.#inode = inodeOf(options.file)
@@ -121,6 +151,19 @@ export class SqliteStore implements Store {
     })
   }
 
+  /**
+   * Gives the database and its journal room of their own, at most `size` bytes each: SQLite writes both in place, so that a
+   * full disk does not keep a stop from being recorded.
+   */
+  keepRoom(size: number): void {
+    const { freelist_count: free } = this.#sql.free.get() as { freelist_count: number }
+    if (this.#hasRoom && free * PAGE >= size / 2) return
+    this.#lightly(() => this.#sql.putBallast.run(size))
+    this.#lightly(() => this.#sql.dropBallast.run())
+    this.#database.exec('PRAGMA wal_checkpoint(RESTART); PRAGMA shrink_memory')
+    this.#hasRoom = true
+  }
+
   close(): void {
     this.#database.close()
   }
@@ -141,7 +184,26 @@ export class SqliteStore implements Store {
     }
   }
 
+  /** On a full disk the journal is written from its beginning again, in the room it has, and then with the reserve. */
   #transaction(work: () => void): void {
+    try {
+      this.#try(work)
+    } catch (cause) {
+      if (!isDiskFull(cause)) throw cause
+      this.#restartJournal()
+      this.#reserve.within(() => this.#try(work))
+    }
+  }
+
+  #restartJournal(): void {
+    try {
+      this.#database.exec('PRAGMA wal_checkpoint(RESTART)')
+    } catch {
+      // The database itself may have no room to take it in: then the reserve is left.
+    }
+  }
+
+  #try(work: () => void): void {
     this.#sql.begin.run()
     try {
       this.assertEpoch()
@@ -172,6 +234,9 @@ function statements(database: Database) {
     begin: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
+    free: database.prepare('PRAGMA freelist_count'),
+    putBallast: database.prepare(`INSERT OR REPLACE INTO meta VALUES ('ballast', zeroblob(?))`),
+    dropBallast: database.prepare(`DELETE FROM meta WHERE key = 'ballast'`),
     epoch: database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`),
     putSession: database.prepare(
       `INSERT INTO sessions (id, name, is_live, due, created_at, state) VALUES (?, ?, ?, ?, ?, ?)

@@ -1,15 +1,14 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import { markChecklist, readChecklist } from '../../core/loop/checklist.ts'
 import type { ItemList, Mark } from '../../core/loop/item.ts'
 import { decodeLossless, encodeLossless } from '../../lib/lossless-text.ts'
 import { hasCode, Trouble } from '../../lib/trouble.ts'
 import type { TaskSource } from '../../ports/task-source.ts'
-import { rewriteDurably } from '../os/files.ts'
+import { readRegular, rewriteDurably } from '../os/files.ts'
+import { insideProject } from '../os/project-top.ts'
 import { markYaml, readYaml } from './yaml-tasks.ts'
 
 /** A list for people is a thousandth of this; what is longer is something else. */
-const LONGEST = 16 * 1_048_576
+export const LONGEST_LIST = 16 * 1_048_576
 
 const BOM = '\ufeff'
 
@@ -41,14 +40,14 @@ export function fileSource(kind: 'markdown' | 'yaml', file: string): TaskSource 
     file,
     read: async cwd =>
       withTrouble(`reading ${file}`, () => {
-        const { items, objections } = format.read(textOf(fs.readFileSync(sized(path.join(cwd, file)))))
+        const { items, objections } = format.read(textOf(listContent(cwd, file)))
         return items.length > 0
           ? { items, objections }
           : { items, objections: [`${file} ${format.lacks}`, ...objections] }
       }),
     mark: async (cwd, marks) =>
       withTrouble(`marking tasks in ${file}`, () =>
-        rewriteDurably(sized(path.join(cwd, file)), content => {
+        rewriteDurably(insideProject(cwd, file), LONGEST_LIST, content => {
           const text = decodeLossless(content)
           const marked = format.mark(textOf(content), marks)
           return encodeLossless(text.startsWith(BOM) ? BOM + marked : marked)
@@ -63,11 +62,9 @@ function textOf(content: Buffer): string {
   return text.startsWith(BOM) ? text.slice(1) : text
 }
 
-function sized(file: string): string {
-  const stat = fs.statSync(file)
-  if (!stat.isFile()) throw new Error('it is not a file')
-  if (stat.size > LONGEST) throw new Error('it is longer than 16 MB')
-  return file
+/** The bytes of a list. A link that leads out of the project, a pipe, a device and a very long file are refused. */
+export function listContent(cwd: string, file: string): Buffer {
+  return readRegular(insideProject(cwd, file), LONGEST_LIST).content
 }
 
 function withTrouble<T>(doing: string, deed: () => T): T {

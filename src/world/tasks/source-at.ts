@@ -9,7 +9,7 @@ import type { Place } from '../../ports/tracker.ts'
 import { findBeads } from '../beads/find-beads.ts'
 import { which } from '../os/which.ts'
 import { beadsSource } from './beads-source.ts'
-import { fileSource } from './file-source.ts'
+import { fileSource, listContent } from './file-source.ts'
 import { readYaml } from './yaml-tasks.ts'
 
 /** Where a list is looked for, in this order. */
@@ -18,18 +18,25 @@ const CANDIDATES = ['md', 'yaml', 'yml'].flatMap(end => NAMES.map(name => `${nam
 
 /**
  * The list that a file is, or the one that is found in a folder: the first file that has tasks, then beads, then the first file
- * that could have some. Refuses, with what was looked for, where there is none.
+ * that could have some. Refuses, with what was looked for, where there is none. bd runs hooks of the project, so beads is used only
+ * where the user has agreed to it or names it: `beads` instead of a file.
  */
-export async function sourceAt({ cwd, env }: Place, file: string | null): Promise<TaskSource> {
+export async function sourceAt(
+  { cwd, env }: Place,
+  file: string | null,
+  { beads = false }: { beads?: boolean } = {},
+): Promise<TaskSource> {
+  const hasBeads = (): boolean => findBeads(cwd) !== null && which('bd', env, cwd) !== undefined
+  if (file === 'beads' && !fs.existsSync(path.join(cwd, file)) && hasBeads()) return beadsSource(env)
   if (file !== null) return fileSource(kindOf(file, contentOf(cwd, file)), path.relative(cwd, path.resolve(cwd, file)))
   const present = new Set(fs.readdirSync(cwd))
   const found = CANDIDATES.filter(name => present.has(name) && isFile(path.join(cwd, name))).map(name =>
     fileSource(kindOf(name, ''), name),
   )
   for (const source of found) if (await hasTasks(source, cwd)) return source
-  if (findBeads(cwd) !== null && which('bd', env, cwd) !== undefined) return beadsSource(env)
+  if (beads && hasBeads()) return beadsSource(env)
   if (found[0] !== undefined) return found[0]
-  throw nothingIn(cwd)
+  throw nothingIn(cwd, beads)
 }
 
 /** By its name, and for other names by what is in it. */
@@ -53,7 +60,7 @@ async function hasTasks(source: TaskSource, cwd: string): Promise<boolean> {
 
 function contentOf(cwd: string, file: string): string {
   try {
-    return decodeLossless(fs.readFileSync(path.resolve(cwd, file)))
+    return decodeLossless(listContent(cwd, file))
   } catch (cause) {
     throw new Refusal(
       'no-tasks',
@@ -69,11 +76,18 @@ function whyNot(cause: unknown): string {
   return hasCode(cause, 'EACCES', 'EPERM') ? 'you may not read it' : wordsOf(cause)
 }
 
-function nothingIn(cwd: string): Refusal {
-  const beads = findBeads(cwd) === null ? 'no .beads' : 'there is .beads, but no bd on the PATH'
+function nothingIn(cwd: string, mayUseBeads: boolean): Refusal {
+  const none = `there is no list of tasks in ${cwd}: no PRD, TASKS or TODO (.md, .yaml, .yml), and`
+  const hasBeads = findBeads(cwd) !== null
+  if (hasBeads && !mayUseBeads)
+    return new Refusal(
+      'no-tasks',
+      `${none} bd is not run for .beads unless you say so`,
+      'oneshot ralph beads, or beads = true in your own config; bd runs hooks of the project',
+    )
   return new Refusal(
     'no-tasks',
-    `there is no list of tasks in ${cwd}: no PRD, TASKS or TODO (.md, .yaml, .yml), and ${beads}`,
+    `${none} ${hasBeads ? 'there is .beads, but no bd on the PATH' : 'no .beads'}`,
     'write PRD.md with a line “- [ ] what is to be done” for each task, or name another file',
   )
 }

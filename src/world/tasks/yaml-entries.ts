@@ -36,19 +36,31 @@ const DONE_WORDS = /^(?:true|yes|on|done|completed?|closed)$/i
 /** The tasks of a YAML file: a list, or one under `tasks`. Throws what is wrong with it, in a sentence with its place. */
 export function yamlEntries(text: string): YamlTasks {
   const lines = new LineCounter()
-  const doc = parseDocument(text, { lineCounter: lines })
+  // The library compares each key with all others, and finds its place in the text for each error: both take the square of a file.
+  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [error] = doc.errors
   if (error !== undefined) throw new Error(`${placeAt(lines, error.pos[0])}: ${sentenceOf(error.message)}`)
   const contents = doc.contents as Node | null
+  if (isMap(contents)) assertUnique(contents, lines)
   const list = isMap(contents) ? contents.get('tasks', true) : contents
   if (!isSeq(list)) return { entries: [], objections: [] }
   const objections: string[] = []
   const entries = list.items.flatMap(item => {
+    if (isMap(item)) assertUnique(item, lines)
     const entry = isMap(item) ? placed(lines, item, () => entryOf(doc, item)) : null
     if (entry === null) objections.push(objectionTo(item, lines))
     return entry ?? []
   })
   return { entries, objections }
+}
+
+function assertUnique(map: YAMLMap, lines: LineCounter): void {
+  const keys = new Set<unknown>()
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue
+    if (keys.has(key.value)) throw new Error(`${placeAt(lines, key.range?.[0] ?? 0)}: Map keys must be unique`)
+    keys.add(key.value)
+  }
 }
 
 /** The field that goes by the first of these names. */

@@ -1,4 +1,4 @@
-import type { ItemList, Mark } from '../../core/loop/item.ts'
+import { firstObjections, type ItemList, type Mark } from '../../core/loop/item.ts'
 import { keysOf } from '../../core/loop/item-keys.ts'
 import { orderOf } from '../../core/loop/order.ts'
 import { yamlEdits } from './yaml-edits.ts'
@@ -18,7 +18,7 @@ export function readYaml(text: string): ItemList {
     isDone,
     after: (order.after[at] ?? []).map(other => keys[other] as string),
   }))
-  return { items, objections: [...objections, ...order.objections] }
+  return { items, objections: firstObjections([...objections, ...order.objections]) }
 }
 
 /** The same text with tasks marked. Throws rather than answering one in which anything else would be different. */

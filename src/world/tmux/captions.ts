@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { oneLine } from '../../lib/terminal-text.ts'
 
 /** What the status lines of the panes say about their sessions: one small file each, written when it changes. */
 export class Captions {
@@ -14,7 +15,7 @@ export class Captions {
     if (this.#shown.get(name) === line) return
     this.#shown.set(name, line)
     try {
-      const text = line.replaceAll('#', '＃') // tmux would take it for a format.
+      const text = oneLine(line).replaceAll('#', '＃') // tmux would take it for a format.
       fs.writeFileSync(path.join(this.#folder, name), text, { mode: 0o600 })
     } catch {
       // A full disk: nobody but a status line misses it.

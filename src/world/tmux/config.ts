@@ -14,12 +14,14 @@ set -g status-style 'fg=default,bg=default'
 set -g status-left '#[bold]#S#[nobold]  #{?#{e|>=:#{client_width},120},#(cat "$ONESHOT_HOME/captions/#{session_name}" 2>/dev/null),} '
 set -g status-left-length 70
 set -g status-interval 2
-set -g status-right 'oneshot · leave with Ctrl-b d, the work goes on'
+set -g status-right 'oneshot · leave with #{?#{||:#{m:screen*,#{client_termname}},#{m:tmux*,#{client_termname}}},Ctrl-b Ctrl-b d,Ctrl-b d}, the work continues'
 set -g status-right-length 60
 set -g window-status-separator ''
 set -g window-status-format '#{?#{@loop},#{?#{==:#{window_name},work},, #I:#W},}'
 set -g window-status-current-format '#{?#{@loop},#{?#{==:#{window_name},work},, #[reverse]#I:#W#[noreverse]},}'
 set -s escape-time 10
+set -s set-clipboard off
+set -gq allow-passthrough off
 set-hook -g client-attached {
   if -F '#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}' {
     set @shown yes

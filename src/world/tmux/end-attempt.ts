@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasCode } from '../../lib/trouble.ts'
+import { hasCode, isDiskFull } from '../../lib/trouble.ts'
 import { isDivided, membersOf, removeGroup } from '../os/control-group.ts'
 import { endTree, findTree, type Tree } from '../os/end-tree.ts'
 import type { AttemptFolder } from '../os/folders.ts'
@@ -18,11 +18,21 @@ const LEAVE_LOOKS = 1_000
 /** As Ctrl-C would, and only once: many programs take a second one for "at once, saving nothing". */
 export function interruptAttempt(folder: AttemptFolder): void {
   const life = readStarted(folder)
-  if (life === null || lives(life) !== 'alive' || !isFirst(folder.interrupted)) return
+  if (life === null || lives(life) !== 'alive' || !mayInterrupt(folder)) return
   const group = groupToInterrupt(life.pid)
   const isOfOne = group === undefined || group <= 1 // -1 would be everybody.
   if (isOfOne) signalProcess(life, 'SIGINT')
   else process.kill(-group, 'SIGINT')
+}
+
+/** On a full disk there is no note: an agent that is interrupted twice ends, too. */
+function mayInterrupt(folder: AttemptFolder): boolean {
+  try {
+    return isFirst(folder.interrupted)
+  } catch (cause) {
+    if (!isDiskFull(cause)) throw cause
+    return true
+  }
 }
 
 export async function terminateAttempt(folder: AttemptFolder, marker: string): Promise<void> {
@@ -31,21 +41,28 @@ export async function terminateAttempt(folder: AttemptFolder, marker: string): P
 
 /**
  * Ends what is left of the attempt, its shim last, so that it can write down how the program ended. A shim that has gone on
- * to the next attempt is that one's, and so is its control group.
+ * to the next attempt is that one's, and so is its control group. Answers how many processes were ended beside it.
  */
 export async function endAttempt(
   folder: AttemptFolder,
   options: { marker: string; force: boolean; drain: () => Promise<void>; next: AttemptFolder },
-): Promise<void> {
+): Promise<number> {
   // A shim that has visibly gone on must not find the note: it would take itself for swept, and nobody would see to the next.
   const wasPassedOn = hasGoneOn(folder, options.next)
   if (!wasPassedOn) noteSweep(folder)
   const isPassedOn = wasPassedOn || hasGoneOn(folder, options.next)
   const tree = attemptTree(folder, options.marker)
   const grace = options.force ? 0 : POLITE_GRACE
-  await endTree(isPassedOn ? { ...tree, group: null } : tree, { grace, limit: SWEEP_LIMIT })
+  const ended = await endTree(isPassedOn ? { ...tree, group: null } : tree, { grace, limit: SWEEP_LIMIT })
   await options.drain()
   if (!isPassedOn) await endShim(folder, options.marker)
+  forgetEnvironment(folder)
+  return ended
+}
+
+/** Nothing starts this attempt again, so its copy of the environment is of no more use; older ones have it in `launch`. */
+function forgetEnvironment({ launch, enter }: AttemptFolder): void {
+  for (const file of [launch, enter]) if (fs.existsSync(file)) fs.truncateSync(file)
 }
 
 async function endShim(folder: AttemptFolder, marker: string): Promise<void> {
@@ -69,10 +86,17 @@ async function leaves(shim: ProcessId): Promise<boolean> {
   return lives(shim) === 'dead'
 }
 
-/** From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. */
+/**
+ * From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. On a full disk
+ * a program that has begun is ended without it.
+ */
 function noteSweep(folder: AttemptFolder): void {
-  fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
-  isFirst(folder.swept)
+  try {
+    fs.mkdirSync(folder.root, { recursive: true, mode: 0o700 })
+    isFirst(folder.swept)
+  } catch (cause) {
+    if (!isDiskFull(cause) || readStarted(folder) === null) throw cause
+  }
 }
 
 /** A shim whose program has just ended needs a moment to write down how. */

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { asset } from '../os/assets.ts'
-import { replaceFile } from '../os/files.ts'
+import { replaceFile, replaceIfChanged } from '../os/files.ts'
 import type { Home } from '../os/home.ts'
 import { TMUX_CONFIG } from './config.ts'
 
@@ -11,7 +11,7 @@ import { TMUX_CONFIG } from './config.ts'
  * file it was started from, whatever is updated meanwhile.
  */
 export function installPrograms(home: Home): { shim: string; recorder: string } {
-  replaceFile(home.tmuxConfig, TMUX_CONFIG)
+  replaceIfChanged(home.tmuxConfig, TMUX_CONFIG)
   return { shim: install(home, 'shim.sh'), recorder: install(home, 'recorder.sh') }
 }
 

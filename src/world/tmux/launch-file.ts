@@ -1,4 +1,5 @@
-import { quote } from '../../lib/quote.ts'
+import { encodeLossless } from '../../lib/lossless-text.ts'
+import { canExport, quote } from '../../lib/quote.ts'
 import type { LaunchOrder } from '../../ports/work.ts'
 import type { AttemptFolder } from '../os/folders.ts'
 
@@ -8,11 +9,8 @@ const USUAL_UMASK = 0o022
  * The sh program that becomes the agent. It writes down who it is, rings, and turns into the program by exec, so that
  * the recorded pid is the program's; through $alone, where the shim that reads it has set that. Every word in it is quoted; prompts are not in it, they arrive on stdin.
  */
-export function launchFile(
-  order: LaunchOrder,
-  files: { folder: AttemptFolder; letter: string; env: Record<string, string> },
-): string {
-  const { folder, letter, env } = files
+export function launchFile(order: LaunchOrder, files: { folder: AttemptFolder; letter: string }): string {
+  const { folder, letter } = files
   return `${[
     // Not by $$: in a shell within a shell that is the other one's.
     'if [ -r /proc/self/stat ]; then',
@@ -35,8 +33,16 @@ export function launchFile(
     ...redirections(order, folder),
     `umask ${(order.umask ?? USUAL_UMASK).toString(8)}`,
     `cd -- ${quote(order.cwd)} || exit 126`,
-    // By its full name: a long PATH takes a shell as long as starting a program does.
-    `exec $alone /usr/bin/env -i -- ${words(env, order.argv)}`,
+    // A shim that knows the names of all it was given clears them itself, which saves starting two programs.
+    'if [ -n "$shim_exports" ]; then',
+    '  set -- $alone',
+    '  unset $shim_exports',
+    `  . ${quote(folder.enter)}`,
+    'fi',
+    // Without a language, which takes env longer to read than the rest of its work. By its full name, because a long
+    // PATH takes a shell as long as starting a program does.
+    'export LC_ALL=C',
+    `exec $alone /usr/bin/env -i /bin/sh ${quote(folder.enter)}`,
   ].join('\n')}\n`
 }
 
@@ -47,9 +53,25 @@ function redirections(order: LaunchOrder, folder: AttemptFolder): string[] {
   return [`exec <${quote(stdin)} >>${quote(folder.stdout)} ${stderr}`]
 }
 
-/** env(1) takes every word with a `=` before the program for a variable; a program with one in its path needs a detour. */
-function words(env: Record<string, string>, argv: readonly string[]): string {
-  const variables = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`))
-  const program = argv[0]?.includes('=') ? ['/bin/sh -c \'exec "$@"\' sh'] : []
-  return [...variables, ...program, ...argv.map(quote)].join(' ')
+/**
+ * The sh program that gives the program its environment. Every user of the machine can read argument lists, so the
+ * environment must never be in one: it travels in this file, which only its user can read.
+ */
+export function enterFile(argv: readonly string[], env: Readonly<Record<string, string>>): Uint8Array {
+  const lines = Object.entries(env)
+    .filter(([name]) => canExport(name))
+    .map(([name, value]) => exportLine(name, value))
+  // The words before the program's come as arguments, because no variable can change those.
+  return encodeLossless(`${[SHELL_OWN, ...lines, `exec "$@" ${argv.map(quote).join(' ')}`].join('\n')}\n`)
+}
+
+/** A shell exports these of its own accord. */
+const SHELL_OWN = 'unset PWD OLDPWD SHLVL'
+
+/** Where sh is bash, some variables are read-only and setting one ends the shell: there bash's own value is exported. */
+const READ_ONLY_IN_BASH = new Set(['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID'])
+
+function exportLine(name: string, value: string): string {
+  const line = `export ${name}=${quote(value)}`
+  return READ_ONLY_IN_BASH.has(name) ? `if [ -n "\${BASH_VERSION-}" ]; then export ${name}; else ${line}; fi` : line
 }

@@ -5,7 +5,7 @@ import type { LaunchOrder } from '../../ports/work.ts'
 import { replaceFile } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptFolderAt, attemptId, sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
-import { launchFile } from './launch-file.ts'
+import { enterFile, launchFile } from './launch-file.ts'
 
 /**
  * Puts everything a shim needs into the attempt's folder. Until it is claimed, it may be laid down again. Where a folder was
@@ -24,7 +24,8 @@ export function layDown(order: LaunchOrder, home: Home): void {
   const marker = attemptId(order.sessionId, order.attempt)
   const ours = { ...order.env, ONESHOT_ATTEMPT: marker, ONESHOT_SESSION: order.name }
   const env = { ...savedEnv(saved), ...terminalOf(order), ...ours }
-  put(place.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker), env }))
+  put(place.enter, enterFile(order.argv, env))
+  put(place.launch, launchFile(order, { folder, letter: path.join(home.mailbox, marker) }))
   if (isReady) fs.renameSync(spare, folder.root)
 }
 
@@ -34,7 +35,7 @@ export function makeSpare(home: Home, sessionId: string): void {
   const draft = attemptFolderAt(`${spare}.draft`)
   if (fs.existsSync(spare)) return
   makeFolder(draft)
-  for (const file of [draft.launch, draft.started, draft.exit]) fs.writeFileSync(file, '', { mode: 0o600 })
+  for (const file of [draft.launch, draft.enter, draft.started, draft.exit]) fs.writeFileSync(file, '', { mode: 0o600 })
   fs.renameSync(draft.root, spare)
 }
 

@@ -40,8 +40,8 @@ export async function findTmux(env: NodeJS.ProcessEnv): Promise<Tmux> {
   if (program === undefined) {
     throw new Refusal(
       'tmux-missing',
-      'tmux is not installed, or not on PATH',
-      'apt-get install tmux, or: brew install tmux',
+      'tmux is not installed, or not on the supervisor’s PATH',
+      'apt-get install tmux, or: brew install tmux; if it is installed: oneshot daemon restart',
     )
   }
   const version = (await run(program, ['-V'], { timeout: 5_000 })).stdout.trim()

@@ -7,6 +7,8 @@ import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
 import { OomWatch } from '../os/oom-watch.ts'
+import { withReadingMark } from '../os/reading-mark.ts'
+import { Reserve } from '../os/reserve.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { readClaim, readStarted } from '../os/spool.ts'
 import { Captions } from './captions.ts'
@@ -33,6 +35,7 @@ export class TmuxWork implements Work {
   readonly #watched = new Map<string, fs.FSWatcher>()
   readonly #measured = new Map<string, number>()
   readonly #captions: Captions
+  readonly #reserve: Reserve
   readonly #oom = new OomWatch()
   readonly #timers = new Set<NodeJS.Timeout>()
   #mailbox: Mailbox | undefined
@@ -42,6 +45,7 @@ export class TmuxWork implements Work {
     this.#home = home
     this.#panes = panes
     this.#recording = new Recording(home, panes)
+    this.#reserve = new Reserve(home)
     this.#captions = new Captions(home.captions)
   }
 
@@ -143,24 +147,34 @@ export class TmuxWork implements Work {
     return ref.mode === 'tty' ? withoutClosingMark(bytes) : bytes
   }
 
+  whileReading<T>(ref: AttemptRef, offset: number, read: (isStuck: boolean) => T): T {
+    return withReadingMark(this.#folder(ref).reading, offset, read)
+  }
+
   write(sessionId: string, length: number, text: string): number {
-    return writeFrom(sessionFolder(this.#home, sessionId).transcript, length, text)
+    const { transcript } = sessionFolder(this.#home, sessionId)
+    return this.#reserve.within(() => writeFrom(transcript, length, text))
   }
 
   async interrupt(ref: AttemptRef): Promise<void> {
     interruptAttempt(this.#folder(ref))
+    this.#reserve.releaseIfFull() // A program that ends at once is one whose shim has something to write.
   }
 
   async terminate(ref: AttemptRef): Promise<void> {
     await terminateAttempt(this.#folder(ref), markerOf(ref))
   }
 
-  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<void> {
+  async sweep(ref: AttemptRef, options: { force: boolean }): Promise<number> {
     const looks = options.force ? 'hurried' : 'usual'
-    const drain = async (): Promise<void> => (ref.mode === 'tty' ? this.#recording.drain(ref, looks) : undefined)
+    const drain = async (): Promise<void> => {
+      this.#reserve.releaseIfFull() // The shim is about to write down how the program ended.
+      if (ref.mode === 'tty') await this.#recording.drain(ref, looks)
+    }
     const next = this.#folder({ ...ref, attempt: ref.attempt + 1 })
-    await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain, next })
+    const ended = await endAttempt(this.#folder(ref), { ...options, marker: markerOf(ref), drain, next })
     this.#recording.watch(ref, false)
+    return ended
   }
 
   /** Whether something has died that `mend` gives back. */

@@ -14,6 +14,9 @@ function kindOf({ error, code = '', status, reason = '', words }: Trouble): Fail
   if (TOO_LONG.has(reason) || words.startsWith('Prompt is too long') || status === 413) return 'context'
   // 2.1.197 has no code for it. The same history would be refused again.
   if (/tool use concurrency issues/.test(words)) return 'thread-lost'
+  // As after a change of the account: the signatures of the history are those of another one.
+  if (/invalid.{0,4}(?:signature|data).{0,4}in.{0,4}(?:redacted_)?thinking/i.test(words)) return 'thread-lost'
+  if (/thinking.{0,4}blocks.{0,80}cannot be modified/i.test(words)) return 'thread-lost'
   return BY_CODE.get(code) ?? BY_ERROR.get(error) ?? byStatus(status, words)
 }
 

@@ -44,7 +44,15 @@ function promptOf(line: Json): string {
 /** A command is written down as its parts: `<command-name>/review</command-name>… <command-args>main</command-args>`. */
 function typed(prompt: string): string {
   if (!/^\s*<command-(?:name|message)>/.test(prompt)) return prompt
-  const name = /<command-name>(.*?)<\/command-name>/s.exec(prompt)?.[1]
-  const args = /<command-args>(.*)<\/command-args>/s.exec(prompt)?.[1] ?? ''
+  const name = between(prompt, '<command-name>', '</command-name>', 'first')
+  const args = between(prompt, '<command-args>', '</command-args>', 'last') ?? ''
   return name === undefined ? prompt : `${name} ${args}`.trimEnd()
+}
+
+/** By plain searches: an expression would take the square of the number of marks. */
+function between(text: string, begin: string, end: string, which: 'first' | 'last'): string | undefined {
+  const at = text.indexOf(begin)
+  const from = at + begin.length
+  const to = which === 'first' ? text.indexOf(end, from) : text.lastIndexOf(end)
+  return at < 0 || to < from ? undefined : text.slice(from, to)
 }

@@ -1,3 +1,4 @@
+import { endsOf } from '../../../lib/ends-of.ts'
 import { formatDuration } from '../../../lib/time.ts'
 import { amount, type Json, json, text } from '../json.ts'
 import { failed, noted } from '../telling.ts'
@@ -83,7 +84,10 @@ function writesLost({ error_code }: Json, mind: Mind): Seen {
   return words(failed(`it could not save all of its conversation: ${text(error_code)}`), mind)
 }
 
+/** As much of each end as a sentence may have. */
+const SENTENCE = 2_048
+
 function told(content: unknown): string | null {
-  const sentence = text(content).replace(/ · ctrl\+.*$/, '')
+  const sentence = endsOf(text(content), SENTENCE).replace(/ · ctrl\+.*$/, '')
   return sentence === '' ? null : noted(sentence)
 }

@@ -1,4 +1,5 @@
 import type { Observation } from '../../../ports/agent.ts'
+import { endsOf } from '../../../lib/ends-of.ts'
 import { wordsIn } from '../content.ts'
 import { type Json, json, jsons, list, text } from '../json.ts'
 import { called, gistOf, returned } from '../telling.ts'
@@ -26,7 +27,7 @@ export function callMade(block: Json, isMain: boolean, mind: Mind): Seen {
 export function callAnswered(block: Json, event: Json, isMain: boolean, mind: Mind): Seen {
   const id = text(block['tool_use_id'])
   const isError = block['is_error'] === true
-  const answer = readableAnswer(wordsIn(block['content']))
+  const answer = readableAnswer(endsOf(wordsIn(block['content'])))
   const files = isError ? [] : [...filesOf(id, mind), ...filesIn(event['tool_use_result'])]
   const ended: Observation[] = isMain ? [{ type: 'tool-ended', id }] : []
   const plans = mind.planning.filter(call => isCall(call, id)).flatMap(call => planIn(call, event['tool_use_result']))
@@ -67,15 +68,37 @@ function isHooked(id: string, event: Json, answer: string): boolean {
   return json(meta?.['permission_decision'])['source'] === 'hook' || /^PreToolUse:\S+ hook /.test(answer)
 }
 
-/** Without what is said to the model alone. */
-function readableAnswer(answer: string): string {
+/**
+ * Without what is said to the model alone. Found by plain searches: an expression that begins again at each mark takes the
+ * square of their number.
+ */
+export function readableAnswer(answer: string): string {
   if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'broken off'
-  return answer
-    .replace(/^<tool_use_error>(.*)<\/tool_use_error>$/s, '$1')
-    .replace(/^.*\[Subagent hand-back\].*?The report follows:\n {2}/s, '')
-    .replace(/\nagentId: \S+ \(use SendMessage.*$/s, '')
-    .replace(/ \(file state is current in your context[^)]*\)$/, '')
-    .replace(/^\(\w+ completed with no output\)$/, '')
+  const shown = withoutFileNote(withoutAgentNote(reportIn(errorIn(answer))))
+  return /^\(\w{1,100} completed with no output\)$/.test(shown) ? '' : shown
+}
+
+function errorIn(answer: string): string {
+  const [begin, end] = ['<tool_use_error>', '</tool_use_error>']
+  return answer.startsWith(begin) && answer.endsWith(end) ? answer.slice(begin.length, -end.length) : answer
+}
+
+/** What follows the last hand-back of a subagent that has a report. */
+function reportIn(answer: string): string {
+  const begin = 'The report follows:\n  '
+  const last = answer.lastIndexOf(begin)
+  const from = last < 0 ? -1 : answer.lastIndexOf('[Subagent hand-back]', last)
+  return from < 0 ? answer : answer.slice(answer.indexOf(begin, from) + begin.length)
+}
+
+function withoutAgentNote(answer: string): string {
+  const at = /\nagentId: \S{1,200} \(use SendMessage/.exec(answer)?.index
+  return at === undefined ? answer : answer.slice(0, at)
+}
+
+function withoutFileNote(answer: string): string {
+  const at = answer.lastIndexOf(' (file state is current in your context')
+  return at >= 0 && answer.indexOf(')', at) === answer.length - 1 ? answer.slice(0, at) : answer
 }
 
 function withoutFolder(gist: string, cwd: string): string {

@@ -17,6 +17,11 @@ export function failureOf(message: string, now: Instant, zone?: string): Failure
 
 /** All but the last two are from codex 0.166.0 itself; apostrophes in them are curly. The first that fits counts. */
 const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
+  // The reasoning in the history can be read by one account only, and the same history would be refused again.
+  [/invalid_encrypted_content/i, 'thread-lost'],
+  // Passed on without its code. What could not be read may stand in between.
+  [/encrypted content (?:for item )?\S{0,100000} ?could not be/i, 'thread-lost'],
+  [/encrypted content organization_id did not match/i, 'thread-lost'],
   [/quota exceeded|to use codex with your chatgpt plan/i, 'setup'],
   [/hit your usage limit|429 too many requests|rate limit exceeded/i, 'rate-limit'],
   [/context_length_exceeded|context window/i, 'context'],

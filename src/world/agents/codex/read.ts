@@ -46,7 +46,7 @@ function threaded(thread: string, memory: Memory): Reading {
 
 /** Either it tries again by itself, or the turn is about to fail of it. */
 function trouble(message: string, memory: Memory, now: Instant): Reading {
-  const met = /^Reconnecting\W+(?:[\d/]+|waiting for network) \((.*)\)$/s.exec(message)?.[1]
+  const met = /^Reconnecting\W{1,20}(?:[\d/]+|waiting for network) \((.*)\)$/s.exec(message)?.[1]
   if (met === undefined && !message.startsWith('Reconnecting')) {
     return { observations: [], text: failed(failureOf(message, now).text), memory: { ...memory, error: keep(message) } }
   }

@@ -37,8 +37,12 @@ export function toolIn(item: Json): Tool {
   }
 }
 
+/** Nobody types more, and a line tells only its beginning. */
+const LONGEST_COMMAND = 32_768
+
 /** `ls -l` of `/bin/bash -lc 'ls -l'`: every command comes in a shell. Quotes that take thinking are left. */
 function commandIn(command: string): string {
+  if (command.length > LONGEST_COMMAND) return command
   const script = /^\S*\/?(?:bash|zsh|sh) -l?c (.+)$/s.exec(command)?.[1]
   if (script === undefined) return command
   const [, single] = /^'([^']*)'$/s.exec(script) ?? []

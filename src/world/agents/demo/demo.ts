@@ -50,6 +50,8 @@ function meaning(event: DemoEvent): Observation[] {
       return [{ type: 'asked', question: oneLine(event.question) }]
     case 'approval.answered':
       return [{ type: 'answered' }]
+    case 'tool':
+      return event.path === undefined ? [] : [{ type: 'edited', path: event.path }]
     case 'turn.ended':
       return [{ type: 'finished', word: wordOf(event) }]
     default:

@@ -58,7 +58,7 @@ async function take(step: number, thread: Thread, script: DemoScript): Promise<v
   if (meet('hang', script.hang, step, thread, false)) await new Promise(() => setInterval(() => undefined, 3_600_000))
   if (script.write !== null) {
     if (!isWritten(script.write, step)) fs.appendFileSync(script.write, `step ${step}\n`)
-    say({ type: 'tool', tool: 'write', gist: `${script.write}: step ${step}` })
+    say({ type: 'tool', tool: 'write', gist: `${script.write}: step ${step}`, path: script.write })
   }
   thread.remember({ kind: 'step', step })
 }

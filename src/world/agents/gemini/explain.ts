@@ -12,5 +12,10 @@ export const explain = explainBy([
     remedy: LOGIN_REMEDY,
   },
   { sign: /^Unknown arguments?:|^Invalid values:/, kind: 'setup' },
-  { sign: /not running in a trusted directory/, kind: 'setup' },
+  {
+    sign: /not running in a trusted directory/,
+    kind: 'untrusted',
+    text: 'this folder is not trusted by gemini: its settings could start programs',
+    remedy: 'start gemini in it once and trust the folder, or use --autonomy full',
+  },
 ])

@@ -22,7 +22,9 @@ test('a thread is begun under our id and resumed under its own', () => {
     stdin: 'text',
   })
   const { argv } = gemini.plan(orderOf({ argv: ['/bin/gemini'], resume: 'mine', autonomy: 'edits' }))
-  expect(argv.slice(3)).toEqual(['--approval-mode', 'auto_edit', '--skip-trust', '--resume', 'mine'])
+  expect(argv.slice(3)).toEqual(['--approval-mode', 'auto_edit', '--resume', 'mine'])
+  for (const autonomy of ['edits', 'ask'] as const)
+    expect(gemini.plan(orderOf({ argv: ['/bin/gemini'], autonomy })).argv).not.toContain('--skip-trust')
 })
 
 test('what fights our own arguments is objected to', () => {
@@ -97,7 +99,7 @@ test.each([
   ['thread-lost', 42, 'Error starting session: Session ID "x" already exists. Use --resume to resume it'],
   ['login', 41, 'When using Gemini API, you must specify the GEMINI_API_KEY environment variable.'],
   ['setup', 1, 'Unknown argument: nonsense\nUsage: gemini [options] [command]'],
-  ['setup', 55, '\u001b[31mGemini CLI is not running in a trusted directory. To proceed, …'],
+  ['untrusted', 55, '\u001b[31mGemini CLI is not running in a trusted directory. To proceed, …'],
 ])('%s: exit %i and %s', (kind, code, stderr) => {
   const word = explain(endingOf({ exit: { kind: 'code', code }, stderr }))
   expect(word).toMatchObject({ ok: false, failure: { kind } })

@@ -3,7 +3,8 @@ import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
 
 /** Without a terminal it asks nobody: what it may not do is left out of its tools. */
 const APPROVAL: Record<Autonomy, readonly string[]> = {
-  full: ['--yolo'],
+  // Without --skip-trust gemini refuses a folder that its user does not trust, and so loads no settings and commands from it.
+  full: ['--yolo', '--skip-trust'],
   edits: ['--approval-mode', 'auto_edit'],
   ask: ['--approval-mode', 'default'],
 }
@@ -16,7 +17,6 @@ export function plan({ argv, autonomy, model, resume, tag }: LaunchRequest): Lau
       '--output-format',
       'stream-json',
       ...APPROVAL[autonomy],
-      '--skip-trust',
       ...(model === null ? [] : ['-m', model]),
       ...(resume === null ? ['--session-id', tag] : ['--resume', resume]),
       ...own,

@@ -13,11 +13,15 @@ export function explain({ exit, word, stderr, memory }: Ending): LastWord | null
   return why === null ? null : failing(why)
 }
 
+const ASKED = 'permission requested: '
+const REJECTED = '; auto-rejecting'
+
 /** Those of subagents show here only. */
 function refusal(lines: readonly string[]): Failure | null {
-  const asked = lines.findLast(line => /permission requested: .*; auto-rejecting/.test(line))
+  const asked = lines.findLast(line => line.lastIndexOf(REJECTED) > line.indexOf(ASKED) && line.includes(ASKED))
   if (asked === undefined) return null
-  const what = asked.replace(/^.*permission requested: /, '').replace(/; auto-rejecting.*$/, '')
+  const from = asked.lastIndexOf(ASKED, asked.lastIndexOf(REJECTED)) + ASKED.length
+  const what = asked.slice(from, asked.indexOf(REJECTED, from))
   return failure('denied', `opencode was refused ${what}`, 'give the session more autonomy')
 }
 

@@ -1,4 +1,5 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
+import { endsOf } from '../../../lib/ends-of.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { amount, type Json, json, text } from '../json.ts'
@@ -7,7 +8,7 @@ import { amount, type Json, json, text } from '../json.ts'
 export function failureOf(error: Json, at: Instant): Failure {
   const about = json(error['data'])
   const name = text(error['name'])
-  const message = text(about['message']) || name || 'opencode failed without saying why'
+  const message = endsOf(text(about['message']) || name || 'opencode failed without saying why', 4_096)
   const status = amount(about['statusCode'])
   const kind = kindOf(name, status, message)
   return {

@@ -1,4 +1,5 @@
 import type { Failure, FailureKind } from '../../../core/failure.ts'
+import { endsOf } from '../../../lib/ends-of.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { json, jsonIn, text } from '../json.ts'
@@ -10,11 +11,12 @@ export const LOGIN_REMEDY = "start pi and type /login, or set the API key of the
  * What a failed request to the model means. pi hands on what the provider said, with the HTTP status before it where there was
  * one: `429 Rate limit …` (0.73), `429: {"message":…}` (0.87). `at` is when it was said: limits end so and so much later.
  */
-export function failureOf(message: string, at: Instant | null): Failure {
+export function failureOf(whole: string, at: Instant | null): Failure {
+  const message = endsOf(whole, 4_096)
   const kind = kindOf(message)
   const delay = kind === 'rate-limit' || kind === 'overloaded' ? delayIn(message) : undefined
   const resetAt = delay === undefined || at === null ? null : at + delay
-  return { kind, text: readableText(message), resetAt, remedy: remedyFor(kind, message) }
+  return { kind, text: readableText(whole), resetAt, remedy: remedyFor(kind, message) }
 }
 
 function kindOf(message: string): FailureKind {
@@ -57,7 +59,7 @@ function remedyFor(kind: FailureKind, message: string): string | null {
 function readableText(message: string): string {
   const brace = message.indexOf('{')
   const told = brace < 0 ? '' : messageInside(message.slice(brace))
-  return oneLine(told === '' ? message : message.slice(0, brace) + told)
+  return oneLine(endsOf(told === '' ? message : message.slice(0, brace) + told, 4_096))
 }
 
 /** Nothing when it is not JSON after all: then it is shown as it came. */

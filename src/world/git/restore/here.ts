@@ -12,6 +12,7 @@ import { briefly } from '../save/briefly.ts'
 import { dropIndex, PrivateIndex } from '../save/private-index.ts'
 import { indexTree } from '../save/index-tree.ts'
 import { onlyHead } from '../save/only-head.ts'
+import { assertTreeFits } from '../tree-size.ts'
 import { unrestored } from './beside.ts'
 import { findInTheWay } from './in-the-way.ts'
 
@@ -37,6 +38,7 @@ interface Ready {
 export async function restoreHere(place: Place, target: Link, over: Link, largest: number): Promise<string[]> {
   const doing = `restoring checkpoint ${target.telling.number}`
   const { steps, unable } = await planFor(place, target, over)
+  for (const step of steps) await assertTreeFits(step.place, step.to)
   const ready: Ready[] = []
   try {
     for (const step of steps) ready.push(await prepare(step, doing, largest))

@@ -8,6 +8,7 @@ import { findIgnored } from './ignored.ts'
 import { type Look, look } from './look.ts'
 import { saveNested } from './nested.ts'
 import type { PrivateIndex } from './private-index.ts'
+import { findWithheld } from './secret-file.ts'
 import { sift } from './sift.ts'
 import { updateAndCompare, updateIndex, type Written } from './update-index.ts'
 import type { Save, Wish } from './wish.ts'
@@ -46,9 +47,12 @@ export async function gather(
   if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
   const seen = await look(git, index.file)
   const inner = candidates(index, seen, abandoned)
-  const inside = await saveNested(place, inner, nested => save(nested, wish))
+  const inside = await saveNested(place, { paths: inner, submodules: index.gitlinks }, nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
-  const sifted = sift(seen.differences, { top, largest: wish.largest, repositories })
+  const { largest } = wish
+  const { withheld: values } = place
+  const withheld = values === undefined ? new Map() : await findWithheld(place, seen.differences, { values, largest })
+  const sifted = sift(seen.differences, { top, largest, repositories, withheld })
   const ignored = new Set(await findIgnored(place, seen))
   const add = sifted.add.filter(path => !ignored.has(path))
   const remove = [...sifted.remove, ...ignored]

@@ -1,6 +1,9 @@
+import fs from 'node:fs'
 import { type Change, NO_CHANGE } from '../../../core/checkpoint.ts'
-import { type RawPath, shown } from '../../../lib/raw-path.ts'
+import { below, type RawPath, shown } from '../../../lib/raw-path.ts'
 import { wordsOf } from '../../../lib/trouble.ts'
+import { gitFolderIn, headByFiles } from '../guard/git-folder.ts'
+import { lstat } from '../lstat.ts'
 import type { Nested } from '../message.ts'
 import { nestedPlace, type Place } from '../place.ts'
 import type { Outcome } from './wish.ts'
@@ -19,12 +22,16 @@ export interface NestedWork {
 /** Saves each of these folders that is a repository, in itself, as a part of the same checkpoint. */
 export async function saveNested(
   outer: Place,
-  paths: readonly RawPath[],
+  { paths, submodules }: { paths: readonly RawPath[]; submodules: readonly RawPath[] },
   save: (place: Place) => Promise<Outcome>,
 ): Promise<NestedWork[]> {
   const found: NestedWork[] = []
   for (const path of paths) {
     try {
+      if (outer.nested !== true && !submodules.includes(path) && !isWorktreeOf(outer, path)) {
+        found.push(...notedDown(outer, path))
+        continue
+      }
       const place = await nestedPlace(outer, path)
       if (place !== null) found.push(tell(place, path, await save(place)))
     } catch (cause) {
@@ -33,6 +40,25 @@ export async function saveNested(
     }
   }
   return found
+}
+
+/**
+ * Somebody else's repository may have been made to harm whoever runs git in it: its HEAD is read from its files. What lies in it
+ * stays where it is.
+ */
+function notedDown(outer: Place, path: RawPath): NestedWork[] {
+  const folder = below(outer.repository.top, path).toString()
+  if (lstat(`${folder}/.git`) === undefined) return []
+  const head = headByFiles(folder)
+  const whole = outer.path === '' ? path : `${outer.path}/${path}`
+  const states = head === null ? [] : [{ path: whole, state: head }]
+  const sentence = `${shown(path)} is another repository, and only its HEAD is noted down (nested = true saves it)`
+  return [{ path, head, states, change: NO_CHANGE, leftOut: [sentence] }]
+}
+
+function isWorktreeOf({ repository }: Place, path: RawPath): boolean {
+  const folder = gitFolderIn(below(repository.top, path).toString())
+  return folder !== null && fs.existsSync(folder.shared) && fs.realpathSync(folder.shared) === repository.commonDir
 }
 
 function tell(place: Place, path: RawPath, { made, last, head, nested }: Outcome): NestedWork {

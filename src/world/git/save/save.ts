@@ -1,4 +1,5 @@
 import { sumOf } from '../../../core/checkpoint.ts'
+import { Mask } from '../../../lib/mask/mask.ts'
 import { tipOf } from '../chain.ts'
 import { GitFailed } from '../git-failed.ts'
 import type { Link } from '../link.ts'
@@ -108,7 +109,9 @@ function tell(
   { head, delta, note }: { head: string | null; delta: Delta; note?: string | undefined },
 ): Telling {
   const { trigger, attempt, at } = wish.occasion
-  const leftOut = briefly([...(note === undefined ? [] : [note]), ...gathered.leftOut])
+  // The name of a file may be a secret, too.
+  const mask = new Mask(place.withheld)
+  const leftOut = briefly([...(note === undefined ? [] : [note]), ...gathered.leftOut]).map(text => mask.hide(text))
   const change = sumOf(delta.change, gathered.changeInside)
   const { nested } = gathered
   const { sessionId, path } = place

@@ -24,6 +24,8 @@ export interface Sieve {
   readonly largest: number
   /** Folders that are other repositories and have a commit that can be noted down. */
   readonly repositories: ReadonlySet<RawPath>
+  /** Files that must not be pushed, and why. */
+  readonly withheld: ReadonlyMap<RawPath, string>
 }
 
 type Verdict = 'add' | 'remove' | 'stay' | 'nothing' | { readonly leftOut: string }
@@ -66,7 +68,7 @@ function judge(difference: Difference, sieve: Sieve): Verdict {
     if (isSame) return 'nothing'
     if (stat === undefined) return isKnown ? 'remove' : 'nothing'
     if (stat.isDirectory()) return sieve.repositories.has(path) ? 'add' : isKnown ? 'remove' : 'nothing'
-    return judgeFile(file, stat, sieve.largest)
+    return judgeFile(file, stat, path, sieve)
   } catch (cause) {
     return { leftOut: `cannot be looked at: ${wordsOf(cause)}` }
   }
@@ -77,13 +79,15 @@ function isUninhabited(folder: Buffer, { working, path, isRepository }: Differen
   return isRepository && working !== '?' && !sieve.repositories.has(path) && !isAbandoned(folder)
 }
 
-function judgeFile(file: Buffer, stat: fs.Stats, largest: number): Verdict {
-  if (stat.isSymbolicLink()) return 'add'
+function judgeFile(file: Buffer, stat: fs.Stats, path: RawPath, { largest, withheld }: Sieve): Verdict {
+  const why = withheld.get(path)
+  if (stat.isSymbolicLink()) return why === undefined ? 'add' : { leftOut: why }
   if (!stat.isFile()) return { leftOut: 'is neither a file nor a link' }
   if (stat.size > largest) {
     return { leftOut: `has ${formatBytes(stat.size)}, which is more than ${formatBytes(largest)}` }
   }
-  return mayRead(file) ? 'add' : { leftOut: 'may not be read' }
+  if (!mayRead(file)) return { leftOut: 'may not be read' }
+  return why === undefined ? 'add' : { leftOut: why }
 }
 
 function mayRead(file: Buffer): boolean {

@@ -3,8 +3,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Turnstile } from '../../../lib/turnstile.ts'
-import { readEnd, replaceFile } from '../../os/files.ts'
+import { readEnd, replaceIn } from '../../os/files.ts'
 import { KernelLock } from '../../os/kernel-lock.ts'
+import { type Folder, makeStraight } from '../../os/open-folder.ts'
 import { processTable, signalProcess } from '../../os/processes.ts'
 
 const LOOK_AGAIN = 25
@@ -26,12 +27,12 @@ export interface Turn {
  * go of it at once; the git that it has started may go on, and is waited for.
  */
 export function alone<T>(folder: string, signal: AbortSignal, work: (turn: Turn) => Promise<T>): Promise<T> {
-  return locked(folder, signal, async () => {
-    const holder = path.join(folder, 'holder')
+  return locked(folder, signal, async held => {
+    const holder = held.at('holder')
     const before = readEnd(holder, 100)
     if (before !== '') await gone(before, signal)
     const word = `workshop-${crypto.randomBytes(8).toString('hex')}`
-    replaceFile(holder, word)
+    replaceIn(held, 'holder', word)
     try {
       return await work({ env: { ONESHOT_ATTEMPT: word }, isHeir: before !== '' })
     } finally {
@@ -42,14 +43,18 @@ export function alone<T>(folder: string, signal: AbortSignal, work: (turn: Turn)
 }
 
 /** The same, for work whose processes do no harm when they go on without us. */
-export function locked<T>(folder: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export function locked<T>(folder: string, signal: AbortSignal, work: (held: Folder) => Promise<T>): Promise<T> {
   return turnstile.pass(folder, async () => {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const lock = await take(path.join(folder, 'lock'), signal)
+    const held = makeStraight(folder)
     try {
-      return await work()
+      const lock = await take(path.join(folder, 'lock'), signal)
+      try {
+        return await work(held)
+      } finally {
+        lock.release()
+      }
     } finally {
-      lock.release()
+      held.close()
     }
   })
 }

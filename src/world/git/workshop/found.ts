@@ -42,7 +42,7 @@ function locksIn(gitDir: string): string[] {
 async function make(git: Git, memory: Memory): Promise<void> {
   const isChosen = (await git.ask(['config', 'init.defaultBranch'])).code === 0
   await git.run([...(isChosen ? [] : ['-c', 'init.defaultBranch=main']), 'init', '--quiet'])
-  hideFromGit(git.cwd, '.agent')
+  hideFromGit(git.cwd, ['.agent/'])
   await commitFirst(await placeAt(git, memory))
 }
 

@@ -1,30 +1,38 @@
 import fs from 'node:fs'
-import path from 'node:path'
-import type { Evidence, Snapshot } from '../../../core/loop/evidence.ts'
+import type { FileChange, Sighting, Snapshot } from '../../../core/loop/evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
-import { Trouble } from '../../../lib/trouble.ts'
-import { Unkept } from '../../../ports/checkpoints.ts'
-import type { Bench, Cleared, Merged, Surveyed, Workshop } from '../../../ports/workshop.ts'
+import { shown, splitRaw } from '../../../lib/raw-path.ts'
+import type { AgentCommand, Bench, Cleared, Head, KeptFile, Looking, Merged } from '../../../ports/workshop.ts'
+import type { Returned, Surveyed, UserRefs, Workshop } from '../../../ports/workshop.ts'
 import { Git } from '../git.ts'
-import { headOf } from '../head.ts'
 import type { Means } from '../means.ts'
 import { Memory } from '../memory.ts'
 import type { Place } from '../place.ts'
-import { alone, type Turn } from './alone.ts'
+import { alone } from './alone.ts'
 import { clear } from './bench/clear.ts'
 import { commitPaths } from './bench/commit-paths.ts'
-import { evidence, logOf, snapshot } from './evidence.ts'
+import { changesIn, droppedFrom, filesIn, movedOf, type Pair } from './compare-trees.ts'
+import { evidence, snapshot } from './evidence.ts'
+import { keepCommit, keepRefs } from './keep-refs.ts'
+import { keepFiles } from './keep-files.ts'
+import { logOf } from './log-of.ts'
 import { found, isRepository } from './found.ts'
-import { land, type Landed } from './land/land.ts'
+import { land, type Landed, type How } from './land/land.ts'
 import { patiently } from './locks.ts'
+import { locksOf } from './own-locks.ts'
 import { clash, merge } from './bench/merge.ts'
-import { benchIn, refuse } from './notes.ts'
+import { benchIn, refuse, translating } from './notes.ts'
+import { isWhole, mend } from './bench/mend.ts'
 import { open } from './bench/open.ts'
-import { canonical } from './bench/registry.ts'
 import { rewind } from './bench/rewind.ts'
 import { seal } from './bench/seal.ts'
-import { commitAt, findShopMeans, keptRef, placeAt, seenRef, sharedFolder } from './shop.ts'
+import { commitAt, findShopMeans, placeAt, sharedFolder } from './shop.ts'
+import { commandsIn, hasTouched } from './git-trace.ts'
+import { headNow, returnTo } from './return-to.ts'
+import { userRefs } from './refs.ts'
 import { survey } from './survey.ts'
+import { traceFile } from './trace-file.ts'
+import { textsOf } from './texts.ts'
 
 export interface ShopOptions {
   readonly env?: NodeJS.ProcessEnv
@@ -33,8 +41,6 @@ export interface ShopOptions {
   /** Bytes; larger files are left out of all that is kept. */
   readonly largest?: number
 }
-
-const OF_WORKTREE = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'AUTO_MERGE.lock'] as const
 
 /** To check out a large repository on a slow disk takes minutes, and others may be at it. */
 const LIMIT: Duration = 15 * 60_000
@@ -47,7 +53,7 @@ class GitWorkshop implements Workshop {
   readonly #env: NodeJS.ProcessEnv
   readonly #limit: Duration
   readonly #largest: number | undefined
-  readonly #memory = new Memory()
+  readonly #memory = new Memory({ isOfOneJob: true })
   #means: Means | undefined
 
   constructor({ env = process.env, limit = LIMIT, largest }: ShopOptions) {
@@ -67,18 +73,87 @@ class GitWorkshop implements Workshop {
     return translating(`making a repository of ${cwd}`, async () => found(await this.#git(cwd), this.#memory))
   }
 
-  snapshot(cwd: string): Promise<Snapshot> {
-    return this.#beside(cwd, snapshot)
+  snapshot(cwd: string, keepAs?: string): Promise<Snapshot> {
+    return this.#beside(cwd, place => snapshot(place, keepAs))
   }
 
-  evidence(cwd: string, since: Snapshot, apart: readonly string[]): Promise<Evidence> {
-    return this.#beside(cwd, place => evidence(place, fs.realpathSync(cwd), since, apart))
+  evidence(cwd: string, since: Snapshot, apart: readonly string[], how: Looking = {}): Promise<Sighting> {
+    return this.#beside(cwd, place => evidence(place, fs.realpathSync(cwd), { since, apart, ...how }))
+  }
+
+  changes(cwd: string, pairs: readonly Pair[]): Promise<(readonly FileChange[] | null)[]> {
+    return this.#beside(cwd, place => changesIn(place, pairs))
+  }
+
+  files(cwd: string, tree: string): Promise<ReadonlyMap<string, string>> {
+    return this.#beside(cwd, place => filesIn(place, tree))
+  }
+
+  listed(cwd: string): Promise<{ top: string; files: readonly string[] }> {
+    return this.#beside(cwd, async ({ git, repository }) => {
+      const said = await git.run(['ls-files', '-z', '--cached', '--others', '--exclude-standard'])
+      return { top: repository.top, files: [...new Set(splitRaw(said).map(shown))] }
+    })
+  }
+
+  texts(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#beside(cwd, place => textsOf(place, hashes))
+  }
+
+  moved(cwd: string, pair: Pair, paths: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#beside(cwd, place => movedOf(place, pair, paths))
+  }
+
+  dropped(cwd: string, commits: readonly string[]): Promise<readonly string[]> {
+    return this.#beside(cwd, place => droppedFrom(place, commits, 'HEAD'))
   }
 
   log(cwd: string, limit: number): Promise<readonly { id: string; subject: string }[]> {
-    return this.#beside(cwd, async place =>
-      (await headOf(place)) === null ? [] : logOf(place, [`--max-count=${limit}`, 'HEAD', '--']),
-    )
+    return this.#beside(cwd, async place => {
+      const { commit } = await headNow(place)
+      return commit === null ? [] : logOf(place, [`--max-count=${limit}`, commit, '--'])
+    })
+  }
+
+  traceFile(cwd: string, name: string): Promise<string | null> {
+    return this.#beside(cwd, ({ git, repository }) => traceFile(git, repository, name))
+  }
+
+  head(cwd: string): Promise<Head> {
+    return this.#beside(cwd, headNow)
+  }
+
+  userRefs(cwd: string): Promise<UserRefs | null> {
+    return this.#beside(cwd, async place => userRefs(place))
+  }
+
+  commandsIn(trace: string): readonly AgentCommand[] {
+    return commandsIn(trace)
+  }
+
+  keepRefs(cwd: string, name: string, refs: ReadonlyMap<string, string>): Promise<void> {
+    return this.#beside(cwd, ({ git }) => keepRefs(git, name, refs))
+  }
+
+  hasTouched(cwd: string, trace: string): Promise<boolean> {
+    return this.#beside(cwd, async ({ repository }) => hasTouched(trace, repository.top))
+  }
+
+  keep(cwd: string, name: string, commit: string): Promise<void> {
+    return this.#beside(cwd, ({ git }) => keepCommit(git, name, commit))
+  }
+
+  keepFiles(cwd: string, name: string, files: readonly KeptFile[]): Promise<string> {
+    return this.#beside(cwd, place => keepFiles(place, name, files))
+  }
+
+  async mend(cwd: string, bench: Bench, commit: string): Promise<'folder' | 'branch' | null> {
+    const isThere = await this.#beside(cwd, async place => isWhole(place, bench))
+    return isThere ? null : this.#alone(`mending ${bench.branch}`, cwd, bench, place => mend(place, bench, commit))
+  }
+
+  returnTo(cwd: string, branch: string, base: string | null): Promise<Returned> {
+    return this.#beside(cwd, place => returnTo(place, branch, base))
   }
 
   tip(cwd: string, branch: string): Promise<string | null> {
@@ -89,22 +164,22 @@ class GitWorkshop implements Workshop {
     return this.#alone(`opening a worktree for ${bench.branch}`, cwd, bench, place => open(place, bench, from))
   }
 
-  seal(bench: Bench, message: string, apart: readonly string[], base: string): Promise<string> {
+  seal(bench: Bench, message: string, apart: readonly string[], base: string, judged?: Snapshot): Promise<string> {
     return this.#at(`committing the work on ${bench.branch}`, bench, place =>
-      seal(place, { bench, message, apart, base }),
+      seal(place, { bench, message, apart, base, judged: judged ?? null }),
     )
   }
 
-  merge(bench: Bench, branch: string, message: string): Promise<Merged> {
-    return this.#at(`merging ${branch}`, bench, place => merge(place, branch, message))
+  merge(bench: Bench, branch: string, message: string, onto?: string): Promise<Merged> {
+    return this.#at(`merging ${branch}`, bench, place => merge(place, branch, message, onto))
   }
 
   clash(bench: Bench, branch: string): Promise<readonly string[]> {
     return this.#at(`merging ${branch}`, bench, place => clash(place, branch))
   }
 
-  commit(bench: Bench, paths: readonly string[], message: string): Promise<string> {
-    return this.#at(`committing to ${bench.branch}`, bench, place => commitPaths(place, paths, message))
+  commit(bench: Bench, paths: readonly string[], message: string, onto?: string): Promise<string> {
+    return this.#at(`committing to ${bench.branch}`, bench, place => commitPaths(place, { paths, message, onto }))
   }
 
   clear(cwd: string, bench: Bench, into: string): Promise<Cleared> {
@@ -115,8 +190,8 @@ class GitWorkshop implements Workshop {
     return this.#at(`rewinding ${bench.branch}`, bench, place => rewind(place, bench, commit))
   }
 
-  land(cwd: string, branch: string, message: string): Promise<Landed> {
-    return this.#alone(`landing ${branch}`, cwd, null, place => land(place, branch, message))
+  land(cwd: string, branch: string, message: string, how: How = {}): Promise<Landed> {
+    return this.#alone(`landing ${branch}`, cwd, null, place => land(place, branch, message, how))
   }
 
   /** In a worktree of ours. */
@@ -153,28 +228,5 @@ class GitWorkshop implements Workshop {
   async #git(cwd: string): Promise<Git> {
     this.#means ??= await findShopMeans(this.#env)
     return new Git(this.#means, fs.existsSync(cwd) ? fs.realpathSync(cwd) : cwd, AbortSignal.timeout(this.#limit))
-  }
-}
-
-/** Locks that only we can have left, when they are old. */
-function locksOf({ repository }: Place, bench: Bench | null, { isHeir }: Turn): string[] {
-  const { gitDir, commonDir } = repository
-  const isOurs = bench !== null && benchIn(gitDir).read()?.branch === bench.branch
-  const refs =
-    bench === null ? [] : [`refs/heads/${bench.branch}`, keptRef(bench.branch), seenRef(canonical(bench.path))]
-  return [
-    ...(isOurs ? OF_WORKTREE.map(name => path.join(gitDir, name)) : []),
-    ...refs.map(ref => path.join(commonDir, `${ref}.lock`)),
-    // git holds these for a moment only; a git of ours may have been killed in it.
-    ...(isHeir ? ['packed-refs.lock', 'config.lock'].map(name => path.join(commonDir, name)) : []),
-  ]
-}
-
-async function translating<T>(doing: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    if (cause instanceof Trouble) throw cause
-    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept) })
   }
 }

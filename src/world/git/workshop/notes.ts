@@ -1,10 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { writeDurably } from '../../os/files.ts'
+import { readRegular, replaceIn } from '../../os/files.ts'
+import { makeStraight } from '../../os/open-folder.ts'
 import type { RawPath } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
+import { Unkept } from '../../../ports/checkpoints.ts'
 import type { Place } from '../place.ts'
 import { hashOf, sharedFolder } from './shop.ts'
+
+/** Bytes; a note that names many files is long. */
+const LONGEST = 16 * 1_048_576
 
 /** What was begun, for whoever comes after a kill: it lies there from before the first step until after the last one. */
 export class Note<T> {
@@ -16,15 +21,19 @@ export class Note<T> {
 
   read(): T | null {
     try {
-      return JSON.parse(fs.readFileSync(this.file, 'utf8')) as T
+      return JSON.parse(readRegular(this.file, LONGEST).content.toString()) as T
     } catch {
       return null // There is none. Written in one step, it is never half there.
     }
   }
 
   write(content: T): void {
-    fs.mkdirSync(path.dirname(this.file), { recursive: true, mode: 0o700 })
-    writeDurably(this.file, JSON.stringify(content))
+    const folder = makeStraight(path.dirname(this.file))
+    try {
+      replaceIn(folder, path.basename(this.file), JSON.stringify(content), { isDurable: true })
+    } finally {
+      folder.close()
+    }
   }
 
   drop(): void {
@@ -62,4 +71,14 @@ export function benchIn(gitDir: string): Note<{ branch: string }> {
 /** The answer is no, and stays no until somebody does something about it. */
 export function refuse(doing: string, why: string): never {
   throw new Trouble(doing, why, { mayHelpToRetry: false })
+}
+
+/** Says what was being done when the world failed us. */
+export async function translating<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof Trouble) throw cause
+    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept) })
+  }
 }

@@ -9,6 +9,9 @@ import type { Repository } from '../repository.ts'
 /** Where refs of ours lie that are no checkpoints: not below those, which are searched, pushed and fetched. */
 const LOOP_REFS = 'refs/oneshot-loop'
 
+/** What loops have seen of finished work: below it the id of the session, and a name. */
+export const WORK_REFS = `${LOOP_REFS}/work`
+
 /** What git is to do and not to do, beyond what it is told for checkpoints: these indexes are read by others, too. */
 const SETTINGS: readonly string[] = [
   'index.skipHash=false',

@@ -9,6 +9,7 @@ export async function survey(place: Place): Promise<Surveyed> {
   const branch = await git.ask(['symbolic-ref', '--quiet', '--short', 'HEAD'])
   return {
     top: repository.top,
+    gitDir: repository.gitDir,
     branch: branch.code === 0 ? branch.stdout.toString().trim() : null,
     head: await headOf(place),
     isClean: (await git.run(STATUS)).length === 0,

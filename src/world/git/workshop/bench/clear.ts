@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { below, shown } from '../../../../lib/raw-path.ts'
 import type { Bench, Cleared } from '../../../../ports/workshop.ts'
+import { removeTree } from '../../../os/remove-tree.ts'
 import { GitFailed } from '../../git-failed.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
@@ -12,12 +13,14 @@ import { letGo } from './kept.ts'
 import { lookNow } from '../look-now.ts'
 import { benchIn, refuse } from '../notes.ts'
 import { removeHalfMade } from './open.ts'
-import { canonical, holderOf, type Registered, registeredAt } from './registry.ts'
+import { benchFolder, holderOf, type Registered, registeredAt } from './registry.ts'
 import { isIn, objectsAt, placeAt, seenRef } from '../shop.ts'
+
+const UNCOMMITTED = 'has files that are not committed'
 
 /** Removes a worktree and its branch, unless something would be lost by it. */
 export async function clear(place: Place, bench: Bench, into: string): Promise<Cleared> {
-  const folder = canonical(bench.path)
+  const folder = benchFolder(bench, `clearing ${bench.branch}`)
   sweepGone(folder)
   await removeHalfMade(place, bench)
   const ref = `refs/heads/${bench.branch}`
@@ -28,8 +31,8 @@ export async function clear(place: Place, bench: Bench, into: string): Promise<C
   const reason =
     (tip === null ? null : await objectionOfBranch(place, { ...bench, path: folder }, target)) ??
     (await objectionOfTree(place, known, folder, { target, tip }))
-  if (reason !== null) return { kind: 'kept', reason }
-  if (known !== null) await removeTree(place, known)
+  if (reason !== null) return { kind: 'kept', reason, ...(reason.endsWith(UNCOMMITTED) && { isDirty: true }) }
+  if (known !== null) await removeWorktree(place, known)
   await removeRefs(place, bench.branch, [ref, tip ?? '', seenRef(folder)])
   await letGo(place, bench.branch, target)
   return { kind: 'gone' }
@@ -78,21 +81,21 @@ async function objectionOfFiles(place: Place, head: string, whole: string): Prom
   const { git, repository } = place
   const { top } = repository
   const { tree, leftOut, gitlinks, seen } = await lookNow(place)
-  const [large] = leftOut
-  if (large !== undefined) return `in ${top} ${large}`
   const inside = [...gitlinks, ...seen.differences.filter(one => one.isRepository).map(one => one.path)]
   const nested = inside.find(one => lstat(Buffer.concat([below(top, one), Buffer.from('/.git')])) !== undefined)
   if (nested !== undefined) return `${shown(nested)} in ${top} is a repository of its own`
+  const [large] = leftOut
+  if (large !== undefined) return `in ${top} ${large}`
   const staged = await git.ask(['diff-index', '--cached', '--quiet', head, '--'])
-  if (tree === whole && staged.code === 0) return null
-  return `${top} has changes that are not committed`
+  if (staged.code !== 0) return `${top} has staged changes that are not committed`
+  return tree === whole ? null : `${top} ${UNCOMMITTED}`
 }
 
 /** Moved away first: from then on nobody takes what is left of it for work. */
-async function removeTree({ git }: Place, { path: folder, gitDir }: Registered): Promise<void> {
+async function removeWorktree({ git }: Place, { path: folder, gitDir }: Registered): Promise<void> {
   if (lstat(folder) !== undefined) fs.renameSync(folder, goneOf(folder))
   await git.run(['worktree', 'remove', '--force', '--', folder])
-  fs.rmSync(gitDir, { recursive: true, force: true })
+  removeTree(gitDir)
   sweepGone(folder)
 }
 

@@ -1,3 +1,4 @@
+import { Trouble } from '../../../../lib/trouble.ts'
 import { GitFailed } from '../../git-failed.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
@@ -9,11 +10,16 @@ import { objectsAt } from '../shop.ts'
 import { withIndex } from '../tree-without.ts'
 
 /** Commits some paths and nothing else, whatever is staged; answers where HEAD is then. Those that git ignores are not committed. */
-export async function commitPaths(place: Place, paths: readonly string[], message: string): Promise<string> {
+export async function commitPaths(
+  place: Place,
+  { paths, message, onto }: { paths: readonly string[]; message: string; onto: string | undefined },
+): Promise<string> {
   await settle(place)
   const { git } = place
   const [head = null, whole] = await objectsAt(git, ['HEAD^{commit}', 'HEAD^{tree}'])
   if (head === null) return refuse('committing', 'there is no commit to follow')
+  if (onto !== undefined && head !== onto)
+    throw new Trouble('committing', `somebody has moved the branch to ${head.slice(0, 10)}`, { mayHelpToRetry: true })
   const known = await knownOf(place, head, paths)
   if (known.length === 0) return head
   const tree = await withIndex(place, async index => {

@@ -1,4 +1,4 @@
-import fs from 'node:fs'
+import { removeTree } from '../../../os/remove-tree.ts'
 
 /** Where a worktree lies that goes. Moved there in one step, nothing in it is needed any more. */
 export function goneOf(folder: string): string {
@@ -7,5 +7,5 @@ export function goneOf(folder: string): string {
 
 /** Ends what was begun. */
 export function sweepGone(folder: string): void {
-  fs.rmSync(goneOf(folder), { recursive: true, force: true, maxRetries: 3 })
+  removeTree(goneOf(folder))
 }

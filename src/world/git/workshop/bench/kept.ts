@@ -3,7 +3,7 @@ import { GitFailed } from '../../git-failed.ts'
 import { OURS } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { UPDATE_REF } from '../../ref.ts'
-import { logOf } from '../evidence.ts'
+import { logOf } from '../log-of.ts'
 import { commitAt, keptRef } from '../shop.ts'
 import { changesOf } from '../tree-without.ts'
 

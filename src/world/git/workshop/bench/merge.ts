@@ -14,16 +14,18 @@ import { commitAt, isIn, objectsAt } from '../shop.ts'
 import { assertSpared, sweep } from './sweep.ts'
 
 /** Merges as a commit of its own, or leaves everything as it was. */
-export async function merge(place: Place, branch: string, message: string): Promise<Merged> {
+export async function merge(place: Place, branch: string, message: string, onto?: string): Promise<Merged> {
   await settle(place)
   const { git } = place
   const doing = `merging ${branch}`
   const [head, theirs] = await bothSides(place, branch, doing)
+  if (onto !== undefined && head !== onto) return { kind: 'moved' }
   if (await isIn(git, theirs, head)) return { kind: 'merged', commit: head }
   const answer = await tryMerge(place, { branch, head, how: ['--cleanup=verbatim', '-m', message] })
   if (answer.code === 0) {
     mergingIn(place).drop()
-    return { kind: 'merged', commit: answer.stdout.toString().trim() }
+    const [commit = '', first] = answer.stdout.toString().split('\n')
+    return onto !== undefined && first !== onto ? { kind: 'moved' } : { kind: 'merged', commit }
   }
   const files = await unmergedIn(git)
   await settle(place)
@@ -94,13 +96,15 @@ async function tryMerge(
   return git.script(MERGE, [...QUIETLY, ...how, name], { env: await identityIn(git) })
 }
 
-/** Answers where HEAD is then. */
+/** Answers where HEAD is then, and where it was. */
 const MERGE = `
 git merge "$@" >/dev/null || exit
-git rev-parse HEAD
+git rev-parse HEAD HEAD^1
 `
 
 /** The files of a merge that nobody has resolved yet. */
 export async function unmergedIn(git: Git): Promise<string[]> {
-  return splitRaw(await git.run(['diff', '--name-only', '--diff-filter=U', '-z'])).map(shown)
+  return splitRaw(await git.run(['diff', '--name-only', '--diff-filter=U', '-z', '--ignore-submodules=dirty'])).map(
+    shown,
+  )
 }

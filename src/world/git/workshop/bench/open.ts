@@ -1,24 +1,27 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Bench } from '../../../../ports/workshop.ts'
+import { replaceIn } from '../../../os/files.ts'
 import { hideFromGit } from '../../../os/hide-from-git.ts'
+import { makeStraight } from '../../../os/open-folder.ts'
+import { removeTree } from '../../../os/remove-tree.ts'
 import type { Git } from '../../git.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
 import { sweepGone } from './gone.ts'
 import { benchIn, openingOf, refuse } from '../notes.ts'
-import { canonical, type Registered, registeredAt } from './registry.ts'
+import { benchFolder, type Registered, registeredAt } from './registry.ts'
 import { commitAt } from '../shop.ts'
 
 /** Opens a worktree, or finishes what was begun of it. */
 export async function open(place: Place, bench: Bench, from: string): Promise<void> {
   const { git, repository } = place
   const doing = `opening a worktree for ${bench.branch}`
-  const folder = canonical(bench.path)
+  const folder = benchFolder(bench, doing)
   if ((await git.ask(['check-ref-format', '--branch', bench.branch])).code !== 0) {
     refuse(doing, 'that is no name for a branch')
   }
-  hideFromGit(repository.top, '.agent')
+  hideWorktrees(repository.top, folder)
   sweepGone(folder)
   const known = registeredAt(repository, folder)
   if (known !== null && lstat(path.join(folder, '.git')) !== undefined) {
@@ -31,13 +34,29 @@ export async function open(place: Place, bench: Bench, from: string): Promise<vo
   await make(place, { ...bench, path: folder }, await startOf(git, from, doing))
 }
 
+/**
+ * Keeps the worktrees out of git and of packages. A project may track a `.agent` folder of its own: there only the folder of the
+ * worktrees is hidden, by the ignore file in it.
+ */
+function hideWorktrees(top: string, folder: string): void {
+  if (lstat(path.join(top, '.agent')) === undefined) hideFromGit(top, ['.agent/'])
+  const around = path.join(top, '.agent', 'worktrees')
+  if (!folder.startsWith(`${around}/`)) return
+  const held = makeStraight(around)
+  try {
+    if (lstat(held.at('.gitignore')) === undefined) replaceIn(held, '.gitignore', '*\n')
+  } finally {
+    held.close()
+  }
+}
+
 /** Takes away what a killed call has left; nobody has worked in it yet. Its branch may stay, unless it begins elsewhere now. */
 export async function removeHalfMade(place: Place, bench: Bench): Promise<void> {
-  const folder = canonical(bench.path)
+  const folder = benchFolder(bench, `opening a worktree for ${bench.branch}`)
   const note = openingOf(place, folder)
   const begun = note.read()
   if (begun === null) return
-  fs.rmSync(folder, { recursive: true, force: true })
+  removeTree(folder)
   if (registeredAt(place.repository, folder) !== null) {
     await place.git.run(['worktree', 'remove', '--force', '--force', '--', folder])
   }
@@ -72,7 +91,7 @@ async function assertFree({ git, repository }: Place, folder: string, doing: str
   if (known === null) return
   if (known.lock !== null)
     refuse(doing, `${folder} is not there, and locked: ${known.lock.trim() || 'no reason is given'}`)
-  fs.rmSync(folder, { recursive: true, force: true })
+  if (stat !== undefined) fs.rmdirSync(folder)
   await git.run(['worktree', 'remove', '--force', '--', folder])
 }
 
@@ -84,7 +103,7 @@ async function make(place: Place, { path: folder, branch }: Bench, from: string)
   const { git, repository } = place
   const note = openingOf(place, folder)
   const isNew = (await tipOf(git, branch)) === null
-  fs.mkdirSync(path.dirname(folder), { recursive: true })
+  makeStraight(path.dirname(folder)).close()
   note.write({ from: isNew ? from : null })
   const which = isNew ? ['--no-track', '-b', branch, '--', folder, from] : ['--', folder, branch]
   await git.run(['worktree', 'add', '--quiet', ...which])

@@ -1,8 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../../../lib/trouble.ts'
+import type { Bench } from '../../../../ports/workshop.ts'
 import type { Git } from '../../git.ts'
 import type { Repository } from '../../repository.ts'
+import { refuse } from '../notes.ts'
 
 /** A worktree that git knows of; whether it is there is another question. */
 export interface Registered {
@@ -30,6 +32,13 @@ export async function holderOf(git: Git, branch: string): Promise<string | null>
   const said = (await git.run(['worktree', 'list', '--porcelain'])).toString()
   const entry = said.split('\n\n').find(text => text.split('\n').includes(`branch refs/heads/${branch}`))
   return entry === undefined ? null : entry.slice('worktree '.length, entry.indexOf('\n'))
+}
+
+/** Where a worktree of ours lies, or is to lie. Refuses a path with a link in it: the repository may have brought that along. */
+export function benchFolder({ path: folder }: Bench, doing: string): string {
+  const whole = path.resolve(folder)
+  if (canonical(whole) !== whole) refuse(doing, `${folder} leads elsewhere by a link: remove the link`)
+  return whole
 }
 
 /** A path as git would note it down, also of what is not there yet. */

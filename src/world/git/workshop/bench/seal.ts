@@ -1,7 +1,10 @@
 import fs from 'node:fs'
-import { below, joinRaw, type RawPath, shown } from '../../../../lib/raw-path.ts'
+import { below, bytesOf, joinRaw, type RawPath, shown } from '../../../../lib/raw-path.ts'
 import type { Bench } from '../../../../ports/workshop.ts'
+import { unlinkBelow } from '../../../os/remove-tree.ts'
+import type { Snapshot } from '../../../../core/loop/evidence.ts'
 import { headOf } from '../../head.ts'
+import { identityIn } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { underWay } from '../../under-way.ts'
 import { asideOf, isView } from '../aside.ts'
@@ -9,7 +12,7 @@ import { lookNow } from '../look-now.ts'
 import { commitOn } from './commit-on.ts'
 import { settle } from './merge.ts'
 import { refuse } from '../notes.ts'
-import { commitAt, isIn } from '../shop.ts'
+import { commitAt, isIn, objectsAt } from '../shop.ts'
 import { changesOf, type Entry, treeWithout } from '../tree-without.ts'
 
 export interface Seal {
@@ -17,16 +20,24 @@ export interface Seal {
   readonly message: string
   readonly apart: readonly string[]
   readonly base: string
+  /** What was judged; null to commit what lies there now. */
+  readonly judged: Snapshot | null
 }
 
-/** Commits what lies in a worktree, the given paths as `base` has them. The files follow last: until then it can be repeated. */
-export async function seal(place: Place, { bench, message, apart, base }: Seal): Promise<string> {
+/**
+ * Commits what was judged of a worktree, or what lies there, the given paths as `base` has them. The files follow last: until then it can
+ * be repeated.
+ */
+export async function seal(place: Place, { bench, message, apart, base, judged }: Seal): Promise<string> {
   const doing = `committing the work on ${bench.branch}`
   await settle(place)
+  // Left behind by the agent or the check, a process may have committed since.
+  if (judged !== null && (await headOf(place)) !== judged.head)
+    return sealBeside(place, { message, apart, base, judged, doing })
   const merged = await mergeHeadOf(place, doing)
   await returnToBranch(place, bench, doing)
-  const { seen, tree: found } = await lookNow(place)
-  const head = seen.head ?? refuse(doing, 'its branch has no commit')
+  const { head: at, tree: found } = judged ?? (await seenNow(place))
+  const head = at ?? refuse(doing, 'its branch has no commit')
   if (merged !== null) await assertResolved(place, [head, merged], found, doing)
   const aside = await asideChanges(place, { head, tree: found, apart, base, doing })
   const strays = merged === null ? await strayRepositories(place, head, found) : []
@@ -35,6 +46,36 @@ export async function seal(place: Place, { bench, message, apart, base }: Seal):
   await place.git.run(['reset', '--quiet', '--mixed', commit])
   await bringBack(place, aside)
   return commit
+}
+
+async function seenNow(place: Place): Promise<Snapshot> {
+  const { seen, tree } = await lookNow(place)
+  return { head: seen.head, tree }
+}
+
+/** Makes the commit of what was judged, where HEAD has moved on: nothing else is touched. */
+async function sealBeside(
+  place: Place,
+  { message, apart, base, judged, doing }: Omit<Seal, 'bench'> & { judged: Snapshot; doing: string },
+): Promise<string> {
+  const { head, tree: found } = judged
+  if (head === null) return refuse(doing, 'its branch has no commit')
+  const aside = await asideChanges(place, { head, tree: found, apart, base, doing })
+  const tree = await treeWithout(place, found, [...aside, ...(await strayRepositories(place, head, found))])
+  const [whole, now = null, before, parent] = await objectsAt(place.git, [
+    `${head}^{tree}`,
+    'HEAD^{commit}',
+    'HEAD^{tree}',
+    'HEAD^1',
+  ])
+  if (tree === whole) return head
+  // We were killed after the commit was made.
+  if (now !== null && tree === before && parent === head) {
+    await place.git.run(['reset', '--quiet', '--mixed', now])
+    await bringBack(place, aside)
+    return now
+  }
+  return place.git.line(['commit-tree', tree, '-p', head], { input: message, env: await identityIn(place.git) })
 }
 
 /** A merge that somebody has resolved is a part of the work; anything else that is under way is not ours to end. */
@@ -111,7 +152,7 @@ async function commitTree(
 async function bringBack({ git, repository }: Place, aside: readonly Entry[]): Promise<void> {
   const files = aside.filter(entry => !isView(entry.path))
   const gone = files.filter(({ before }) => before === null)
-  for (const { path: file } of gone) fs.rmSync(below(repository.top, file), { recursive: true, force: true })
+  for (const { path: file } of gone) unlinkBelow(repository.top, bytesOf(file))
   const rest = files.filter(({ before }) => before !== null)
   if (rest.length === 0) return
   const input = joinRaw(rest.map(entry => entry.path))

@@ -1,6 +1,5 @@
-import fs from 'node:fs'
-import { below, foldersOf, type RawPath, shown, splitRaw } from '../../../../lib/raw-path.ts'
-import { hasCode } from '../../../../lib/trouble.ts'
+import { bytesOf, foldersOf, type RawPath, shown, splitRaw } from '../../../../lib/raw-path.ts'
+import { removeEmptyBelow, unlinkBelow } from '../../../os/remove-tree.ts'
 import type { Place } from '../../place.ts'
 import type { Sight } from '../look-now.ts'
 import { refuse } from '../notes.ts'
@@ -11,17 +10,9 @@ export async function sweep({ git, repository }: Place, mayGo: (file: RawPath) =
   const found = splitRaw(await git.run(['ls-files', '--others', '--exclude-standard', '-z']))
   // Another repository ends with a slash: it has a history of its own.
   const files = found.filter(file => !file.endsWith('/') && mayGo(file))
-  for (const file of files) fs.rmSync(below(top, file), { force: true })
+  for (const file of files) unlinkBelow(top, bytesOf(file))
   const folders = new Set(files.flatMap(foldersOf))
-  for (const folder of [...folders].sort().reverse()) removeEmpty(below(top, folder))
-}
-
-function removeEmpty(folder: Buffer): void {
-  try {
-    fs.rmdirSync(folder)
-  } catch (cause) {
-    if (!hasCode(cause, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw cause
-  }
+  for (const folder of [...folders].sort().reverse()) removeEmptyBelow(top, bytesOf(folder))
 }
 
 /** What could not be kept must not be written over: as a file that git knows, or by what comes to lie there. */

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { below, bytesOf, joinRaw, shown } from '../../../../lib/raw-path.ts'
+import { unlinkBelow } from '../../../os/remove-tree.ts'
 import { headOf } from '../../head.ts'
 import { lstat } from '../../lstat.ts'
 import type { Place } from '../../place.ts'
@@ -38,7 +39,7 @@ async function undo(place: Place, { head, target }: Landing, doing: string): Pro
     refuse(doing, `${shown(entry.path)} was changed since landing was cut short: put it back or commit it first`)
   }
   for (const entry of touched.filter(({ before }) => before === null)) {
-    fs.rmSync(below(repository.top, entry.path), { force: true })
+    unlinkBelow(repository.top, bytesOf(entry.path))
   }
   const list = (entries: readonly Entry[]): Buffer => joinRaw(entries.map(entry => entry.path))
   if (moving.length === 0) return

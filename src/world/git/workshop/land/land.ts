@@ -1,5 +1,6 @@
 import { type RawPath, shown, splitRaw } from '../../../../lib/raw-path.ts'
 import { headOf } from '../../head.ts'
+import { identityIn } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { findInTheWay } from '../../restore/in-the-way.ts'
 import { underWay } from '../../under-way.ts'
@@ -9,35 +10,56 @@ import { mergeBeside } from './merge-beside.ts'
 import { landingIn, refuse } from '../notes.ts'
 import { commitAt, isIn } from '../shop.ts'
 import { changesOf } from '../tree-without.ts'
+import { squashedIn, squashMessage } from './squashed.ts'
 
 export interface Landed {
   readonly commit: string
   readonly isForward: boolean
 }
 
+export interface How {
+  /** All of it as one commit, which does not have the branch in its history. */
+  readonly isSquash?: boolean
+  /** Only look whether it can be done. */
+  readonly isDry?: boolean
+}
+
 /**
  * Brings a branch into the user's checkout. That only ever goes forward: what has to be merged is merged beside it. No hook of
  * the user's is run, here as elsewhere: they would be run by whoever looks after the loop, at a time that nobody has chosen.
  */
-export async function land(place: Place, branch: string, message: string): Promise<Landed> {
+export async function land(place: Place, branch: string, message: string, how: How = {}): Promise<Landed> {
   const { git, repository } = place
   const doing = `landing ${branch} in ${repository.top}`
   await takeBack(place, doing)
   const theirs = (await commitAt(git, branch)) ?? refuse(doing, 'there is no such branch')
   const head = (await headOf(place)) ?? refuse(doing, 'there is no commit yet')
   if (await isIn(git, theirs, head)) return { commit: head, isForward: theirs === head }
+  const isAhead = await isIn(git, head, theirs)
+  const squashed = isAhead ? null : await squashedIn(place, head, theirs)
+  if (squashed === theirs) return { commit: head, isForward: false }
   const what = underWay(repository.gitDir)
   if (what !== null) refuse(doing, `${what} is under way: end it first`)
-  const isForward = await isIn(git, head, theirs)
   const ref = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() || null
-  if (ref === null && !isForward)
+  if (ref === null && !isAhead)
     refuse(doing, 'no branch is checked out, and what is checked out would have to be merged')
-  const target = isForward ? theirs : await mergeBeside(place, { head, theirs, message, doing })
+  const merged = isAhead ? theirs : await mergeBeside(place, { head, theirs, squashed, message, doing })
+  const target = how.isSquash === true ? await squash(place, { head, theirs, merged, message }) : merged
+  const isForward = target === theirs
   await assertWayFree(place, head, target, doing)
+  if (how.isDry === true) return { commit: target, isForward }
   landingIn(place).write({ head, target, ref })
   await git.run(['merge', '--quiet', '--no-stat', '--ff-only', '--no-verify-signatures', target])
   landingIn(place).drop()
   return { commit: target, isForward }
+}
+
+async function squash(
+  { git }: Place,
+  { head, theirs, merged, message }: { head: string; theirs: string; merged: string; message: string },
+): Promise<string> {
+  const words = ['commit-tree', '-p', head, '-F', '-', `${merged}^{tree}`]
+  return git.line(words, { input: squashMessage(message, theirs), env: await identityIn(git) })
 }
 
 /** git would refuse changed files as well, and write over ignored ones. */

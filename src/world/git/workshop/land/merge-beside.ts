@@ -1,5 +1,6 @@
-import fs from 'node:fs'
 import path from 'node:path'
+import { makeStraight } from '../../../os/open-folder.ts'
+import { removeTree } from '../../../os/remove-tree.ts'
 import { GitFailed } from '../../git-failed.ts'
 import { identityIn } from '../../identity.ts'
 import type { Place } from '../../place.ts'
@@ -11,16 +12,28 @@ import { sharedFolder } from '../shop.ts'
 /** Merges two commits in a worktree that is there for nothing else; answers the merge, which no ref leads to yet. */
 export async function mergeBeside(
   place: Place,
-  { head, theirs, message, doing }: { head: string; theirs: string; message: string; doing: string },
+  given: { head: string; theirs: string; squashed: string | null; message: string; doing: string },
 ): Promise<string> {
+  const { head, theirs, squashed, message, doing } = given
   const folder = path.join(sharedFolder(place.repository), 'merging')
   await remove(place, folder)
   try {
-    await place.git.run(['worktree', 'add', '--quiet', '--detach', '--', folder, head])
+    const env = await identityIn(place.git)
+    const commit = (tree: string, parents: readonly string[]): Promise<string> =>
+      place.git.line(['commit-tree', ...parents.flatMap(parent => ['-p', parent]), '-F', '-', tree], {
+        input: message,
+        env,
+      })
+    // What was squashed counts as merged: git then compares with that, and not with what was there before.
+    const ours = squashed === null ? head : await commit(`${head}^{tree}`, [head, squashed])
+    await place.git.run(['worktree', 'add', '--quiet', '--detach', '--', folder, ours])
     const git = place.git.at(folder)
     const words = ['merge', ...QUIETLY, '--cleanup=verbatim', '-m', message, theirs]
-    const answer = await git.ask(words, { env: await identityIn(git) })
-    if (answer.code === 0) return await git.line(['rev-parse', 'HEAD'])
+    const answer = await git.ask(words, { env })
+    if (answer.code === 0) {
+      const merged = await git.line(['rev-parse', 'HEAD'])
+      return squashed === null ? merged : await commit(`${merged}^{tree}`, [head, theirs])
+    }
     const files = await unmergedIn(git)
     if (files.length === 0) throw new GitFailed('merge', answer)
     return refuse(doing, `it conflicts with what is here in ${files.join(', ')}`)
@@ -30,7 +43,8 @@ export async function mergeBeside(
 }
 
 async function remove({ git, repository }: Place, folder: string): Promise<void> {
-  fs.rmSync(folder, { recursive: true, force: true })
+  makeStraight(path.dirname(folder)).close()
+  removeTree(folder)
   if (registeredAt(repository, folder) === null) return
   await git.run(['worktree', 'remove', '--force', '--force', '--', folder])
 }

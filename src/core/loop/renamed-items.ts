@@ -1,0 +1,106 @@
+import type { Item, ItemList } from './item.ts'
+import type { Loop, LoopTask } from './loop.ts'
+
+/** Characters of a title that are compared. */
+const COMPARED = 500
+/** Pairs of titles that are compared with each other at most; beyond that only the place of an item tells what it was. */
+const MOST_PAIRS = 100_000
+
+/** The list with the keys of tasks for those items whose titles an agent has changed before. */
+export function withTaskKeys(list: ItemList, { renamed }: Pick<Loop, 'renamed'>): ItemList {
+  if (renamed === undefined) return list
+  const listed = new Set(list.items.map(({ key }) => key))
+  const keyOf = (key: string): string => {
+    const task = renamed[key]
+    return task === undefined || listed.has(task) ? key : task
+  }
+  return {
+    ...list,
+    items: list.items.map(item => ({ ...item, key: keyOf(item.key), after: item.after.map(keyOf) })),
+  }
+}
+
+/** The keys under which the list has these tasks. */
+export function listKeys({ renamed = {} }: Pick<Loop, 'renamed'>): (task: string) => string {
+  const keys = new Map(Object.entries(renamed).map(([listed, task]) => [task, listed]))
+  return task => keys.get(task) ?? task
+}
+
+/**
+ * Which items of a list are tasks under another title: an agent that writes "(done)" behind a task has not made a new one. An item is
+ * the task whose title it repeats, or the one in whose place it stands, where as many items as tasks stand between the same neighbours.
+ */
+export function renamedItems(tasks: readonly LoopTask[], items: readonly Item[]): Map<string, LoopTask> {
+  const listed = new Set(items.map(({ key }) => key))
+  const known = new Set(tasks.map(({ item }) => item.key))
+  const missing = placed(
+    tasks.filter(({ stand }) => stand.name !== 'dropped'),
+    ({ item }) => item.key,
+    listed,
+  )
+  const fresh = placed(items, ({ key }) => key, known)
+  const pairs = new Map<string, LoopTask>()
+  const pair = ({ key }: Item, task: LoopTask): void => {
+    pairs.set(key, task)
+    taken.add(task)
+  }
+  const taken = new Set<LoopTask>()
+  if (missing.length * fresh.length <= MOST_PAIRS) {
+    const titles = fresh.map(one => ({ ...one, title: plain(one.value.title) }))
+    for (const { value: task, gap } of missing) {
+      const title = plain(task.item.title)
+      const alike = titles.filter(one => !pairs.has(one.value.key) && isRepeated(title, one.title))
+      const best = alike.find(one => one.gap === gap) ?? alike[0]
+      if (best !== undefined) pair(best.value, task)
+    }
+  }
+  const rest = byGap(missing.filter(({ value }) => !taken.has(value)))
+  for (const [gap, those] of byGap(fresh.filter(({ value }) => !pairs.has(value.key)))) {
+    const tasksThere = rest.get(gap) ?? []
+    if (tasksThere.length !== those.length) continue
+    for (const [at, item] of those.entries()) pair(item, tasksThere[at] as LoopTask)
+  }
+  return pairs
+}
+
+interface Placed<T> {
+  readonly value: T
+  /** The key of the nearest one before it that is both a task and in the list. */
+  readonly gap: string
+}
+
+/** Those that are only on one side, and after which common one each stands. */
+function placed<T>(values: readonly T[], keyOf: (value: T) => string, others: ReadonlySet<string>): Placed<T>[] {
+  let gap = ''
+  return values.flatMap(value => {
+    const key = keyOf(value)
+    if (!others.has(key)) return [{ value, gap }]
+    gap = key
+    return []
+  })
+}
+
+function byGap<T>(those: readonly Placed<T>[]): Map<string, T[]> {
+  const gaps = new Map<string, T[]>()
+  for (const { value, gap } of those) {
+    const known = gaps.get(gap)
+    if (known === undefined) gaps.set(gap, [value])
+    else known.push(value)
+  }
+  return gaps
+}
+
+/** The words of a title, whatever stands between them. */
+function plain(title: string): string {
+  return ` ${title
+    .slice(0, COMPARED)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()} `
+}
+
+/** The whole of the old title is in the new one, or the other way round and at least half of it. */
+function isRepeated(old: string, now: string): boolean {
+  if (old.trim() === '' || now.trim() === '') return false
+  return now.includes(old) || (old.includes(now) && now.length * 2 >= old.length)
+}

@@ -1,0 +1,46 @@
+import { commandLine } from '../../lib/quote.ts'
+import { bytesOf, type RawPath } from '../../lib/raw-path.ts'
+
+/** More paths than this make no readable command. */
+export const FEW = 5
+
+/** Names that a terminal or a shell line cannot hold: control characters, and bytes that are no text. */
+const NO_TEXT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/
+
+/** Whether a command line can name these paths one by one. */
+export function canBeListed(paths: readonly RawPath[]): boolean {
+  return paths.length <= FEW && paths.every(path => !NO_TEXT.test(bytesOf(path).toString()))
+}
+
+/** Brings paths back as a commit or tree has them. `isTop`: the user's shell is at the top of the checkout. */
+export function restoreListed(source: string, paths: readonly RawPath[], isTop: boolean): string {
+  return commandLine(['git', 'restore', `--source=${short(source)}`, '--', ...paths.map(path => pathspec(path, isTop))])
+}
+
+/** Brings back all that a tree holds, and removes nothing else. */
+export function restoreWhole(tree: string): string {
+  return commandLine(['git', 'restore', '--overlay', `--source=${short(tree)}`, '--', ':/'])
+}
+
+/** Removes files again that a piece of work had removed. */
+export function removeAgain(
+  pair: readonly [from: string, to: string],
+  paths: readonly RawPath[],
+  isTop: boolean,
+): string {
+  if (canBeListed(paths)) return commandLine(['git', 'rm', '--', ...paths.map(path => pathspec(path, isTop))])
+  const names = `git diff --name-only --diff-filter=D -z ${pair.map(short).join(' ')}`
+  const top = '"$(git rev-parse --show-toplevel)"'
+  return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
+}
+
+/** Enough of a hash to be the only one. */
+export function short(id: string): string {
+  return id.slice(0, 10)
+}
+
+/** A path as git takes it on a command line. git reads `:/_` and its kind as magic, so the long form is used. */
+function pathspec(path: RawPath, isTop: boolean): string {
+  const text = bytesOf(path).toString()
+  return isTop && !/[*?[\]\\]|^:/.test(text) ? text : `:(top,literal)${text}`
+}

@@ -1,0 +1,91 @@
+import type { Instant } from '../lib/time.ts'
+
+/** A process on the way from whoever asks up to the first process of the machine. */
+export interface Ancestor {
+  readonly pid: number
+  /** Opaque; with the pid it names one process. */
+  readonly birth: string
+  readonly bornAt: Instant
+  readonly parent: number
+  /** The process session it belongs to; 0 where that is not known. */
+  readonly session: number
+  /** Its control group, and whether processes of its user may move into that; null where that is not known. */
+  readonly group: { readonly path: string; readonly isOpen: boolean } | null
+  /** The attempts that its control group and its environment name. */
+  readonly groupMarker: string | null
+  readonly marker: string | null
+  /** Whether it adopts processes whose parent has ended, as far as its name tells. */
+  readonly isReaper: boolean
+}
+
+/** A live session, as far as it matters for who asks. */
+export interface Suspect {
+  readonly id: string
+  /** Whether it may do less than its user. */
+  readonly isConfined: boolean
+  readonly createdAt: Instant
+  readonly process: { readonly pid: number; readonly birth: string } | null
+  /** The pids above that process. */
+  readonly above: readonly number[]
+  /** The control group of that process; null where that is not known. */
+  readonly group: string | null
+}
+
+/** `unclear`: it may be of a session that may do less than its user, and nothing shows that it is not. */
+export type Origin =
+  | { readonly kind: 'session'; readonly id: string }
+  | { readonly kind: 'outside' }
+  | { readonly kind: 'unclear'; readonly suspect: string }
+
+/** The kernel counts a process's age in hundredths of a second. */
+const TICK = 20
+
+/**
+ * Tells whether a request comes from a live session. A process can change its environment, leave its process session and lose
+ * its parent; it cannot be older than the session that started it. An orphan is adopted by a process above the session's own.
+ */
+export function originOf(chain: readonly Ancestor[], suspects: readonly Suspect[], supervisor: number): Origin {
+  const confined = suspects.filter(({ isConfined }) => isConfined)
+  const own = confined.find(suspect => chain.some(ancestor => isOf(ancestor, suspect)))
+  if (own !== undefined) return { kind: 'session', id: own.id }
+  const proven = suspects.find(suspect => chain.some(ancestor => isShownToBeOf(ancestor, suspect)))
+  if (proven !== undefined) return { kind: 'session', id: proven.id }
+  const path = belowAdopters(chain, suspects)
+  if (path.some(({ pid, parent }) => pid === supervisor || parent === OTHER_NAMESPACE)) return { kind: 'outside' }
+  const isOlder = ({ createdAt }: Suspect): boolean => path.some(({ bornAt }) => bornAt + TICK < createdAt)
+  const doubtful = confined.find(suspect => !isOlder(suspect) && !isFencedOff(chain[0], suspect))
+  return doubtful === undefined ? { kind: 'outside' } : { kind: 'unclear', suspect: doubtful.id }
+}
+
+/** Whether it is in a control group that no process of that session can be in: not by birth, and not by moving there. */
+function isFencedOff(peer: Ancestor | undefined, { group }: Suspect): boolean {
+  const own = peer?.group ?? null
+  return own !== null && group !== null && !own.isOpen && own.path !== group
+}
+
+/** A process without a parent in our pid namespace was brought into it from outside, as by `docker exec`. */
+const OTHER_NAMESPACE = 0
+
+/** The way up to the first process that may have adopted what is below it. */
+function belowAdopters(chain: readonly Ancestor[], suspects: readonly Suspect[]): readonly Ancestor[] {
+  const adopters = new Set([1, ...suspects.flatMap(({ above }) => above)])
+  const top = chain.findIndex(({ pid, isReaper }) => isReaper || adopters.has(pid))
+  return top === -1 ? chain : chain.slice(0, top)
+}
+
+/** A marker is believed where it takes rights away. */
+function isOf(ancestor: Ancestor, suspect: Suspect): boolean {
+  const { process } = suspect
+  const isInSession = process !== null && ancestor.session !== 0 && ancestor.session === process.pid
+  return isInSession || attemptOf(ancestor.marker) === suspect.id || isShownToBeOf(ancestor, suspect)
+}
+
+/** By what a process cannot say of itself. */
+function isShownToBeOf({ pid, birth, groupMarker }: Ancestor, { id, process }: Suspect): boolean {
+  const isItself = process !== null && process.pid === pid && process.birth === birth
+  return isItself || attemptOf(groupMarker) === id
+}
+
+function attemptOf(attempt: string | null): string | null {
+  return attempt?.split('.')[0] ?? null
+}

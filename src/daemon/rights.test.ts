@@ -1,0 +1,208 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RunRequest } from '../api/contract/requests.ts'
+import { create } from '../core/create.ts'
+import type { Phase, Session, Spec } from '../core/session.ts'
+import { NO_LIMITS } from '../core/spending.ts'
+import type { Store } from '../ports/store.ts'
+import { specOf } from '../testkit/memory/stage.ts'
+import { sessionFolder } from '../world/os/folders.ts'
+import { locateHome } from '../world/os/home.ts'
+import { THE_USER } from './caller.ts'
+import { assertMay, assertMayWake, isForAll, withinRights } from './rights.ts'
+import { ROUTES } from './routes.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-rights-'))
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+const ENDED: Phase = { name: 'ended', at: 5, outcome: 'done', reason: 'done', trouble: null }
+
+function session(spec: Partial<Spec>, more: Partial<Session> = {}): Session {
+  const { agent = 'claude', ...rest } = spec
+  const full = { ...specOf({ agent: 'talker', name: `claude-${spec.id}`, ...rest }), agent }
+  return { ...create(full, { hasPrompt: true }).session, ...more }
+}
+
+const spy = session({ id: 'spy', autonomy: 'ask', cwd: '/work', startedBy: 'boss' })
+const boss = session({ id: 'boss', autonomy: 'full', cwd: '/work' })
+const child = session({ id: 'child', autonomy: 'ask', cwd: '/work', startedBy: 'spy' })
+const other = session({ id: 'other', cwd: '/work' })
+const loop = session({ id: 'loop', agent: 'ralph', autonomy: 'edits' })
+
+function storeOf(...sessions: Session[]): Store {
+  const byId = new Map(sessions.map(one => [one.spec.id, one]))
+  return { all: () => sessions, live: () => sessions, load: (id: string) => byId.get(id) } as unknown as Store
+}
+const store = storeOf(spy, boss, child, other, loop)
+
+function may(route: string, id: string, caller: Session | null, suspect: Session | null = null): boolean {
+  const rights = ROUTES[route]
+  if (rights === undefined) throw new Error(route)
+  try {
+    assertMay(route, rights, id, { session: caller, suspect }, store)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const LOOKING = ['GET /v1/daemon', 'GET /v1/sessions', 'GET /v1/sessions/:id', 'GET /v1/sessions/:id/outlook']
+/** What a session with less than full autonomy may use. A new route stays out of it until somebody decides otherwise. */
+const FOR_CONFINED = [
+  ...LOOKING,
+  'POST /v1/sessions',
+  'POST /v1/sessions/:id/stop',
+  'POST /v1/sessions/:id/messages',
+  'POST /v1/sessions/:id/tasks',
+  'POST /v1/sessions/:id/hold',
+  'POST /v1/sessions/:id/checkpoint',
+]
+
+describe('of all routes', () => {
+  const all = Object.keys(ROUTES)
+
+  it('a session with less than full autonomy may use these, and no others', () => {
+    expect(all.filter(route => may(route, 'child', spy)).sort()).toEqual([...FOR_CONFINED].sort())
+    expect(all.filter(route => may(route, 'spy', spy)).sort()).toEqual([...FOR_CONFINED].sort())
+  })
+
+  it.each(all)('%s: nobody but its user touches a session of others', route => {
+    if (!route.startsWith('POST /v1/sessions/:id/')) return
+    for (const caller of [spy, boss, loop]) expect(may(route, 'other', caller)).toBe(false)
+    expect(may(route, 'boss', spy)).toBe(false)
+    expect(may(route, 'other', null)).toBe(true)
+  })
+
+  it('no session stops the supervisor, and its user may do anything', () => {
+    for (const caller of [spy, boss, loop]) expect(may('POST /v1/daemon/stop', '', caller)).toBe(false)
+    for (const route of all) expect(() => assertMay(route, ROUTES[route]!, 'x', THE_USER, store)).not.toThrow()
+  })
+
+  it('somebody who cannot be told from a confined session may look, and do to it what it may do to itself', () => {
+    expect(all.filter(route => isForAll(ROUTES[route]!, route.split(' ')[0])).sort()).toEqual([...LOOKING].sort())
+    const ending = ['POST /v1/sessions/:id/hold', 'POST /v1/sessions/:id/stop']
+    const writing = all.filter(route => !LOOKING.includes(route))
+    const own = FOR_CONFINED.filter(route => route.includes(':id/') && !LOOKING.includes(route))
+    expect(writing.filter(route => may(route, 'spy', null, spy)).sort()).toEqual([...own].sort())
+    expect(writing.filter(route => may(route, 'child', null, spy)).sort()).toEqual(ending)
+    expect(writing.filter(route => may(route, 'other', null, spy))).toEqual([])
+  })
+})
+
+describe('a session that is started by one with less than full autonomy', () => {
+  const request: RunRequest = {
+    agent: 'claude',
+    argv: [],
+    prompt: 'eA==',
+    cwd: '/work',
+    env: {},
+    maxTime: null,
+    autonomy: 'ask',
+  }
+  const given = (): Parameters<typeof withinRights>[2] => {
+    const home = locateHome({ ONESHOT_HOME: folder })
+    fs.mkdirSync(sessionFolder(home, 'spy').root, { recursive: true })
+    fs.writeFileSync(sessionFolder(home, 'spy').env, '{"PATH":"/usr/bin"}')
+    return { home, store, engine: { written: () => 0 } }
+  }
+
+  it('has its environment, its folder and its ways of saving', () => {
+    const wanted: RunRequest = {
+      ...request,
+      env: { PATH: '/work/evil', NODE_OPTIONS: '--require=/work/evil.js' },
+      umask: 0,
+      tty: '/dev/tty1',
+      saving: { mode: 'branch', nested: true, pushUntracked: true },
+    }
+    const got = withinRights(wanted, spy, given())
+    expect(got.env).toEqual({ PATH: '/usr/bin' })
+    expect(got.saving).toEqual({ ...spy.spec.saving, push: null })
+    expect(got).not.toHaveProperty('tty')
+    expect(got).not.toHaveProperty('umask', 0)
+  })
+
+  it.each<[string, Partial<RunRequest>]>([
+    ['in another folder', { cwd: '/etc' }],
+    ['in a folder below', { cwd: '/work/sub' }],
+    ['with another agent', { agent: 'demo' }],
+    ['in a conversation of others', { thread: '01a1de78' }],
+    ['as a loop', { agent: 'ralph' }],
+    ['in the name of a loop', { parent: { id: 'loop', key: 'k' } }],
+    ['with more autonomy', { autonomy: 'edits' }],
+    ['as a command', { agent: 'command', argv: ['sh'] }],
+  ])('is refused %s', (_, wanted) => {
+    expect(() => withinRights({ ...request, ...wanted }, spy, given())).toThrow('the session claude-spy may not')
+  })
+
+  it('is as its user wants it when its user asks', () => {
+    expect(withinRights({ ...request, cwd: '/etc' }, null, given())).toEqual({ ...request, cwd: '/etc' })
+  })
+})
+
+describe('limits are handed down', () => {
+  const request: RunRequest = { agent: 'command', argv: ['true'], cwd: '/', env: {}, maxTime: null }
+  const limits = { usd: 5, tokens: 1_000, turns: 10 }
+  const spent = (usd: number, turns = 1): Session['spending'] => ({
+    ...boss.spending,
+    before: { input: 100, cached: 0, output: 0, usd, turns },
+  })
+  const given = (...sessions: Session[]): Parameters<typeof withinRights>[2] => ({
+    home: locateHome({ ONESHOT_HOME: folder }),
+    store: storeOf(...sessions),
+    engine: { written: () => 600 },
+  })
+  const now = Date.now()
+  const limited = session(
+    { id: 'top', limits, maxTime: 3_600_000, memory: 5_000, maxOutput: 1_000 },
+    { spending: spent(2), clockSince: now - 1_800_000 },
+  )
+
+  it('as far as the starter and those it has started have left of them', () => {
+    const first = session({ id: 'first', startedBy: 'top' }, { spending: spent(1), phase: ENDED })
+    const got = withinRights(request, limited, given(limited, first))
+    expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 400 })
+    expect(got.maxTime).toBeLessThanOrEqual(1_800_000)
+    expect(got.maxTime).toBeGreaterThan(1_700_000)
+  })
+
+  it.each<[string, Partial<Session>]>([
+    ['budget', { spending: spent(5) }],
+    ['turns', { spending: spent(0, 10) }],
+    ['time', { clockSince: now - 4_000_000 }],
+  ])('and where nothing is left of its %s, nobody is started', (what, more) => {
+    const empty = { ...limited, ...more }
+    expect(() => withinRights(request, empty, given(empty))).toThrow(`nothing is left of its ${what}`)
+  })
+
+  it('and a session does not have them counted anew by waking its own', () => {
+    const mine = session({ id: 'mine', startedBy: 'top', maxTime: 3_600_000, limits }, { phase: ENDED })
+    const small = session(
+      { id: 'small', startedBy: 'top', maxTime: 1_000, limits: { usd: 1, tokens: 10, turns: 1 } },
+      { phase: ENDED },
+    )
+    const unlimited = session({ id: 'u', startedBy: 'top', maxTime: null, limits: NO_LIMITS }, { phase: ENDED })
+    const all = given(limited, mine, small, unlimited)
+    expect(() => assertMayWake(mine, limited, all)).toThrow('would be counted anew')
+    expect(() => assertMayWake(unlimited, limited, all)).toThrow('would be counted anew')
+    expect(() => assertMayWake({ ...limited, phase: ENDED }, limited, all)).toThrow('may not wake itself')
+    assertMayWake(small, limited, all)
+    assertMayWake(mine, null, all)
+  })
+
+  it('and nobody starts sessions without end', () => {
+    const many = Array.from({ length: 32 }, (_, n) => session({ id: `n${n}`, startedBy: n < 16 ? 'boss' : 'n0' }))
+    for (const caller of [boss, many[0]!])
+      expect(() => withinRights(request, caller, given(boss, ...many))).toThrow(
+        '32 sessions that claude-boss has started',
+      )
+    const done = many.map(one => ({ ...one, phase: ENDED }))
+    expect(withinRights(request, boss, given(boss, ...done))).toMatchObject(request)
+    const line = Array.from({ length: 8 }, (_, n) => session({ id: `l${n}`, ...(n > 0 && { startedBy: `l${n - 1}` }) }))
+    expect(() => withinRights(request, line[7]!, given(...line))).toThrow('number 8 in a line of sessions')
+  })
+})

@@ -1,0 +1,50 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import type { Desk } from '../gear.ts'
+
+/** Whether an iteration can be judged; `strayed`: what its agent did to the branch, as a sentence. */
+export type Came =
+  | { readonly kind: 'here'; readonly strayed: string | null }
+  | { readonly kind: 'lost'; readonly why: string }
+
+/** Brings the user's checkout back to the loop's branch, should an agent have left that. */
+export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Came> {
+  const { workshop, self, layout, spec } = gear
+  const top = layout.topOf(self.cwd)
+  if (!fs.existsSync(path.join(top, '.git'))) return { kind: 'lost', why: withoutRepository(top, task) }
+  const { home } = loop()
+  if (spec.parallel !== null || home === undefined) return { kind: 'here', strayed: null }
+  const came = await workshop.returnTo(self.cwd, home, task.place?.since.head ?? null)
+  const who = `the agent of task ${task.item.label}`
+  switch (came.kind) {
+    case 'there':
+      return { kind: 'here', strayed: null }
+    case 'followed':
+      return {
+        kind: 'here',
+        strayed: `${who} left ${home} for ${came.from}; what it committed there is on ${home} now`,
+      }
+    case 'returned':
+      return {
+        kind: 'here',
+        strayed: `${who} left ${home} for ${came.from}; ${home} is checked out again${leftThere(came)}`,
+      }
+    case 'stuck':
+      return {
+        kind: 'lost',
+        why: `${who} left ${home} for ${came.from}, and ${home} cannot be checked out again (${came.why}): git checkout ${home}, then oneshot resume ${self.name}`,
+      }
+  }
+}
+
+function leftThere({ from, head }: { from: string; head: string | null }): string {
+  if (head === null) return ''
+  return from === 'no branch'
+    ? `, and what it committed is at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
+    : `, and what it committed is on ${from}: git merge ${from}`
+}
+
+function withoutRepository(top: string, { item }: LoopTask): string {
+  return `the repository ${path.join(top, '.git')} was deleted while task ${item.label} was worked on, and its commits and checkpoints with it: bring it back from a clone or a backup`
+}

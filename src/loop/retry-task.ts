@@ -1,0 +1,32 @@
+import { refusal } from '../api/contract/problems.ts'
+import type { RetriedView } from '../api/contract/loop-view.ts'
+import type { LoopTask } from '../core/loop/loop.ts'
+import { retried } from '../core/loop/retry.ts'
+import type { Home } from '../world/os/home.ts'
+import { readOwnLoop, recordLoop } from '../world/os/loop-file.ts'
+import { readOne } from '../world/store/read.ts'
+
+/** Opens a task of a loop that does not run. The loop works on it once it is resumed. */
+export function retryTask(home: Home, sessionId: string, wanted: string, options: { isFresh: boolean }): RetriedView {
+  const session = readOne(home, sessionId)
+  const loop = readOwnLoop(home, sessionId)
+  if (session === undefined || loop === undefined) throw refusal('no-task', 'this loop has not read its list yet')
+  const { name } = session.spec
+  const { phase } = session
+  if (phase.name !== 'ended' && phase.name !== 'blocked')
+    throw refusal('session-running', `${name} is at work`, `oneshot stop ${name}, then try again`)
+  const task = loop.tasks.find(({ item }) => item.label === wanted)
+  const known = loop.tasks.map(({ item }) => item.label).join(', ')
+  if (task === undefined) throw refusal('no-task', `${name} has no task ${wanted}`, `its tasks are ${known}`)
+  assertOpen(task, name, loop.spec.list)
+  recordLoop(home, sessionId, retried(loop, task.item.key, options))
+  const left = options.isFresh && !task.isCleared ? (task.place?.branch ?? null) : null
+  return { name, task: { id: task.item.label, title: task.item.title }, left }
+}
+
+/** A box that is ticked says that it is done, whatever we note down. */
+function assertOpen({ item, stand }: LoopTask, name: string, list: string | null): void {
+  if (stand.name !== 'done') return
+  const how = list === null ? 'open its issue again' : `untick its box in ${list}`
+  throw refusal('session-done', `task ${item.label} is done`, `${how}, then: oneshot resume ${name}`)
+}

@@ -1,0 +1,173 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { formatBytes } from '../../../lib/bytes.ts'
+import { Unkept } from '../../../ports/checkpoints.ts'
+import { readRegular } from '../../os/files.ts'
+import { lstat } from '../lstat.ts'
+import { assertNoLink, assertPlainFolder } from './plain-folder.ts'
+
+/** Where git would look, from the folder that it runs in. Found by reading files: git itself reads before it asks. */
+export interface GitFolder {
+  /** Where `.git` lies. */
+  readonly top: string
+  /** Of this working tree. */
+  readonly own: string
+  /** Of all working trees of the repository. */
+  readonly shared: string
+}
+
+const KB = 1_024
+const MB = 1_024 * KB
+const GB = 1_024 * MB
+
+/** A file with a path in it, or the name of a branch. */
+const LONGEST_LINE = 64 * KB
+
+/** Files that git reads whole, and how long they may be. Each must be a file: git would wait at a pipe for ever. */
+const OWN_FILES: Readonly<Record<string, number>> = { HEAD: LONGEST_LINE, index: 4 * GB, 'config.worktree': MB }
+const SHARED_FILES: Readonly<Record<string, number>> = {
+  config: MB,
+  'packed-refs': GB,
+  shallow: GB,
+  'info/exclude': 16 * MB,
+  'info/attributes': 16 * MB,
+  'info/grafts': 16 * MB,
+  'info/sparse-checkout': 16 * MB,
+  'objects/info/alternates': MB,
+  'objects/info/commit-graph': 4 * GB,
+}
+const TOP_FILES: Readonly<Record<string, number>> = {
+  '.gitignore': 16 * MB,
+  '.gitattributes': 16 * MB,
+  '.gitmodules': 16 * MB,
+  '.lfsconfig': MB,
+  '.mailmap': 16 * MB,
+}
+
+/** The git folder around this one; null where there is none. */
+export function gitFolderAt(cwd: string): GitFolder | null {
+  for (let top = cwd; ; top = path.dirname(top)) {
+    const place = path.join(top, '.git')
+    const stat = lstat(place)
+    if (stat !== undefined) return { top, ...foldersOf(place, stat) }
+    if (top === path.dirname(top)) return null
+  }
+}
+
+/**
+ * Throws `Unkept` where git would take a folder from `cwd` up to the top of the working tree for a bare repository, and use the
+ * configuration that lies in it.
+ */
+export function assertNoBareRepository(cwd: string, { top, own, shared }: GitFolder): void {
+  for (let folder = cwd; ; folder = path.dirname(folder)) {
+    if (folder !== own && folder !== shared && isGitFolder(folder))
+      throw new Unkept(`${folder} looks like a bare repository, and git would use that one`)
+    if (folder === top || folder === path.dirname(folder)) return
+  }
+}
+
+/** Whether git would take it for a git folder. */
+function isGitFolder(folder: string): boolean {
+  const isThere = (name: string): boolean => lstat(path.join(folder, name)) !== undefined
+  return fs.existsSync(path.join(folder, 'HEAD')) && isThere('objects') && isThere('refs')
+}
+
+/** The git folder of a working tree whose top this is; null where there is none. */
+export function gitFolderIn(top: string): GitFolder | null {
+  const place = path.join(top, '.git')
+  const stat = lstat(place)
+  return stat === undefined ? null : { top, ...foldersOf(place, stat) }
+}
+
+/** The commit that is checked out there, read without git; null where there is none, or where it is not written in a file. */
+export function headByFiles(top: string): string | null {
+  try {
+    const folder = gitFolderIn(top)
+    const [, ref] = folder === null ? [] : (/^ref: (refs\/.+)$/.exec(lineIn(path.join(folder.own, 'HEAD'))) ?? [])
+    if (folder === null) return null
+    if (ref === undefined) return commitIn(lineIn(path.join(folder.own, 'HEAD')))
+    const loose = path.join(folder.shared, ref)
+    if (lstat(loose) !== undefined) return commitIn(lineIn(loose))
+    const packed = readRegular(path.join(folder.shared, 'packed-refs'), 16 * MB).content.toString('latin1')
+    return commitIn(
+      packed
+        .split('\n')
+        .find(line => line.endsWith(` ${ref}`))
+        ?.split(' ')[0] ?? '',
+    )
+  } catch {
+    return null // It has no commit yet, or is kept in another way.
+  }
+}
+
+function commitIn(text: string): string | null {
+  return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : null
+}
+
+function foldersOf(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 'shared'> {
+  if (!stat.isFile() && !fs.statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new Unkept(`${place} is neither a folder nor a file`)
+  }
+  const own = stat.isFile() ? path.resolve(path.dirname(place), lineIn(place).replace(/^gitdir: /, '')) : place
+  const common = path.join(own, 'commondir')
+  return { own, shared: lstat(common) === undefined ? own : path.resolve(own, lineIn(common)) }
+}
+
+function lineIn(file: string): string {
+  try {
+    return readRegular(file, LONGEST_LINE)
+      .content.toString()
+      .replace(/[\n\r]+$/, '')
+  } catch (cause) {
+    throw new Unkept(`${file} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`)
+  }
+}
+
+/** Throws `Unkept` where git would hang, read without end, or write through a link. It costs a few looks at the disk. */
+export function assertSound({ top, own, shared }: GitFolder): void {
+  assertFiles(own, OWN_FILES)
+  assertFiles(shared, SHARED_FILES)
+  assertFiles(top, TOP_FILES)
+  for (const folder of new Set([own, shared])) assertPlainFolder(folder)
+  assertObjects(path.join(shared, 'objects'))
+}
+
+/** Neither a ref nor its log may lie behind a link, or be one. */
+export function assertRef(shared: string, ref: string): void {
+  const names = ref.split('/')
+  for (let count = 2; count <= names.length; count++) {
+    const part = path.join(...names.slice(0, count))
+    assertNoLink(path.join(shared, part))
+    assertNoLink(path.join(shared, 'logs', part))
+  }
+}
+
+function assertFiles(folder: string, files: Readonly<Record<string, number>>): void {
+  for (const [name, longest] of Object.entries(files)) {
+    const file = path.join(folder, name)
+    const stat = fs.statSync(file, { throwIfNoEntry: false })
+    if (stat === undefined) continue
+    if (!stat.isFile()) throw new Unkept(`${file} is not a file`)
+    if (stat.size > longest) throw new Unkept(`${file} is longer than ${formatBytes(longest)}`)
+  }
+}
+
+/** By folder: when it was last looked at. It changes when something is put into it. */
+const seen = new Map<string, string>()
+
+/** All objects may lie elsewhere, where another program has put them; no part of them may. */
+function assertObjects(folder: string): void {
+  const stat = fs.statSync(folder, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  const target = lstat(folder)?.isSymbolicLink() ? fs.realpathSync(folder) : folder
+  if (path.basename(target) !== 'objects' || (target !== folder && !isGitFolder(path.dirname(target))))
+    throw new Unkept(`${folder} is a link, and git would write where it leads to`)
+  const stamp = `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`
+  if (seen.get(folder) === stamp) return
+  const link = fs.readdirSync(folder, { withFileTypes: true }).find(entry => entry.isSymbolicLink())
+  if (link !== undefined)
+    throw new Unkept(`${path.join(folder, link.name)} is a link, and git would write where it leads to`)
+  if (seen.size > 1_000) seen.clear()
+  // What is changed again within the same tick of the clock is looked at again.
+  if (Date.now() - stat.ctimeMs > 1_000) seen.set(folder, stamp)
+}

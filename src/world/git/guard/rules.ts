@@ -1,0 +1,103 @@
+/** The name of a way to transfer contents that git-lfs is given in the place of all others. */
+export const NO_TRANSFER = 'oneshot-none'
+
+/**
+ * Settings of a repository that have git run a program, leave the repository or trust somebody, and what is put in the place of
+ * a value that its user has not set in the configuration of their own. A repository may come from a stranger, and an agent that
+ * may only write files can write its configuration.
+ */
+const RULES: readonly (readonly [key: RegExp, instead: string])[] = [
+  [/^filter\..*\.(clean|smudge|process)$/, ''],
+  [/^filter\..*\.required$/, 'false'],
+  [/^core\.sshcommand$/, 'ssh -o BatchMode=yes'],
+  [/^core\.(askpass|gitproxy|notesref)$/, ''],
+  [/^core\.attributesfile$/, '/dev/null'],
+  [/^core\.hookspath$/, '/dev/null'],
+  [/^core\.fsmonitor$/, 'false'],
+  [/^core\.(pager|editor|alternaterefscommand)$/, 'true'],
+  [/^sequence\.editor$/, 'true'],
+  [/^diff\.external$/, 'true'],
+  [/^diff\..*\.command$/, 'true'],
+  [/^diff\..*\.textconv$/, 'cat'],
+  [/^interactive\.difffilter$/, ''],
+  // As git merges by itself.
+  [/^merge\..*\.driver$/, 'git merge-file --marker-size=%L %A %O %B'],
+  [/^branch\..*\.mergeoptions$/, ''],
+  [/^gpg\.(.*\.)?program$/, 'false'],
+  [/^gpg\.ssh\.defaultkeycommand$/, 'false'],
+  [/^trailer\..*\.(command|cmd)$/, 'true'],
+  [/^uploadpack\.packobjectshook$/, ''],
+  [/^remote\..*\.uploadpack$/, 'git-upload-pack'],
+  [/^remote\..*\.receivepack$/, 'git-receive-pack'],
+  [/^remote\..*\.(proxy|proxyauthmethod)$/, ''],
+  [
+    /^http\.(.*\.)?(proxy|cookiefile|sslcainfo|sslcapath|sslcert|sslkey|curloptresolve|proxysslcainfo|proxysslkey)$/,
+    '',
+  ],
+  [/^http\.(.*\.)?savecookies$/, 'false'],
+  [/^http\.(.*\.)?sslverify$/, 'true'],
+  [/^submodule\..*\.update$/, 'none'],
+  [/^submodule\.recurse$/, 'false'],
+  [/^lfs\.customtransfer\..*\.path$/, 'false'],
+  [/^lfs\.customtransfer\..*\.args$/, ''],
+  // An empty one would have git-lfs ask the server.
+  [/^lfs\.(.*\.)?standalonetransferagent$/, NO_TRANSFER],
+  [/^lfs\.extension\..*\.(clean|smudge)$/, 'cat'],
+  [/^lfs\.storage$/, 'lfs'],
+  [/^annex\..*command$/, 'true'],
+  // git would wait for ever at a pipe there.
+  [/^diff\.orderfile$/, '/dev/null'],
+  [/^fetch\.bundleuri$/, '/dev/null'],
+]
+
+/** What is put in the place of a setting; undefined where it is harmless. Keys are as git lists them. */
+export function insteadOf(key: string): string | undefined {
+  const plain = plainKey(key)
+  return RULES.find(([pattern]) => pattern.test(plain))?.[1]
+}
+
+/** Several of these count at once, and an empty one puts an end to those before it. */
+export function isHelper(key: string): boolean {
+  return /^credential\.(.*\.)?helper$/.test(plainKey(key))
+}
+
+/** Addresses are put in the place of others, which nothing can take back. */
+export function isRewrite(key: string): boolean {
+  return /^url\..*\.(insteadof|pushinsteadof)$/.test(plainKey(key))
+}
+
+/** git fetches objects that are missing from such a remote, by whichever protocol its address names. */
+export function isPromise(key: string): boolean {
+  return /^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$/.test(plainKey(key))
+}
+
+/** Names of files that git reads, and whose values add up: no other value takes the place of one. */
+export function isReadFile(key: string): boolean {
+  return /^(include(if\..*)?\.path|(fetch|receive)\.fsck\.skiplist|fsck\.skiplist)$/.test(plainKey(key))
+}
+
+export function isProtocol(key: string): boolean {
+  return /^protocol\.(.*\.)?allow$/.test(plainKey(key))
+}
+
+/** git lists section and name in small letters. The part between them may hold what a dot in an expression does not stand for. */
+function plainKey(key: string): string {
+  return key.replaceAll(/[\n\r\u2028\u2029]/g, ' ')
+}
+
+/**
+ * Whether a text can hold any of these settings at all. Sections and names are written out, whatever stands between them, so
+ * that a configuration without these words need not be given to git.
+ */
+export function mayHold(config: string): boolean {
+  return WORDS.test(config)
+}
+
+const WORDS = new RegExp(
+  [
+    'filter|include|insteadof|helper|protocol|driver|textconv|command|cmd|program|proxy|askpass|attributesfile',
+    'worktree|fsmonitor|hookspath|pager|editor|external|hook|\\bupdate\\b|(?:upload|receive)pack|recurse|lfs|cookie|ssl|curlopt|mergeoptions|notesref',
+    'excludesfile|annex|orderfile|bundleuri|promisor|partialclone|skiplist',
+  ].join('|'),
+  'i',
+)
