@@ -6,6 +6,7 @@ import type { DemoEvent } from '../../../src/world/agents/demo/events.ts'
 import { Thread } from '../../../src/world/agents/demo/thread.ts'
 import { Journal } from './journal.ts'
 import { lineOf } from './line.ts'
+import { poisonFor } from './poison.ts'
 import { parseTurn, type TurnScript } from './script.ts'
 
 /**
@@ -61,6 +62,7 @@ class Life {
 
   async #take(step: number, script: TurnScript): Promise<void> {
     await this.#say({ type: 'step', step, of: script.steps })
+    if (script.isPoisoned) await this.#say({ type: 'tool', tool: 'read', gist: poisonFor(step) })
     for (let line = 0; line < script.lines; line++) {
       const text = lineOf(this.#attempt, this.#lines + 1, script.size)
       await this.#say({ type: 'text', text })
@@ -77,7 +79,7 @@ class Life {
     process.kill(process.pid, 'SIGKILL')
   }
 
-  /** Killed or not, the tool comes to an end, and the work goes on. */
+  /** Killed or not, the tool comes to an end, and the work continues. */
   #useTool(delay: number): Promise<void> {
     return new Promise(resolve => {
       const tool = spawn('sleep', [String(delay / 1_000)], { stdio: 'ignore' })

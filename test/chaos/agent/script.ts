@@ -12,6 +12,8 @@ export interface TurnScript {
   /** A process left behind in a process session of its own. */
   readonly hasLitter: boolean
   readonly asks: boolean
+  /** Each step repeats what a hostile tool gave back. */
+  readonly isPoisoned: boolean
 }
 
 export function parseTurn(text: string): TurnScript {
@@ -26,5 +28,6 @@ export function parseTurn(text: string): TurnScript {
     hasTool: number('tool', 0) > 0,
     hasLitter: number('litter', 0) > 0,
     asks: number('ask', 0) > 0,
+    isPoisoned: number('poison', 0) > 0,
   }
 }

@@ -8,6 +8,10 @@ import { numberOf } from '../agent/line.ts'
 import type { Story } from '../fleet/story.ts'
 import type { Promised } from './findings.ts'
 
+/** All that a terminal could take for a command, or that turns text around; tabs and line ends are harmless. */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+
 export interface OutputFigures {
   readonly bytes: number
   readonly lines: number
@@ -60,6 +64,12 @@ export async function checkOutput(story: Story, view: SessionView, source: Sourc
   const log: Uint8Array[] = []
   for await (const part of readLog(home, view, { raw: true, colour: false })) log.push(part)
   if (!Buffer.concat(log).equals(Buffer.concat(spool))) say('bytes', 'log --raw differs from the spool')
+  for await (const part of readLog(home, view, { raw: false, colour: false })) {
+    const control = CONTROLS.exec(Buffer.from(part).toString())
+    if (control === null) continue
+    say('terminal', `log prints the control character ${JSON.stringify(control[0])}`)
+    break
+  }
   return figures
 }
 

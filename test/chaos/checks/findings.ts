@@ -8,6 +8,7 @@ export type Promised =
   | 'orphans'
   | 'evidence'
   | 'shown'
+  | 'terminal'
   | 'untouched'
   | 'kept'
   | 'stuck'

@@ -44,5 +44,6 @@ function messageOf(label: string, mode: Plan['mode'], roll: Dice): string {
   if (roll() < 0.35) words.push('tool=1')
   if (roll() < 0.15) words.push('litter=1')
   if (roll() < 0.1) words.push('ask=1')
+  if (mode === 'headless' && roll() < 0.1) words.push('poison=1')
   return words.join(' ')
 }

@@ -53,6 +53,9 @@ each tool it started, and when it had finished. Its conversation, with every mes
    happens, and a tmux server of theirs.
 7. **What was said stays true**: a session that has ended goes on only for a message or a resume, and every session that
    was accepted comes to its end.
+8. **Hostile output harms nobody.** Some agents repeat half a megabyte that a hostile tool gave back: text that slow
+   expressions choke on, terminal commands, lines without end. The supervisor goes on answering, and \`log\` prints no
+   control character.
 
 ## What is not lost but counted apart
 

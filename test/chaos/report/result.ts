@@ -119,6 +119,7 @@ function totalsOf({ director, fleet, user, supervisors, sampler, findings, witne
     orphans: findings.count('orphans'),
     'looks at what list shows': sampler.looks,
     'times a dead agent was shown at work': findings.count('shown'),
+    'logs with control characters': findings.count('terminal'),
     'times done was said without evidence': findings.count('evidence'),
     'words not kept': findings.count('kept', 'stuck', 'bug'),
     'changes to the user’s repository or tmux': findings.count('untouched'),

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { run } from '../../src/world/os/run.ts'
+import { House, MAIN, until } from '../system/house.ts'
+import { ARGUMENT_POLLER } from './argument-poller.ts'
+import { strength } from './strength.ts'
+
+const KEY = 'sk-ant-api03-correct-horse-battery-staple-7731'
+const PROMPT = 'steps=1 pause=100 my-private-plan-4242'
+const isRoot = process.getuid?.() === 0
+
+let house: House
+let poller: ChildProcess | undefined
+beforeEach(() => {
+  house = new House({ ANTHROPIC_API_KEY: KEY })
+})
+afterEach(async () => {
+  poller?.kill('SIGKILL')
+  await house.close()
+})
+
+/** Another user where that is possible: what is in an argument list is for everybody. */
+async function poll(...words: string[]): Promise<() => string[]> {
+  let seen = ''
+  const user = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+  poller = spawn('perl', ['-e', ARGUMENT_POLLER, ...words], { ...user, stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' })
+  poller.stdout?.on('data', (data: Buffer) => (seen += data.toString()))
+  await until('somebody looks', () => (seen.startsWith('ready') ? true : undefined))
+  return () => seen.split('\n').slice(1, -1)
+}
+
+it('keys in the environment are in no argument list, at no start and no restart, with and without a terminal', async ({
+  skip,
+}) => {
+  if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
+  const seen = await poll(KEY)
+  for (let round = 0; round < strength(3, 40); round++) {
+    const flags = ['--restart', 'on-failure', '--max-restarts', '1']
+    const session = await house.run('--name', `plain-${round}`, ...flags, '--', 'sh', '-c', 'exit 3')
+    const terminal = await house.run('--name', `tty-${round}`, '--tty', '--', 'sh', '-c', 'exit 0')
+    await house.ended(session.name)
+    await house.ended(terminal.name)
+  }
+  expect(seen()).toEqual([])
+})
+
+it('a prompt, and a variable that was given on the command line, are not in `ps` once the command has read them', async () => {
+  const flags = ['run', '--follow', '--agent', 'demo', '--env', `TOKEN=${KEY}`, PROMPT]
+  const child = spawn(process.execPath, [MAIN, ...flags], { cwd: house.project, env: house.env, stdio: 'pipe' })
+  let said = ''
+  child.stderr.on('data', (data: Buffer) => (said += data.toString()))
+  await until('it follows', () => (said.includes('leaves it running') ? true : undefined))
+  const line = fs.readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')
+  child.kill('SIGINT')
+  expect(line.replaceAll('\0', '')).toBe('oneshot run')
+})

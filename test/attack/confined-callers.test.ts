@@ -1,0 +1,185 @@
+import fs from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from '../system/bin-folder.ts'
+import { House, MAIN, until } from '../system/house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const ONESHOT = `'${process.execPath}' '${MAIN}'`
+const THREAD = '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
+
+/** A codex that does this, notes what came of it, and goes on working. */
+function codexThat(script: string): void {
+  const codex = `cat >/dev/null\necho '${THREAD}'\ncd '${house.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
+  house.env['PATH'] = `${binFolder(house, { tools: ['tmux'], scripts: { codex } })}:${process.env['PATH']}`
+}
+
+async function answers(): Promise<string> {
+  const file = house.path('answers')
+  return until('it has tried', () => {
+    const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+    return text.endsWith('done\n') ? text : undefined
+  })
+}
+
+it('a session with less than full autonomy neither starts a command nor touches others, also when it hides who it is', async ({
+  skip,
+}) => {
+  if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
+  const post = `require('node:http').request({socketPath:'${house.home.daemonSocket}',path:'/v1/daemon/stop',method:'POST'},r=>console.log('status',r.statusCode)).end()`
+  codexThat(`
+${ONESHOT} run --headless -- touch '${house.path('pwned-1')}'
+env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}' ${ONESHOT} run --headless -- touch '${house.path('pwned-2')}'
+${ONESHOT} run --agent demo --autonomy full 'steps=1'
+${ONESHOT} stop command-victim
+env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}' ${ONESHOT} hold command-victim
+env -i '${process.execPath}' -e "${post}"
+${ONESHOT} status command-victim --json | grep -c '"name": "command-victim"'`)
+  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await house.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
+  const told = await answers()
+  expect(told.match(/the session codex-spy may not/g)?.length).toBe(5)
+  expect(told).toContain('status 400')
+  expect(told).toMatch(/^1$/m)
+  expect(fs.readdirSync(house.project).filter(name => name.startsWith('pwned'))).toEqual([])
+  expect((await house.status(victim.name)).phase).toBe('running')
+  expect((await house.list()).map(({ name }) => name).sort()).toEqual(['codex-spy', 'command-victim'])
+})
+
+it('a session that leaves its parent, its environment, its process session and its control group gains nothing', async ({
+  skip,
+}) => {
+  if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
+  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  const leave = `for g in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo $$ >$g/cgroup.procs; done 2>/dev/null`
+  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}'`
+  const forged = `${bare} ONESHOT_ATTEMPT=${victim.id}.1 ONESHOT_SESSION=command-victim`
+  const touch = (name: string): string => `run --headless -- touch '${house.path(name)}'`
+  fs.writeFileSync(
+    house.path('orphan.sh'),
+    `${leave}
+while [ "$(ps -o ppid= -p $$ | tr -d ' ')" = "$1" ]; do sleep 0.01; done
+${bare} ${ONESHOT} ${touch('pwned-1')}
+${forged} ${ONESHOT} ${touch('pwned-2')}
+${forged} ${ONESHOT} stop command-victim
+${bare} ${ONESHOT} hold command-victim
+${bare} ${ONESHOT} status command-victim --json | grep -c '"name": "command-victim"'
+echo over
+`,
+  )
+  codexThat(`
+sh -c 'setsid env -i PATH="$PATH" HOME="$HOME" sh orphan.sh $$ >orphaned 2>&1 &'
+until grep -q over orphaned; do sleep 0.01; done
+cat orphaned`)
+  await house.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'spy', 'look around')
+  const told = await answers()
+  expect(told.match(/cannot be told from one of the session codex-spy/g)?.length, told).toBe(4)
+  expect(told).toMatch(/^1$/m)
+  expect(fs.readdirSync(house.project).filter(name => name.startsWith('pwned'))).toEqual([])
+  expect((await house.status(victim.name)).phase).toBe('running')
+  // Its user is not taken for it.
+  await house.ok('stop', 'command-victim')
+})
+
+it('a session stops what it has started, which says so, and nothing else', async () => {
+  codexThat(`
+${ONESHOT} run --name child --headless --max-time none -- sleep 600
+${ONESHOT} stop command-child
+${ONESHOT} wait command-child
+${ONESHOT} stop command-victim
+${ONESHOT} clean command-victim --yes
+${ONESHOT} daemon stop`)
+  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await house.run('--agent', 'codex', '--name', 'boss', '--max-time', '1h', 'manage it')
+  const told = await answers()
+  expect(told.match(/the session codex-boss may not/g)?.length).toBeGreaterThanOrEqual(2)
+  const child = await house.ended('command-child')
+  expect(child).toMatchObject({
+    outcome: 'stopped',
+    reason: expect.stringContaining('stopped by the session codex-boss') as unknown,
+  })
+  expect((await house.status(victim.name)).phase).toBe('running')
+})
+
+it('a lone % in an address is refused as such, and the supervisor says nothing of a bug', async () => {
+  await house.run('--name', 'some', '--headless', '--', 'true')
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const options = { socketPath: house.home.daemonSocket, path: '/v1/sessions/%/stop', method: 'POST' }
+    http
+      .request(options, response => resolve(response.statusCode))
+      .on('error', reject)
+      .end()
+  })
+  expect(status).toBe(400)
+  expect(fs.readFileSync(path.join(house.home.root, 'daemon.log'), 'utf8')).not.toContain('URIError')
+})
+
+/** Sends these bytes; the status of the answer, or what became of the connection. */
+function exchange(bytes: string): Promise<string> {
+  return new Promise(resolve => {
+    const socket = net.connect(house.home.daemonSocket, () => socket.write(bytes))
+    let answer = ''
+    socket.on('data', data => {
+      answer += data.toString()
+      if (answer.includes('\r\n\r\n')) socket.destroy()
+    })
+    socket.on('error', () => resolve('closed'))
+    socket.on('close', () => resolve(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'closed'))
+  })
+}
+
+function post(path: string, body: string): Promise<string> {
+  return exchange(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+it('requests that nobody honest makes are refused, and the supervisor goes on as before', async () => {
+  await house.run('--name', 'some', '--headless', '--', 'sleep', '600')
+  const { pid } = await house.daemon()
+  const idle = Array.from({ length: 300 }, () => net.connect(house.home.daemonSocket).on('error', () => undefined))
+  const slow = Array.from({ length: 50 }, () => {
+    const socket = net.connect(house.home.daemonSocket).on('error', () => undefined)
+    socket.write('POST /v1/sessions HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{')
+    return socket
+  })
+  const plain = { agent: 'command', argv: ['true'], cwd: '/', env: {}, maxTime: null }
+  const bodies = [
+    '{"__proto__":{"agent":"command"}}',
+    `${JSON.stringify(plain).slice(0, -1)},"__proto__":{"autonomy":"full"}}`,
+    JSON.stringify({ ...plain, cwd: '/\0' }),
+    JSON.stringify({ ...plain, cwd: 'relative' }),
+    JSON.stringify({ ...plain, name: 'a\0b' }),
+    JSON.stringify({ ...plain, argv: ['tr\0ue'] }),
+    JSON.stringify({ ...plain, env: { A: '\0' } }),
+    JSON.stringify({ ...plain, maxTime: Number.MAX_SAFE_INTEGER }),
+    JSON.stringify(plain).replace('null', '1e400'),
+    JSON.stringify(plain).replace('null', '9007199254740993'),
+    JSON.stringify({ ...plain, memory: -1 }),
+    '['.repeat(100_000),
+    '{"a":'.repeat(100_000),
+    'null',
+    '"\ud800"',
+  ]
+  const statuses = await Promise.all(bodies.map(body => post('/v1/sessions', body)))
+  expect(statuses.map((status, at) => [bodies[at]?.slice(0, 60), status])).toEqual(
+    bodies.map(body => [body.slice(0, 60), '400']),
+  )
+  const paths = ['..%2f..%2fx', '%00', '__proto__', 'constructor', '%F0', 'x'.repeat(5_000), "';drop table sessions"]
+  for (const id of paths) expect(await post(`/v1/sessions/${encodeURI(id)}/stop`, '{}')).toMatch(/^4\d\d$/)
+  expect(await exchange(`GET /v1/daemon HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`)).toMatch(
+    /431|closed/,
+  )
+  expect(await exchange('GET /v1/daemon HTTP/1.1\r\nhost: x\r\noneshot-attempt: __proto__.1\r\n\r\n')).toBe('200')
+  expect((await house.daemon()).pid).toBe(pid)
+  expect((await house.status('command-some')).phase).toBe('running')
+  for (const socket of [...idle, ...slow]) socket.destroy()
+  await house.ok('stop', 'command-some')
+  expect(fs.readFileSync(path.join(house.home.root, 'daemon.log'), 'utf8')).not.toMatch(/^ +at /m)
+})

@@ -1,0 +1,87 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LoopView } from '../../src/api/contract/loop-view.ts'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { binFolder } from '../system/bin-folder.ts'
+import { House } from '../system/house.ts'
+import { stubAgents } from '../system/stub-agents.ts'
+
+let house: House
+beforeEach(async () => {
+  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  await git('init', '-q', '-b', 'main', '.')
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<void> {
+  const { code, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
+}
+
+/** An agent that works, and then does this to the list. */
+async function project(list: string, agent: string): Promise<void> {
+  const { codex = '' } = stubAgents(`cat > /dev/null\necho x >> work.txt\n${agent}\n`)
+  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
+  house.env['COUNT'] = path.join(house.root, 'count')
+  fs.writeFileSync(house.path('PRD.md'), list)
+  await git('add', '.')
+  await git('-c', 'user.name=n', '-c', 'user.email=e@x', 'commit', '-qm', 'first')
+}
+
+async function played(...args: string[]): Promise<LoopView> {
+  const { name } = await house.json<SessionView>('ralph', '--agent', 'codex', '--no-verify', ...args)
+  await house.ended(name, 60_000)
+  return house.json<LoopView>('ralph', 'status', name)
+}
+
+const rows = ({ tasks }: LoopView): (readonly [string, string, string])[] =>
+  tasks.map(({ id, title, state }) => [id, title, state])
+
+describe('an agent that edits the list', () => {
+  it('cannot make the loop go on for ever by adding a task each time', async () => {
+    await project('- [ ] first\n', 'echo x >> "$COUNT"; echo "- [ ] again $(wc -l < "$COUNT")" >> PRD.md')
+    const board = await played('--max-added', '2')
+    expect(board).toMatchObject({
+      outcome: 'failed',
+      iterations: 3,
+      reason: expect.stringMatching(/^3 of 4 tasks done; 1 task that an agent added is not begun: only 2 of these/),
+    })
+    expect(board.tasks.map(({ id, addedBy, evidence }) => [id, addedBy, evidence])).toEqual([
+      ['1', null, expect.any(String)],
+      ['2', 'the agent of task 1', expect.stringContaining('(added by the agent of task 1)')],
+      ['3', 'the agent of task 2', expect.stringContaining('(added by the agent of task 2)')],
+      ['4', 'the agent of task 3', 'added by the agent of task 3'],
+    ])
+    expect(board.notes[0]).toBe('the agent of task 1 has added task 2 to the list: again 1')
+  })
+
+  it('does not make new tasks by writing behind its own, and its box is ticked where it is now', async () => {
+    await project(
+      '- [ ] parse\n- [ ] print\n',
+      "sed -i -e '0,/\\[ \\] p[a-z]*$/s/\\[ \\] \\(p[a-z]*\\)$/[x] \\1 (done by me)/' PRD.md",
+    )
+    const board = await played()
+    expect(rows(board)).toEqual([
+      ['1', 'parse', 'done'],
+      ['2', 'print', 'done'],
+    ])
+    expect(board).toMatchObject({ outcome: 'done', iterations: 2 })
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [x] parse (done by me)\n- [x] print (done by me)\n')
+  })
+
+  it('and deletes it finds it back, with the boxes that were ticked', async () => {
+    await project('- [ ] first\n- [ ] second\n', 'rm -f PRD.md')
+    const board = await played()
+    expect(rows(board)).toEqual([
+      ['1', 'first', 'done'],
+      ['2', 'second', 'done'],
+    ])
+    expect(board.notes).toEqual([
+      'the agent of task 1 deleted PRD.md: it is back as it was',
+      'the agent of task 2 deleted PRD.md: it is back as it was',
+    ])
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
+  })
+})

@@ -1,0 +1,483 @@
+import { execFileSync, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import http from 'node:http'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import { traceWithin } from '../../src/world/git/trace.ts'
+import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
+import { which } from '../../src/world/os/which.ts'
+import { type GitBench, NEVER, occasion, openGitBench, put, saved } from '../contracts/git-bench.ts'
+import { openShopBench } from '../contracts/workshop-bench.ts'
+
+/** A program that leaves a mark when anybody runs it. */
+function trap(root: string): { program: string; expectUnsprung: () => void } {
+  const mark = path.join(root, 'pwned')
+  const program = path.join(root, 'trap.sh')
+  fs.writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${mark}\nexec cat\n`, { mode: 0o755 })
+  return { program, expectUnsprung: () => expect(fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8') : '').toBe('') }
+}
+
+/** All that a configuration can have git run. */
+function hostileConfig(program: string): string {
+  return `
+[filter "evil"]
+\tclean = ${program} clean
+\tsmudge = ${program} smudge
+\tprocess = ${program} process
+\trequired = true
+[core]
+\tsshCommand = ${program} ssh
+\tgitProxy = ${program}
+\taskPass = ${program}
+\tfsmonitor = ${program}
+\thooksPath = ${path.dirname(program)}/hooks
+\tpager = ${program}
+\teditor = ${program}
+\talternateRefsCommand = ${program}
+\tattributesFile = ${path.dirname(program)}/attributes
+[credential]
+\thelper = ${program}
+[credential "https://example.org"]
+\thelper = !${program}
+[protocol "ext"]
+\tallow = always
+[diff]
+\texternal = ${program}
+[diff "evil"]
+\tcommand = ${program}
+\ttextconv = ${program}
+[merge "evil"]
+\tdriver = ${program} %A %O %B
+[gpg]
+\tprogram = ${program}
+[commit]
+\tgpgSign = true
+[log]
+\tshowSignature = true
+[uploadpack]
+\tpackObjectsHook = ${program}
+`
+}
+
+const ATTRIBUTES = '* filter=evil diff=evil merge=evil\n'
+
+test('no program that a repository’s configuration names is run by a checkpoint, a diff, a look or a restore', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a\n')
+  bench.git(repo, 'add', '--all')
+  bench.git(repo, 'commit', '--quiet', '--message', 'begin')
+  const begun = Date.now() - 60_000
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const included = path.join(repo, 'more.config')
+  put(repo, 'more.config', hostileConfig(program).replaceAll('evil', 'other'))
+  fs.appendFileSync(path.join(repo, '.git/config'), `${hostileConfig(program)}[include]\n\tpath = ${included}\n`)
+  put(repo, '.gitattributes', `${ATTRIBUTES}*.md filter=other\n`)
+  for (const name of ['a.txt', 'b.txt', 'c.md']) put(repo, name, `${name} is new\n`)
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(bench.git(repo, 'cat-file', 'blob', `${second.commit}:c.md`)).toBe('c.md is new\n')
+  // A file that is included is changed by itself.
+  fs.writeFileSync(included, hostileConfig(program).replaceAll('evil', 'third'))
+  put(repo, '.gitattributes', '* filter=third diff=third merge=third\n')
+  put(repo, 'd.txt', 'd\n')
+  const third = await saved(checkpoints.save(keeping, occasion({ isVisible: true }), NEVER))
+  expect(await checkpoints.diff(keeping, first.commit, third.commit, { stat: false, colour: false })).toContain('+d')
+  await checkpoints.compare(keeping, null)
+  await checkpoints.restoreHere(keeping, second, third)
+  await checkpoints.restoreBeside(keeping, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
+  await traceWithin(repo, { since: begun, until: null })
+  expectUnsprung()
+})
+
+test('the user’s own filters still run, and a repository cannot change what they are', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  bench.git(repo, 'config', '--global', 'filter.mine.clean', 'tr a-z A-Z')
+  bench.git(repo, 'config', '--global', 'filter.both.clean', 'tr a-z A-Z')
+  bench.git(repo, 'config', 'filter.both.clean', program)
+  put(repo, '.gitattributes', '*.mine filter=mine\n*.both filter=both\n')
+  put(repo, 'a.mine', 'abc\n')
+  put(repo, 'a.both', 'abc\n')
+  const { commit } = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  for (const name of ['a.mine', 'a.both'])
+    expect(bench.git(repo, 'cat-file', 'blob', `${commit}:${name}`)).toBe('ABC\n')
+  expectUnsprung()
+})
+
+test('git is not run in a repository that somebody has made in the working tree, unless its user asks for it', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  const inner = bench.repository('repo/inner')
+  put(inner, 'n.txt', 'n\n')
+  bench.git(inner, 'add', '--all')
+  bench.git(inner, 'commit', '--quiet', '--message', 'inner')
+  const head = bench.git(inner, 'rev-parse', 'HEAD').trim()
+  fs.appendFileSync(path.join(inner, '.git/config'), hostileConfig(program))
+  put(inner, '.gitattributes', ATTRIBUTES)
+  put(inner, 'n.txt', 'changed\n')
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(made.leftOut).toEqual([
+    'inner is another repository, and only its HEAD is noted down (nested = true saves it)',
+  ])
+  expect(bench.git(repo, 'ls-tree', made.commit, 'inner')).toContain(`160000 commit ${head}`)
+  expect(bench.git(inner, 'for-each-ref', 'refs/oneshot')).toBe('')
+  const again = await saved(checkpoints.save({ ...keeping, nested: true }, occasion(), NEVER))
+  expect(again.leftOut).toEqual([])
+  expect(bench.git(inner, 'for-each-ref', 'refs/oneshot')).not.toBe('')
+  expectUnsprung()
+})
+
+test('a submodule’s own configuration has nothing run either', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  const source = bench.repository('source')
+  put(source, 's.txt', 's\n')
+  bench.git(source, 'add', '--all')
+  bench.git(source, 'commit', '--quiet', '--message', 'source')
+  bench.git(repo, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', source, 'sub')
+  bench.git(repo, 'commit', '--quiet', '--message', 'with sub')
+  fs.appendFileSync(path.join(repo, '.git/modules/sub/config'), hostileConfig(program))
+  for (const folder of [repo, path.join(repo, 'sub')]) put(folder, '.gitattributes', ATTRIBUTES)
+  put(repo, 'sub/s.txt', 'changed\n')
+  const begun = Date.now() - 60_000
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  for (const [key, value] of [
+    ['diff.submodule', 'diff'],
+    ['diff.ignoreSubmodules', 'none'],
+    ['submodule.sub.ignore', 'none'],
+    ['status.submoduleSummary', 'true'],
+    ['submodule.recurse', 'true'],
+    ['submodule.sub.update', `!${program}`],
+  ] as const)
+    bench.git(repo, 'config', key, value)
+  put(repo, 'sub/s.txt', 'changed again\n')
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(await checkpoints.diff(keeping, first.commit, second.commit, { stat: false, colour: false })).toContain(
+    'changed again',
+  )
+  await traceWithin(repo, { since: begun, until: null })
+  await checkpoints.compare(keeping, null)
+  await checkpoints.restoreHere(keeping, first, second)
+  const shop = gitWorkshop({ env: bench.env })
+  await shop.survey(repo)
+  await shop.snapshot(repo)
+  expectUnsprung()
+})
+
+test('a push goes where its remote was at the beginning, runs nothing, and refuses addresses that run something', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a\n')
+  const [hub, other] = ['hub.git', 'other.git'].map(name => path.join(bench.root, name)) as [string, string]
+  for (const bare of [hub, other]) bench.git(bench.root, 'init', '--quiet', '--bare', bare)
+  bench.git(repo, 'remote', 'add', 'origin', hub)
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  await checkpoints.save(keeping, occasion(), NEVER)
+  bench.git(repo, 'remote', 'set-url', 'origin', other)
+  const config = path.join(repo, '.git/config')
+  fs.appendFileSync(config, hostileConfig(program))
+  fs.appendFileSync(
+    config,
+    `[remote "origin"]\n\tpushurl = ext::${program} %S\n\treceivepack = ${program}\n\tuploadpack = ${program}\n\tvcs = ext\n`,
+  )
+  await checkpoints.push(keeping, 'origin', {}, NEVER)
+  expect(bench.git(hub, 'for-each-ref', 'refs/oneshot')).toContain(keeping.sessionId)
+  expect(bench.git(other, 'for-each-ref')).toBe('')
+  await checkpoints.fetch(repo, { remote: hub, env: {} }, all => all, NEVER)
+  bench.git(repo, 'config', '--replace-all', 'remote.late.url', `ext::${program} %S`)
+  for (const remote of ['late', `ext::${program} %S`]) {
+    await expect(checkpoints.push(keeping, remote, {}, NEVER)).rejects.toThrow('would have git run a command')
+    await expect(checkpoints.fetch(repo, { remote, env: {} }, all => all, NEVER)).rejects.toThrow(
+      'would have git run a command',
+    )
+  }
+  fs.appendFileSync(config, `[url "${other}"]\n\tinsteadOf = ${hub}\n`)
+  await expect(checkpoints.push(keeping, 'origin', {}, NEVER)).rejects.toThrow('leads elsewhere')
+  expectUnsprung()
+})
+
+test('a password in the address of a remote is in no list of arguments', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  put(repo, 'a.txt', 'a\n')
+  const bin = path.join(bench.root, 'bin')
+  const lines = path.join(bench.root, 'lines')
+  fs.mkdirSync(bin)
+  const real = bench.git(repo, '--exec-path').trim()
+  fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho "$*" >> ${lines}\nexec ${real}/git "$@"\n`, { mode: 0o755 })
+  const url = 'http://me:hunter2hunter2@127.0.0.1:9/x.git'
+  bench.git(repo, 'remote', 'add', 'origin', url)
+  const env = { ...bench.env, PATH: `${bin}:${bench.env['PATH']}` }
+  const checkpoints = new GitCheckpoints({ env, folderOf: id => path.join(bench.state, id) })
+  const keeping = bench.keeping(repo)
+  await checkpoints.save(keeping, occasion(), NEVER)
+  for (const remote of ['origin', url]) {
+    const trouble = await checkpoints.push(keeping, remote, {}, NEVER).catch(String)
+    expect(trouble).toMatch(/push/)
+    expect(trouble).not.toContain('hunter2')
+  }
+  expect(fs.readFileSync(lines, 'utf8')).toContain('ls-remote')
+  expect(fs.readFileSync(lines, 'utf8')).not.toContain('hunter2')
+})
+
+test('a loop’s worktrees, merges and landing run no program of the repository’s, and its merge options do not count', async () => {
+  const { repo, shop, bench, head, commit, root } = openShopBench()
+  const { program, expectUnsprung } = trap(root)
+  commit(repo, '.gitattributes', ATTRIBUTES)
+  fs.appendFileSync(path.join(repo, '.git/config'), hostileConfig(program))
+  fs.appendFileSync(path.join(repo, '.git/config'), '[branch "oneshot/demo/all"]\n\tmergeOptions = -s ours\n')
+  const [all, one] = [bench('all'), bench('one')]
+  await shop.open(repo, all, head(repo))
+  await shop.open(repo, one, head(repo))
+  put(one.path, 'a.txt', 'a\nb\n')
+  await shop.seal(one, 'one', [], head(repo))
+  put(all.path, 'b.txt', 'b\n')
+  await shop.seal(all, 'all', [], head(repo))
+  expect(await shop.merge(all, one.branch, 'merge')).toMatchObject({ kind: 'merged' })
+  await shop.land(repo, all.branch, 'land')
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\nb\n')
+  expectUnsprung()
+})
+
+test.each(['.', 'sub'])('a bare repository that is put at %s in the working tree has nothing run', async at => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  put(repo, 'sub/a.txt', 'a\n')
+  const keeping = bench.keeping(path.join(repo, at))
+  const checkpoints = bench.checkpoints()
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const bare = path.join(repo, at)
+  for (const name of ['HEAD', 'config', 'objects', 'refs'])
+    fs.cpSync(path.join(repo, '.git', name), path.join(bare, name), { recursive: true })
+  fs.appendFileSync(path.join(bare, 'config'), `${hostileConfig(program)}[core]\n\tworktree = ${repo}\n`)
+  put(repo, '.gitattributes', ATTRIBUTES)
+  put(repo, 'b.txt', 'b\n')
+  // git looks for another one where this is none.
+  fs.writeFileSync(path.join(repo, '.git/HEAD'), 'nothing\n')
+  for (const who of [checkpoints, bench.checkpoints()])
+    await expect(who.save(keeping, occasion(), NEVER)).rejects.toThrow(/bare repository|not (in )?a git repository/)
+  expectUnsprung()
+})
+
+test('a configuration that lies in a folder before it is made a repository has nothing run', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const folder = path.join(bench.root, 'folder')
+  put(folder, '.git/config', hostileConfig(program))
+  put(folder, '.gitattributes', ATTRIBUTES)
+  put(folder, 'a.txt', 'a\n')
+  const shop = gitWorkshop({ env: bench.env })
+  await shop.found(folder)
+  await shop.snapshot(folder)
+  expectUnsprung()
+})
+
+test('a .git file with a carriage return is read as git reads it', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const repo = bench.repository('repo')
+  const [real, decoy] = [path.join(bench.root, 'real'), path.join(bench.root, 'real\r')]
+  fs.renameSync(path.join(repo, '.git'), real)
+  fs.cpSync(real, decoy, { recursive: true })
+  fs.appendFileSync(path.join(real, 'config'), hostileConfig(program))
+  fs.writeFileSync(path.join(repo, '.git'), `gitdir: ${real}\r\n`)
+  put(repo, '.gitattributes', ATTRIBUTES)
+  put(repo, 'a.txt', 'a\n')
+  await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  expectUnsprung()
+})
+
+/** A clone whose blobs are still with the repository that it was made from. */
+function partialClone(bench: GitBench): { repo: string; source: string } {
+  const source = bench.repository('source')
+  put(source, 'a.txt', 'a\n')
+  bench.git(source, 'add', '--all')
+  bench.git(source, 'commit', '--quiet', '--message', 'begin')
+  put(source, 'a.txt', 'aa\n')
+  bench.git(source, 'commit', '--quiet', '--all', '--message', 'further')
+  bench.git(source, 'config', 'uploadpack.allowFilter', 'true')
+  const repo = path.join(bench.root, 'repo')
+  bench.git(bench.root, 'clone', '--quiet', '--no-local', '--filter=blob:none', `file://${source}`, repo)
+  return { repo, source }
+}
+
+test('a partial clone is saved, compared and restored, and asks nobody for what is missing unless it is needed', async () => {
+  const bench = openGitBench()
+  const { repo } = partialClone(bench)
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  put(repo, 'a.txt', 'changed\n')
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  expect(await checkpoints.diff(keeping, first.commit, second.commit, { stat: false, colour: false })).toContain('-aa')
+  bench.git(repo, 'checkout', '--quiet', '--force', 'HEAD')
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  await checkpoints.restoreBeside(keeping, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
+  expect(fs.readFileSync(path.join(bench.root, 'beside/a.txt'), 'utf8')).toBe('changed\n')
+})
+
+test('missing objects of a repository that promises them from an ext:: address have nothing run, even where its user allows ext', async () => {
+  const bench = openGitBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const { repo } = partialClone(bench)
+  bench.git(repo, 'config', '--global', 'protocol.ext.allow', 'always')
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  fs.appendFileSync(
+    path.join(repo, '.git/config'),
+    `[remote "origin"]\n\turl = ext::${program} %S\n\tuploadpack = ${program}\n[protocol "ext"]\n\tallow = always\n`,
+  )
+  bench.git(repo, 'config', '--replace-all', 'remote.origin.url', `ext::${program} %S`)
+  // HEAD is a commit whose blob was never fetched.
+  fs.writeFileSync(path.join(repo, '.git/refs/heads/main'), bench.git(repo, 'rev-parse', 'HEAD~1'))
+  put(repo, 'a.txt', 'changed\n')
+  const second = await checkpoints.save(keeping, occasion(), NEVER).catch(() => null)
+  await checkpoints.compare(keeping, null).catch(() => null)
+  if (second !== null) await checkpoints.restoreHere(keeping, first, second.checkpoint).catch(() => null)
+  const branch = { branch: 'beside', worktree: path.join(bench.root, 'beside') }
+  await checkpoints.restoreBeside(keeping, first, branch).catch(() => null)
+  const shop = gitWorkshop({ env: bench.env })
+  await shop.snapshot(repo).catch(() => null)
+  const old = bench.git(repo, 'rev-parse', 'HEAD').trim()
+  await shop.open(repo, { branch: 'demo/one', path: path.join(bench.root, 'one') }, old).catch(() => null)
+  expectUnsprung()
+})
+
+test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
+  'a pipe that [%s] in the configuration names is not waited for, and nothing that is written to it counts',
+  async section => {
+    const bench = openGitBench()
+    const repo = bench.repository('repo')
+    put(repo, 'a.txt', 'a\n')
+    const pipe = path.join(repo, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const key = section.startsWith('include') ? 'path' : section === 'diff' ? 'orderFile' : 'skipList'
+    fs.appendFileSync(path.join(repo, '.git/config'), `[${section}]\n\t${key} = ${pipe}\n`)
+    if (section === 'diff') {
+      await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+      return
+    }
+    // Somebody who says nothing of interest to the first who asks.
+    const feeder = spawn('sh', ['-c', `trap '' PIPE; while :; do echo '[a]' > ${pipe}; done`], {
+      stdio: 'ignore',
+      detached: true,
+    })
+    onTestFinished(() => void process.kill(-(feeder.pid as number), 'SIGKILL'))
+    const saving = bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)
+    await expect(saving).rejects.toThrow('is not a file')
+  },
+)
+
+test('a configuration that git cannot read is refused with git’s own words', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  fs.appendFileSync(path.join(repo, '.git/config'), '[include]\n\tpath = more\n[filter\n')
+  await expect(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)).rejects.toThrow('bad config')
+})
+
+/** Stands for git-lfs: passes contents on, and notes down the settings by which it would reach others or run programs. */
+const LFS_STAND_IN = `#!/bin/sh
+{ git config --list | grep ^lfs; echo; } >> "$HOME/seen"
+exec cat
+`
+
+function lfsBench(): GitBench & { repo: string; lfs: (key: string) => string[] } {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  const home = bench.env['HOME'] as string
+  const program = path.join(bench.root, 'git-lfs')
+  fs.writeFileSync(program, LFS_STAND_IN, { mode: 0o755 })
+  for (const how of ['clean', 'smudge']) bench.git(repo, 'config', '--global', `filter.lfs.${how}`, `${program} ${how}`)
+  put(repo, '.gitattributes', '*.bin filter=lfs\n')
+  put(repo, 'a.bin', 'a\n')
+  /** The values that its runs have found in the end. */
+  const lfs = (key: string): string[] => {
+    const runs = fs.readFileSync(path.join(home, 'seen'), 'utf8').split('\n\n')
+    const last = runs.map(run => run.split('\n').findLast(line => line.startsWith(`${key}=`)))
+    return [...new Set(last.flatMap(line => (line === undefined ? [] : line.slice(key.length + 1))))]
+  }
+  return { ...bench, repo, lfs }
+}
+
+test('git-lfs of the user’s own configuration runs, and finds no server, program or folder that the repository names', async () => {
+  const { repo, lfs, ...bench } = lfsBench()
+  const { program, expectUnsprung } = trap(bench.root)
+  const own: Readonly<Record<string, string>> = {
+    'lfs.url': 'https://127.0.0.1:9/lfs',
+    'lfs.standalonetransferagent': 'evil',
+    'lfs.https://127.0.0.1:9/lfs.standalonetransferagent': 'evil',
+    'lfs.customtransfer.evil.path': program,
+    'lfs.customtransfer.oneshot-none.path': program,
+    'lfs.customtransfer.oneshot-none.args': `; ${program}`,
+    'lfs.extension.evil.clean': program,
+    'lfs.extension.evil.smudge': program,
+    'lfs.storage': path.join(bench.root, 'outside'),
+  }
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  for (const [key, value] of Object.entries(own)) bench.git(repo, 'config', key, value)
+  put(repo, 'a.bin', 'b\n')
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  await checkpoints.restoreHere(keeping, first, second)
+  expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
+  const found = Object.fromEntries(Object.keys(own).map(key => [key, lfs(key)]))
+  expect(found).toMatchObject({
+    'lfs.standalonetransferagent': ['oneshot-none'],
+    'lfs.https://127.0.0.1:9/lfs.standalonetransferagent': ['oneshot-none'],
+    'lfs.customtransfer.evil.path': ['false'],
+    'lfs.customtransfer.oneshot-none.path': ['false'],
+    'lfs.customtransfer.oneshot-none.args': [''],
+    'lfs.extension.evil.clean': ['cat'],
+    'lfs.extension.evil.smudge': ['cat'],
+    'lfs.storage': ['lfs'],
+  })
+  expectUnsprung()
+})
+
+const realLfs = which('git-lfs', process.env, '/')
+
+test.skipIf(realLfs === undefined)('the real git-lfs brings contents back, and asks no server for others', async () => {
+  const bench = openGitBench()
+  const repo = bench.repository('repo')
+  bench.git(repo, 'lfs', 'install', '--skip-repo')
+  const asked: string[] = []
+  const server = http.createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(404).end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  put(repo, '.gitattributes', '*.bin filter=lfs\n')
+  put(repo, '.lfsconfig', `[lfs]\n\turl = http://127.0.0.1:${port}/lfs\n`)
+  put(repo, 'a.bin', 'a\n')
+  put(repo, 'b.bin', 'b\n')
+  const keeping = bench.keeping(repo)
+  const checkpoints = bench.checkpoints()
+  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const pointer = bench.git(repo, 'cat-file', 'blob', `${first.commit}:b.bin`)
+  const [, oid = ''] = /sha256:(\w+)/.exec(pointer) ?? []
+  for (const name of ['a.bin', 'b.bin']) put(repo, name, 'changed\n')
+  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  fs.rmSync(path.join(repo, '.git/lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid))
+  await checkpoints.restoreHere(keeping, first, second)
+  expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
+  expect(fs.readFileSync(path.join(repo, 'b.bin'), 'utf8')).toBe(pointer)
+  expect(asked).toEqual([])
+})

@@ -1,0 +1,283 @@
+import { parse as parseToml } from 'smol-toml'
+import { describe, expect, it } from 'vitest'
+import { toJson } from '../../src/cli/screen/json.ts'
+import { readCheckpointRecord } from '../../src/core/checkpoint-record.ts'
+import { failuresIn } from '../../src/core/failure-lines.ts'
+import { markChecklist, readChecklist } from '../../src/core/loop/checklist.ts'
+import { outline } from '../../src/core/loop/outline.ts'
+import { parseBytes } from '../../src/lib/bytes.ts'
+import { cutToWidth, displayWidth } from '../../src/lib/display-width.ts'
+import { matchesGlob } from '../../src/lib/glob.ts'
+import { completeLines } from '../../src/lib/lines.ts'
+import { cut } from '../../src/lib/mask/cut.ts'
+import { secretsIn } from '../../src/lib/mask/env-secrets.ts'
+import { Mask } from '../../src/lib/mask/mask.ts'
+import { decodeRaw, encodeRaw, foldersOf, shown } from '../../src/lib/raw-path.ts'
+import { slug } from '../../src/lib/slug.ts'
+import { splitWords } from '../../src/lib/split-words.ts'
+import { harmless, oneLine, readable, spelt } from '../../src/lib/terminal-text.ts'
+import { parseDuration } from '../../src/lib/time.ts'
+import { withoutLogin } from '../../src/lib/without-login.ts'
+import { knownAgents } from '../../src/world/agents/agents.ts'
+import { readableAnswer } from '../../src/world/agents/claude/tools.ts'
+import { promptsIn } from '../../src/world/agents/claude/prompts.ts'
+import { failureOf as codexFailure } from '../../src/world/agents/codex/failure.ts'
+import { failureOf as geminiFailure } from '../../src/world/agents/gemini/failure.ts'
+import { failureOf as opencodeFailure } from '../../src/world/agents/opencode/failure.ts'
+import { failureOf as piFailure } from '../../src/world/agents/pi/failure.ts'
+import { jsonIn } from '../../src/world/agents/json.ts'
+import { gistOf } from '../../src/world/agents/telling.ts'
+import { readMessage, readRecord } from '../../src/world/git/message.ts'
+import { readYaml } from '../../src/world/tasks/yaml-tasks.ts'
+import { strength } from './strength.ts'
+
+/** Pieces on which expressions and loops have stumbled, or may. */
+const PIECES = [
+  ' (file state is current in your context',
+  '[Subagent hand-back] ',
+  '[Subagent hand-back]The report follows:\n ',
+  '\nagentId: x (use',
+  '<command-name>',
+  '<command-args></command-arg',
+  '<task ',
+  '\n<task_result ',
+  'permission requested: ',
+  'token count ',
+  'model ',
+  'retry in 1.1.1.',
+  'Reconnecting////',
+  '"retryDelay":     ',
+  'try again in 1 ',
+  '\u001b[31m',
+  '\u001b[31m\u0008',
+  'x\u0008',
+  '\u001b]0;',
+  '\u001b[0;0;',
+  '\u001bP',
+  '\r',
+  ' ',
+  'password ',
+  'password="',
+  '://a:',
+  'eyJ',
+  'sk-',
+  '-----BEGIN PRIVATE KEY-----',
+  'Error: ',
+  'Atask ',
+  '{"a":[',
+]
+
+/** The same for lists, files and messages. */
+const MORE_PIECES = [
+  ...PIECES,
+  '[',
+  '{"a":',
+  '\0',
+  '\ud800',
+  '\n',
+  '\t- [ ] ',
+  '- [ ] a\n',
+  '- [x] a\n  ',
+  '<!--',
+  '<!-- -->',
+  '```',
+  '```\n',
+  '# a\n',
+  'a: ',
+  '- a: &x [*x, ',
+  '- title: a\n',
+  '"',
+  "'",
+  '\\',
+  '\\\n',
+  '$(a ',
+  'test: ',
+  'test:\n\t',
+  '[a.b]\n',
+  'a.b = {a=',
+  'Oneshot-Nested: a commit b\n',
+  'Oneshot-Left-Out: %',
+  '%25',
+  '*',
+  '**/',
+  '::',
+  'éé',
+  '修',
+]
+
+const text = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length))
+
+/**
+ * Four times the text may take some more than four times as long, never sixteen times. Only what takes long at all is
+ * compared, and the best of several tries counts, so that a busy machine does not matter.
+ */
+function expectLinear(work: (size: number) => () => void, what: string): void {
+  const size = strength(50_000, 1_000_000)
+  const [small, large] = [work(size), work(4 * size)]
+  const ratios: number[] = []
+  for (let round = 0; round < 4; round++) {
+    const short = timeOf(small)
+    const long = timeOf(large)
+    if (long < 250 || long < 8 * short) return
+    ratios.push(long / short)
+  }
+  expect.fail(`${what}: four times the text takes ${ratios.map(ratio => ratio.toFixed(1)).join(', ')} times as long`)
+}
+
+function timeOf(deed: () => void): number {
+  const begin = performance.now()
+  deed()
+  return performance.now() - begin
+}
+
+const NOW = 1_767_312_000_000
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'a terminal, plain': nasty => readable(nasty, { colour: false }),
+  'a terminal, in colour': nasty => readable(nasty, { colour: true }),
+  'one line': oneLine,
+  'the mask': nasty => new Mask(['correct-horse']).hide(nasty),
+  'lines of failure': nasty => failuresIn(nasty.split('\n')),
+  'answers of tools': readableAnswer,
+  'prompts of claude': nasty =>
+    promptsIn(Buffer.from(`${JSON.stringify({ type: 'user', message: { content: `<command-name>${nasty}` } })}\n`)),
+  'failures of codex': nasty => codexFailure(nasty, NOW),
+  'failures of gemini': nasty => geminiFailure(nasty, NOW),
+  'failures of opencode': nasty => opencodeFailure({ data: { message: nasty } }, NOW),
+  'failures of pi': nasty => piFailure(nasty, NOW),
+  'a line of ours': nasty => harmless(nasty, { colour: true }),
+  'a file on a terminal': nasty => spelt(nasty, { colour: true }),
+  'JSON on a terminal': nasty => toJson({ nasty }),
+  'the width of a text': nasty => [displayWidth(nasty), cutToWidth(nasty, 80)],
+  'a name': nasty => slug(nasty, 'x'),
+  'words of a command': splitWords,
+  'a path': nasty => [decodeRaw(nasty), encodeRaw(nasty), shown(nasty), foldersOf(nasty)],
+  'a path against a pattern': nasty => matchesGlob(nasty, '**/*.test.ts'),
+  'an address with a login': withoutLogin,
+  'a duration or a size': nasty => [parseDuration(nasty), parseBytes(nasty)],
+  'a text without secrets': nasty => new Mask(secretsIn({ API_KEY: nasty.slice(0, 100_000) })).hide(nasty),
+  'the beginning of a text': nasty => cut(nasty, 120, new Mask()),
+  'a checklist': shorter(nasty => {
+    const [first] = readChecklist(nasty).items
+    return first === undefined ? nasty : markChecklist(nasty, [{ key: first.key, isDone: true, reason: '' }])
+  }),
+  'the outline of a list': shorter(outline),
+  'a list in YAML': shorter(orRefused(readYaml)),
+  'a config file': orRefused(nasty => parseToml(nasty.slice(0, 65_536))),
+  'the message of a checkpoint': nasty => [readMessage(nasty), readRecord(nasty)],
+  'the record of a checkpoint': readCheckpointRecord,
+  'lines of output': nasty => completeLines(Buffer.from(nasty)),
+  'a line of JSON': jsonIn,
+  'what a tool was given': nasty => gistOf({ command: nasty, nested: [nasty] }),
+}
+
+it('a list in YAML with very many keys is read in a time that grows with it', () => {
+  expectLinear(size => {
+    const nasty = Array.from({ length: size / 10 }, (_, n) => `k${n}: 1\n`).join('')
+    return () => void readYaml(nasty)
+  }, 'keys')
+})
+
+/** For what takes its time with each line. */
+function shorter(read: (text: string) => unknown): (text: string) => unknown {
+  return nasty => read(nasty.slice(0, nasty.length / 8))
+}
+
+/** What is refused is read as well. */
+function orRefused(read: (text: string) => unknown): (text: string) => unknown {
+  return nasty => {
+    try {
+      return read(nasty)
+    } catch {
+      return null
+    }
+  }
+}
+
+describe.each(Object.entries(READERS))('reading of %s', (name, read) => {
+  it('takes a time that grows with the text and not with its square', () => {
+    for (const piece of MORE_PIECES) {
+      expectLinear(
+        size => {
+          const nasty = text(piece, size)
+          return () => void read(nasty)
+        },
+        `${name}, ${JSON.stringify(piece)}`,
+      )
+    }
+  })
+})
+
+/** Events of each program, with the text wherever one may stand. */
+const EVENTS: Readonly<Record<string, (text: string) => readonly unknown[]>> = {
+  claude: nasty => [
+    { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'a', content: nasty }] } },
+    { type: 'user', message: { content: nasty } },
+    { type: 'assistant', message: { content: [{ type: 'text', text: nasty }] } },
+    {
+      type: 'assistant',
+      message: { content: [{ type: 'tool_use', id: 'a', name: nasty, input: { command: nasty } }] },
+    },
+    { type: 'system', subtype: 'informational', level: 'warning', content: nasty },
+    { type: 'result', subtype: 'error_during_execution', is_error: true, result: nasty, errors: [nasty] },
+  ],
+  codex: nasty => [
+    { type: 'error', message: nasty },
+    { type: 'turn.failed', error: { message: nasty } },
+    { type: 'item.completed', item: { type: 'agent_message', text: nasty } },
+    { type: 'item.completed', item: { type: 'command_execution', id: 'a', command: nasty, aggregated_output: nasty } },
+  ],
+  gemini: nasty => [
+    { type: 'message', role: 'assistant', content: nasty },
+    { type: 'tool_use', tool_id: 'a', tool_name: 'x', parameters: { command: nasty } },
+    { type: 'tool_result', tool_id: 'a', output: nasty, status: 'error' },
+    { type: 'error', message: nasty },
+    { type: 'result', status: 'error', error: { message: nasty } },
+  ],
+  opencode: nasty => [
+    { type: 'text', part: { text: nasty } },
+    {
+      type: 'tool_use',
+      part: { tool: 'task', callID: 'a', state: { status: 'completed', output: nasty, input: { command: nasty } } },
+    },
+    { type: 'error', error: { data: { message: nasty } } },
+  ],
+  pi: nasty => [
+    {
+      type: 'message_end',
+      message: {
+        role: 'assistant',
+        content: [{ type: 'text', text: nasty }],
+        stopReason: 'error',
+        errorMessage: nasty,
+      },
+    },
+    {
+      type: 'tool_execution_end',
+      toolCallId: 'a',
+      result: { content: [{ type: 'text', text: nasty }] },
+      isError: true,
+    },
+    { type: 'auto_retry_start', errorMessage: nasty },
+  ],
+}
+
+describe.each(Object.entries(EVENTS))('output of %s', (kind, eventsWith) => {
+  it('that is hostile is read, and its end explained, in a time that grows with it and not with its square', () => {
+    const agent = knownAgents({ demoArgv: [], demoThreads: '', loopArgv: [], thin: '' })(kind)
+    for (const piece of PIECES) {
+      expectLinear(
+        size => {
+          const nasty = text(piece, size)
+          const lines = [...eventsWith(nasty).map(event => JSON.stringify(event)), nasty]
+          const exit = { kind: 'code', code: 1 } as const
+          const ending = { exit, word: null, stderr: nasty.slice(0, 65_536), memory: {}, env: { HOME: '/nowhere' } }
+          return () => {
+            for (const line of lines) agent.read?.(line, {})
+            agent.explain?.(ending)
+          }
+        },
+        `${kind}, ${JSON.stringify(piece)}`,
+      )
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { RecordingServer } from '../../src/testkit/real/recording-server.ts'
+import { run } from '../../src/world/os/run.ts'
+import { House, until } from '../system/house.ts'
+import { userConfig } from '../system/user-config.ts'
+
+const TOKEN = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+const AWS = 'AKIAIOSFODNN7EXAMPLE'
+/** Known as a secret only by the name of its variable. */
+const PHRASE = 'correct-horse-battery-7731'
+const SECRETS = [TOKEN, AWS, AWS.toLowerCase(), PHRASE]
+
+let house: House
+let server: RecordingServer
+beforeEach(async () => {
+  house = new House({ DEPLOY_PASSWORD: PHRASE })
+  server = await RecordingServer.open()
+})
+afterEach(async () => {
+  await house.close()
+  await server.close()
+})
+
+it('secrets of a prompt, a command and an answer leave neither with notices, nor with hooks, nor in names', async () => {
+  const told = house.path('told')
+  const channels = [
+    `[notify.hook]\ntype = "webhook"\nurl = "${server.url}/hook"`,
+    `[notify.slack]\ntype = "slack"\nurl = "${server.url}/slack"`,
+    `[notify.phone]\ntype = "ntfy"\nurl = "${server.url}/mine"`,
+    `[notify.program]\ntype = "command"\nshell = 'env | grep ^ONESHOT_ >>"${told}"; cat >>"${told}"'`,
+  ]
+  userConfig(house, channels.join('\n'))
+  await run('git', ['init', '-q', '.'], { cwd: house.project, env: house.env })
+  const atEnd = ['--on-exit-shell', `env | grep ^ONESHOT_ >>'${told}'; cat >>'${told}'; echo hook >>'${told}'`]
+  const command = ['--', 'echo', '--token', TOKEN, 'password=hunter2secret']
+  await house.run('--headless', ...atEnd, ...command)
+  await house.run('--agent', 'demo', ...atEnd, `${AWS} is the key steps=1`)
+  // Long enough that the phrase stands where a long reason is cut.
+  const sentence = `${'x'.repeat(480)}-${PHRASE}`
+  await house.run('--agent', 'demo', '--name', 'asks', `ask=${sentence} steps=1`)
+  await until('all was told', () => (server.requests.length >= 9 ? true : undefined))
+  await until('the hooks ran', () => (fs.readFileSync(told, 'utf8').split('hook\n').length > 2 ? true : undefined))
+  const bodies = server.requests.map(({ headers, body }) => `${JSON.stringify(headers)} ${body}`).join('\n')
+  const refs = (await run('git', ['for-each-ref'], { cwd: house.project, env: house.env })).stdout
+  const sessions = await house.list()
+  const shown = [
+    bodies,
+    fs.readFileSync(told, 'utf8'),
+    refs,
+    JSON.stringify(sessions.map(({ name, title }) => [name, title])),
+  ]
+  expect(refs).toContain('refs/oneshot/')
+  for (const text of shown) {
+    for (const secret of [...SECRETS, 'hunter2secret', PHRASE.slice(0, 12)]) expect(text).not.toContain(secret)
+  }
+})
