@@ -111,7 +111,7 @@ describe.each(KINDS)('%s', kind => {
       'it was given up',
       async () => {
         const log = await stage.house.ok('log', name)
-        return log.includes('a fresh thread goes on') ? log : undefined
+        return log.includes('a new thread continues') ? log : undefined
       },
       180_000,
     )

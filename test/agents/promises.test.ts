@@ -54,7 +54,7 @@ describe.each(KINDS)('%s', kind => {
     expect(last && userMessages(last).map(text => text.trim())).toEqual(['First this.', 'Then this.'])
   })
 
-  test('is stopped when it goes on beyond the turns it may take', async () => {
+  test('is stopped when it continues beyond the turns it may take', async () => {
     // A model takes its time, and so gives us ours: output is read every 150 ms.
     const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, delay: 250 }))
     const house = stage.furnish(kind, { task: [...steps, { say: 'All done.' }] })
@@ -112,7 +112,7 @@ describe.each(KINDS.filter(kind => kind.startsWith('claude')))('%s', kind => {
 })
 
 describe.each(KINDS.filter(kind => kind === 'pi' || kind === 'opencode'))('%s', kind => {
-  test('is stopped when it goes on beyond what it may cost', async () => {
+  test('is stopped when it continues beyond what it may cost', async () => {
     const usage = { input: 1_000_000, output: 10 }
     const steps = Array.from({ length: 8 }, (_, n) => ({ say: `Step ${n}.`, shell: `touch step-${n}`, usage }))
     const house = stage.furnish(kind, { task: [...steps, { say: 'All done.' }] })

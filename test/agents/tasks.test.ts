@@ -81,6 +81,7 @@ function furnish(kind: Kind, { prepare }: Way, task: readonly Answer[]): { house
   prepare?.(house)
   const beads = new BeadsProject(house.project)
   beads.create('write tests')
+  house.env['ONESHOT_BEADS'] = 'true'
   house.env['PATH'] = `${house.env['PATH']}:${beadsBin(house.root)}`
   return { house, beads }
 }

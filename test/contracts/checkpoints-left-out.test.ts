@@ -113,8 +113,8 @@ test('many notes are told briefly', async () => {
 test('a filter that fails spoils only the files that need it', async () => {
   const bench = openGitBench()
   const repo = begin(bench)
-  bench.git(repo, 'config', 'filter.strict.clean', 'false')
-  bench.git(repo, 'config', 'filter.strict.required', 'true')
+  bench.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
+  bench.git(repo, 'config', '--global', 'filter.strict.required', 'true')
   put(repo, '.gitattributes', '*.dat filter=strict\n')
   for (let n = 0; n < 60; n++) put(repo, `data/${n}.dat`, `${n}`)
   put(repo, '-z\n.txt', 'z')
@@ -127,8 +127,8 @@ test('a filter that fails spoils only the files that need it', async () => {
 test('what is left of many files without those that git refuses is not taken for flushed', async () => {
   const bench = openGitBench()
   const repo = begin(bench)
-  bench.git(repo, 'config', 'filter.strict.clean', 'false')
-  bench.git(repo, 'config', 'filter.strict.required', 'true')
+  bench.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
+  bench.git(repo, 'config', '--global', 'filter.strict.required', 'true')
   put(repo, '.gitattributes', '*.dat filter=strict\n')
   const names = Array.from({ length: 540 }, (_, n) => (n < 60 ? `${n}.dat` : `${n}.txt`))
   for (const name of names) put(repo, name, name)

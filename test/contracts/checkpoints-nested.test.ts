@@ -57,7 +57,7 @@ test.each(Object.entries(NESTED))(
     const repo = begin(bench)
     const nested = path.join(repo, build(bench, repo))
     const checkpoints = bench.checkpoints()
-    const keeping = bench.keeping(repo)
+    const keeping = { ...bench.keeping(repo), nested: true }
     put(nested, 'work.txt', 'uncommitted\n')
     put(nested, 'run', 'x', 0o755)
     const tree = treeIn(repo)
@@ -92,7 +92,7 @@ test('a commit in a nested repository is a change, and one that nobody touches g
   const repo = begin(bench)
   const nested = path.join(repo, plain(bench, repo))
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
+  const keeping = { ...bench.keeping(repo), nested: true }
   await saved(checkpoints.save(keeping, occasion(), NEVER))
   expect(bench.git(nested, 'for-each-ref', 'refs/oneshot')).toBe('')
   put(nested, 'n.txt', 'committed\n')
@@ -107,7 +107,7 @@ test('files of a repository that is none any more are saved as files', async () 
   const repo = begin(bench)
   const nested = path.join(repo, plain(bench, repo))
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
+  const keeping = { ...bench.keeping(repo), nested: true }
   await saved(checkpoints.save(keeping, occasion(), NEVER))
   fs.rmSync(path.join(nested, '.git'), { recursive: true })
   const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
@@ -119,7 +119,7 @@ test('files of a worktree that is none any more are saved as files', async () =>
   const repo = begin(bench)
   bench.git(repo, 'worktree', 'add', '--quiet', 'trees/one')
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
+  const keeping = { ...bench.keeping(repo), nested: true }
   await saved(checkpoints.save(keeping, occasion(), NEVER))
   fs.rmSync(path.join(repo, '.git/worktrees'), { recursive: true })
   put(repo, 'trees/one/work.txt', 'work')
@@ -132,7 +132,7 @@ test('a nested repository that is gone, or new since, is told of', async () => {
   const repo = begin(bench)
   const nested = path.join(repo, plain(bench, repo))
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
+  const keeping = { ...bench.keeping(repo), nested: true }
   const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
   fs.rmSync(nested, { recursive: true })
   const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
@@ -153,12 +153,12 @@ test('work in a worktree of the same repository is pushed with the rest, and com
   bench.git(repo, 'worktree', 'add', '--quiet', 'trees/one')
   put(repo, 'trees/one/work.txt', 'uncommitted')
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
+  const keeping = { ...bench.keeping(repo), nested: true }
   const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
   await checkpoints.push(keeping, remote, bench.env as Record<string, string>, NEVER)
   const clone = path.join(bench.root, 'clone')
   bench.git(bench.root, 'clone', '--quiet', remote, clone)
-  await checkpoints.fetch(clone, 'origin', null, bench.env as Record<string, string>, NEVER)
+  await checkpoints.fetch(clone, { remote: 'origin', env: bench.env as Record<string, string> }, all => all, NEVER)
   const worktree = path.join(bench.root, 'beside')
   const there = { ...keeping, cwd: clone }
   expect(await checkpoints.find(clone)).toHaveLength(1)
@@ -173,6 +173,6 @@ test('a nested repository of somebody else does not keep the rest from being sav
   const nested = path.join(repo, plain(bench, repo))
   fs.chownSync(nested, 12_345, 12_345)
   fs.chownSync(path.join(nested, '.git'), 12_345, 12_345)
-  const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  const made = await saved(bench.checkpoints().save({ ...bench.keeping(repo), nested: true }, occasion(), NEVER))
   expect(made.leftOut).toEqual([expect.stringMatching(/^in\/side is a repository that cannot be saved: .*dubious/)])
 })

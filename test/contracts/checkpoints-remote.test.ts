@@ -17,6 +17,7 @@ function begin(bench: GitBench): { repo: string; remote: string } {
 }
 
 const env = (bench: GitBench): Record<string, string> => bench.env as Record<string, string>
+const origin = (bench: GitBench) => ({ remote: 'origin', env: env(bench) })
 
 test('what is pushed is found in a fresh clone, with commits that were never pushed, and comes back there', async () => {
   const bench = openGitBench()
@@ -39,7 +40,7 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
   bench.git(bench.root, 'clone', '--quiet', remote, clone)
   expect(await checkpoints.find(clone)).toEqual([])
   bench.git(clone, 'config', 'fetch.prune', 'true')
-  await checkpoints.fetch(clone, 'origin', 'demo-work', env(bench), NEVER)
+  await checkpoints.fetch(clone, origin(bench), all => all.filter(({ name }) => name === 'demo-work'), NEVER)
   expect(fs.existsSync(path.join(clone, '.git/FETCH_HEAD'))).toBe(false)
   expect(await checkpoints.find(clone)).toMatchObject([{ name: 'demo-work', sessionId: keeping.sessionId, last: made }])
   expect(await checkpoints.find(clone, 'other-name')).toEqual([])
@@ -52,10 +53,10 @@ test('what is pushed is found in a fresh clone, with commits that were never pus
 
   put(clone, 'a.txt', 'further\n')
   const further = await saved(checkpoints.save(there, occasion(), NEVER))
-  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  await checkpoints.fetch(clone, origin(bench), all => all, NEVER)
   expect((await checkpoints.find(clone))[0]?.last, 'what is further here stays').toEqual(further)
   await checkpoints.push(there, 'origin', env(bench), NEVER)
-  await checkpoints.fetch(repo, 'origin', null, env(bench), NEVER)
+  await checkpoints.fetch(repo, origin(bench), all => all, NEVER)
   expect((await checkpoints.find(repo))[0]?.last).toEqual(further)
 })
 
@@ -91,7 +92,7 @@ test('a chain that was thinned replaces the longer one on the remote', async () 
   expect(remote).toBe(local)
 })
 
-test('of a chain that was thinned elsewhere, what is further is taken', async () => {
+test('of a chain that was thinned elsewhere, what is here stays, and the fetch says so', async () => {
   const bench = openGitBench()
   const { repo, remote } = begin(bench)
   bench.git(repo, 'push', '--quiet', 'origin', 'main')
@@ -104,16 +105,22 @@ test('of a chain that was thinned elsewhere, what is further is taken', async ()
   await checkpoints.push(keeping, 'origin', env(bench), NEVER)
   const clone = path.join(bench.root, 'clone')
   bench.git(bench.root, 'clone', '--quiet', '--branch', 'main', remote, clone)
-  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  await checkpoints.fetch(clone, origin(bench), all => all, NEVER)
   put(repo, 'a.txt', 'further\n')
   await saved(checkpoints.save(keeping, occasion({ at: 86_400_000 }), NEVER))
   await checkpoints.thin(keeping, 10 * 86_400_000)
   await checkpoints.push(keeping, 'origin', env(bench), NEVER)
-  await checkpoints.fetch(clone, 'origin', null, env(bench), NEVER)
+  const { name, sessionId } = keeping
+  expect(await checkpoints.fetch(clone, origin(bench), all => all, NEVER)).toEqual({
+    taken: [],
+    diverged: [{ name, sessionId }],
+  })
+  expect((await checkpoints.find(clone))[0]?.last.number).toBe(25)
+  await checkpoints.forgetRefs({ ...keeping, cwd: clone })
+  await checkpoints.fetch(clone, origin(bench), all => all, NEVER)
   const refs = (folder: string): string =>
     bench.git(folder, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/oneshot*', 'refs/oneshot-fetched')
   expect(refs(clone)).toBe(refs(repo))
-  expect((await checkpoints.find(clone))[0]?.last.number).toBe(26)
 })
 
 const TROUBLES: Readonly<Record<string, { remote: string; says: RegExp; mayHelp: boolean }>> = {
@@ -152,7 +159,7 @@ test('ssh is told not to ask, unless the user has chosen how it is called', asyn
   await expect(
     checkpoints.push(keeping, remote, { ...reach, GIT_SSH_COMMAND: `${bin}/own -4` }, NEVER),
   ).rejects.toThrow()
-  bench.git(repo, 'config', 'core.sshCommand', `${bin}/own -6`)
+  bench.git(repo, 'config', '--global', 'core.sshCommand', `${bin}/own -6`)
   await expect(checkpoints.push(keeping, remote, reach, NEVER)).rejects.toThrow()
   const calls = fs.readFileSync(path.join(bench.root, 'ssh-args'), 'utf8').trim().split('\n')
   const ways = new Set(calls.map(call => call.split(' ').slice(0, 2).join(' '))) // git may try one before it uses it.
@@ -186,4 +193,132 @@ test('a push that nobody waits for any more ends with everything that it has sta
   await expect(pushing).rejects.toThrow('it was called off')
   const pid = Number(fs.readFileSync(path.join(bench.root, 'pid'), 'utf8'))
   await until('it is gone', () => isGone(pid))
+})
+
+/** The same work on two machines: one that began it, and a clone that continues it. */
+async function twoMachines() {
+  const bench = openGitBench()
+  const { repo, remote } = begin(bench)
+  bench.git(repo, 'push', '--quiet', 'origin', 'main')
+  const [first, second] = [
+    bench.checkpoints(),
+    bench.checkpoints({ folderOf: id => path.join(bench.root, 'other', id) }),
+  ]
+  const keeping = bench.keeping(repo)
+  put(repo, 'a.txt', 'begun\n')
+  await saved(first.save(keeping, occasion({ record: '{"a":1}' }), NEVER))
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  const clone = path.join(bench.root, 'clone')
+  bench.git(bench.root, 'clone', '--quiet', '--branch', 'main', remote, clone)
+  await second.fetch(clone, origin(bench), all => all, NEVER)
+  const there = { ...keeping, cwd: clone }
+  const wish = { ...origin(bench), at: 1_800_000_100_000, sessionId: 'second', host: 'laptop', isTakeOver: false }
+  const further = async (): Promise<void> => {
+    put(repo, 'a.txt', `${Math.random()}\n`)
+    await saved(first.save(keeping, occasion(), NEVER))
+  }
+  return { bench, repo, remote, clone, first, second, keeping, there, wish, further }
+}
+
+test('once another machine has claimed a session, the first one stops pushing it and says who continues it', async () => {
+  const { bench, remote, clone, first, second, keeping, there, wish, further } = await twoMachines()
+  await second.claim(there, wish)
+  expect(await second.find(clone)).toMatchObject([
+    { claim: { sessionId: 'second', host: 'laptop' }, record: '{"a":1}' },
+  ])
+  const tip = bench.git(remote, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot')
+  await further()
+  for (let n = 0; n < 2; n++) {
+    await expect(first.push(keeping, 'origin', env(bench), NEVER)).rejects.toMatchObject({
+      message: expect.stringContaining(
+        'laptop continues this session as second; to end it here: oneshot stop demo-work',
+      ),
+      mayHelpToRetry: false,
+    })
+  }
+  expect(bench.git(remote, 'for-each-ref', '--format=%(objectname)', 'refs/oneshot')).toBe(tip)
+})
+
+test('only one machine can claim a session; another one can take it over, and one that gives it back leaves it as it was', async () => {
+  const { bench, remote, first, second, keeping, there, wish, further } = await twoMachines()
+  const giveBack = await second.claim(there, wish)
+  const again = { ...wish, sessionId: 'third', host: 'desk' }
+  await expect(second.claim(there, again)).rejects.toMatchObject({
+    code: 'session-claimed',
+    message: 'demo-work is continued on laptop, as session second',
+    hint: `if that machine is lost: oneshot resume ${keeping.sessionId} --from origin --take-over`,
+  })
+  await giveBack()
+  await further()
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  await expect(second.claim(there, wish), 'it has gone on since it was fetched').rejects.toThrow(
+    'has changed on origin',
+  )
+  await second.fetch(there.cwd, origin(bench), all => all, NEVER)
+  await second.claim(there, wish)
+  await second.claim(there, { ...again, isTakeOver: true })
+  expect(bench.git(remote, 'for-each-ref', '--format=%(contents)', 'refs/oneshot')).toContain(
+    'Oneshot-Claim: 3 third desk\n',
+  )
+})
+
+test('clocks that are wrong by years decide nothing, and a race that is lost says who has won', async () => {
+  const { bench, clone, first, second, keeping, there, wish } = await twoMachines()
+  put(keeping.cwd, 'a.txt', 'far in the future\n')
+  await saved(first.save(keeping, occasion({ at: Date.UTC(2090, 1, 1) }), NEVER))
+  put(keeping.cwd, 'a.txt', 'long ago\n')
+  await saved(first.save(keeping, occasion({ at: Date.UTC(1980, 1, 1) }), NEVER))
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  await second.fetch(clone, origin(bench), all => all, NEVER)
+  expect((await second.list(there)).map(({ number }) => number)).toEqual([1, 2, 3])
+  // A third machine has fetched the same, and claims it first.
+  const third = bench.checkpoints({ folderOf: id => path.join(bench.root, 'third', id) })
+  const other = path.join(bench.root, 'other-clone')
+  bench.git(bench.root, 'clone', '--quiet', '--branch', 'main', path.join(bench.root, 'remote.git'), other)
+  await third.fetch(other, origin(bench), all => all, NEVER)
+  await third.claim({ ...keeping, cwd: other }, { ...wish, at: Date.UTC(1970, 0, 2), sessionId: 'third', host: 'desk' })
+  for (const at of [Date.UTC(2095, 1, 1), 0]) {
+    await expect(second.claim(there, { ...wish, at })).rejects.toMatchObject({
+      code: 'session-claimed',
+      message: 'demo-work is continued on desk, as session third',
+    })
+  }
+})
+
+test('a push that arrived without our hearing of it, or a remote that was emptied, is no reason to stop', async () => {
+  const { bench, remote, first, keeping, further } = await twoMachines()
+  const notes = fs.readdirSync(path.join(bench.state, keeping.sessionId)).filter(name => name.startsWith('pushed-'))
+  expect(notes).toHaveLength(1)
+  const note = path.join(bench.state, keeping.sessionId, notes[0] ?? '')
+  const ref = `refs/oneshot/demo-work/${keeping.sessionId}`
+  const [before] = (JSON.parse(fs.readFileSync(note, 'utf8')) as Record<string, string[]>)[ref] ?? []
+  await further()
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  const tip = bench.git(remote, 'rev-parse', ref).trim()
+  fs.writeFileSync(note, JSON.stringify({ [ref]: [before, tip] }))
+  await further()
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  bench.git(remote, 'update-ref', '-d', ref)
+  await further()
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  fs.rmSync(note)
+  await further()
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  expect(bench.git(remote, 'rev-parse', ref)).toBe(bench.git(keeping.cwd, 'rev-parse', ref))
+})
+
+test('messages that are too long for each checkpoint go along whole', async () => {
+  const { bench, clone, first, second, keeping, there } = await twoMachines()
+  const goal = ['x'.repeat(300_000), 'and then this']
+  put(keeping.cwd, 'a.txt', 'more\n')
+  await saved(first.save(keeping, occasion({ goal }), NEVER))
+  put(keeping.cwd, 'a.txt', 'even more\n')
+  await saved(first.save(keeping, occasion({ goal: [...goal, 'third'] }), NEVER))
+  await first.push(keeping, 'origin', env(bench), NEVER)
+  expect(await second.goal(there)).toBeNull()
+  await second.fetch(clone, origin(bench), all => all, NEVER)
+  expect(await second.goal(there)).toEqual([...goal, 'third'])
+  expect(await second.list(there)).toHaveLength(3)
+  await second.forgetRefs(there)
+  expect(bench.git(clone, 'for-each-ref', 'refs/oneshot')).toBe('')
 })

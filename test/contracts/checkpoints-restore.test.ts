@@ -117,7 +117,7 @@ test('no hook of the repository is ever run by us', async () => {
   await checkpoints.list(keeping)
   await checkpoints.diff(keeping, first.commit, over.commit, { stat: false, colour: true })
   await checkpoints.push(keeping, remote, env, NEVER)
-  await checkpoints.fetch(repo, remote, null, env, NEVER)
+  await checkpoints.fetch(repo, { remote, env }, all => all, NEVER)
   await checkpoints.restoreBeside(keeping, first, { branch: 'b', worktree: path.join(bench.root, 'beside') })
   await checkpoints.restoreHere(keeping, first, third)
   for (let n = 0; n < 30; n++) {
@@ -136,7 +136,7 @@ test.each(['sha1', 'sha256'])(
     const repo = bench.repository('repo', `--object-format=${hash}`)
     const nested = bench.repository('repo/nested')
     const checkpoints = bench.checkpoints()
-    const keeping = bench.keeping(repo)
+    const keeping = { ...bench.keeping(repo), nested: true }
     const trees = new Map<number, Map<string, string>>()
     for (let n = 1; n <= 40; n++) {
       put(n % 3 === 0 ? repo : nested, 'a.txt', `${n}\n`)
@@ -222,7 +222,7 @@ test('a git that has taken too long leaves no lock in the user’s repository', 
   bench.git(repo, 'commit', '--quiet', '--message', 'second')
   const [second = ''] = bench.git(repo, 'rev-parse', 'HEAD').split('\n')
   bench.git(repo, 'reset', '--quiet', '--hard', 'HEAD~1')
-  bench.git(repo, 'config', 'filter.slow.smudge', 'exec sleep 1000')
+  bench.git(repo, 'config', '--global', 'filter.slow.smudge', 'exec sleep 1000')
   await expect(bench.checkpoints({ limit: 1_000 }).switchTo(bench.keeping(repo), 'other', second)).rejects.toThrow(
     'in time',
   )
@@ -233,7 +233,7 @@ test('a chain ends when it is called off, or has taken too long, and the next on
   const bench = openGitBench()
   const repo = bench.repository('repo')
   put(repo, 'a.txt', 'a')
-  bench.git(repo, 'config', 'filter.slow.clean', `echo $$ > ${bench.root}/pid; exec sleep 1000`)
+  bench.git(repo, 'config', '--global', 'filter.slow.clean', `echo $$ > ${bench.root}/pid; exec sleep 1000`)
   put(repo, '.gitattributes', '*.slow filter=slow\n')
   put(repo, 'x.slow', 'x')
   const keeping = bench.keeping(repo)

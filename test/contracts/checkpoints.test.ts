@@ -83,7 +83,7 @@ test('what is written while it is saved, in the same second and at the same leng
   const bench = openGitBench()
   const repo = bench.repository('repo')
   const begun = path.join(bench.root, 'begun')
-  bench.git(repo, 'config', 'filter.slow.clean', `touch ${begun}; sleep 1.1; cat`)
+  bench.git(repo, 'config', '--global', 'filter.slow.clean', `touch ${begun}; sleep 1.1; cat`)
   put(repo, '.gitattributes', '*.slow filter=slow\n')
   put(repo, 'z.slow', 'z')
   const checkpoints = bench.checkpoints()

@@ -105,12 +105,18 @@ describe('where a list is looked for', () => {
     expect(await sourceAt(place(cwd), null)).toMatchObject({ file: 'todo.md' })
   })
 
-  test('beads is taken before a file without tasks, where there is bd', async () => {
+  test('beads is taken before a file without tasks, where there is bd and the user agrees or names it', async () => {
     const cwd = tempFolder()
     put(path.join(cwd, 'TODO.md'), 'Words.\n')
     fs.mkdirSync(path.join(cwd, '.beads'))
-    expect(await sourceAt(place(cwd, { PATH: beadsBin(cwd) }), null)).toMatchObject({ kind: 'beads', file: null })
-    expect(await sourceAt(place(cwd), null)).toMatchObject({ kind: 'markdown', file: 'TODO.md' })
+    const withBd = place(cwd, { PATH: beadsBin(cwd) })
+    const agreed = { beads: true }
+    expect(await sourceAt(withBd, null, agreed)).toMatchObject({ kind: 'beads', file: null })
+    expect(await sourceAt(withBd, 'beads')).toMatchObject({ kind: 'beads', file: null })
+    expect(await sourceAt(withBd, null)).toMatchObject({ kind: 'markdown', file: 'TODO.md' })
+    expect(await sourceAt(place(cwd), null, agreed)).toMatchObject({ kind: 'markdown', file: 'TODO.md' })
+    fs.rmSync(path.join(cwd, 'TODO.md'))
+    await expect(sourceAt(withBd, null)).rejects.toThrow('bd is not run for .beads unless you say so')
   })
 
   test('a file of any name is taken for what is in it', async () => {
@@ -130,7 +136,7 @@ describe('where a list is looked for', () => {
       hint: expect.stringContaining('- [ ]'),
     })
     fs.mkdirSync(path.join(cwd, '.beads'))
-    await expect(sourceAt(place(cwd), null)).rejects.toThrow('there is .beads, but no bd on the PATH')
+    await expect(sourceAt(place(cwd), null, { beads: true })).rejects.toThrow('there is .beads, but no bd on the PATH')
     await expect(sourceAt(place(cwd), 'x.md')).rejects.toThrow('cannot read tasks from x.md: there is no such file')
     await expect(sourceAt(place(cwd), '.beads')).rejects.toThrow('cannot read tasks from .beads: it is a folder')
   })

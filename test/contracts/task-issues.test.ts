@@ -11,7 +11,10 @@ async function open(manners: string, issues: readonly object[]) {
   const cwd = path.join(folder, 'project')
   const project = new BeadsProject(cwd)
   project.put('stand-in.json', JSON.stringify(issues))
-  const source = await sourceAt({ cwd, env: { PATH: `${beadsBin(folder)}:/usr/bin:/bin`, BD_STANDIN: manners } }, null)
+  const source = await sourceAt(
+    { cwd, env: { PATH: `${beadsBin(folder)}:/usr/bin:/bin`, BD_STANDIN: manners } },
+    'beads',
+  )
   return { source, cwd, project }
 }
 

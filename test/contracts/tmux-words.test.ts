@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { decodeLossless } from '../../src/lib/lossless-text.ts'
 import type { LaunchOrder } from '../../src/ports/work.ts'
+import { attemptFolder } from '../../src/world/os/folders.ts'
 import { openTmuxBench, type TmuxBench, type Wishes } from './tmux-bench.ts'
 
 const ODD = [
@@ -51,6 +53,16 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
     return order
   }
 
+  test('gets the bytes of a value that is not UTF-8, and its copy of the environment is gone when it has ended', async () => {
+    const told = path.join(bench.home.root, 'told')
+    const saved = { PATH, RAW: decodeLossless(Buffer.from([0xff, 0x27, 0xc3, 0x0a, 0xe2, 0x82])), SECRET: 'hunter2' }
+    const order = await ended(['/bin/cp', '/proc/self/environ', told], { saved })
+    expect(fs.readFileSync(told).includes(Buffer.from([0x3d, 0xff, 0x27, 0xc3, 0x0a, 0xe2, 0x82, 0]))).toBe(true)
+    await bench.work.sweep(order, { force: true })
+    const { launch, enter } = attemptFolder(bench.home, order.sessionId, order.attempt)
+    expect([launch, enter].map(file => fs.readFileSync(file, 'utf8'))).toEqual(['', ''])
+  })
+
   test('gets its arguments word for word', async () => {
     expect(await toldBy(['/bin/sh', '-c', TELLER, 'sh', ...ODD])).toEqual(ODD)
     expect(fs.readdirSync(bench.home.root)).not.toContain('pwned')
@@ -58,8 +70,26 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
 
   test('gets exactly the environment it was given, its marker and its name, and nothing of ours', async () => {
     const given = Object.fromEntries(ODD.filter(value => !value.includes('\0')).map((value, i) => [`ODD_${i}`, value]))
-    const odd = { 'BASH_FUNC_f%%': '() { echo hi; }', '-x': 'dash', 'a b': 'space', TERM: 'vt52' }
-    const saved = { PATH, ...given, ...odd, TMUX: '/tmp/theirs,1,0', TMUX_PANE: '%7', ONESHOT_ATTEMPT: 'other.1' }
+    const special = {
+      IFS: ':',
+      PS4: '$(touch pwned)',
+      UID: '77',
+      PPID: '1',
+      OLDPWD: '/a',
+      ENV: '/e',
+      LINENO: '3',
+      TERM: 'vt52',
+    }
+    const nameless = { 'BASH_FUNC_f%%': '() { echo hi; }', '-x': 'dash', 'a b': 'space', 'x;touch pwned': 'y', '': 'z' }
+    const saved = {
+      PATH,
+      ...given,
+      ...special,
+      ...nameless,
+      TMUX: '/tmp/theirs,1,0',
+      TMUX_PANE: '%7',
+      ONESHOT_ATTEMPT: 'other.1',
+    }
     const told = path.join(bench.home.root, 'told')
     const order = await ended(['/bin/cp', '/proc/self/environ', told], { saved, env: { ADDED: 'by the agent' } })
     const entries = fs.readFileSync(told, 'utf8').split('\0').slice(0, -1)
@@ -67,7 +97,7 @@ describe.each(['headless', 'tty'] as const)('a program that is launched %s', mod
     expect(Object.fromEntries(seen)).toEqual({
       PATH,
       ...given,
-      ...odd,
+      ...special,
       ADDED: 'by the agent',
       ...(mode === 'tty' && { TERM: 'screen-256color' }),
       ONESHOT_ATTEMPT: `${order.sessionId}.1`,

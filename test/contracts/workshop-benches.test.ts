@@ -152,3 +152,39 @@ test('what goes back is kept: commits, and what was never committed', async () =
   expect(git(repo, 'show', `${kept}:c.txt`)).toBe('c')
   expect(git(repo, 'rev-parse', `${kept}^1`).trim()).toBe(lost)
 })
+
+test('what was judged is committed and merged, whatever came into the worktree or onto its branch since', async () => {
+  const { repo, shop, bench, commit, git, head } = openShopBench()
+  const [one, all] = [bench('one'), bench('all')]
+  for (const each of [one, all]) await shop.open(repo, each, 'main')
+  const base = head(repo)
+  put(one.path, 'work.txt', 'judged\n')
+  const { now } = await shop.evidence(one.path, { head: base, tree: `${base}^{tree}` }, [])
+  put(one.path, 'work.txt', 'changed since\n')
+  put(one.path, 'late.txt', 'left behind by the check\n')
+  const first = await shop.seal(one, 'work', [], 'main', now)
+  expect(git(one.path, 'show', '--format=', '--name-only', first).trim()).toBe('work.txt')
+  expect(await shop.seal(one, 'work', [], 'main', now), 'repeated').toBe(first)
+  commit(one.path, 'evil.txt', 'committed since\n')
+  const judged = await shop.seal(one, 'work', [], 'main', now)
+  expect(await shop.merge(all, judged, 'merge one', base)).toMatchObject({ kind: 'merged' })
+  expect(git(all.path, 'ls-tree', '--name-only', 'HEAD').trim().split('\n')).toEqual([
+    '.gitignore',
+    'PRD.md',
+    'a.txt',
+    'work.txt',
+  ])
+  expect(git(all.path, 'show', 'HEAD:work.txt')).toBe('judged\n')
+})
+
+test('nothing is merged into or committed to a branch that somebody has moved', async () => {
+  const { repo, shop, bench, commit, head } = openShopBench()
+  const [one, all] = [bench('one'), bench('all')]
+  for (const each of [one, all]) await shop.open(repo, each, 'main')
+  const base = head(repo)
+  commit(one.path, 'work.txt', 'work\n')
+  commit(all.path, 'evil.txt', 'forged\n')
+  expect(await shop.merge(all, one.branch, 'merge one', base)).toEqual({ kind: 'moved' })
+  put(all.path, 'PRD.md', '- [x] one\n')
+  await expect(shop.commit(all, ['PRD.md'], 'tick', base)).rejects.toThrow('somebody has moved the branch')
+})

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -44,6 +45,32 @@ test('of rewritten history the commits count that the old one does not have', as
   expect(await shop.evidence(repo, since, [])).toMatchObject({ commitCount: 0, change: { files: 1, removed: 1 } })
 })
 
+test('a commit that its user makes in the same second as the agent is not the agent’s work', async () => {
+  const { repo, shop, commit, env, git } = openShopBench()
+  const since = await shop.snapshot(repo)
+  const trace = path.join(repo, '.git/trace')
+  const began = Date.now()
+  /** Files are dated by ticks of the kernel's clock: neither commit is in the same tick as the other. */
+  const nextTick = (): void => {
+    for (const now = Date.now(); Date.now() < now + 40; ) git(repo, 'rev-parse', 'HEAD')
+  }
+  for (let n = 0; n < 3; n++) {
+    nextTick()
+    commit(repo, `user-${n}.txt`, 'user\n')
+    nextTick()
+    put(repo, `agent-${n}.txt`, 'agent\n')
+    const traced = { env: { ...env, GIT_TRACE2_EVENT: trace } }
+    execFileSync('git', ['-C', repo, 'add', '--all'], traced)
+    execFileSync('git', ['-C', repo, 'commit', '--quiet', '--message', `agent ${n}`], traced)
+  }
+  const told = await shop.evidence(repo, since, [], { worker: { trace, since: began } })
+  expect(told).toMatchObject({
+    commits: ['agent 2', 'agent 1', 'agent 0'].map(subject => ({ subject })),
+    files: ['agent-0.txt', 'agent-1.txt', 'agent-2.txt'],
+    foreign: 3,
+  })
+})
+
 test('more commits than are named are counted', async () => {
   const { repo, shop, git } = openShopBench()
   const since = await shop.snapshot(repo)
@@ -58,7 +85,13 @@ test('it works without a commit, in a worktree and below the top', async () => {
   const repo = bench.repository('repo')
   const shop = gitWorkshop({ env: bench.env })
   put(repo, 'deep/er/a.txt', 'a\n')
-  expect(await shop.survey(repo)).toEqual({ top: repo, branch: 'main', head: null, isClean: false })
+  expect(await shop.survey(repo)).toEqual({
+    top: repo,
+    gitDir: path.join(repo, '.git'),
+    branch: 'main',
+    head: null,
+    isClean: false,
+  })
   expect(await shop.log(repo, 5)).toEqual([])
   const since = await shop.snapshot(repo)
   expect(since.head).toBeNull()

@@ -130,3 +130,39 @@ test('one that was killed after its last step leaves nothing that keeps the user
   expect(await shop.land(repo, 'work', 'land')).toEqual({ commit: target, isForward: true })
   commit(repo, 'more.txt', 'more')
 })
+
+test.each([
+  ['by us', false],
+  ['by us, after the user’s branch went on', true],
+  ['by hand', false],
+  ['by hand, after the user’s branch went on', true],
+])('work that was squashed %s is not merged a second time when more of it lands', async (who, isMoved) => {
+  const all = openShopBench()
+  const { repo, shop, git, commit, head } = all
+  withBranch(all)
+  if (isMoved) commit(repo, 'other.txt', 'other\n')
+  if (who.startsWith('by us')) {
+    const dry = await shop.land(repo, 'work', 'land', { isSquash: true, isDry: true })
+    expect(dry.commit).not.toBe(head(repo, 'main'))
+    expect(git(repo, 'status', '--porcelain')).toBe('')
+    const landed = await shop.land(repo, 'work', 'land', { isSquash: true })
+    expect(landed).toEqual({ commit: head(repo, 'main'), isForward: false })
+  } else {
+    git(repo, 'merge', '--quiet', '--squash', 'work')
+    git(repo, 'commit', '--quiet', '--no-edit')
+  }
+  const squashed = head(repo, 'main')
+  expect(git(repo, 'log', '--format=%P', '-1').trim().split(' ')).toHaveLength(1)
+  expect(await shop.land(repo, 'work', 'again'), 'again').toEqual({ commit: squashed, isForward: false })
+  git(repo, 'checkout', '--quiet', 'work')
+  put(repo, 'a.txt', 'a long line of more work\n')
+  commit(repo, 'sub/new.txt', 'newer\n')
+  git(repo, 'checkout', '--quiet', 'main')
+  commit(repo, 'mine.txt', 'mine\n')
+  await shop.land(repo, 'work', 'more')
+  expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a long line of more work\n')
+  expect(fs.readFileSync(path.join(repo, 'sub/new.txt'), 'utf8')).toBe('newer\n')
+  expect(git(repo, 'log', '-1', '--format=%s').trim()).toBe('more')
+  expect(fs.existsSync(path.join(repo, 'mine.txt'))).toBe(true)
+  expect(git(repo, 'status', '--porcelain')).toBe('')
+})

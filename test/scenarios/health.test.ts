@@ -96,6 +96,25 @@ test('what uses more memory than it was given is ended, and told from a crash', 
   expect(stage.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
+test('a session that writes more than it may is warned, and then stopped for good', async () => {
+  const chatter: Program = {
+    run: () => [{ say: `${'x'.repeat(850)}\n` }, { wait: 5_000 }, { say: 'y'.repeat(300) }, { wait: Infinity }],
+  }
+  const { stage } = await begin(chatter, undefined, { maxOutput: 1_000 })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.events('s1').find(event => event.type === 'session.noted')).toMatchObject({
+    note: 'it has written 851 B of 1000 B: it is stopped at the limit',
+  })
+  expect(stage.session('s1')).toMatchObject({
+    attempt: 1,
+    phase: {
+      outcome: 'stopped',
+      trouble: 'output',
+      reason: expect.stringMatching(/^the output limit of 1000 B was reached: 1.1 KB were written/),
+    },
+  })
+})
+
 test('a command that hangs or takes too much is not started again unless that was asked for', async () => {
   const mute: Program = { run: ({ start }) => (start === 1 ? [{ wait: Infinity }] : []) }
   const left = await begin(mute, undefined, { agent: 'mute', patience })

@@ -42,7 +42,7 @@ test('what rests can be held, and what is held can be stopped', async () => {
   expect(stage.session('s1')?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
-test('after a reboot the work goes on in its thread, and no restart is used up by it', async () => {
+test('after a reboot the work continues in its thread, and no restart is used up by it', async () => {
   const { stage, engine: first } = await begin(LONG)
   await stage.until(threaded(stage))
   await first.shutDown()
@@ -81,7 +81,7 @@ test('what was at work long before the reboot, or was due long ago, is not gone 
   await working.stage.until(() => working.stage.session('s1')?.phase.name === 'blocked')
   expect(working.stage.session('s1')?.phase).toMatchObject({
     trouble: 'absence',
-    question: 'the machine was restarted, and it was last at work 17 d ago',
+    question: 'the machine was restarted, and it last worked 17 d ago',
   })
   const reset = Date.UTC(2026, 0, 1, 5)
   const resting = await begin({ run: () => [{ say: `limit: ${reset}\n` }, { exit: 1 }] }, undefined, { patience })

@@ -166,3 +166,23 @@ test('what a person said in its conversation since it ended is not taken for the
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.machine.records.get('t-1')).toEqual(['do it', 'by hand', 'again', 'again'])
 })
+
+test('a session that writes to itself gets no more time for it', async () => {
+  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe', maxTime: 1_500 })
+  const text = Buffer.from('go on')
+  for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, gist: 'go on', text, by: 'scribe-s1' })
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'time' })
+  expect(stage.machine.starts.length).toBeLessThan(4)
+})
+
+test('a session does not undo its stop by a message to itself', async () => {
+  const slow = { ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] }
+  const { stage, engine } = await begin(slow, undefined, { agent: 'scribe' })
+  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await engine.stop('s1', { by: 'talker-boss' })
+  await engine.send('s1', { key: 'k', gist: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
+  await stage.until(() => stage.hasEnded('s1'))
+  const reason = expect.stringMatching(/^stopped by the session talker-boss/) as unknown
+  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'stopped', reason }, stoppedBy: 'talker-boss' })
+})

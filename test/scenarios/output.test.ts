@@ -74,3 +74,16 @@ test('a question blocks the session until it is answered', async () => {
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.transcript('s1')).toContain('── waiting for you: may I?\n')
 })
+
+test('a long line that a supervisor was killed over is left out, with an event, and the work continues', async () => {
+  const long = 'x'.repeat(100_000)
+  const { stage } = await begin(
+    { run: () => [{ say: `one\n${long}\ntwo\ndone: it\n` }] },
+    machine => void (machine.attempt({ sessionId: 's1', attempt: 1 }).stuckAt = 0),
+  )
+  await stage.until(() => stage.hasEnded('s1'))
+  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  const note = '98 KB of output were left out: reading them took too long before'
+  expect(stage.events('s1')).toContainEqual(expect.objectContaining({ type: 'session.noted', note }))
+  expect(stage.transcript('s1')).toContain('one\ntwo\n')
+})

@@ -37,7 +37,7 @@ test('exit code 0 without work is a failure', async () => {
 
 test('what its output says counts, and so does a check', async () => {
   const complaint = await endOf({ ...WORK, failures: ['error: task 2'] })
-  expect(complaint?.reason).toContain('but its output tells of a failure: error: task 2; 2 commits')
+  expect(complaint?.reason).toContain('but its output reports a failure: error: task 2; 2 commits')
   const checked = { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1 after 2 s' } as const
   const refuted = await endOf(
     { work: null, failures: [], checked },

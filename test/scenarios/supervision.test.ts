@@ -38,7 +38,7 @@ test('everybody who listens hears of each change', async () => {
   expect([...new Set(phases)]).toEqual(['running', 'stopping', 'ended'])
 })
 
-test('a supervisor that is shut down begins nothing more, and the work goes on', async () => {
+test('a supervisor that is shut down begins nothing more, and the work continues', async () => {
   const { stage, engine } = await begin({ run: () => [{ wait: 100 }, { exit: 1 }] })
   await stage.until(() => stage.session('s1')?.phase.name === 'running')
   await engine.shutDown()

@@ -15,7 +15,7 @@ test('a tracker that fails is told of once, asked only now and then, and harms n
   await accepted(stage)
   await stage.until(() => stage.hasEnded('s1'))
   expect(notesOf(stage)).toEqual([
-    'beads: running bd version: exit code 1: database is locked; the work goes on without it',
+    'beads: running bd version: exit code 1: database is locked; the work continues without it',
   ])
   // Ten minutes: at the start, and after 30, 60, 120 and 240 seconds.
   expect(stage.beads.calls.length).toBeLessThanOrEqual(6)
@@ -28,7 +28,9 @@ test('a tracker that hangs is given up after ten seconds, each time', async () =
   stage.beads.obstacle = () => new Promise(() => undefined)
   await accepted(stage)
   await stage.until(() => stage.hasEnded('s1'))
-  expect(notesOf(stage)).toEqual(['beads: asking for its version: no answer within 10 s; the work goes on without it'])
+  expect(notesOf(stage)).toEqual([
+    'beads: asking for its version: no answer within 10 s; the work continues without it',
+  ])
 })
 
 test('what a tracker could not be told while it failed is told when it works again, long after the end', async () => {
@@ -71,7 +73,9 @@ test('an issue that will not be closed is left to people after three tries, and 
   await stage.clock.pass(600 * MINUTE)
   expect(stage.beads.closed).toEqual(['bd-2 finished by talker-task, oneshot session s1'])
   expect(stage.beads.calls.filter(call => call === 'close bd-1')).toHaveLength(3)
-  expect(notesOf(stage)).toEqual(['beads: running bd close: exit code 1: bd-1 is blocked; the work goes on without it'])
+  expect(notesOf(stage)).toEqual([
+    'beads: running bd close: exit code 1: bd-1 is blocked; the work continues without it',
+  ])
 })
 
 test('a supervisor that is shut down waits for nobody who does not answer', async () => {

@@ -10,7 +10,7 @@ import { homeAt } from '../../src/world/os/home.ts'
 import { run } from '../../src/world/os/run.ts'
 import { readClaim, readExit, readStarted } from '../../src/world/os/spool.ts'
 import { openDatabase } from '../../src/world/os/sqlite.ts'
-import { launchFile } from '../../src/world/tmux/launch-file.ts'
+import { enterFile, launchFile } from '../../src/world/tmux/launch-file.ts'
 import { PLAIN_ORDER } from '../contracts/plain-order.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
@@ -36,7 +36,7 @@ describe('tmux', () => {
 
   it('that is missing is named with how to get it, and nothing is begun', async () => {
     const env = { PATH: binFolder(house) }
-    const says = 'tmux is not installed, or not on PATH'
+    const says = 'tmux is not installed, or not on the supervisor’s PATH'
     await expectRefusal(house, TRUE, { exit: 1, code: 'tmux-missing', says, hint: install }, { env })
     expect(await house.list()).toEqual([])
   })
@@ -214,7 +214,8 @@ describe('a disk', () => {
     const argv = ['/bin/sh', '-c', 'touch begun']
     const order = { ...PLAIN_ORDER, sessionId: 'id', name: 'n', mode: 'headless', argv, cwd: house.project } as const
     const letter = path.join(house.home.root, 'letter')
-    fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter, env: {} }))
+    fs.writeFileSync(folder.enter, enterFile(order.argv, {}))
+    fs.writeFileSync(house.path('launch'), launchFile(order, { folder, letter }))
     disk.fill()
     const launched = run('sh', [house.path('launch')])
     await until('it has tried', () => (fs.existsSync(folder.started) ? true : undefined))
@@ -267,7 +268,6 @@ describe('a disk', () => {
     fillLastPage(house.home.daemonLog)
 
     await expectRefusal(house, TRUE, full)
-    await expectRefusal(house, ['stop', 'lasting'], full)
     go()
     await until('it has ended', () => (isAlive(waiter.pid as number) ? undefined : true))
     expect(await house.list()).toMatchObject([

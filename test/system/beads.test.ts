@@ -12,6 +12,7 @@ let beads: BeadsProject
 beforeEach(() => {
   house = new House()
   beads = new BeadsProject(house.project)
+  house.env['ONESHOT_BEADS'] = 'true'
   house.env['PATH'] = `${beadsBin(house.root)}:${process.env['PATH']}`
 })
 afterEach(() => house.close())
@@ -109,13 +110,13 @@ describe('a bd that', () => {
     await house.run('--name', 'job', '--headless', '--', ...patient())
     await endsAsUsual('job')
     expect(await notesOf('job')).toEqual([
-      'beads: looking for bd: it is not on the PATH of the session; the work goes on without it',
+      'beads: looking for bd: it is not on the PATH of the session; the work continues without it',
     ])
   })
 
   it.each([
-    ['failing', 'beads: running bd version: it does not tell its version; the work goes on without it'],
-    ['killed', 'beads: running bd version: it was killed by SIGKILL; the work goes on without it'],
+    ['failing', 'beads: running bd version: it does not tell its version; the work continues without it'],
+    ['killed', 'beads: running bd version: it was killed by SIGKILL; the work continues without it'],
   ])('is %s is noted once, and the work ends as usual', async (manner, note) => {
     beads.behave(manner)
     await house.run('--name', 'job', '--headless', '--', ...patient())
@@ -132,7 +133,7 @@ describe('a bd that', () => {
     await house.ok('tasks', 'job', 'add', 'one')
     await endsAsUsual('job')
     expect(await notesOf('job')).toEqual([
-      'beads: running bd list: its answer is not JSON; the work goes on without it',
+      'beads: running bd list: its answer is not JSON; the work continues without it',
     ])
   })
 
@@ -146,7 +147,7 @@ describe('a bd that', () => {
     await until('it is given up', async () => ((await notesOf('quick')).length > 0 ? true : undefined))
     await until('it is ended', () => (isAlive(pid) ? undefined : true))
     expect(await notesOf('quick')).toEqual([
-      'beads: asking for its version: no answer within 10 s; the work goes on without it',
+      'beads: asking for its version: no answer within 10 s; the work continues without it',
     ])
     const story = (await house.json<EventView[]>('events', 'quick')).map(({ type }) => type)
     expect(story.slice(-2)).toEqual(['session.ended', 'session.noted'])

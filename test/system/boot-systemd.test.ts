@@ -160,7 +160,7 @@ describe.skipIf(obstacle !== undefined)(
       stubs.write('linger', '')
       expect(await doctor()).toMatch(/▲ warning logout: .*\n +hint: when no work runs: systemd-run --user --scope/)
       stubs.write('rule', 'b false\nas 0\nas 1 "root"\n')
-      expect(await doctor()).toContain('✔ ok      logout: work goes on when you log out')
+      expect(await doctor()).toContain('✔ ok      logout: work continues when you log out')
     })
   },
 )

@@ -42,11 +42,11 @@ describe('wait', () => {
     expect((await house.oneshot('wait', 'done', 'done')).code).toBe(0)
   })
 
-  it('gives up after --timeout with 124, and by Ctrl-C with 130; the work goes on', async () => {
+  it('gives up after --timeout with 124, and by Ctrl-C with 130; the work continues', async () => {
     const { pid } = await house.run('--name', 'long', ...SLEEPER)
     expect(await house.oneshot('wait', '--timeout', '100ms')).toMatchObject({
       code: 124,
-      stderr: 'waited long enough; the work goes on: command-long\n',
+      stderr: 'waited long enough; the work continues: command-long\n',
     })
     const child = spawn(process.execPath, [MAIN, 'wait', '--timeout', '60d'], { cwd: house.project, env: house.env })
     const ended = new Promise(resolve => child.on('close', resolve))
@@ -82,7 +82,7 @@ it('stop gives up waiting after --timeout, and the work is stopped all the same'
   expect(answer).toMatchObject({
     code: 124,
     stdout: '',
-    stderr: 'still at it: ◍ stopping command-slow: stopped by you\n',
+    stderr: 'not ended yet: ◍ stopping command-slow: stopped by you\n',
   })
   go()
   expect(await house.ended('slow')).toMatchObject({ outcome: 'stopped' })
@@ -103,7 +103,7 @@ describe('clean', () => {
     await expectRefusal(house, ['clean'], {
       exit: 2,
       code: 'needs-yes',
-      says: 'this would remove 2 ended sessions with all files',
+      says: 'this would remove 2 ended sessions and their logs',
       hint: 'add --yes, or look first with --dry-run',
     })
     expect(await house.ok('clean', '--dry-run')).toBe('command-two\ncommand-one')
@@ -129,7 +129,7 @@ describe('clean', () => {
     await ended('one')
     const terminal = await Terminal.open(house)
     await terminal.enter('oneshot clean; echo "code=$?"')
-    await terminal.shows('remove 1 ended session with all files? [y/N]')
+    await terminal.shows('remove 1 ended session and its logs? Your project files stay. [y/N]')
     await terminal.press('Enter')
     await terminal.shows('code=1')
     expect(await house.list()).toHaveLength(1)
@@ -226,8 +226,8 @@ describe('run', () => {
   })
 
   it('takes a name from the environment, and numbers names it makes up', async () => {
-    expect((await house.run(...sh('true'))).name).toBe('command-sh-c-true')
-    expect((await house.run(...sh('true'))).name).toBe('command-sh-c-true-2')
+    expect((await house.run(...sh('true'))).name).toBe('command-true')
+    expect((await house.run(...sh('true'))).name).toBe('command-true-2')
     house.env['ONESHOT_TMUX_SESSION'] = 'nightly'
     expect((await house.run(...SLEEPER)).name).toBe('command-nightly')
     expect((await house.oneshot('run', ...SLEEPER)).code).toBe(6)

@@ -33,12 +33,12 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
 
   it('completes commands, options, values and config keys', async () => {
     expect(await offers('sta')).toEqual(['status'])
-    expect(await offers('run', '--ma')).toEqual(['--max-time', '--max-restarts', '--max-turns'])
+    expect(await offers('run', '--ma')).toEqual(['--max-time', '--max-restarts', '--max-output', '--max-turns'])
     expect(await offers('run', '--autonomy', 'e')).toEqual(['edits'])
     expect(await offers('run', '--agent', 'c')).toEqual(['claude', 'codex', 'command'])
     expect(await offers('run', '--agent', '=', 'cl')).toEqual(['claude'])
     expect(await offers('daemon', 're')).toEqual(['restart'])
-    expect(await offers('config', 'get', 'max')).toEqual(['max-time', 'max-restarts'])
+    expect(await offers('config', 'get', 'max')).toEqual(['max-time', 'max-restarts', 'max-output'])
     expect(await offers('help', 'exit')).toEqual(['exit-codes'])
     expect(await offers('xyzzy')).toEqual([])
   })

@@ -84,13 +84,37 @@ it('a look tells what would be done or refused, and leaves nothing behind', asyn
     `error: demo-far is a session of this machine, in ${house.project}\nhint: oneshot resume demo-far\n`,
   )
   await loseMachine()
+  const remoteRefs = (): Promise<string> => gitIn(house)('ls-remote', 'origin', 'refs/oneshot/*')
+  const before = await remoteRefs()
   const look = await house.ok('resume', 'far', '--from', 'origin', '--dry-run')
-  expect(look).toMatch(/next +demo: the working tree becomes that of checkpoint 2, and the branch stays; then a fresh/)
+  expect(look).toMatch(
+    /next +demo with autonomy ask: the working tree becomes that of checkpoint 2, and the branch stays; then a new conversation/,
+  )
+  expect(look).toContain('message 1: steps=500 delay=50ms write=notes')
   fs.writeFileSync(house.path('mine'), 'mine\n')
   const dirty = { exit: 6, code: 'cannot-restore', says: 'has changes of its own', hint: 'commit or stash' } as const
   await expectRefusal(house, ['resume', 'far', '--from', 'origin', '--dry-run'], dirty)
   expect(await refs()).toBe('')
   fs.rmSync(house.path('mine'))
-  await house.ok('resume', 'far', '--from', 'origin')
-  expect((await house.status('far')).title).toContain('steps=500')
+  const unasked = await house.oneshot('resume', 'far', '--from', 'origin')
+  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('message 1: steps=500')])
+  expect(unasked.stderr).toContain(
+    'error: this would give these messages to an agent here\nhint: read them, and add --yes',
+  )
+  expect(await remoteRefs(), 'nothing was claimed').toBe(before)
+  fs.writeFileSync(house.path('.oneshot.toml'), 'autonomy = "full"\n')
+  await gitIn(house)('add', '.oneshot.toml')
+  await gitIn(house)('commit', '-qm', 'more rights')
+  await house.ok('resume', 'far', '--from', 'origin', '--yes')
+  const { title, autonomy, id } = await house.status('far')
+  expect([title, autonomy]).toEqual([expect.stringContaining('steps=500'), 'ask'])
+
+  const third = path.join(house.root, 'third')
+  const elsewhere = { ...house.env, ONESHOT_HOME: path.join(house.root, 'home-3') }
+  await gitIn(house, house.root)('clone', '-q', remote, third)
+  house.defer(() => house.call(['daemon', 'stop'], { cwd: third, env: elsewhere }))
+  const old = before.split(/[/\n]/)[3] ?? ''
+  const claimed = await house.call(['resume', old, '--from', 'origin', '--yes'], { cwd: third, env: elsewhere })
+  expect([claimed.code, claimed.stderr]).toEqual([6, expect.stringContaining(`, as session ${id}\n`)])
+  expect(claimed.stderr).toContain(`hint: if that machine is lost: oneshot resume ${old} --from origin --take-over`)
 })

@@ -203,7 +203,8 @@ describe('log', () => {
   it('into a full disk is an error', async () => {
     await wrote('echo hello', '--headless')
     expect((await bash('oneshot log >/dev/full')).code).toBe(1)
-    expect((await bash('oneshot list >/dev/full')).code).toBe(1)
+    const full = 'error: cannot write the output: no space left on the device\n'
+    expect(await bash('oneshot list >/dev/full')).toMatchObject({ code: 1, stderr: full })
   })
 })
 
@@ -240,7 +241,7 @@ describe('follow', () => {
     await until('it shows the beginning', () => (follow.printed.stdout === 'begun\n' ? true : undefined))
     follow.child.kill('SIGINT')
     expect(await follow.ended).toBe(130)
-    expect(follow.printed.stderr).toBe('\nthe work goes on; stop it with: oneshot stop command-writer\n')
+    expect(follow.printed.stderr).toBe('\nthe work continues; stop it with: oneshot stop command-writer\n')
     expect(isAlive(pid as number)).toBe(true)
     expect((await house.status('writer')).phase).toBe('running')
   })

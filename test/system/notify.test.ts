@@ -63,7 +63,7 @@ test('a loop is told of once, with its summary, and not each of those who worked
   await house.run('--agent', 'demo', '--name', 'last', 'steps=1 delay=1ms')
   await until('what came after it was told', () => (names().includes('demo-last') ? true : undefined))
   expect(told().map(({ event, text }) => `${event} ${text}`)).toEqual([
-    'done ralph-prd is done: 2 of 2 tasks done, as git shows',
+    'done ralph-prd is done: 2 of 2 tasks done (changed files; not tested)',
     expect.stringMatching(/^done demo-last is done/),
   ])
 })
@@ -85,7 +85,7 @@ exit 1`
     expect.stringMatching(
       /^gave-up demo-sick was given up: 5 restarts within 10 min did not help; the last attempt: killed/,
     ),
-    expect.stringMatching(/^limit codex-slow rests for .* and then goes on: usage limit: You’ve hit/),
+    expect.stringMatching(/^limit codex-slow rests for .* and then continues: usage limit: You’ve hit/),
     'restarting demo-sick restarts too often: 3 restarts within 1 h',
   ])
 })

@@ -25,7 +25,7 @@ it('tells the truth while the agent works, after the supervisor was killed, and 
   const running = await house.status(name)
   expect(shown(house.project, 'STATUS.md')).toContain(`- attempt: 2 (1 restart)\n- pid: ${running.pid}\n`)
   expect(running.pid).not.toBe(pid)
-  expect(fs.readdirSync(house.path('.agent', name)).sort()).toEqual(['.session', ...FILES])
+  expect(fs.readdirSync(house.path('.agent', name)).sort()).toEqual(['.gitignore', '.session', ...FILES])
   expect(await git('status', '--porcelain')).toBe('')
   await says(house, 'HEARTBEAT', /^\S+ running; pid \d+ alive; \d+\.\d\d s of CPU; /m)
   const { pid: supervisor } = await house.daemon()
@@ -153,7 +153,7 @@ it('can be switched off', async () => {
   await house.run('--headless', '--name', 'on', '--', 'true')
   await says(house, 'command-on/STATUS.md', '# ✔ done')
   await house.oneshot('daemon', 'stop') // Whatever it has to write is written.
-  expect(fs.readdirSync(house.path('.agent')).sort()).toEqual([...FILES, 'command-on'].sort())
+  expect(fs.readdirSync(house.path('.agent')).sort()).toEqual(['.gitignore', ...FILES, 'command-on'].sort())
 })
 
 it('links that earlier versions left are healed or go with their sessions', async () => {

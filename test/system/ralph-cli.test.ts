@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LoopView } from '../../src/api/contract/loop-view.ts'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
 import { run } from '../../src/world/os/run.ts'
+import { readAll } from '../../src/world/store/read.ts'
 import { expectRefusal } from './expect-refusal.ts'
 import { House, until } from './house.ts'
 import { temperedAgent } from './tempered-agent.ts'
@@ -43,6 +44,30 @@ function workers({ id }: SessionView, count: number): Promise<SessionView[]> {
   })
 }
 
+it('a blocked task is tried again from the start, and landing can be looked at first', async () => {
+  await project('the page write=page.html', 'the logo steps=1')
+  await house.json('ralph', '--agent', 'demo', '--parallel', '--no-verify', '--retries', '1')
+  await house.ended('ralph-prd')
+  expect(await house.ok('ralph', 'land', '--dry-run')).toContain('would land 1 task in main: oneshot/ralph-prd-')
+  expect(fs.existsSync(house.path('page.html'))).toBe(false)
+  const refuse = (task: string, says: string, hint: string): Promise<void> =>
+    expectRefusal(house, ['ralph', 'retry', task], {
+      exit: task === '1' ? 6 : 3,
+      code: task === '1' ? 'session-done' : 'no-task',
+      says,
+      hint,
+    })
+  await refuse('1', 'task 1 is done', 'untick its box in PRD.md')
+  await refuse('9', 'ralph-prd has no task 9', 'its tasks are 1, 2')
+  expect(await house.json('ralph', 'retry', '2', 'prd', '--fresh')).toMatchObject({ task: { id: '2' }, left: null })
+  await house.ended('ralph-prd')
+  const { tasks } = await boardOf('prd')
+  expect(tasks.map(({ state, tries }) => [state, tries])).toEqual([
+    ['done', 1],
+    ['blocked', 2],
+  ])
+})
+
 describe('is refused, and nothing is begun:', () => {
   it('a directory without a list', () =>
     expectRefusal(house, ['ralph'], { exit: 3, code: 'no-tasks', says: 'there is no list of tasks', hint: 'PRD.md' }))
@@ -72,7 +97,7 @@ describe('is refused, and nothing is begun:', () => {
   it('a directory without a repository, and worktrees without a commit', async () => {
     write('- [ ] one\n')
     const refused = { exit: 3, code: 'no-repository' } as const
-    await expectRefusal(house, ['ralph'], { ...refused, says: 'only git shows what was done', hint: 'git init' })
+    await expectRefusal(house, ['ralph'], { ...refused, says: 'is not a git repository', hint: 'git init' })
     await git('init', '-q', '.')
     await expectRefusal(house, ['ralph', '--parallel'], { ...refused, says: 'no commit yet', hint: 'git commit' })
   })
@@ -151,7 +176,7 @@ it('one list has one loop, and loops of the same name get a number in other plac
     })
   write('- [ ] make it [slow b.txt]\n', 'OTHER.md')
   expect(await house.oneshot('ralph', 'OTHER.md', '--agent', 'codex', '--name', 'prd')).toMatchObject({ code: 6 })
-  fs.mkdirSync(house.path('sub'))
+  await git('clone', '-q', '.', 'sub')
   write('- [ ] make it [slow c.txt]\n', 'sub/PRD.md')
   const beside = await begin('--cwd', house.path('sub'))
   expect(beside).toMatchObject({ name: 'ralph-prd-2', task: 'prd-2' })
@@ -160,6 +185,27 @@ it('one list has one loop, and loops of the same name get a number in other plac
     code: 2,
     stderr: expect.stringContaining('its tasks are those of PRD.md'),
   })
+})
+
+it('a board can be read at once, and a damaged record is an error that keeps the file', async () => {
+  await project('make it [slow a.txt]')
+  const loop = await begin()
+  expect(await boardOf('prd')).toMatchObject({ name: 'ralph-prd', list: 'PRD.md' })
+  await workers(loop, 1)
+  await house.ok('stop', 'prd')
+  const file = path.join(house.home.sessions, loop.id, 'loop', 'loop.json')
+  const record = fs.readFileSync(file, 'utf8')
+  const newer = JSON.stringify({ ...(JSON.parse(record) as object), version: 999 })
+  for (const [text, reason] of [
+    ['{"version":1,"loop":', 'it is damaged'],
+    [newer, 'a newer oneshot wrote it'],
+  ] as const) {
+    fs.writeFileSync(file, text)
+    await house.ok('resume', 'prd')
+    expect((await house.ended('ralph-prd')).reason).toContain(reason)
+    expect(fs.readFileSync(file, 'utf8')).toBe(text)
+  }
+  expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [ ] make it [slow a.txt]\n')
 })
 
 it('what it will do is told before it begins', async () => {
@@ -176,13 +222,16 @@ it('what it will do is told before it begins', async () => {
   ])
   expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
   expect(await house.ok('ralph', 'status')).toMatch(/^✔ done ralph-prd: 2 of 2 tasks done and proven\n.* 2 of 2 done\n/)
+  expect((await boardOf('ralph-prd')).tasks.map(({ proof }) => proof)).toEqual(['checked', 'checked'])
 })
 
 describe('while a loop works', () => {
   it('its workers are folded below it, and it is meant rather than they', async () => {
     await project('make it [slow a.txt]', 'make it [slow b.txt]', 'make it [good c.txt]')
-    const loop = await begin('--parallel', '2')
+    const loop = await begin('--parallel', '2', '--max-output', '7M')
     const names = (await workers(loop, 2)).map(({ name }) => name)
+    const limits = readAll(house.home).flatMap(({ spec }) => (spec.parent?.id === loop.id ? [spec.maxOutput] : []))
+    expect(limits).toEqual([7 * 1024 ** 2, 7 * 1024 ** 2])
     expect(names.toSorted()).toEqual(['codex-prd-1-1', 'codex-prd-2-2'])
     const rows = (await house.ok('list', '--no-headers')).split('\n').map(row => row.split(/ {2,}/)[0])
     expect(rows).toEqual(['ralph-prd', '└ codex-prd-1-1', '└ codex-prd-2-2'])
@@ -214,12 +263,7 @@ describe('while a loop works', () => {
     expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
     expect(await git('branch', '--format', '%(refname:short)')).toBe('main')
     expect(await boardOf('prd')).toMatchObject({ next: null, landedAt: expect.any(String) })
-    await expectRefusal(house, ['ralph', 'land'], {
-      exit: 6,
-      code: 'cannot-land',
-      says: 'ralph-prd has landed already',
-      hint: 'git log',
-    })
+    expect(await house.ok('ralph', 'land')).toMatch(/^✔ landed already: all of oneshot\/ralph-prd-\w{4} is in main$/)
     await house.ok('clean', 'ralph-prd')
     expect(await house.list()).toEqual([])
   })
@@ -293,7 +337,7 @@ it('whoever begins anew is told of the loop before, which is not finished', asyn
   const { code, stderr } = await house.oneshot('ralph', '--agent', 'codex')
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringContaining(`goes on with: oneshot resume ${loop.id}\n`),
+    stderr: expect.stringContaining(`continue it with: oneshot resume ${loop.id}\n`),
   })
 })
 

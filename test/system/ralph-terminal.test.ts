@@ -59,7 +59,7 @@ describe('at a terminal', () => {
     await terminal.enter('oneshot attach prd; echo "code=$?"')
     await untilWindows('log', 'prd-1', 'prd-2', 'work')
     await terminal.press('C-b', 'd')
-    await terminal.shows('detached; ralph-prd goes on')
+    await terminal.shows('detached; ralph-prd continues')
     expect(await windows()).toEqual(['work'])
     expect(await house.status('ralph-prd')).toMatchObject({ phase: 'running', pid })
     fs.writeFileSync(gate, '')
@@ -79,7 +79,7 @@ describe('at a terminal', () => {
     await terminal.shows('1 of 2 done · 1 working')
     fs.writeFileSync(gate, '')
     const screen = await terminal.shows('code=0')
-    expect(screen).toContain('✔ done ralph-prd: 2 of 2 tasks done, as git shows')
+    expect(screen).toContain('◇ done ralph-prd: 2 of 2 tasks done (changed files; not tested)')
     expect(screen).toContain('next  oneshot ralph land ralph-prd')
     expect(screen.match(/2 of 2 done/g)).toHaveLength(1)
   })
@@ -96,22 +96,25 @@ esac`
     house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
   })
 
-  it('is planned, shown, and built once a person says so', async () => {
+  it('is planned, shown, edited, and built once a person says so', async () => {
+    house.env['VISUAL'] = 'sed -i s/two/three/'
     const terminal = await Terminal.open(house)
     await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
-    const plan = await terminal.shows('Start? [Y/n]')
+    const plan = await terminal.shows('Start? [Y/n')
     expect(plan).toMatch(/PRD\.md: 2 tasks\n {2}- \[ \] one\n {2}- \[ \] two \(after 1\)/)
     expect(await house.status('build-a-tool')).toMatchObject({ phase: 'blocked', trouble: 'review' })
+    await terminal.enter('e')
+    await terminal.shows('the loop reads PRD.md again when it starts')
     await terminal.press('Enter')
     await terminal.shows('code=0')
     expect(await house.ended('build-a-tool')).toMatchObject({ outcome: 'done' })
-    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).not.toContain('[ ]')
+    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [x] one\n- [x] three (after 1)\n')
   })
 
   it('waits for whoever says no, until it is resumed', async () => {
     const terminal = await Terminal.open(house)
     await terminal.enter('oneshot build --agent codex "a tool"; echo "code=$?"')
-    await terminal.shows('Start? [Y/n]')
+    await terminal.shows('Start? [Y/n')
     await terminal.enter('n')
     expect(await terminal.shows('code=0')).toContain('then oneshot resume build-a-tool')
     expect(await house.ok('ralph', 'status')).toContain('next  oneshot resume build-a-tool')

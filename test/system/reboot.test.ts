@@ -43,7 +43,7 @@ it('what was at work goes on in its thread, what was held stands still, a comman
   await house.ok('daemon', 'start')
   expect(await house.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2, restarts: 0 })
   expect(linesOf('auth')).toEqual(Array.from({ length: 30 }, (_, at) => `step ${at + 1}`))
-  expect(await house.ok('events', 'auth')).toContain('the machine was restarted; goes on')
+  expect(await house.ok('events', 'auth')).toContain('the machine was restarted; continues')
   expect(await house.status('still')).toMatchObject({ phase: 'blocked', trouble: 'held', attempt: 1 })
   expect(await house.ended('deploy')).toMatchObject({ outcome: 'failed', reason: 'the machine was restarted' })
 })
@@ -121,7 +121,7 @@ it('what was at work too long ago, or has lost its folder, waits for you', async
         return view.phase === 'blocked' ? view : undefined
       })
     expect((await blocked('old')).reason).toBe(
-      'waiting for you: the machine was restarted, and it was last at work 17 d ago',
+      'waiting for you: the machine was restarted, and it last worked 17 d ago',
     )
     expect((await blocked('lost')).reason).toBe(`waiting for you: its folder ${house.project} is gone`)
   } finally {

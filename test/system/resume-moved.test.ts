@@ -41,7 +41,7 @@ it('a project that was moved is gone on with where it is now', async () => {
   await expectRefusal(house, ['resume', 'half'], { exit: 2, code: 'cwd-missing', says: gone, hint }, { cwd: moved })
   await house.call(['daemon', 'stop'], { cwd: moved })
   const alone = (await look(moved)).found.slice(0, 2)
-  expect(alone).toEqual(['no supervisor at work', `its folder ${house.project} is gone`])
+  expect(alone).toEqual(['no supervisor is running', `its folder ${house.project} is gone`])
   const before = fs.statSync(`${moved}/notes`).size
   const { code } = await house.call(['resume', 'half', '--cwd', '.'], { cwd: moved })
   expect(code).toBe(0)

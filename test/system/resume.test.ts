@@ -59,7 +59,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   expect(stderr).toMatch(/\ndemo-auth: attempt 2 resumes thread \S+ {2}\(Ctrl-C leaves it running\)\n✔ done demo-auth/)
 })
 
-it('what rests goes on at once', async () => {
+it('what rests continues at once', async () => {
   await demo('auth', 'work crash=always steps=1 delay=1ms')
   const resting = await until('it rests', async () => {
     const view = await house.status('auth')
@@ -103,13 +103,13 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens
     await until('it waits', async () => ((await house.status('auth')).phase === 'blocked' ? true : undefined))
     const lines = (await house.ok('status', 'auth')).split('\n')
     expect(lines[0]).toMatch(/^▲ blocked codex-auth: waiting for you: .*not logged in.*codex login/)
-    expect(lines.at(-1)).toBe('  to go on     oneshot resume codex-auth')
+    expect(lines.at(-1)).toBe('  to continue  oneshot resume codex-auth')
     const sent = await house.oneshot('send', 'auth', 'and add tests', '--json')
     expect(JSON.parse(sent.stdout)).toMatchObject({ session: { phase: 'blocked' }, message: { state: 'accepted' } })
     const terminal = await Terminal.open(house)
     await terminal.enter('oneshot send auth "and docs"; echo "code=$?"')
     expect((await terminal.shows('code=0')).replaceAll('\n', '')).toMatch(
-      /message 3 accepted, but codex-auth is waiting for you: .*\(go on with: oneshot resume codex-auth\)/,
+      /message 3 accepted, but codex-auth is waiting for you: .*\(continue with: oneshot resume codex-auth\)/,
     )
     await terminal.enter('oneshot attach auth; echo "attached=$?"')
     expect(await terminal.shows('attached=3')).toContain('hint: oneshot resume codex-auth')
@@ -131,7 +131,7 @@ it('a session that could not log in goes on with the key its user has by now', a
   Object.assign(house.env, { IS_SANDBOX: '1', KEY: 'expired' })
   await house.ok('run', '--agent', 'claude', '--name', 'key', 'Do it.')
   await until('it waits', async () => ((await house.status('key')).phase === 'blocked' ? true : undefined))
-  expect(await house.ok('status', 'key')).toMatch(/to go on\s+oneshot resume claude-key/)
+  expect(await house.ok('status', 'key')).toMatch(/to continue\s+oneshot resume claude-key/)
   delete house.env['KEY']
   expect(await house.oneshot('resume', 'key', '--env', 'KEY')).toMatchObject({ code: 2 })
   house.env['KEY'] = 'good'

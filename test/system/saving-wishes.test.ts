@@ -13,7 +13,7 @@ afterEach(() => house.close())
 const RUN = ['run', '--headless', '--name', 'one'] as const
 
 it('without a repository it is told at once that nothing is saved, to whoever asked for it or sits at a terminal', async () => {
-  const nothing = `${house.project} is not in a git repository: nothing is saved`
+  const nothing = `no checkpoints here: ${house.project} is not a git repository`
   expect(await house.oneshot(...RUN, '--', 'true')).toMatchObject({ code: 0, stderr: '' })
   await house.ended('one')
   for (const wish of [
@@ -25,8 +25,8 @@ it('without a repository it is told at once that nothing is saved, to whoever as
     await house.ended('one')
   }
   const terminal = await Terminal.open(house)
-  await terminal.enter('oneshot run --name two -- true; echo "code=$?"')
-  expect((await terminal.shows('code=0')).replaceAll('\n', '')).toContain(`${nothing} until git init`)
+  await terminal.enter('oneshot run --name two --agent demo steps=1; echo "code=$?"')
+  expect((await terminal.shows('code=0')).replaceAll('\n', '')).toContain(`${nothing} (git init)`)
   const refused = {
     exit: 3,
     code: 'no-repository',

@@ -4,7 +4,7 @@ import { run } from '../../src/world/os/run.ts'
 import { hasCode } from '../../src/lib/trouble.ts'
 import { type House, until } from './house.ts'
 
-/** A disk of two megabytes for a house's state folder. */
+/** A disk of a few megabytes for a house's state folder. */
 export class SmallDisk {
   readonly #folder: string
   readonly #ballast: string
@@ -15,10 +15,17 @@ export class SmallDisk {
   }
 
   /** Undefined where disks cannot be made: only root may, and not in every container. */
-  static async under(house: House): Promise<SmallDisk | undefined> {
+  static async under(house: House, megabytes = 2, files?: number): Promise<SmallDisk | undefined> {
     const folder = house.home.root
     fs.mkdirSync(folder, { mode: 0o700 })
-    const made = await mount('-t', 'tmpfs', '-o', 'size=2m,mode=700', 'tmpfs', folder)
+    const made = await mount(
+      '-t',
+      'tmpfs',
+      '-o',
+      `size=${megabytes}m,mode=700${files === undefined ? '' : `,nr_inodes=${files}`}`,
+      'tmpfs',
+      folder,
+    )
     if (!made) return undefined
     house.defer(() => until('the disk is taken away', async () => ((await unmount(folder)) ? true : undefined)))
     return new SmallDisk(folder)
@@ -34,6 +41,17 @@ export class SmallDisk {
     } finally {
       fs.closeSync(ballast)
     }
+  }
+
+  /** Bytes that still fit. */
+  get room(): number {
+    const { bavail, bsize } = fs.statfsSync(this.#folder)
+    return bavail * bsize
+  }
+
+  /** Files that can still be made. */
+  get freeFiles(): number {
+    return fs.statfsSync(this.#folder).ffree
   }
 
   free(): void {

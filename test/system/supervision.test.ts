@@ -28,7 +28,7 @@ describe('an agent that lives and does nothing', () => {
     const resting = (await events('hang')).find(event => event.type === 'session.resting')
     expect(resting?.details).toMatchObject({ cause: 'crash', trouble: 'silence' })
     expect(resting?.text).toMatch(
-      /^silent for \S+ s: no output, no CPU in 1 process, no open tool call; goes on at once$/,
+      /^silent for \S+ s: no output, no CPU in 1 process, no open tool call; continues at once$/,
     )
     expect(fs.readFileSync(house.path('n.txt'), 'utf8').trim().split('\n')).toHaveLength(4)
   })
@@ -109,20 +109,20 @@ describe('hold', () => {
     await expectRefusal(house, ['hold', 'short'], {
       exit: 3,
       code: 'session-ended',
-      says: 'command-short has ended',
+      says: 'command-short has already ended',
       hint: 'oneshot status command-short',
     })
   })
 })
 
 describe('resume says what was missing', () => {
-  it('supervision: the work had gone on', async () => {
+  it('supervision: the work had continued', async () => {
     const { pid } = await house.run('--agent', 'demo', '--name', 'auth', 'work steps=1000 delay=50ms')
     await house.ok('daemon', 'stop')
     const terminal = await Terminal.open(house)
     await terminal.enter('oneshot resume auth; echo "code=$?"')
     expect(await terminal.shows('code=0')).toContain(
-      'the supervisor is back; the work had gone on: ● running demo-auth',
+      'the supervisor is back; the work had continued: ● running demo-auth',
     )
     expect(await house.status('auth')).toMatchObject({ pid, attempt: 1 })
     await terminal.enter('clear; oneshot resume auth; echo "again=$?"')

@@ -180,9 +180,17 @@ it('whoever follows an agent from its start sees its words, never its events', a
 })
 
 it('a supervisor that was started from within a session outlives it, and so does what it starts', async () => {
-  const inner = await house.run('--name', 'inner', '--headless', '--', process.execPath, MAIN, 'daemon', 'restart')
+  await house.ok('daemon', 'start')
+  const { pid: first } = await house.daemon()
+  // A session may not stop the supervisor by asking; it can only kill it, and its next command starts another.
+  const gate = house.path('gate')
+  const wait = `until [ -e '${gate}' ]; do sleep 0.05; done`
+  const line = `${wait}; kill -9 "$(cat '${house.home.keeperPid}')" ${first}; exec '${process.execPath}' '${MAIN}' daemon start`
+  const inner = await house.run('--name', 'inner', '--headless', '--', 'sh', '-c', line)
+  fs.writeFileSync(gate, '')
   expect(await house.ended('inner')).toMatchObject({ outcome: 'done' })
   const { pid } = await house.daemon()
+  expect(pid).not.toBe(first)
   const { pid: agent } = await house.run('--name', 'after', '--tty', '--', 'sleep', '1000')
   await house.ok('clean', 'inner')
   expect(groupOf(pid)).not.toContain(inner.id)

@@ -8,7 +8,7 @@ import type { House } from './house.ts'
  * each iteration, the last one for all that follow: `[idle|good a.txt]`. Where a conflict is to be resolved it does so unless
  * `[… stubborn]`, or throws one side away: `[… careless]`.
  */
-const SCRIPT = String.raw`
+const script = (more: string): string => String.raw`
 prompt=$(cat)
 title=$(printf '%s\n' "$prompt" | sed -n '/^# The task/,/^# Rules/p' | grep -o '\[[a-z|]* [^]]*\]' | head -1)
 words=$(printf '%s' "$title" | sed 's/^\[\([a-z|]*\) .*/\1/')
@@ -36,6 +36,7 @@ case $prompt in
   esac ;;
 *)
   case $word in
+${more}
   good) work ;;
   quiet) echo "$file" > "$file" ;;
   liar) sed -i 's/- \[ \]/- [x]/' PRD.md ;;
@@ -59,11 +60,14 @@ case $prompt in
 esac
 `
 
-/** Makes it the house's codex; answers what opens the gate that `slow` waits at, and what it was like each time. */
-export function temperedAgent(house: House): { gate: string; tempers: () => string[] } {
+/**
+ * Makes it the house's codex; answers what opens the gate that `slow` waits at, and what it was like each time. `more`: other tempers, as
+ * branches of a shell's `case`.
+ */
+export function temperedAgent(house: House, more = ''): { gate: string; tempers: () => string[] } {
   const gate = `${house.root}/gate`
   const record = `${house.root}/tempers`
-  const { codex = '' } = stubAgents(SCRIPT)
+  const { codex = '' } = stubAgents(script(more))
   house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
   Object.assign(house.env, { GATE: gate, TEMPERS: record })
   const tempers = (): string[] => (fs.existsSync(record) ? fs.readFileSync(record, 'utf8').trim().split('\n') : [])

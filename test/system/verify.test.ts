@@ -125,7 +125,7 @@ describe('the work of a session', () => {
     await ended('liar', `${COMMIT}; echo "error: task 3 was not done"`)
     const liar = await verified(3, 'liar')
     expect(liar.failures).toEqual(['error: task 3 was not done'])
-    expect(liar.sentence).toContain('its output tells of a failure: error: task 3 was not done')
+    expect(liar.sentence).toContain('its output reports a failure: error: task 3 was not done')
   })
 
   it('is not proven yet while it goes on', async () => {
@@ -169,7 +169,7 @@ describe('a command that is to be proven', () => {
     })
     expect((await house.oneshot('wait', 'idles')).code).toBe(1)
     await ended('complains', 'echo c >c; echo "error: task 2 was not done"', '--verify-git')
-    expect((await house.status('complains')).reason).toContain('its output tells of a failure')
+    expect((await house.status('complains')).reason).toContain('its output reports a failure')
   })
 
   it('is refused at once where there is no git to show it', async () => {

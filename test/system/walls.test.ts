@@ -86,3 +86,11 @@ it('a clock, dice or a process in core, and a loose promise anywhere, are found 
   expect(output).toContain('no-restricted-globals')
   expect(output).toContain('no-restricted-properties')
 })
+
+it('an installation gets the very versions that were tested, also of packages that packages need', () => {
+  const read = (name: string): Record<string, unknown> => JSON.parse(fs.readFileSync(path.join(root, name), 'utf8'))
+  const { packages } = read('package-lock.json') as { packages: Record<string, { version: string; dev?: boolean }> }
+  const used = Object.entries(packages).filter(([place, { dev }]) => place !== '' && dev !== true)
+  const pinned = Object.fromEntries(used.map(([place, { version }]) => [place.replace('node_modules/', ''), version]))
+  expect(read('package.json')['dependencies']).toEqual(pinned)
+})

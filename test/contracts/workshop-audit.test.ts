@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { newTask } from '../../src/core/loop/change.ts'
+import type { Evidence, Snapshot } from '../../src/core/loop/evidence.ts'
+import { createLoop, type Loop, type LoopTask } from '../../src/core/loop/loop.ts'
+import type { LoopSpec } from '../../src/core/loop/spec.ts'
+import { Audit } from '../../src/loop/audit/audit.ts'
+import { put } from './git-bench.ts'
+import { openShopBench } from './workshop-bench.ts'
+
+type Bench = ReturnType<typeof openShopBench>
+
+/** A loop with one finished task: `work` is what its agent did. */
+async function finished(bench: Bench, work: () => void): Promise<{ loop: Loop; audit: Audit; task: LoopTask }> {
+  const { repo, shop } = bench
+  const since = await shop.snapshot(repo)
+  work()
+  const evidence = await shop.evidence(repo, since, [])
+  const task = doneTask(repo, since, evidence)
+  const loop = { ...createLoop({} as LoopSpec, 0), tasks: [task] }
+  const audit = new Audit({ workshop: shop, cwd: repo, id: 'loop', inner: '', apart: [] })
+  return { loop, audit, task }
+}
+
+function doneTask(cwd: string, since: Snapshot, evidence: Evidence): LoopTask {
+  const item = { key: 'one', label: '1', title: 'one', isDone: true, after: [] } as unknown as LoopTask['item']
+  const stand = { name: 'done', at: 1, how: 'seen' } as const
+  return { ...newTask(item, 1), stand, place: { cwd, branch: null, since }, evidence }
+}
+
+/** Looks at what lies there now, runs the command that was told, and answers what is lost then. */
+async function cured(bench: Bench, { loop, audit }: { loop: Loop; audit: Audit }, from = '.'): Promise<string> {
+  const { repo, shop } = bench
+  const { losses } = await audit.whole(loop, (await shop.snapshot(repo)).tree)
+  const cure = losses[0]?.cure ?? 'false'
+  execFileSync('sh', ['-c', cure], { cwd: path.join(repo, from), stdio: 'pipe' })
+  expect((await audit.whole(loop, (await shop.snapshot(repo)).tree)).losses).toEqual([])
+  return cure
+}
+
+const ODD: Readonly<Record<string, readonly string[]>> = {
+  typed: ['__tests__/x.txt', 'it\'s "quoted".txt', '-dash', ':colon', 'gl*b $(x)`y`'],
+  untypable: ['line\nend', '\u0001', '__tests__/y.txt'],
+  many: Array.from({ length: 300 }, (_, n) => `many/${n}`),
+}
+
+test.each(Object.entries(ODD))(
+  'files of any name and number are brought back from any folder: %s',
+  async (_, files) => {
+    const bench = openShopBench()
+    const { repo, shop } = bench
+    put(repo, 'sub/other', 'stays\n')
+    const done = await finished(bench, () => files.forEach(file => put(repo, file, `${file}\n`)))
+    for (const from of ['.', 'sub']) {
+      for (const file of files) fs.rmSync(path.join(repo, file))
+      const audit = new Audit({ workshop: shop, cwd: repo, id: 'loop', inner: from === '.' ? '' : from, apart: [] })
+      const cure = await cured(bench, { ...done, audit }, from)
+      expect(cure.length).toBeLessThan(200)
+      for (const file of files) expect(fs.readFileSync(path.join(repo, file), 'utf8')).toBe(`${file}\n`)
+    }
+    expect(fs.readFileSync(path.join(repo, 'sub/other'), 'utf8')).toBe('stays\n')
+  },
+)
+
+test('a file that was emptied, or replaced by a link or a folder, is lost', async () => {
+  const bench = openShopBench()
+  const { repo } = bench
+  const file = path.join(repo, 'made.txt')
+  const done = await finished(bench, () => put(repo, 'made.txt', 'one\ntwo\n'))
+  const ways = [
+    () => fs.writeFileSync(file, ''),
+    () => (fs.rmSync(file), fs.symlinkSync('/etc/passwd', file)),
+    () => (fs.rmSync(file), fs.symlinkSync('a.txt', file)),
+    () => (fs.rmSync(file), put(repo, 'made.txt/inside', 'x')),
+    () => fs.rmSync(file),
+  ]
+  for (const way of ways) {
+    way()
+    await cured(bench, done)
+    expect(fs.lstatSync(file).isFile() && fs.readFileSync(file, 'utf8')).toBe('one\ntwo\n')
+  }
+})
+
+test('commits are picked only where that brings all of the work back', async () => {
+  const bench = openShopBench()
+  const { repo, git, commit } = bench
+  const base = git(repo, 'rev-parse', 'HEAD').trim()
+  const done = await finished(bench, () => void commit(repo, 'made.txt', 'one\n'))
+  git(repo, 'reset', '--quiet', '--hard', base)
+  expect(await cured(bench, done)).toMatch(/^git cherry-pick [0-9a-f]{10}$/)
+  // Another one has made the file since: to pick the commit would be a conflict.
+  git(repo, 'reset', '--quiet', '--hard', base)
+  const edited = await finished(bench, () => {
+    for (let n = 0; n < 14; n++) commit(repo, `made-${n}.txt`, 'one\n')
+  })
+  git(repo, 'reset', '--quiet', '--hard', base)
+  expect(await cured(bench, edited)).toMatch(/^git restore --overlay --source=[0-9a-f]{10} -- :\/$/)
+  git(repo, 'checkout', '--quiet', '-B', 'side', base)
+  commit(repo, 'side.txt', 'side\n')
+  git(repo, 'checkout', '--quiet', 'main')
+  git(repo, 'reset', '--quiet', '--hard', base)
+  const merged = await finished(bench, () => {
+    commit(repo, 'own.txt', 'own\n')
+    git(repo, 'merge', '--quiet', '--no-ff', '--no-edit', 'side')
+  })
+  git(repo, 'reset', '--quiet', '--hard', base)
+  expect(await cured(bench, merged)).toContain('git restore')
+})
+
+test('half of the lines of finished work that are gone are named once, with the command that shows the file as it was', async () => {
+  const bench = openShopBench()
+  const { repo, shop } = bench
+  const lines = Array.from({ length: 40 }, (_, n) => `${n}\n`)
+  const { loop, audit } = await finished(bench, () => put(repo, 'made.txt', lines.join('')))
+  const edit = async (text: string): Promise<readonly string[]> => {
+    const since = await shop.snapshot(repo)
+    put(repo, 'made.txt', text)
+    const seen = await shop.evidence(repo, since, [])
+    return (await audit.ofIteration(loop, { since, seen, at: undefined })).thinned
+  }
+  expect(await edit(lines.slice(0, 30).join(''))).toEqual([])
+  expect(await edit(lines.slice(0, 15).join(''))).toEqual([
+    expect.stringMatching(
+      /^25 of the 40 lines that task 1 added to made\.txt are gone; `git restore --source=[0-9a-f]{10} -- made\.txt` brings the file back as it was$/,
+    ),
+  ])
+  expect(await edit(lines.slice(0, 10).join(''))).toEqual([])
+})
+
+test('work that was lost is known to be back, whoever brought it back', async () => {
+  const bench = openShopBench()
+  const { repo, shop } = bench
+  const { audit, task } = await finished(bench, () => put(repo, 'made.txt', 'one\n'))
+  const { stand, place, evidence } = task
+  if (stand.name !== 'done' || evidence === null) throw new Error('it is done')
+  const undone = { stand, place, resolution: null, evidence }
+  const isBack = async (): Promise<boolean> => audit.isBack(undone, [], (await shop.snapshot(repo)).tree)
+  fs.rmSync(path.join(repo, 'made.txt'))
+  expect(await isBack()).toBe(false)
+  put(repo, 'made.txt', 'one\nand more\n')
+  expect(await isBack()).toBe(true)
+})

@@ -1,0 +1,143 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CheckpointView, SessionView } from '../../src/api/contract/session-view.ts'
+import { run } from '../../src/world/os/run.ts'
+import { House, isAlive, until } from './house.ts'
+
+let house: House
+beforeEach(() => {
+  house = new House()
+})
+afterEach(() => house.close())
+
+const sleeper = (name: string): string[] => ['run', '--name', name, '--headless', '--', 'sleep', '1000']
+
+describe('words that people type', () => {
+  it('several sessions are stopped at once; kill, ps and rm mean stop, list and clean', async () => {
+    for (const name of ['a', 'b', 'c']) await house.ok(...sleeper(name))
+    const stopped = await house.json<SessionView[]>('stop', 'a', 'b')
+    expect(stopped.map(({ name, outcome }) => [name, outcome])).toEqual([
+      ['command-a', 'stopped'],
+      ['command-b', 'stopped'],
+    ])
+    await house.ok('kill', 'c')
+    expect(await house.ok('ps', '-q')).toMatch(/command-c/)
+    await house.ok('rm', 'a', 'b')
+    expect((await house.list()).map(({ name }) => name)).toEqual(['command-c'])
+    expect((await house.oneshot('top')).stderr).toContain('did you mean: oneshot list --watch?')
+    expect((await house.oneshot('pause', 'c')).stderr).toContain('did you mean: oneshot hold?')
+  })
+
+  it('stop --now kills a program that does not want to end', async () => {
+    const stubborn = 'trap "" INT TERM; echo ready; while :; do sleep 1; done'
+    const session = await house.run('--name', 'stubborn', '--headless', '--', 'sh', '-c', stubborn)
+    await until('it listens to nobody', () => house.output(session).includes('ready') || undefined)
+    await house.ok('stop', '--now', 'stubborn')
+    const story = await house.ok('events', 'stubborn')
+    expect(story).toContain('it is killed')
+    expect(story).not.toMatch(/it is (interrupted|terminated)/)
+  })
+
+  it('restart gives a command a fresh process, and an agent its conversation back', async () => {
+    await house.ok(...sleeper('job'))
+    const { pid } = await house.status('job')
+    expect(await house.ok('status', 'job')).toMatch(/uses +\S+ \w*B of memory in 1 process, \S.* of CPU/)
+    expect(JSON.parse(await house.ok('status', 'job', '--field', 'usage'))).toMatchObject({ processes: 1 })
+    await house.ok('restart', 'job')
+    const again = await until('it runs again', async () => {
+      const view = await house.status('job')
+      return view.phase === 'running' && view.pid !== null ? view : undefined
+    })
+    expect(again).toMatchObject({ attempt: 2 })
+    expect(again.pid).not.toBe(pid)
+    expect(isAlive(pid ?? 0)).toBe(false)
+    expect(await house.ok('status', 'job', '--field', 'attempt')).toBe('2')
+    expect((await house.oneshot('status', 'job', '--field', 'pdi')).stderr).toContain('did you mean pid?')
+  })
+})
+
+describe('names and places', () => {
+  it('a session is listed and found under the name that it was given later, and under its first one', async () => {
+    await house.ok(...sleeper('job'))
+    await house.ok(...sleeper('other'))
+    await house.ok('rename', 'job', 'login')
+    expect(await house.ok('list')).toMatch(/^login +● running/m)
+    expect(await house.ok('status', 'login', '--field', 'name')).toBe('command-job')
+    expect(await house.ok('status', 'job')).toMatch(/running login[^]*name +command-job/)
+    expect((await house.oneshot('rename', 'other', 'login')).stderr).toContain('command-job is already called login')
+    expect((await house.oneshot('rename', 'other', 'Log in')).stderr).toContain(
+      'try oneshot rename command-other log-in',
+    )
+    expect((await house.oneshot('rename', 'other')).code).toBe(2)
+    await house.ok('stop', 'login')
+    expect(await house.ok('events', 'job')).toContain('renamed to login')
+  })
+
+  it('a session that is done gets more to do after its project was moved', async () => {
+    const { cwd } = await house.run('--agent', 'demo', '--name', 'moved', 'steps=1')
+    await house.ok('wait', 'moved')
+    const moved = `${cwd}-moved`
+    fs.renameSync(cwd, moved)
+    const refused = await house.call(['send', 'moved', 'steps=1'], { cwd: moved })
+    expect(refused.stderr).toContain('oneshot resume demo-moved --cwd DIR')
+    expect(await house.call(['resume', 'moved', '--cwd', '.'], { cwd: moved })).toMatchObject({ code: 0 })
+    expect(await house.call(['send', 'moved', 'steps=1'], { cwd: moved })).toMatchObject({ code: 0, stdout: '2\n' })
+    expect(await house.call(['wait', 'moved'], { cwd: moved })).toMatchObject({ code: 0 })
+    fs.renameSync(moved, cwd)
+  })
+})
+
+describe('the list', () => {
+  it('tells sessions of one name apart, prefers those of this directory, and shows what is held', async () => {
+    const other = path.join(house.root, 'other')
+    fs.mkdirSync(other)
+    const run = (...args: string[]): string[] => ['run', '--name', 'twin', '--headless', ...args]
+    await house.ok(...run('--', 'true'))
+    await house.ended('twin')
+    await house.ok(...run('--cwd', other, '--', 'sh', '-c', 'exit 3'))
+    await until('both have ended', async () =>
+      (await house.list()).every(({ phase }) => phase === 'ended') ? true : undefined,
+    )
+    const ids = (await house.list()).map(({ id }) => id)
+    const table = await house.ok('list')
+    for (const id of ids) expect(table).toContain(id)
+    expect((await house.status('twin')).cwd).toBe(house.project)
+    expect((await house.call(['wait', 'twin', '--json'], { cwd: other })).code).toBe(3)
+    expect(JSON.parse(await house.ok('list', '--state', 'failed', '--json'))).toMatchObject([{ cwd: other }])
+    await house.ok(...sleeper('still'))
+    await house.ok('hold', 'still')
+    expect(await house.ok('list', '--live')).toContain('‖ held')
+  })
+})
+
+describe('what nobody asked about', () => {
+  it('left-over processes of a command are told by an event; wait --json keeps stderr empty', async () => {
+    await house.ok('run', '--name', 'litter', '--headless', '--', 'sh', '-c', 'setsid sleep 1000 & sleep 0.2')
+    const waited = await house.oneshot('wait', 'litter', '--json')
+    expect(waited).toMatchObject({ code: 0, stderr: '' })
+    expect(await house.ok('events', 'litter')).toContain('1 process that it left running was ended')
+  })
+
+  it('the supervisor finds tmux on the caller’s PATH, and its log can be read by programs', async () => {
+    const bare = path.join(house.root, 'bare')
+    fs.mkdirSync(bare)
+    for (const name of ['sh', 'sleep', 'date', 'cat', 'rm', 'sed'])
+      fs.symlinkSync((await run('which', [name])).stdout.trim(), path.join(bare, name))
+    await house.call(['daemon', 'start'], { env: { PATH: bare } })
+    await house.ok(...sleeper('found'))
+    const lines = (await house.ok('daemon', 'log', '--json')).split('\n').map(line => JSON.parse(line) as object)
+    expect(lines).toContainEqual({ at: expect.any(String), text: expect.stringContaining('command-found') })
+  })
+
+  it('edits of the demo agent are saved', async () => {
+    await run('git', ['init', '-q', house.project])
+    await house.ok('run', '--agent', 'demo', '--name', 'edits', 'steps=600 delay=100ms write=poem.txt')
+    const edits = await until('a checkpoint was made after an edit, twice', async () => {
+      const all = await house.json<CheckpointView[]>('checkpoints', 'edits')
+      const made = all.filter(({ trigger }) => trigger === 'edit')
+      return made.length >= 2 ? made : undefined
+    })
+    expect(edits.length).toBeGreaterThanOrEqual(2)
+  })
+})

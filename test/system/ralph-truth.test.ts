@@ -1,0 +1,271 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { Loop } from '../../src/core/loop/loop.ts'
+import { readLoop } from '../../src/world/os/loop-file.ts'
+import { run } from '../../src/world/os/run.ts'
+import { HOSTILE } from './hostile-tempers.ts'
+import { House, until } from './house.ts'
+import { temperedAgent } from './tempered-agent.ts'
+
+let house: House
+let agent: ReturnType<typeof temperedAgent>
+beforeEach(async () => {
+  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  agent = temperedAgent(house, HOSTILE)
+  await git('init', '-q', '-b', 'main', '.')
+  await git('config', 'user.name', 'n')
+  await git('config', 'user.email', 'e@x')
+})
+afterEach(() => house.close())
+
+async function git(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
+  return stdout.trim()
+}
+
+async function project(...titles: string[]): Promise<void> {
+  fs.writeFileSync(house.path('PRD.md'), titles.map(title => `- [ ] make it [${title}]\n`).join(''))
+  fs.writeFileSync(house.path('text.txt'), 'first\n')
+  fs.writeFileSync(house.path('.gitignore'), '*.log\n')
+  await git('add', '.')
+  await git('commit', '-qm', 'first')
+}
+
+function ralph(...args: string[]): Promise<SessionView> {
+  return house.json<SessionView>('ralph', '--agent', 'codex', '--no-verify', '--retries', '2', ...args)
+}
+
+function loopOf({ id }: SessionView): Loop {
+  return readLoop(house.home, id) as Loop
+}
+
+/** How each task stands, and what was wrong with each try. */
+function board(session: SessionView): Record<string, string> {
+  const name = (title: string): string => /\[\S+ ([^\] ]*)/.exec(title)?.[1] ?? title
+  return Object.fromEntries(
+    loopOf(session).tasks.map(({ item, stand, tries }) => [
+      name(item.title),
+      [...tries.map(({ flaw }) => flaw?.kind ?? 'good'), stand.name].join(' '),
+    ]),
+  )
+}
+
+function boxes(): string {
+  return fs.readFileSync(house.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')
+}
+
+it('opens a task again whose work another one has thrown away, and not where it was only edited or moved', async () => {
+  await project(
+    'good a.txt',
+    'resethard|good b.txt',
+    'revertprev|good c.txt',
+    'dropprev d.txt',
+    'edits e.txt',
+    'squashes f.txt',
+    'renames g',
+    'rewrites h.txt',
+    'oldversion i.txt',
+  )
+  fs.writeFileSync(house.path('yours.txt'), 'not committed')
+  const session = await ralph()
+  const { outcome } = await house.ended(session.name, 120_000)
+  const { notes } = loopOf(session)
+  expect({ outcome, board: board(session) }, await house.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: {
+      'a.txt': 'lost good done',
+      'b.txt': 'lost lost good done',
+      'c.txt': 'lost lost good done',
+      'd.txt': 'good done',
+      'e.txt': 'good done',
+      'f.txt': 'good done',
+      g: 'good done',
+      'h.txt': 'lost good done',
+      'i.txt': 'good done',
+    },
+  })
+  expect(boxes()).toBe('xxxxxxxxx')
+  for (const name of ['b.txt', 'c.txt', 'd.txt', 'f.txt', 'i.txt', 'g/moved.txt', 'yours.txt'])
+    expect(fs.existsSync(house.path(name)), name).toBe(true)
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^task 1 was opened again: commit [0-9a-f]{10} is no longer on main \(a\.txt\); `git cherry-pick [0-9a-f]{10}` brings it back$/,
+    ),
+  )
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^task 2 was opened again: b\.txt is gone, or as before; `git restore --source=\S+ -- b\.txt` brings it back$/,
+    ),
+  )
+  const cure = notes.map(note => /^task 1 .*`(git cherry-pick [^`]+)`/.exec(note)?.[1]).find(text => text !== undefined)
+  await git('rm', '-qr', 'g')
+  await git('commit', '-qm', 'gone')
+  expect(await git(...(cure ?? '').split(' ').slice(1))).toContain('make a.txt')
+})
+
+it('takes no half merge, conflict marker, empty commit or ignored file for work', async () => {
+  await project(
+    'midmerge|aborts a.txt',
+    'markers|overwrites b.txt',
+    'underlines c.md',
+    'ignored|good d.txt',
+    'empties|good e.txt',
+    'chmods f',
+  )
+  const session = await ralph()
+  const { outcome } = await house.ended(session.name, 120_000)
+  expect({ outcome, board: board(session) }, await house.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: {
+      'a.txt': 'unfinished good done',
+      'b.txt': 'unfinished good done',
+      'c.md': 'good done',
+      'd.txt': 'idle good done',
+      'e.txt': 'idle good done',
+      f: 'good done',
+    },
+  })
+  const reasons = loopOf(session).tasks.map(({ tries }) => tries[0]?.flaw?.reason)
+  expect(reasons.slice(0, 2)).toEqual(['conflicts are left in text.txt', 'conflicts are left in b.txt'])
+})
+
+it('credits an agent with nothing that its user committed, that was merged from elsewhere, or that another loop did', async () => {
+  await project('pulls|good a.txt', 'merges|good b.txt', 'waits|good c.txt', 'waits d.txt')
+  for (const branch of ['other', 'another']) {
+    await git('checkout', '-q', '-b', branch, 'main')
+    fs.writeFileSync(house.path(`${branch}.txt`), branch)
+    await git('add', '.')
+    await git('commit', '-qm', branch)
+  }
+  await git('checkout', '-q', 'main')
+  fs.writeFileSync(house.path('OTHER.md'), '- [ ] make it [good z.txt]\n')
+  const session = await ralph('PRD.md')
+  for (const file of ['c.txt', 'd.txt']) {
+    await until('an agent waits', () => (agent.tempers().includes(`${file} waits`) ? true : undefined), 60_000)
+    fs.writeFileSync(house.path(`user-${file}`), 'mine')
+    await git('add', `user-${file}`)
+    await git('commit', '-qm', 'mine')
+    if (file === 'c.txt') {
+      const refused = await house.oneshot('ralph', 'OTHER.md', '--agent', 'codex')
+      expect(refused.code).not.toBe(0)
+      expect(refused.stderr).toContain(`${session.name} works in this checkout, one task after the other`)
+      expect(refused.stderr).toContain(`oneshot stop ${session.name}; or work in worktrees: --parallel`)
+    }
+    fs.writeFileSync(`${agent.gate}.${file}`, '')
+  }
+  expect(await house.ended(session.name, 120_000)).toMatchObject({ outcome: 'failed' })
+  expect(board(session), await house.ok('log', session.name)).toEqual({
+    'a.txt': 'idle good done',
+    'b.txt': 'idle good done',
+    'c.txt': 'idle good done',
+    'd.txt': 'idle idle blocked',
+  })
+  expect(loopOf(session).tasks[2]?.evidence).toMatchObject({ commitCount: 1, files: ['c.txt'] })
+  expect(loopOf(session).tasks[3]?.stand).toMatchObject({
+    flaw: {
+      reason: expect.stringContaining('a commit of others, made here meanwhile or taken from elsewhere, did not count'),
+    },
+  })
+  const other = await ralph('OTHER.md', '--name', 'beside')
+  await house.ended(other.name)
+  expect(board(other)).toEqual({ 'z.txt': 'good done' })
+})
+
+it('notices an agent that leaves the branch, and finished work that is gone when it is resumed', async () => {
+  await project('branches a.txt', 'detaches b.txt', 'goesback|good c.txt', 'idle|idle|good d.txt')
+  const session = await ralph()
+  expect(await house.ended(session.name, 120_000), await house.ok('log', session.name)).toMatchObject({
+    outcome: 'failed',
+  })
+  expect(board(session)).toEqual({
+    'a.txt': 'good done',
+    'b.txt': 'good done',
+    'c.txt': 'failed good done',
+    'd.txt': 'idle idle blocked',
+  })
+  expect(await git('symbolic-ref', '--short', 'HEAD')).toBe('main')
+  expect(loopOf(session).notes).toEqual([
+    'the agent of task 1 left main for elsewhere; what it committed there is on main now',
+    'the agent of task 2 left main for no branch; what it committed there is on main now',
+    'the agent of task 3 left main for old; main is checked out again, and what it committed is on old: git merge old',
+  ])
+  await git('checkout', '-q', 'old')
+  await house.ok('resume', session.name)
+  expect(await house.ended(session.name)).toMatchObject({
+    outcome: 'failed',
+    reason: `this loop works on main, and old is checked out: git checkout main, then oneshot resume ${session.name}`,
+  })
+  await git('checkout', '-q', 'main')
+  fs.rmSync(house.path('a.txt'))
+  await house.ok('resume', session.name)
+  expect(await house.ended(session.name, 60_000)).toMatchObject({ outcome: 'done' })
+  expect(board(session)).toMatchObject({ 'a.txt': 'lost good done', 'd.txt': 'idle idle good done' })
+  expect(fs.existsSync(house.path('a.txt'))).toBe(true)
+})
+
+it('stops with a sentence where the repository is gone, or the branch cannot be checked out again', async () => {
+  await project('good a.txt', 'stays b.txt', 'rmgit c.txt')
+  const session = await ralph()
+  expect(await house.ended(session.name, 60_000)).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(
+      /^the agent of task 2 left main for dirty, and main cannot be checked out again \(.*\): git checkout main, then oneshot resume/,
+    ),
+  })
+  await git('checkout', '-q', '-f', 'main')
+  await house.ok('resume', session.name)
+  expect(await house.ended(session.name, 60_000), await house.ok('log', session.name)).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/\.git was deleted while task 3 was worked on/),
+  })
+})
+
+it('watches your checkout while agents work beside it, and mends worktrees and branches that they remove', async () => {
+  await project(
+    'good a.txt',
+    'pcommitmain|good b.txt',
+    'pmovemain c.txt',
+    'prmsiblings d.txt',
+    'pbranchdel e.txt',
+    'premoves|prestores f.txt',
+    'pwipemain g.txt',
+  )
+  const first = await git('rev-parse', 'HEAD')
+  fs.writeFileSync(house.path('text.txt'), 'not committed\n')
+  fs.writeFileSync(house.path("it's yours.txt"), 'not committed either\n')
+  const session = await ralph('--parallel', '1')
+  const { outcome } = await house.ended(session.name, 180_000)
+  const { notes, branch } = loopOf(session)
+  expect({ outcome, board: board(session) }, await house.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: {
+      'a.txt': 'good done',
+      'b.txt': 'failed good done',
+      'c.txt': 'good done',
+      'd.txt': 'good done',
+      'e.txt': 'good done',
+      'f.txt': 'lost good done',
+      'g.txt': 'good done',
+    },
+  })
+  const moved = 'left its worktree and moved main in your checkout from'
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      `^the agent of task 2 ${moved} ${first.slice(0, 10)} to \\w+: git reset --keep ${first.slice(0, 10)} brings it back$`,
+    ),
+  )
+  expect(notes).toContainEqual(expect.stringContaining(`the agent of task 3 ${moved}`))
+  expect(notes).toContainEqual('the branch of task 5 was removed while it was worked on, and is made anew')
+  const wiped = notes.find(note => note.startsWith('files of yours that were not committed: '))
+  expect(wiped).toContain(
+    "it's yours.txt, text.txt are gone, or as before, since the agent of task 7 worked here; `git restore --source=",
+  )
+  const cure = /`(.*)` brings them back$/.exec(wiped ?? '')?.[1] ?? ''
+  await run('sh', ['-c', cure], { cwd: house.project, env: house.env })
+  expect(fs.readFileSync(house.path("it's yours.txt"), 'utf8')).toBe('not committed either\n')
+  expect(fs.readFileSync(house.path('text.txt'), 'utf8')).toBe('not committed\n')
+  const files = await git('ls-tree', '--name-only', branch ?? '')
+  for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt', 'g.txt']) expect(files).toContain(name)
+})
