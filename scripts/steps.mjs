@@ -34,26 +34,44 @@ export function step(name) {
   console.log(`${name.padEnd(8)} ok  ${((Date.now() - begun) / 1000).toFixed(1)} s`)
 }
 
-/** Runs vitest and answers how many tests passed and failed. */
-export function vitest(projects, filters = []) {
+/** A few files may fail because the machine was busy. More than that is a defect of the change. */
+const MOST_AGAIN = 4
+
+/**
+ * Runs vitest and answers how many tests passed and failed. Files with a failed test run once more, alone, and the second result
+ * counts. The output names every test that needed it: such a test, or the code behind it, has a race that somebody must fix.
+ */
+export function vitest(projects, filters = [], env = process.env) {
+  const first = runVitest(projects, filters, env)
+  const files = [...new Set(first.failures.map(({ file }) => file))]
+  if (files.length === 0 || files.length > MOST_AGAIN || first.failures.length < first.failed) return first
+  console.log(`\n${first.failed} failed; running ${files.length} of the files again, alone`)
+  const second = runVitest(projects, [...files, '--maxWorkers=1'], env)
+  const isStillFailing = title => second.failures.some(failure => failure.title === title)
+  const recovered = first.failures.filter(({ title }) => !isStillFailing(title))
+  for (const { title } of recovered) console.log(`FLAKY: failed in the whole run, passed alone: ${title}`)
+  const failed = second.failed
+  return { ...first, failed, passed: first.passed + first.failed - failed, failures: second.failures }
+}
+
+function runVitest(projects, filters, env) {
   const report = path.join(root, 'node_modules', `.vitest-report-${process.pid}.json`)
-  const chosen = projects.flatMap(project => ['--project', project])
-  const args = [
-    bin('vitest'),
-    'run',
-    ...chosen,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile=${report}`,
-    ...filters,
-  ]
-  const { status } = spawnSync(args[0], args.slice(1), { cwd: root, stdio: 'inherit' })
+  const args = ['run', ...projects.flatMap(project => ['--project', project]), '--reporter=default', '--reporter=json']
+  const options = { cwd: root, stdio: 'inherit', env }
+  const { status } = spawnSync(bin('vitest'), [...args, `--outputFile=${report}`, ...filters], options)
   const result = fs.existsSync(report) ? JSON.parse(fs.readFileSync(report, 'utf8')) : undefined
   fs.rmSync(report, { force: true })
-  const passed = result?.numPassedTests ?? 0
-  const skipped = result?.numPendingTests ?? 0
-  const failed = (result?.numFailedTests ?? 0) || (status === 0 ? 0 : 1)
-  return { passed, failed, skipped }
+  const failures = (result?.testResults ?? []).flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(test => test.status === 'failed')
+      .map(({ fullName }) => ({ file: name, title: `${path.relative(root, name)}: ${fullName}` })),
+  )
+  return {
+    passed: result?.numPassedTests ?? 0,
+    skipped: result?.numPendingTests ?? 0,
+    failed: (result?.numFailedTests ?? 0) || (status === 0 ? 0 : 1),
+    failures,
+  }
 }
 
 function run(argv, name = argv.join(' ')) {

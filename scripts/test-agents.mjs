@@ -1,11 +1,11 @@
 // Tests with the real agent programs, against a scripted model on this machine:
 // npm run test:agents [-- [--quick] [PROGRAM …] [FILE …]]. A PROGRAM is a name in test/agents/versions.json.
 // The pinned programs are installed once, outside the project; no account and no key is needed.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { install, root, step } from './steps.mjs'
+import { install, root, step, vitest } from './steps.mjs'
 
 const cache = process.env.ONESHOT_AGENTS_CACHE || path.join(os.homedir(), '.cache', 'oneshot-test-agents')
 const programs = JSON.parse(fs.readFileSync(path.join(root, 'test/agents/versions.json'), 'utf8'))
@@ -34,9 +34,9 @@ const env = {
   ...(chosen.length > 0 && { ONESHOT_AGENTS: chosen.join(',') }),
   ...(process.argv.includes('--quick') && { ONESHOT_AGENTS_QUICK: '1' }),
 }
-const vitest = path.join(root, 'node_modules', '.bin', 'vitest')
-const { status } = spawnSync(vitest, ['run', '--project', 'agents', ...filters], { cwd: root, stdio: 'inherit', env })
-process.exitCode = status ?? 1
+const outcome = vitest(['agents'], filters, env)
+console.log(`${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped} skipped`)
+process.exitCode = outcome.failed === 0 && outcome.passed > 0 ? 0 : 1
 
 function folderOf(name, version) {
   return path.join(cache, `${name}-${version}`)

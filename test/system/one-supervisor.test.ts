@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../../src/world/os/run.ts'
+import { readEvents, readOne } from '../../src/world/store/read.ts'
 import { House, isAlive, MAIN, until } from './house.ts'
 
 let house: House
@@ -62,10 +63,15 @@ it('one that was suspended while another took over does nothing when it wakes up
     expect(await house.status('long')).toMatchObject({ phase: 'running', pid: session.pid })
     fs.writeFileSync(path.join(house.project, 'go'), '')
     expect(await house.ended('long')).toMatchObject({ outcome: 'failed', exitCode: 5 })
-    const database = fs.readFileSync(house.home.database)
+    const recorded = (): unknown => ({
+      session: readOne(house.home, session.id),
+      events: readEvents(house.home, session.id),
+    })
+    const before = recorded()
     process.kill(old.pid, 'SIGCONT')
     await until('the old one has left', () => (isAlive(old.pid) ? undefined : true))
-    expect(fs.readFileSync(house.home.database).equals(database)).toBe(true)
+    // The file itself may differ: SQLite moves what the new supervisor wrote from the log into it at any time.
+    expect(recorded()).toEqual(before)
     expect(await house.daemon()).toMatchObject({ pid: now.pid, epoch: now.epoch })
   } finally {
     if (isAlive(old.pid)) process.kill(old.pid, 'SIGCONT')
