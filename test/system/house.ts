@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, TestRunner } from 'vitest'
 import type { DaemonView, SessionView } from '../../src/api/contract/session-view.ts'
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { type Home, homeAt } from '../../src/world/os/home.ts'
@@ -119,6 +119,7 @@ export class House {
   /** Stops everything, and fails the test when something of this house is still running afterwards. */
   async close(): Promise<void> {
     if (fs.existsSync(this.home.root)) {
+      if (TestRunner.getCurrentTest()?.result?.state === 'fail') await this.#explain()
       await this.oneshot('killall', '--yes')
       await this.oneshot('daemon', 'stop')
     }
@@ -131,6 +132,17 @@ export class House {
     for (const row of left) kill(row.pid)
     fs.rmSync(this.root, { recursive: true, force: true })
     expect(left, 'processes left behind').toEqual([])
+  }
+
+  /** Prints how things stood when a test failed: nobody can look at the folders of a run that is over. */
+  async #explain(): Promise<void> {
+    const { stdout } = await this.oneshot('list', '--json')
+    const ids = fs.existsSync(this.home.sessions) ? fs.readdirSync(this.home.sessions) : []
+    const files = [this.home.daemonLog, ...ids.map(id => path.join(this.home.sessions, id, 'loop', 'loop.json'))]
+    const texts = files
+      .filter(file => fs.existsSync(file))
+      .map(file => `${file}\n${fs.readFileSync(file, 'utf8').slice(-20_000)}`)
+    console.error([stdout.slice(0, 20_000), ...texts].join('\n\n'))
   }
 }
 
