@@ -12,6 +12,12 @@ export function bytesOf(path: RawPath): Buffer {
   return Buffer.from(path, 'latin1')
 }
 
+/** Whether it is text, which can be turned into a string and back without a change. */
+export function isUtf8(path: RawPath): boolean {
+  const bytes = bytesOf(path)
+  return bytes.equals(Buffer.from(bytes.toString()))
+}
+
 /** Where it lies on disk, below this folder. */
 export function below(folder: string, path: RawPath): Buffer {
   return Buffer.concat([Buffer.from(`${folder}/`), bytesOf(path)])

@@ -7,7 +7,7 @@ import { WORK_REFS } from './workshop/shop.ts'
 /** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
 export async function forget(place: Place): Promise<void> {
   const chain = await chainOf(place).catch(() => []) // What is broken can be forgotten as well.
-  const nested = new Set(chain.flatMap(({ telling }) => telling.nested.map(({ path }) => path)))
+  const nested = new Set(chain.flatMap(({ telling }) => telling.nested.flatMap(one => (one.isNoted ? [] : [one.path]))))
   for (const path of nested) {
     const inside = await nestedPlace(place, path).catch(() => null) // It is gone, and its refs with it.
     if (inside !== null) await removeRefs(inside)

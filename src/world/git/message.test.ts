@@ -26,7 +26,13 @@ const telling: fc.Arbitrary<Telling> = fc.record({
     sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/),
     host: fc.stringMatching(/^[a-z0-9.-]{1,20}$/),
   }),
-  nested: fc.array(fc.record({ path, state: fc.oneof(hash, fc.integer({ min: 1 })) }), { maxLength: 4 }),
+  nested: fc.array(
+    fc.oneof(
+      fc.record({ path, state: fc.oneof(hash, fc.integer({ min: 1 })) }),
+      fc.record({ path, state: hash, isNoted: fc.constant(true as const) }),
+    ),
+    { maxLength: 4 },
+  ),
 })
 /** git takes no NUL in a message. */
 const record = fc.string({ unit: 'grapheme' }).map(text => text.replaceAll('\0', ''))

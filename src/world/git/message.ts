@@ -30,6 +30,8 @@ export interface Nested {
   readonly path: RawPath
   /** A checkpoint of its own by its number, or, where nothing was different from it, its HEAD. */
   readonly state: number | string
+  /** Whether only its HEAD was noted down, and git must not run in it. */
+  readonly isNoted?: true
 }
 
 /** Bytes. Our own are far smaller; a larger commit is not read at all. */
@@ -66,11 +68,13 @@ function trailersOf(telling: Telling): [key: string, value: string][] {
     ...(telling.path === '' ? [] : [['Path', encodeRaw(telling.path)] as [string, string]]),
     ...(claim === undefined ? [] : [['Claim', `${claim.term} ${claim.sessionId} ${claim.host}`] as [string, string]]),
     ...telling.leftOut.map((sentence): [string, string] => ['Left-Out', oneLine(sentence)]),
-    ...telling.nested.map(({ path, state }): [string, string] => [
-      'Nested',
-      `${encodeRaw(path)} ${typeof state === 'number' ? `checkpoint ${state}` : `commit ${state}`}`,
-    ]),
+    ...telling.nested.map((nested): [string, string] => ['Nested', nestedWords(nested)]),
   ]
+}
+
+function nestedWords({ path, state, isNoted }: Nested): string {
+  const kind = typeof state === 'number' ? 'checkpoint' : isNoted ? 'noted' : 'commit'
+  return `${encodeRaw(path)} ${kind} ${state}`
 }
 
 /**
@@ -150,7 +154,9 @@ function readNested(value: string): Nested[] {
   const [path, number] = [decodeRaw(word), wholeNumber(name)]
   if (!isTreePath(path) || more.length > 0) return []
   if (kind === 'checkpoint') return number === null || number === 0 ? [] : [{ path, state: number }]
-  return kind === 'commit' && OBJECT_ID.test(name) ? [{ path, state: name }] : []
+  if (!OBJECT_ID.test(name)) return []
+  if (kind === 'noted') return [{ path, state: name, isNoted: true }]
+  return kind === 'commit' ? [{ path, state: name }] : []
 }
 
 function readClaim(value: string): Claim | null {

@@ -85,15 +85,16 @@ export interface NestedState {
   readonly head: string | null
 }
 
-/** Null when its repository is not there any more, or does not have that state. */
+/** Null when its repository is not there any more, does not have that state, or is none that git may run in. */
 export async function nestedState(outer: Place, nested: Nested): Promise<NestedState | null> {
+  if (nested.isNoted) return null
   const place = await nestedPlace(outer, relativeTo(outer, nested.path)).catch(() => null) // Nothing of it can be had.
   return place === null ? null : stateIn(place, nested)
 }
 
 /** The same of a worktree that shared its repository with the outer one, and is gone: its checkpoints are still there. */
-export function sharedState(outer: Place, nested: Nested): Promise<NestedState | null> {
-  return stateIn({ ...outer, ref: nestedRef(outer, nested.path), path: nested.path }, nested)
+export async function sharedState(outer: Place, nested: Nested): Promise<NestedState | null> {
+  return nested.isNoted ? null : stateIn({ ...outer, ref: nestedRef(outer, nested.path), path: nested.path }, nested)
 }
 
 async function stateIn(place: Place, { state }: Nested): Promise<NestedState | null> {

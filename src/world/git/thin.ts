@@ -34,7 +34,8 @@ export async function thin(place: Place, now: Instant): Promise<number> {
 /** Which checkpoints of nested repositories those that are kept tell of. */
 function statesIn(kept: readonly Link[]): Map<RawPath, Set<number | string>> {
   const states = new Map<RawPath, Set<number | string>>()
-  for (const { path, state } of kept.flatMap(({ telling }) => telling.nested)) {
+  for (const { path, state, isNoted } of kept.flatMap(({ telling }) => telling.nested)) {
+    if (isNoted) continue
     states.set(path, (states.get(path) ?? new Set()).add(state))
   }
   return states

@@ -1,4 +1,4 @@
-import { bytesOf, type RawPath } from '../../lib/raw-path.ts'
+import { bytesOf, isUtf8, type RawPath } from '../../lib/raw-path.ts'
 
 /** Longer ones no system takes. */
 const LONGEST = 4_096
@@ -12,8 +12,7 @@ const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
  */
 export function isTreePath(path: RawPath): boolean {
   const text = bytesOf(path).toString()
-  if (path === '' || path.length > LONGEST || CONTROLS.test(text) || !bytesOf(path).equals(Buffer.from(text)))
-    return false
+  if (path === '' || path.length > LONGEST || CONTROLS.test(text) || !isUtf8(path)) return false
   return text.split('/').every(isName) && !text.split(/[/\\]/).some(isReserved)
 }
 

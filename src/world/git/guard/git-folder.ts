@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatBytes } from '../../../lib/bytes.ts'
+import { bytesOf, isUtf8, rawPath } from '../../../lib/raw-path.ts'
 import { Unkept } from '../../../ports/checkpoints.ts'
 import { readRegular } from '../../os/files.ts'
 import { lstat } from '../lstat.ts'
@@ -113,11 +114,16 @@ function foldersOf(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 'shar
   return { own, shared: lstat(common) === undefined ? own : path.resolve(own, lineIn(common)) }
 }
 
+/** git takes each byte of it as it is, and ends a path at a NUL. Any other text would lead us to another folder than git. */
 function lineIn(file: string): string {
+  const text = rawPath(contentOf(file)).replace(/[\n\r]+$/, '')
+  if (!isUtf8(text) || text.includes('\0')) throw new Unkept(`${file} is not UTF-8 text`)
+  return bytesOf(text).toString()
+}
+
+function contentOf(file: string): Buffer {
   try {
-    return readRegular(file, LONGEST_LINE)
-      .content.toString()
-      .replace(/[\n\r]+$/, '')
+    return readRegular(file, LONGEST_LINE).content
   } catch (cause) {
     throw new Unkept(`${file} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`)
   }

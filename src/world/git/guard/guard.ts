@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { bytesOf, isUtf8, splitRaw } from '../../../lib/raw-path.ts'
 import { Unkept } from '../../../ports/checkpoints.ts'
 import { readPart } from '../../os/files.ts'
 import { runForBytes } from '../../os/run.ts'
 import { GitFailed } from '../git-failed.ts'
 import type { Means } from '../means.ts'
 import { assertNoBareRepository, assertSound, type GitFolder, gitFolderAt } from './git-folder.ts'
-import { insteadOf, isHelper, isPromise, isProtocol, isReadFile, isRewrite, mayHold } from './rules.ts'
+import { insteadOf, isHelper, isPromise, isProtocol, isReadFile, isRewrite, matters, mayHold } from './rules.ts'
 
 /** What git is told so that the configuration of the repository it runs in has no program run. */
 export interface Protection {
@@ -89,6 +90,8 @@ interface Setting {
   readonly file: string | null
   readonly key: string
   readonly value: string
+  /** Whether its bytes are text: others cannot be given back to git as they are. */
+  readonly isText: boolean
 }
 
 /** `isFixed`: whether the same files will say the same again. A file that they include may be changed by itself. */
@@ -102,8 +105,10 @@ async function protectionFrom(
   if (code === null) throw new Unkept(`the configuration of ${folder.shared} cannot be read in time`)
   // git reads the same before all that it does. Somebody could have written something else by then.
   if (code !== 0) throw new Unkept(new GitFailed('config', { code, stderr }).message)
-  const all = settingsIn(stdout.toString())
+  const all = settingsIn(stdout)
   const own = all.filter(({ isUsers }) => !isUsers)
+  const odd = own.find(({ key, isText }) => !isText && matters(key))
+  if (odd !== undefined) throw new Unkept(`${odd.key} in the configuration of ${folder.shared} is not UTF-8 text`)
   assertWorktree(folder, own)
   for (const setting of own) if (isReadFile(setting.key)) assertReadable(setting, cwd, means.env)
   // Where the folder belongs to somebody else, git reads none of its settings until its user trusts it.
@@ -112,14 +117,16 @@ async function protectionFrom(
 }
 
 /** `SCOPE<NUL>file:ORIGIN<NUL>KEY<LF>VALUE<NUL>`; one without a value has no line end. */
-function settingsIn(said: string): Setting[] {
-  const words = said.split('\0').slice(0, -1)
+function settingsIn(said: Buffer): Setting[] {
+  const words = splitRaw(said)
   const settings: Setting[] = []
   for (let at = 0; at + 2 < words.length; at += 3) {
-    const [scope = '', origin = '', text = ''] = words.slice(at, at + 3)
+    const [scope = '', raw = '', entry = ''] = words.slice(at, at + 3)
+    const [origin, text] = [raw, entry].map(word => bytesOf(word).toString()) as [string, string]
+    const isText = [raw, entry].every(isUtf8)
     const end = endOfKey(text)
     const file = origin.startsWith('file:') ? origin.slice('file:'.length) : null
-    settings.push({ isUsers: PROTECTED.has(scope), file, key: text.slice(0, end), value: text.slice(end + 1) })
+    settings.push({ isUsers: PROTECTED.has(scope), file, key: text.slice(0, end), value: text.slice(end + 1), isText })
   }
   return settings
 }

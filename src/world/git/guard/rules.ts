@@ -80,6 +80,16 @@ export function isProtocol(key: string): boolean {
   return /^protocol\.(.*\.)?allow$/.test(plainKey(key))
 }
 
+/** Whether a setting has git run a program, read or write elsewhere, or trust somebody. */
+export function matters(key: string): boolean {
+  const isPlace = key === 'core.worktree' || key === 'core.excludesfile'
+  return (
+    isPlace ||
+    [isHelper, isRewrite, isPromise, isReadFile, isProtocol].some(is => is(key)) ||
+    insteadOf(key) !== undefined
+  )
+}
+
 /** git lists section and name in small letters. The part between them may hold what a dot in an expression does not stand for. */
 function plainKey(key: string): string {
   return key.replaceAll(/[\n\r\u2028\u2029]/g, ' ')

@@ -103,7 +103,9 @@ async function prepare(step: Step, doing: string, largest: number): Promise<Read
 }
 
 function whyUnsaved(file: Buffer, largest: number): string {
-  const size = lstat(file)?.size ?? 0
+  const stat = lstat(file)
+  if (stat?.isDirectory()) return 'is a repository'
+  const size = stat?.size ?? 0
   return size > largest ? `is ${formatBytes(size)} large` : 'is ignored by git'
 }
 

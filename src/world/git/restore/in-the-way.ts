@@ -4,27 +4,39 @@ import { NO_INDEX } from '../git.ts'
 import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 
+/** The mode of an entry that is another repository. */
+const GITLINK = '160000'
+
 /**
  * Files that lie where others are to come to lie, and are in none of the two trees: ignored ones, or too large ones. git has
- * overwritten them without a word since 2.34. Beside them those that are not as the first tree has them.
+ * overwritten them without a word since 2.34. Beside them those that are not as the first tree has them, and repositories in the
+ * place of files, which git would remove as a whole.
  */
 export async function findInTheWay(
   { git, repository }: Place,
   { from, to }: { from: string; to: string },
   isUnsaved: (path: RawPath) => boolean,
 ): Promise<RawPath[]> {
-  const command = ['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to]
+  const command = ['diff-tree', '-r', '-z', '--no-renames', '--raw', '--no-abbrev', from, to]
   const words = splitRaw(await git.run(command, { index: NO_INDEX }))
   const added: RawPath[] = []
   const unsaved: RawPath[] = []
   const removed = new Set<RawPath>()
   for (let at = 0; at + 1 < words.length; at += 2) {
     const path = words[at + 1] as RawPath
-    if (words[at] === 'A') added.push(path)
+    const [before, , , , status] = words[at]?.split(' ') ?? []
+    if (status === 'A') added.push(path)
+    else if (before === `:${GITLINK}`) unsaved.push(...(status === 'T' ? repositoryAt(repository.top, path) : []))
     else if (isUnsaved(path)) unsaved.push(path)
-    if (words[at] === 'D') removed.add(path)
+    if (status === 'D') removed.add(path)
   }
   return [...new Set([...unsaved, ...added.flatMap(path => inTheWayOf(repository.top, path, removed))])]
+}
+
+/** git leaves the folder of a repository alone, unless a file is to come to its place. */
+function repositoryAt(top: string, path: RawPath): RawPath[] {
+  const folder = below(top, path)
+  return lstat(folder)?.isDirectory() && fs.readdirSync(folder).length > 0 ? [path] : []
 }
 
 function inTheWayOf(top: string, path: RawPath, removed: ReadonlySet<RawPath>): RawPath[] {

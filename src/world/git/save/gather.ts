@@ -33,6 +33,8 @@ export interface Gathered {
   readonly gitlinks: readonly RawPath[]
 }
 
+/** The mode of an entry that is another repository. */
+const GITLINK = '160000'
 const NOTHING_REFUSED = { refused: [], untaken: [], isFlushed: false } as const
 
 /** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
@@ -47,7 +49,8 @@ export async function gather(
   if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
   const seen = await look(git, index.file)
   const inner = candidates(index, seen, abandoned)
-  const inside = await saveNested(place, { paths: inner, submodules: index.gitlinks }, nested => save(nested, wish))
+  const submodules = submodulesIn(index, seen)
+  const inside = await saveNested(place, { paths: inner, submodules }, nested => save(nested, wish))
   const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
   const { largest } = wish
   const { withheld: values } = place
@@ -85,4 +88,12 @@ export function treeBefore({ repository }: Place, before: Before | null, { head 
 function candidates(index: PrivateIndex, seen: Look, abandoned: readonly RawPath[]): RawPath[] {
   const found = seen.differences.filter(({ isRepository }) => isRepository).map(({ path }) => path)
   return [...new Set([...index.gitlinks, ...found])].filter(path => !abandoned.includes(path)).sort()
+}
+
+/** Our index has an entry for each repository that was found; one that HEAD has as well is a submodule. */
+function submodulesIn(index: PrivateIndex, seen: Look): RawPath[] {
+  const isNew = new Set(
+    seen.differences.flatMap(({ path, inHead }) => (inHead?.startsWith(`${GITLINK} `) === false ? [path] : [])),
+  )
+  return index.gitlinks.filter(path => !isNew.has(path))
 }

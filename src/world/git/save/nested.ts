@@ -51,7 +51,7 @@ function notedDown(outer: Place, path: RawPath): NestedWork[] {
   if (lstat(`${folder}/.git`) === undefined) return []
   const head = headByFiles(folder)
   const whole = outer.path === '' ? path : `${outer.path}/${path}`
-  const states = head === null ? [] : [{ path: whole, state: head }]
+  const states = head === null ? [] : [{ path: whole, state: head, isNoted: true } as const]
   const sentence = `${shown(path)} is another repository, and only its HEAD is noted down (nested = true saves it)`
   return [{ path, head, states, change: NO_CHANGE, leftOut: [sentence] }]
 }
