@@ -47,8 +47,10 @@ export type Returned =
 
 export interface Looking {
   readonly worker?: Worker | null
-  /** Commits that were written before this, and only picked or rebased since, do not count. */
+  /** Commits that were written before this, and only picked or rebased since, do not count, nor does content of other branches. */
   readonly begunAt?: Instant
+  /** The branch of the work; absent or null for the one that the user has checked out. */
+  readonly branch?: string | null
   /** As for `snapshot`. */
   readonly keepAs?: string
 }
@@ -122,8 +124,8 @@ export interface Workshop {
   texts(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Of these paths of the first tree those whose content the second one has elsewhere. */
   moved(cwd: string, pair: readonly [from: string, to: string], paths: readonly string[]): Promise<ReadonlySet<string>>
-  /** Of these commits those that HEAD does not follow any more, oldest first. */
-  dropped(cwd: string, commits: readonly string[]): Promise<readonly string[]>
+  /** Of these commits those that HEAD, or another commit, does not follow, oldest first. */
+  dropped(cwd: string, commits: readonly string[], from?: string): Promise<readonly string[]>
   /** The file that the git commands of a worker are to be written to: `GIT_TRACE2_EVENT`. Null where git does not do that. */
   traceFile(cwd: string, name: string): Promise<string | null>
   /**

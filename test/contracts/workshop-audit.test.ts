@@ -129,6 +129,40 @@ test('half of the lines of finished work that are gone are named once, with the 
   expect(await edit(lines.slice(0, 10).join(''))).toEqual([])
 })
 
+test('commits of finished work that are taken off the branch are named, though its files are there', async () => {
+  const bench = openShopBench()
+  const { repo, shop, git, commit, head } = bench
+  const base = head(repo)
+  const { loop, audit } = await finished(bench, () => commit(repo, 'made.txt', 'one\n'))
+  const id = head(repo)
+  const judged = async (work: () => unknown): Promise<readonly string[]> => {
+    const since = await shop.snapshot(repo)
+    work()
+    return (await audit.ofIteration(loop, { since, seen: await shop.evidence(repo, since, []), at: undefined })).thinned
+  }
+  const onlyOwn = (): void => {
+    put(repo, 'own.txt', 'own\n')
+    git(repo, 'add', 'own.txt')
+    git(repo, 'commit', '--quiet', '--message', 'own', '--', 'own.txt')
+  }
+  expect(await judged(onlyOwn)).toEqual([])
+  git(repo, 'reset', '--quiet', '--hard', id)
+  const told = await judged(() => {
+    git(repo, 'reset', '--quiet', base)
+    onlyOwn()
+  })
+  const cure = 'git add -- made.txt && git commit'
+  const what = `commit ${id.slice(0, 10)} of task 1 is no longer on the branch, and made.txt is not committed`
+  expect(told).toEqual([`${what}; \`${cure}\` commits it again`])
+  expect(await judged(() => git(repo, 'commit', '--quiet', '--allow-empty', '-m', 'x')), 'once').toEqual([])
+  git(repo, 'reset', '--quiet', '--hard', id)
+  const squashed = await judged(() => {
+    git(repo, 'reset', '--quiet', '--soft', base)
+    git(repo, 'commit', '--quiet', '--message', 'squashed')
+  })
+  expect(squashed, 'committed anew').toEqual([])
+})
+
 test('work that was lost is known to be back, whoever brought it back', async () => {
   const bench = openShopBench()
   const { repo, shop } = bench

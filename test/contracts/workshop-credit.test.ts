@@ -55,3 +55,59 @@ test('commits that were written before the work began and are picked or rebased 
   // A task whose work was lost may pick that again.
   expect(await shop.evidence(repo, since, [], { begunAt: 0 })).toMatchObject({ commitCount: 2, change: { files: 2 } })
 })
+
+const TAKING: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'merge --squash': [
+    ['merge', '--quiet', '--squash', 'other'],
+    ['commit', '--quiet', '-m', 'my work'],
+  ],
+  'cherry-pick -n': [
+    ['cherry-pick', '-n', 'other'],
+    ['commit', '--quiet', '-m', 'my work'],
+  ],
+  'checkout of single files': [['checkout', 'other', '--', 'other.txt', 'second.txt']],
+  'restore from a packed branch': [
+    ['gc', '--quiet'],
+    ['restore', '--source=other', '--', 'other.txt', 'second.txt'],
+  ],
+}
+
+test.each(Object.entries(TAKING))('content that another branch had before is not work: %s', async (_, commands) => {
+  const { repo, shop, git, commit } = openShopBench()
+  const old = commit(repo, 'text.txt', 'old\n')
+  commit(repo, 'text.txt', 'new\n')
+  git(repo, 'checkout', '--quiet', '-b', 'other')
+  put(repo, 'second.txt', 'second\n')
+  commit(repo, 'other.txt', 'other\n')
+  git(repo, 'branch', 'stale', old)
+  git(repo, 'checkout', '--quiet', 'main')
+  const since = await shop.snapshot(repo)
+  // Commits are dated by the second.
+  await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Math.ceil(Date.now() / 1000) * 1000)
+  const begunAt = Date.now()
+  for (const words of commands) git(repo, ...words)
+  expect(await shop.evidence(repo, since, [], { begunAt })).toMatchObject({ change: { files: 0 }, foreign: 1 })
+  put(repo, 'other.txt', 'other\nand more\n')
+  git(repo, 'checkout', old, '--', 'text.txt')
+  const { files } = await shop.evidence(repo, since, [], { begunAt })
+  expect(files, 'edits, and a way back within the own history, are work').toEqual(['other.txt', 'text.txt'])
+  expect((await shop.evidence(repo, since, [], { begunAt: 0 })).files).toContain('second.txt')
+})
+
+test('work that an agent did on a branch of its own, and brings over, is its work; that of another task is not', async () => {
+  const { repo, shop, git, commit, bench } = openShopBench()
+  const [one, two] = [bench('1'), bench('2')]
+  const base = { head: git(repo, 'rev-parse', 'HEAD').trim(), tree: 'main^{tree}' }
+  for (const place of [one, two]) await shop.open(repo, place, 'main')
+  commit(one.path, 'one.txt', 'one\n')
+  await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Math.ceil(Date.now() / 1000) * 1000)
+  const begunAt = Date.now()
+  git(two.path, 'checkout', '--quiet', '-b', 'aside')
+  commit(two.path, 'two.txt', 'two\n')
+  git(two.path, 'checkout', '--quiet', two.branch)
+  git(two.path, 'merge', '--quiet', '--squash', 'aside')
+  git(two.path, 'checkout', one.branch, '--', 'one.txt')
+  git(two.path, 'commit', '--quiet', '-m', 'work')
+  const seen = await shop.evidence(two.path, base, [], { begunAt, branch: two.branch })
+  expect(seen).toMatchObject({ files: ['two.txt'], foreign: 1 })
+})

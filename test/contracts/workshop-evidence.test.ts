@@ -71,6 +71,39 @@ test('a commit that its user makes in the same second as the agent is not the ag
   })
 })
 
+test.each([
+  ['with labels', '<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> side\n', true],
+  ['without labels', '<<<<<<<\none\n=======\ntwo\n>>>>>>>\n', true],
+  ['with the text of both before', '<<<<<<< a\r\none\r\n||||||| b\r\n0\r\n=======\r\ntwo\r\n>>>>>>> c\r\n', true],
+  ['of a heading', 'Title\n=======\n', false],
+  ['of a drawing', '<<<<<<<<<<\n=======\n>>>>>>>>>>\n', false],
+])('marks of a conflict that were committed are seen: %s', async (_, text, isMarked) => {
+  const { repo, shop, commit } = openShopBench()
+  const since = await shop.snapshot(repo)
+  commit(repo, 'b.txt', text)
+  const { conflicts, underWay } = await shop.evidence(repo, since, [])
+  expect({ conflicts, underWay }).toEqual({ conflicts: isMarked ? ['b.txt'] : [], underWay: null })
+})
+
+test('a conflict that a stash has left, and patches that do not apply, are unfinished', async () => {
+  const { repo, shop, commit, git, head } = openShopBench()
+  const base = head(repo)
+  put(repo, 'a.txt', 'stashed\n')
+  git(repo, 'stash', '--quiet')
+  commit(repo, 'a.txt', 'committed\n')
+  const since = await shop.snapshot(repo)
+  expect(() => git(repo, 'stash', 'pop', '--quiet')).toThrow()
+  expect(await shop.evidence(repo, since, [])).toMatchObject({
+    conflicts: ['a.txt'],
+    underWay: 'a merge without its end',
+  })
+  git(repo, 'reset', '--quiet', '--hard', base)
+  git(repo, 'format-patch', '--quiet', '--output=../a.patch', '-1', since.head ?? '')
+  commit(repo, 'a.txt', 'other\n')
+  expect(() => git(repo, 'am', '--quiet', '../a.patch')).toThrow()
+  expect(await shop.evidence(repo, since, [])).toMatchObject({ underWay: 'a git am' })
+})
+
 test('more commits than are named are counted', async () => {
   const { repo, shop, git } = openShopBench()
   const since = await shop.snapshot(repo)

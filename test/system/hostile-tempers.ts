@@ -24,6 +24,10 @@ export const HOSTILE = String.raw`
   ignored) echo x > ignored.log ;;
   pulls) git merge -q --ff-only other ;;
   merges) git -c user.name=a -c user.email=a@b merge -q --no-ff --no-edit another >/dev/null ;;
+  takes) git merge -q --squash third; git -c user.name=a -c user.email=a@b commit -qm 'my work' ;;
+  uncommits) git reset -q --soft HEAD~1; work ;;
+  picks) echo mine > text.txt; git -c user.name=a -c user.email=a@b commit -qam mine
+    git -c user.name=a -c user.email=a@b cherry-pick side >/dev/null 2>&1 ;;
   branches) git checkout -q -b elsewhere; work ;;
   detaches) git checkout -q --detach; work ;;
   goesback) git checkout -q -b old "$(git rev-list --max-parents=0 HEAD)"; work ;;
@@ -34,6 +38,9 @@ export const HOSTILE = String.raw`
   pwipemain) work; cd "$(git rev-parse --git-common-dir)/.."; git reset -q --hard; git clean -fdq ;;
   pbranchdel) work; for ref in $(git for-each-ref --format='%(refname)' refs/heads/oneshot); do git update-ref -d "$ref"; done ;;
   prmsiblings) work; rm -rf ../all ;;
+  prmlink) work; rm .git ;;
+  prmentries) work; rm -rf "$(git rev-parse --git-common-dir)/worktrees" ;;
+  plocks) work; git worktree lock ../all; rm -rf ../all ;;
   premoves) work; git rm -q a.txt; git -c user.name=a -c user.email=a@b commit -qm 'remove it' ;;
   prestores) git -c user.name=a -c user.email=a@b revert --no-edit HEAD >/dev/null ;;
 `

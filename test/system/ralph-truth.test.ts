@@ -132,8 +132,8 @@ it('takes no half merge, conflict marker, empty commit or ignored file for work'
 })
 
 it('credits an agent with nothing that its user committed, that was merged from elsewhere, or that another loop did', async () => {
-  await project('pulls|good a.txt', 'merges|good b.txt', 'waits|good c.txt', 'waits d.txt')
-  for (const branch of ['other', 'another']) {
+  await project('pulls|good a.txt', 'merges|good b.txt', 'waits|good c.txt', 'waits d.txt', 'takes|good e.txt')
+  for (const branch of ['other', 'another', 'third']) {
     await git('checkout', '-q', '-b', branch, 'main')
     fs.writeFileSync(house.path(`${branch}.txt`), branch)
     await git('add', '.')
@@ -161,6 +161,7 @@ it('credits an agent with nothing that its user committed, that was merged from 
     'b.txt': 'idle good done',
     'c.txt': 'idle good done',
     'd.txt': 'idle idle blocked',
+    'e.txt': 'idle good done',
   })
   expect(loopOf(session).tasks[2]?.evidence).toMatchObject({ commitCount: 1, files: ['c.txt'] })
   expect(loopOf(session).tasks[3]?.stand).toMatchObject({
@@ -222,6 +223,35 @@ it('stops with a sentence where the repository is gone, or the branch cannot be 
   })
 })
 
+it('stops where an agent leaves git in the middle of something, and tells of commits of which only files are left', async () => {
+  await project('good a.txt', 'uncommits b.txt', 'picks c.txt', 'good d.txt')
+  await git('checkout', '-q', '-b', 'side')
+  fs.writeFileSync(house.path('text.txt'), 'side\n')
+  await git('commit', '-qam', 'side')
+  await git('checkout', '-q', 'main')
+  const session = await ralph()
+  const { outcome, reason } = await house.ended(session.name, 120_000)
+  expect({ outcome, board: board(session) }, await house.ok('log', session.name)).toEqual({
+    outcome: 'failed',
+    board: {
+      'a.txt': 'good done',
+      'b.txt': 'good done',
+      'c.txt': 'unfinished unfinished blocked',
+      'd.txt': 'open',
+    },
+  })
+  expect(reason).toContain('task 3 left git in the middle of something (conflicts are left in text.txt); git status')
+  expect(loopOf(session).notes).toEqual([
+    expect.stringMatching(
+      /^since the agent of task 2 worked, commit [0-9a-f]{10} of task 1 is no longer on the branch, and a\.txt is not committed; `git add -- a\.txt && git commit` commits it again$/,
+    ),
+  ])
+  await git('cherry-pick', '--abort')
+  await house.ok('resume', session.name)
+  await house.ended(session.name, 60_000)
+  expect(board(session), 'only the task that did it fails again').toMatchObject({ 'd.txt': 'open' })
+})
+
 it('watches your checkout while agents work beside it, and mends worktrees and branches that they remove', async () => {
   await project(
     'good a.txt',
@@ -231,6 +261,9 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
     'pbranchdel e.txt',
     'premoves|prestores f.txt',
     'pwipemain g.txt',
+    'prmlink h.txt',
+    'prmentries i.txt',
+    'plocks j.txt',
   )
   const first = await git('rev-parse', 'HEAD')
   fs.writeFileSync(house.path('text.txt'), 'not committed\n')
@@ -248,6 +281,9 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
       'e.txt': 'good done',
       'f.txt': 'lost good done',
       'g.txt': 'good done',
+      'h.txt': 'good done',
+      'i.txt': 'good done',
+      'j.txt': 'good done',
     },
   })
   const moved = 'left its worktree and moved main in your checkout from'
@@ -267,5 +303,5 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
   expect(fs.readFileSync(house.path("it's yours.txt"), 'utf8')).toBe('not committed either\n')
   expect(fs.readFileSync(house.path('text.txt'), 'utf8')).toBe('not committed\n')
   const files = await git('ls-tree', '--name-only', branch ?? '')
-  for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt', 'f.txt', 'g.txt']) expect(files).toContain(name)
+  for (const name of 'abcdefghij') expect(files).toContain(`${name}.txt`)
 })

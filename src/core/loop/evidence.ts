@@ -49,6 +49,8 @@ export interface Evidence {
 /** The same with each file, for those who look closer. */
 export interface Sighting extends Evidence {
   readonly changed: readonly ChangedFile[]
+  /** Paths that are not as the last commit has them, whenever that came about. */
+  readonly loose: ReadonlySet<string>
   /** What git was left in the middle of; null for nothing. */
   readonly underWay: string | null
   /** Files that git knows to be in conflict, and files with marks of one that were not there before. */

@@ -31,7 +31,8 @@ export function onJudged(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop 
     ...(signal.notes ?? []),
   ])
   const seen = withTask(told, key, one => ({ ...one, evidence }))
-  return settle(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked })
+  const isUnderWay = (signal.underWay ?? null) !== null
+  return settle(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked, isUnderWay })
 }
 
 /** Also under the title that the agent gave it. */
@@ -94,12 +95,17 @@ function weakenedBy({ weakened }: LoopSignalOf<'task.judged'>): Flaw | null {
 
 const MOST_TOLD = 4
 
+interface Settling {
+  readonly verdict: Verdict
+  readonly role: Judging['role']
+  readonly at: number
+  readonly isTicked: boolean
+  /** Git was left in the middle of something. */
+  readonly isUnderWay: boolean
+}
+
 /** Proven by itself, it is done, or merged first. What cannot be brought together is a person's. */
-function settle(
-  loop: Loop,
-  { item }: LoopTask,
-  { verdict, role, at, isTicked }: { verdict: Verdict; role: Judging['role']; at: number; isTicked: boolean },
-): Loop {
+function settle(loop: Loop, { item }: LoopTask, { verdict, role, at, isTicked, isUnderWay }: Settling): Loop {
   const isHere = loop.branch === null
   if (verdict.kind === 'done') {
     const { how, proof } = verdict
@@ -114,15 +120,25 @@ function settle(
     return halted(
       withTask(undone, item.key, one => failed(one, flaw, { at, retries: loop.spec.retries })),
       item,
+      isUnderWay,
     )
   return withTask(undone, item.key, one => kept(one, flaw.reason, flaw.detail, at))
 }
 
-/** In the user's checkout the weaker check would be the one of all that follow. */
-function halted(loop: Loop, { key, label }: LoopTask['item']): Loop {
+/** In the user's checkout the next tasks would have the weaker check, or the unfinished merge, and could not be judged. */
+function halted(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: boolean): Loop {
   const stand = taskOf(loop, key)?.stand
-  if (loop.branch !== null || stand?.name !== 'blocked' || stand.flaw.kind !== 'weakened') return loop
-  return { ...loop, halt: `task ${label} left a weaker check behind; put it back with git, or start with --allow PATH` }
+  if (loop.branch !== null || stand?.name !== 'blocked') return loop
+  if (stand.flaw.kind === 'weakened')
+    return {
+      ...loop,
+      halt: `task ${label} left a weaker check behind; put it back with git, or start with --allow PATH`,
+    }
+  if (!isUnderWay) return loop
+  return {
+    ...loop,
+    halt: `task ${label} left git in the middle of something (${stand.flaw.reason}); git status tells how to end it`,
+  }
 }
 
 /** For a person to bring together: both branches stay as they are. */

@@ -34,6 +34,12 @@ export function removeAgain(
   return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
 }
 
+/** Commits files that are there; all that is not committed where they cannot be listed. */
+export function commitAgain(paths: readonly RawPath[], isTop: boolean): string {
+  const which = canBeListed(paths) ? ['--', ...paths.map(path => pathspec(path, isTop))] : ['--all', ':/']
+  return `${commandLine(['git', 'add', ...which])} && git commit`
+}
+
 /** Enough of a hash to be the only one. */
 export function short(id: string): string {
   return id.slice(0, 10)

@@ -61,9 +61,12 @@ export function onDeedFailed(loop: Loop, { at, task: key, iteration, reason }: L
     const flaw = { kind: 'clash', reason, detail: '' } as const
     return withTask(loop, key, one => ({ ...one, stand: { name: 'blocked', at, flaw } }))
   }
-  return withTask(loop, key, one =>
+  const tried = withTask(loop, key, one =>
     failed(one, { kind: 'failed', reason, detail: '' }, { at, retries: loop.spec.retries }),
   )
+  // Nothing can be seen of the user's checkout any more, whichever task is next.
+  const isBlind = loop.branch === null && task.stand.name === 'judging' && taskOf(tried, key)?.stand.name === 'blocked'
+  return isBlind ? { ...tried, halt: `${reason}, since the agent of task ${task.item.label} worked here` } : tried
 }
 
 /** A task whose iteration came to nothing: it is tried again, or set aside. */

@@ -5,13 +5,14 @@ import { needsTree, type Span, spanOf } from '../../core/loop/losses.ts'
 import { rawPath } from '../../lib/raw-path.ts'
 import type { Workshop } from '../../ports/workshop.ts'
 import { thinnedIn } from './thinned-in.ts'
+import { uncommittedIn } from './uncommitted-in.ts'
 import type { Work } from './work.ts'
 
 /** What was found to be lost, and the paths that show it. */
 export interface Audited {
   readonly losses: readonly Loss[]
   readonly paths: ReadonlySet<string>
-  /** Files of finished work that have lost most of their lines, one sentence each. */
+  /** Files of finished work that have lost most of their lines or their commit, one sentence each. */
   readonly thinned: readonly string[]
 }
 
@@ -90,7 +91,18 @@ export class Audit {
       nameOf({ since, now: seen.now }),
       own.map(({ path, before, after }) => ({ path, before, after })),
     )
-    return { ...audited, evidence: evidenceOf(seen, own) }
+    const uncommitted = loop.branch === null ? await this.#uncommitted(loop, since, seen) : []
+    return { ...audited, thinned: [...audited.thinned, ...uncommitted], evidence: evidenceOf(seen, own) }
+  }
+
+  async #uncommitted(loop: Loop, since: Span['since'], seen: Sighting): Promise<readonly string[]> {
+    if (seen.now.head === since.head || seen.loose.size === 0) return []
+    const droppedOf = async (commits: readonly string[]): Promise<readonly string[]> => {
+      const now = await this.#workshop.dropped(this.#cwd, commits)
+      const before = now.length === 0 ? [] : await this.#workshop.dropped(this.#cwd, now, since.head ?? undefined)
+      return now.filter(id => !before.includes(id))
+    }
+    return uncommittedIn(await this.#worksOf(loop, { withYours: false }), seen, { isTop: this.#isTop, droppedOf })
   }
 
   async ofChanges(loop: Loop, compared: Compared): Promise<Audited> {

@@ -90,11 +90,11 @@ async function groundOf({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Gr
   const { integration } = layout
   const from = loop().tip ?? head
   if (from === null) throw new Trouble('beginning', 'the repository has no commit', { mayHelpToRetry: false })
+  if (loop().tip !== null) await workshop.mend(self.cwd, integration, from)
   await workshop.open(self.cwd, integration, from)
   const isTracked = source.file !== null && fs.existsSync(path.join(layout.within(integration), source.file))
   const marking = source.file === null ? 'here' : isTracked ? 'merge' : 'landing'
   const notes = isClean ? [] : ['uncommitted changes here are not in the worktrees']
-  await workshop.mend(self.cwd, integration, from)
   const now = loop().yours === undefined ? await workshop.snapshot(self.cwd, `${self.id}/begin`) : null
   const yours = now === null ? {} : { yours: { since: { head, tree: `${head}^{tree}` }, now } }
   return { branch: integration.branch, tip: from, marking, notes, ...yours }

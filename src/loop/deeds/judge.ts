@@ -31,7 +31,8 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
   const keepAs = `${gear.self.id}/${task.number}`
   // A task whose work was lost may bring that back.
   const begunAt = (task.reopened ?? 0) > 0 ? desk.loop().createdAt : (task.tries[0]?.since ?? 0)
-  const all = await workshop.evidence(place.cwd, place.since, gear.apart, { keepAs, worker, begunAt })
+  const branch = task.place?.branch ?? null
+  const all = await workshop.evidence(place.cwd, place.since, gear.apart, { keepAs, worker, begunAt, branch })
   const seen = place.branch === null ? all : withoutRepositories(all)
   const at = place.branch === null ? undefined : { cwd: place.cwd, branch: place.branch }
   const audited = await gear.audit.ofIteration(desk.loop(), { since: place.since, seen, at })
@@ -42,7 +43,7 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
       ? task.clash.filter(file => isMarked(path.join(gear.layout.topOf(place.cwd), file)))
       : seen.conflicts
   // A merge that somebody has resolved is finished for them.
-  const underWay = role === 'resolve' && seen.underWay === 'a merge' ? null : seen.underWay
+  const underWay = role === 'resolve' && seen.underWay?.startsWith('a merge') ? null : seen.underWay
   const isWhole = unresolved.length === 0 && underWay === null
   const weakened = await weakeningsIn(place.cwd, seen, gear)
   const isWorthIt = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)

@@ -32,8 +32,8 @@ export async function prepare({ task, role }: Prepare, desk: Desk): Promise<void
   await gear.watch.begin(loop())
   const bench = role === 'resolve' ? layout.resolution(task) : layout.task(task)
   const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)
-  await workshop.open(self.cwd, bench, from)
   if (role === 'task' && task.place !== null) await workshop.mend(self.cwd, bench, from)
+  await workshop.open(self.cwd, bench, from)
   await setUp(task, bench, desk)
   const clash = role === 'resolve' ? await workshop.clash(bench, task.sealed ?? layout.task(task).branch) : []
   const place = { cwd: layout.within(bench), branch: bench.branch, since: { head: from, tree: `${from}^{tree}` } }

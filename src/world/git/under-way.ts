@@ -5,6 +5,7 @@ import path from 'node:path'
 const UNDER_WAY: Readonly<Record<string, string>> = {
   MERGE_HEAD: 'a merge',
   'rebase-merge': 'a rebase',
+  'rebase-apply/applying': 'a git am',
   'rebase-apply': 'a rebase',
   CHERRY_PICK_HEAD: 'a cherry-pick',
   REVERT_HEAD: 'a revert',

@@ -23,12 +23,12 @@ export async function markedFiles({ git, repository }: Place, changed: readonly 
 
 /** How many conflicts with both sides and their end there are. */
 function marksIn(text: string): number {
-  if (!text.includes('<<<<<<< ')) return 0
+  if (!text.includes('<<<<<<<')) return 0
   let [count, step] = [0, 0]
   for (const line of text.split('\n')) {
-    if (line.startsWith('<<<<<<< ')) step = 1
+    if (/^<{7}(?!\S)/.test(line)) step = 1
     else if (step === 1 && line.trimEnd() === '=======') step = 2
-    else if (step === 2 && line.startsWith('>>>>>>> ')) {
+    else if (step === 2 && /^>{7}(?!\S)/.test(line)) {
       count++
       step = 0
     }

@@ -8,6 +8,7 @@ import { filesIn } from './compare-trees.ts'
 import { logOf } from './log-of.ts'
 import { commitsMadeSince, type Move } from './reflog.ts'
 import { movesOf } from './own-moves.ts'
+import { readRaw, takenFrom } from './taken.ts'
 
 interface Credit extends Pick<Evidence, 'commits' | 'commitCount' | 'foreign'> {
   readonly changed: readonly ChangedFile[]
@@ -18,6 +19,13 @@ interface Given {
   readonly worker: Worker | null
   /** When the work was begun: commits that were written before, and only repeated here, are not its own. Null: nobody knows. */
   readonly begunAt: Instant | null
+  /** The branch of the work; null for the one that the user has checked out. */
+  readonly branch: string | null
+}
+
+interface Looked extends Given {
+  readonly now: Snapshot
+  readonly changed: readonly ChangedFile[]
 }
 
 type Logged = Awaited<ReturnType<typeof logOf>>[number]
@@ -27,12 +35,24 @@ const MOST = 1_000
 
 /**
  * What of all that is different whoever worked here has done. Commits that came from elsewhere, by a merge or a pull, are not its
- * own, nor are those that others made here. A file that is now as such a commit has left it is not its work either.
+ * own, nor are those that others made here. A file that is now as such a commit has left it, or as another branch had it before, is not
+ * its work either.
  */
-export async function creditOf(
-  place: Place,
-  given: Given & { now: Snapshot; changed: readonly ChangedFile[] },
-): Promise<Credit> {
+export async function creditOf(place: Place, given: Looked): Promise<Credit> {
+  const credit = await creditForCommits(place, given)
+  const { since, now, begunAt, branch } = given
+  if (begunAt === null) return credit
+  const known = [since.head, now.head].filter(head => head !== null)
+  const taken = await takenFrom(place, { changed: credit.changed, known, own: branch, begunAt })
+  if (taken.paths.size === 0) return credit
+  return {
+    ...credit,
+    foreign: (credit.foreign ?? 0) + taken.commits.size,
+    changed: credit.changed.map(file => (taken.paths.has(file.path) ? { ...file, isOwn: false } : file)),
+  }
+}
+
+async function creditForCommits(place: Place, given: Looked): Promise<Credit> {
   const { since, now, changed } = given
   if (now.head === null || now.head === since.head) return { commits: [], commitCount: 0, changed }
   const range = [now.head, ...(since.head === null ? [] : [`^${since.head}`])]
@@ -93,15 +113,4 @@ async function broughtBy(
       if (isOther || sides.some(side => (side.get(file) ?? '') === entry)) add(file, entry)
   }
   return brought
-}
-
-/** `MODE HASH` of each path after the commit; empty for what is gone. */
-function readRaw(words: readonly string[]): [RawPath, string][] {
-  const entries: [RawPath, string][] = []
-  for (let at = 0; at + 1 < words.length; at++) {
-    const fields = /^\n?:\d+ (\d+) \S+ (\S+) \S+$/.exec(words[at] as string)
-    if (fields === null) continue
-    entries.push([words[++at] as RawPath, fields[1] === '000000' ? '' : `${fields[1]} ${fields[2]}`])
-  }
-  return entries
 }

@@ -49,6 +49,7 @@ export interface Looking {
   readonly apart: readonly string[]
   readonly worker?: Worker | null | undefined
   readonly begunAt?: Instant | undefined
+  readonly branch?: string | null | undefined
   /** Keeps what is seen from being collected as garbage. */
   readonly keepAs?: string | undefined
 }
@@ -77,6 +78,7 @@ export async function evidence(place: Place, cwd: string, { since, apart, ...ask
     changed: all,
     worker: asked.worker ?? null,
     begunAt: asked.begunAt ?? null,
+    branch: asked.branch ?? null,
   })
   const own = changed.filter(({ isOwn }) => isOwn)
   const marked = await markedFiles(place, own)
@@ -84,10 +86,14 @@ export async function evidence(place: Place, cwd: string, { since, apart, ...ask
   return {
     ...evidenceOf({ ...credit, now }, own),
     changed,
-    underWay: underWay(gitDir),
+    loose: uncommitted,
+    underWay: underWay(gitDir) ?? (unmerged.length > 0 ? UNMERGED : null),
     conflicts: [...new Set([...unmerged, ...marked])],
   }
 }
+
+/** What a `git stash pop` leaves behind, for one. */
+const UNMERGED = 'a merge without its end'
 
 type Line = Omit<ChangedFile, 'name' | 'isCommitted' | 'isOwn'>
 

@@ -104,8 +104,8 @@ class GitWorkshop implements Workshop {
     return this.#beside(cwd, place => movedOf(place, pair, paths))
   }
 
-  dropped(cwd: string, commits: readonly string[]): Promise<readonly string[]> {
-    return this.#beside(cwd, place => droppedFrom(place, commits, 'HEAD'))
+  dropped(cwd: string, commits: readonly string[], from = 'HEAD'): Promise<readonly string[]> {
+    return this.#beside(cwd, place => droppedFrom(place, commits, from))
   }
 
   log(cwd: string, limit: number): Promise<readonly { id: string; subject: string }[]> {

@@ -30,7 +30,7 @@ export async function open(place: Place, bench: Bench, from: string): Promise<vo
     }
   }
   await removeHalfMade(place, bench)
-  await assertFree(place, folder, doing)
+  await assertFree(place, { ...bench, path: folder }, doing)
   await make(place, { ...bench, path: folder }, await startOf(git, from, doing))
 }
 
@@ -82,17 +82,20 @@ async function branchIn(git: Git): Promise<string | null> {
 }
 
 /** Removes the entry of a worktree whose folder somebody has removed, and of no other one. */
-async function assertFree({ git, repository }: Place, folder: string, doing: string): Promise<void> {
+async function assertFree({ git, repository }: Place, bench: Bench, doing: string): Promise<void> {
+  const { path: folder, branch } = bench
   const stat = lstat(folder)
   if (stat !== undefined && (!stat.isDirectory() || fs.readdirSync(folder).length > 0)) {
     refuse(doing, `something else lies at ${folder}`)
   }
   const known = registeredAt(repository, folder)
   if (known === null) return
-  if (known.lock !== null)
+  // An agent may have locked the worktree that is ours, and removed it then.
+  const isOurs = benchIn(known.gitDir).read()?.branch === branch
+  if (known.lock !== null && !isOurs)
     refuse(doing, `${folder} is not there, and locked: ${known.lock.trim() || 'no reason is given'}`)
   if (stat !== undefined) fs.rmdirSync(folder)
-  await git.run(['worktree', 'remove', '--force', '--', folder])
+  await git.run(['worktree', 'remove', '--force', '--force', '--', folder])
 }
 
 async function startOf(git: Git, from: string, doing: string): Promise<string> {
