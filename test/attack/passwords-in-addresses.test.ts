@@ -149,6 +149,26 @@ test('an address whose password only a helper could read is refused, and the hel
   expect(fs.readFileSync(path.join(bench.root, 'args'), 'utf8')).not.toContain(TOKEN)
 })
 
+test('a token elsewhere in an address than before the @ is refused, and git is not started with it', async () => {
+  const { bench, repo } = begin()
+  const checkpoints = bench.checkpoints()
+  const keeping = bench.keeping(repo)
+  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const seen = await poll(TOKEN)
+  const places = [`x.git?private_token=${TOKEN}`, `x.git?a=b&access_token=${TOKEN}`, `ghp_${'a1B2'.repeat(9)}/x.git`]
+  for (const login of ['', 'me@', 'me:word@'])
+    for (const place of places) {
+      const remote = `http://${login}127.0.0.1:1/${place}`
+      const refused = 'git would show the password in its address'
+      await expect(checkpoints.push(keeping, remote, env(bench), NEVER)).rejects.toThrow(refused)
+      await expect(checkpoints.fetch(repo, { remote, env: env(bench) }, all => all, NEVER)).rejects.toThrow(refused)
+    }
+  await expect(checkpoints.push(keeping, 'http://127.0.0.1:1/key/x.git?a=b', env(bench), NEVER)).rejects.toThrow(
+    /connect/i,
+  )
+  expect(seen()).toEqual([])
+})
+
 test('the password of an address goes to its own server only', async () => {
   const { bench, repo, remote } = begin()
   const logins: string[] = []

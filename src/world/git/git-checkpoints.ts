@@ -50,6 +50,8 @@ export interface Surroundings {
   readonly folderOf: (sessionId: string) => string
   /** Bytes; larger files are left out. */
   readonly largest?: number
+  /** Bytes that one fetch may bring. */
+  readonly mostFetched?: number
   /** The values of a session's environment that must not be pushed. */
   readonly secretsOf?: (sessionId: string) => readonly string[]
   /** How long one chain of git processes may take. */
@@ -78,13 +80,16 @@ export class GitCheckpoints implements Checkpoints {
   readonly #largest: number
   readonly #secretsOf: (sessionId: string) => readonly string[]
   readonly #limit: Duration
+  readonly #mostFetched: number | undefined
   readonly #marker: Readonly<Record<string, string>>
   readonly #memory = new Memory()
   readonly #turnstile = new Turnstile()
   #means: Means | undefined
 
-  constructor({ env, folderOf, largest = LARGEST, limit = LIMIT, secretsOf = () => [], marker }: Surroundings) {
+  constructor(surroundings: Surroundings) {
+    const { env, folderOf, largest = LARGEST, limit = LIMIT, secretsOf = () => [], marker } = surroundings
     this.#env = env
+    this.#mostFetched = surroundings.mostFetched
     this.#folderOf = id => {
       // It becomes part of a path that is written to and removed, and it may come from a remote.
       if (!isSessionId(id)) throw new Unkept(`${JSON.stringify(id)} is no id of a session`)
@@ -143,7 +148,7 @@ export class GitCheckpoints implements Checkpoints {
   }
 
   fetch(cwd: string, from: Remote, choose: Choice, ending: AbortSignal): Promise<Fetched> {
-    return this.#at(cwd, git => fetch(git, { ...from, choose }), ending)
+    return this.#at(cwd, git => fetch(git, { ...from, choose, most: this.#mostFetched }), ending)
   }
 
   /** Undoes a fetch that was made only to look. */

@@ -19,6 +19,8 @@ export interface Call {
   readonly reaches?: boolean
   /** For what is written into a working tree: ours would hide it from everybody else. */
   readonly umask?: number
+  /** Bytes of any file that it writes; a larger one fails. */
+  readonly largestFile?: number
   /** Bytes of output, after which the process is ended: a remote may send any amount. */
   readonly most?: number
 }
@@ -42,6 +44,12 @@ const WITHOUT_HASH: readonly Setting[] = [['index.skipHash', 'true']]
 const NO_PROTOCOL = { GIT_ALLOW_PROTOCOL: 'none' } as const
 
 type Setting = readonly [key: string, value: string]
+
+/** Bytes; a shell counts the size of files in these. */
+const BLOCK = 512
+/** Without the signal, git fails with a sentence where a file becomes too large. A limit that is lower already stays. */
+const WRAPPED =
+  'test -z "$1" || umask "$1"; test -z "$2" || { trap "" XFSZ; ulimit -f "$2" 2>/dev/null; }; shift 2; git "$@"'
 
 /** Milliseconds for which a look at a repository holds within one chain; a new chain looks anew. */
 const FRESH = 200
@@ -112,7 +120,9 @@ export class Git {
   /** For those who take no for an answer. */
   ask(args: readonly string[], call: Call = {}): Promise<Answer> {
     const umask = call.umask ?? (isWriter(args) ? this.#umask : undefined)
-    if (umask !== undefined) return this.script('umask "$1"; shift; git "$@"', [umask.toString(8), ...args], call)
+    const blocks = call.largestFile === undefined ? undefined : Math.floor(call.largestFile / BLOCK)
+    if (umask !== undefined || blocks !== undefined)
+      return this.script(WRAPPED, [umask?.toString(8) ?? '', `${blocks ?? ''}`, ...args], call)
     return this.#start(this.means.program, [...this.means.options, ...args], call)
   }
 

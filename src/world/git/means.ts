@@ -40,6 +40,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'fetch.writeCommitGraph': 'false',
+  // All objects come in one file, whose size can be limited.
+  'fetch.unpackLimit': '1',
   'log.showSignature': 'false',
   'log.mailmap': 'false',
   'commit.gpgSign': 'false',
@@ -73,6 +75,7 @@ const ENV: Readonly<Record<string, string>> = {
   LANGUAGE: '',
   // What somebody replaced for looking at is not what is kept.
   GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: '/dev/null',
   GIT_LITERAL_PATHSPECS: '1',
   // Whoever only looks at the user's index must not write it.
   GIT_OPTIONAL_LOCKS: '0',

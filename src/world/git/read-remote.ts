@@ -3,9 +3,9 @@ import path from 'node:path'
 import type { Git } from './git.ts'
 import type { Place } from './place.ts'
 import { type RawCommit, readCommits } from './read-commits.ts'
-import { FETCH } from './remote.ts'
+import { fetchInto } from './remote.ts'
 import { removeFolder } from './remove-folder.ts'
-import { ALIAS, type Channel, named, speak } from './speak.ts'
+import { type Channel, named } from './speak.ts'
 
 /** Fetched refs get this name in a repository that is removed afterwards. */
 const HERE = 'refs/there'
@@ -22,8 +22,8 @@ export async function readFromRemote(place: Place, channel: Channel, ref: string
     const format = place.repository.nothing.commit.length === 64 ? ['--object-format=sha256'] : []
     await git.run(['init', '--quiet', '--template=', ...format, '.'])
     // A remote that knows how sends no files with it.
-    const words = [...FETCH, '--depth=1', '--filter=tree:0', '--', ALIAS, `${ref}:${HERE}`]
-    await speak(git, channel, `reading ${named(channel.remote)}`, words)
+    const options = ['--depth=1', '--filter=tree:0']
+    await fetchInto(git, channel, [`${ref}:${HERE}`], { doing: `reading ${named(channel.remote)}`, options })
     return await commitAt(git)
   } finally {
     removeFolder(folder)

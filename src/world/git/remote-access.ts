@@ -1,3 +1,4 @@
+import { Mask } from '../../lib/mask/mask.ts'
 import { conceal } from '../../lib/secret.ts'
 
 type Setting = readonly [key: string, value: string]
@@ -16,17 +17,20 @@ export interface Access {
 const ADDRESS = /^(https?):\/\/([^/?#]*)@([^/?#@]*)(.*)$/is
 /** Addresses of other helpers may name a profile, which is no secret. */
 const PASSWORD = /:\/\/[^/?#]*:[^/?#]*@/
+/** Of a query, by its name: `?private_token=…`. */
+const SECRET_PARAMETER = /[?&#;][^=&#;]*(?:token|key|secret|pass|pwd|auth|sig|cred|jwt)[^=&#;]*=./i
 /** The shell that git starts has the values in its environment, which only its user can read. */
 const HELPER = `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$ONESHOT_GIT_USERNAME" "$ONESHOT_GIT_PASSWORD"; }; f`
 /** Shorter ones are parts of ordinary words. */
 const SHORTEST_SECRET = 6
 
-/** Null for an address whose password git would show to everybody. */
+/** Null for an address with a password or token that git would show to everybody. */
 export function accessTo(address: string): Access | null {
   const [, scheme = '', login, host = '', rest = ''] = ADDRESS.exec(address) ?? []
   if (login === undefined) {
-    return PASSWORD.test(address) ? null : { url: address, settings: [], env: {}, secrets: [] }
+    return PASSWORD.test(address) || isSecret(address) ? null : { url: address, settings: [], env: {}, secrets: [] }
   }
+  if (isSecret(rest)) return null
   const colon = login.indexOf(':')
   const username = decoded(colon < 0 ? login : login.slice(0, colon))
   const password = colon < 0 ? null : decoded(login.slice(colon + 1))
@@ -41,7 +45,13 @@ export function accessTo(address: string): Access | null {
   return { url, settings, env: { ONESHOT_GIT_USERNAME: username, ONESHOT_GIT_PASSWORD: password }, secrets }
 }
 
-function decoded(text: string): string {
+/** Whether it holds a token, after a question mark for example: git has no other way to use that than an argument. */
+function isSecret(part: string): boolean {
+  return SECRET_PARAMETER.test(part) || new Mask().hide(part) !== part
+}
+
+/** As git reads a part of an address. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,8 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { Trouble } from '../../lib/trouble.ts'
 import { readPart, replaceFile } from '../os/files.ts'
 import { gitFolderAt } from './guard/git-folder.ts'
 import type { Place } from './place.ts'
+import { decoded } from './remote-access.ts'
 
 /** Bytes; a longer configuration is not used at all. */
 const LONGEST = 1_048_576
@@ -30,18 +32,42 @@ export function rememberRemotes({ repository, folder }: Place): void {
   replaceFile(file, JSON.stringify(urlsAt(repository.top, true)))
 }
 
-/** The address to push to: as it was at the beginning or, for a remote that is new since then, as it is now. */
+/** The address to push to, as it was at the beginning: whatever works there could have added a remote since. */
 export function addressOf({ repository, folder }: Place, remote: string): string {
   const { top } = repository
-  const url = noted(folder)[remote] ?? urlsAt(top, true)[remote]
-  return url === undefined ? remote : absolute(top, url)
+  const url = (noted(folder) ?? urlsAt(top, true))[remote]
+  return absolute(top, url ?? addressIn(remote, 'there was no git remote of that name when the session began'))
 }
 
-function noted(folder: string): Readonly<Record<string, string>> {
+/** The address to fetch from, as it is now. */
+export function addressAt(top: string, remote: string): string {
+  return remoteUrl(top, remote) ?? absolute(top, addressIn(remote, 'there is no git remote of that name'))
+}
+
+/** A word that names no remote is no address either: git would take it for a folder of the working tree. */
+function addressIn(remote: string, otherwise: string): string {
+  if (/[/:]/.test(remote)) return remote
+  throw new Trouble(`reaching ${remote}`, otherwise, { mayHelpToRetry: false })
+}
+
+/** Whether an address leads into this folder, where others may write what git runs and reads at the other end. */
+export function isInside(folder: string, url: string): boolean {
+  const file = /^file:\/\//i.test(url) ? decoded(url.slice('file://'.length).replace(/^[^/]*/, '')) : url
+  if (/^[^/]*:/.test(file)) return false
+  const place = path.resolve(folder, file)
+  return [place, realPath(place)].some(one => `${one}/`.startsWith(`${folder}/`))
+}
+
+function realPath(place: string): string {
+  return fs.existsSync(place) ? fs.realpathSync(place) : place
+}
+
+/** Null where nothing was noted down: an earlier version has begun the session, or another machine. */
+function noted(folder: string): Readonly<Record<string, string>> | null {
   try {
     return JSON.parse(fs.readFileSync(path.join(folder, NOTE), 'utf8')) as Record<string, string>
   } catch {
-    return {} // Nothing was noted down: an earlier version has begun it.
+    return null
   }
 }
 

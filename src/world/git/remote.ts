@@ -1,21 +1,30 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { formatBytes } from '../../lib/bytes.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { Fetched, Remote, SessionRef } from '../../ports/checkpoints.ts'
 import type { Answer, Git } from './git.ts'
+import { gitFolderAt } from './guard/git-folder.ts'
+import { lstat } from './lstat.ts'
 import { ownerOf, REFS } from './place.ts'
 import { goalSuffix, isGoal } from './goal.ts'
 import { isTipOf } from './read.ts'
 import { linkIn, readCommits } from './read-commits.ts'
 import { UPDATE_REF } from './ref.ts'
-import { remoteUrl } from './remote-url.ts'
+import { addressAt } from './remote-url.ts'
 import { ALIAS, type Channel, named, refsOn, speak } from './speak.ts'
 
+/** Bytes of one fetch. Checkpoints share nearly all that they hold with the repository. */
+const MOST_BYTES = 8 * 1024 ** 3
+/** Bytes; files are limited by these. */
+const BLOCK = 512
 /** Refs that are fetched at once. */
 const MOST_REFS = 1_000
 /** Refs that are tried one by one when all together cannot be had. */
 const MOST_TRIES = 50
 
 /** Configured by the user, git would remove refs that the remote does not have, and touch others that it does have. */
-export const FETCH = [
+const FETCH = [
   'fetch',
   '--no-progress',
   '--no-tags',
@@ -32,10 +41,10 @@ export const FETCH = [
  */
 export async function fetch(
   git: Git,
-  given: Remote & { choose: (all: readonly SessionRef[]) => readonly SessionRef[] },
+  given: Remote & { choose: (all: readonly SessionRef[]) => readonly SessionRef[]; most?: number | undefined },
 ): Promise<Fetched> {
-  const { remote, env, choose } = given
-  const channel = { remote, env, url: remoteUrl(git.cwd, remote) ?? remote }
+  const { remote, env, choose, most } = given
+  const channel = { remote, env, url: addressAt(git.cwd, remote) }
   const doing = `fetching from ${named(remote)}`
   const all = [...(await refsOn(git, channel, { patterns: [`${REFS}/*`], doing }))].flatMap(([ref, commit]) => {
     const owner = ownerOf(ref)
@@ -45,19 +54,50 @@ export async function fetch(
   const wanted = all.filter(({ name, sessionId }) => chosen.has(`${name}/${sessionId}`)).slice(0, MOST_REFS)
   if (wanted.length === 0) return { taken: [], diverged: [] }
   const refs = wanted.map(({ ref }) => ref)
-  await bring(git, channel, doing, refs)
+  await bring(git, channel, refs, { doing, most })
   return take(git, wanted)
 }
 
-/** All at once or, where one of them cannot be had, each for itself. */
-async function bring(git: Git, channel: Channel, doing: string, refs: readonly string[]): Promise<void> {
+interface Fetching {
+  readonly doing: string
+  /** Words before those that name the remote. */
+  readonly options?: readonly string[]
+  /** Bytes; the usual limit where absent. */
+  readonly most?: number | undefined
+}
+
+/** Has git fetch, and fail when a remote sends more than there is room for: then nothing of it stays. */
+export async function fetchInto(git: Git, channel: Channel, refs: readonly string[], how: Fetching): Promise<void> {
+  const { bavail, bsize } = fs.statfsSync(git.cwd)
+  const most = Math.min(how.most ?? MOST_BYTES, (bavail * bsize) / 2)
+  const largestFile = most - (most % BLOCK)
   try {
-    await speak(git, channel, doing, [...FETCH, '--', ALIAS, ...refs])
+    await speak(git, channel, how.doing, [...FETCH, ...(how.options ?? []), '--', ALIAS, ...refs], { largestFile })
+  } catch (cause) {
+    if (!removeUnfinished(git.cwd, largestFile)) throw cause
+    throw new Trouble(how.doing, `it sends more than ${formatBytes(largestFile)}`, { mayHelpToRetry: false })
+  }
+}
+
+/** git leaves what it has received so far. Nobody else's is as long as ours may be to the byte. */
+function removeUnfinished(top: string, size: number): boolean {
+  const folder = path.join(gitFolderAt(top)?.shared ?? '', 'objects', 'pack')
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : []
+  const files = names.filter(name => /^tmp_(pack|idx)_/.test(name)).map(name => path.join(folder, name))
+  const ours = files.filter(file => lstat(file)?.size === size)
+  for (const file of ours) fs.rmSync(file, { force: true })
+  return ours.length > 0
+}
+
+/** All at once or, where one of them cannot be had, each for itself. */
+async function bring(git: Git, channel: Channel, refs: readonly string[], how: Fetching): Promise<void> {
+  try {
+    await fetchInto(git, channel, refs, how)
   } catch (cause) {
     if (!(cause instanceof Trouble) || refs.length === 1) throw cause
     let isAnyThere = false
     for (const ref of refs.slice(0, MOST_TRIES)) {
-      const isThere = speak(git, channel, doing, [...FETCH, '--', ALIAS, ref]).then(
+      const isThere = fetchInto(git, channel, [ref], how).then(
         () => true,
         () => false,
       )

@@ -4,6 +4,7 @@ import type { Answer, Call, Git } from './git.ts'
 import { GitFailed } from './git-failed.ts'
 import { ASKING_NOBODY, withoutGit } from './means.ts'
 import { accessTo, asItIs, rewritten, withoutSecrets } from './remote-access.ts'
+import { isInside } from './remote-url.ts'
 
 /** A remote, and how it is reached. */
 export interface Channel {
@@ -39,12 +40,18 @@ const LONGEST_TALK = 4_000_000
 export const ALIAS = '<remote>'
 
 /** Runs a command for a remote. Throws `Trouble` unless it ends well. */
-export async function speak(git: Git, channel: Channel, doing: string, words: readonly string[]): Promise<void> {
+export async function speak(
+  git: Git,
+  channel: Channel,
+  doing: string,
+  words: readonly string[],
+  how: Pick<Call, 'largestFile'> = {},
+): Promise<void> {
   const isPush = words[0] === 'push'
   const answer = await reach(git, channel, { doing, isPush }, (speaking, alias, call) =>
     speaking.ask(
       words.map(word => (word === ALIAS ? alias : word)),
-      { ...call, most: LONGEST_TALK },
+      { ...call, ...how, most: LONGEST_TALK },
     ),
   )
   if (answer.code !== 0) throw failed(doing, words[0] ?? '', answer)
@@ -89,6 +96,8 @@ async function reach(
   const access = accessTo(whither)
   if (access === null)
     refuse(doing, 'git would show the password in its address to everybody on this machine: use a credential helper')
+  if (isInside(git.cwd, access.url))
+    refuse(doing, 'it lies in the working tree, and git would run the hooks that are in it: put it elsewhere')
   const alias = `oneshot-${crypto.randomBytes(8).toString('hex')}`
   const speaking = reaching.at(git.cwd, { ...withoutAsking(configured, env), ...access.env })
   const settings = [[`remote.${alias}.url`, access.url] as const, ...asItIs(access.url), ...access.settings]
