@@ -57,6 +57,11 @@ test.each([
   [{}, { autonomy: 'more' }],
   [{}, { model: '--settings=x' }],
   [{}, { limits: { usd: 'much' } }],
+  [{}, { limits: { usd: 0 } }],
+  [{}, { maxTime: 0 }],
+  [{}, { maxTime: Number.MAX_SAFE_INTEGER }],
+  [{}, { maxOutput: 0 }],
+  [{}, { patience: { silence: 1e15 } }],
   [{}, { verify: { git: 1, check: null } }],
 ])('a record with %j %j is none of ours', (changes, session) => {
   expect(read(changes, session)).toBeNull()

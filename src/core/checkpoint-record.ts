@@ -1,4 +1,4 @@
-import type { Duration } from '../lib/time.ts'
+import { type Duration, LONGEST_DURATION } from '../lib/time.ts'
 import type { Autonomy, Patience, Verify } from './session.ts'
 import type { Limits, Spending } from './spending.ts'
 import type { Task } from './task.ts'
@@ -77,9 +77,9 @@ function recordIn(fields: Fields): CheckpointRecord {
       model: orNull(session['model'], word),
       effort: orNull(session['effort'], word),
       limits: orNull(session['limits'], limits),
-      maxTime: orNull(session['maxTime'], amount),
-      maxOutput: orNull(session['maxOutput'], amount),
-      memory: orNull(session['memory'], amount),
+      maxTime: orNull(session['maxTime'], value => positive(duration(value))),
+      maxOutput: orNull(session['maxOutput'], positive),
+      memory: orNull(session['memory'], positive),
       patience: orNull(session['patience'], patience),
       verify: orNull(session['verify'], verify),
     },
@@ -129,6 +129,20 @@ function amount(value: unknown): number {
   return value
 }
 
+/** A limit: nothing at all would count as none where it is compared with another one. */
+function positive(value: unknown): number {
+  const number = amount(value)
+  if (number === 0) throw new Error('not a limit')
+  return number
+}
+
+/** Whatever is counted from now on by it must be a date that can be written. */
+function duration(value: unknown): Duration {
+  const length = amount(value)
+  if (length > LONGEST_DURATION) throw new Error('not a duration')
+  return length
+}
+
 function flag(value: unknown): boolean {
   if (typeof value !== 'boolean') throw new Error('not true or false')
   return value
@@ -145,13 +159,13 @@ function task(value: unknown): CheckpointRecord['tasks'][number] {
 
 function limits(value: unknown): Limits {
   const fields = fieldsOf(value)
-  const [usd, tokens, turns] = ['usd', 'tokens', 'turns'].map(key => orNull(fields[key], amount))
+  const [usd, tokens, turns] = ['usd', 'tokens', 'turns'].map(key => orNull(fields[key], positive))
   return { usd: usd ?? null, tokens: tokens ?? null, turns: turns ?? null }
 }
 
 function patience(value: unknown): Patience {
   const fields = fieldsOf(value)
-  const [silence, limit, absence] = ['silence', 'limit', 'absence'].map(key => orNull(fields[key], amount))
+  const [silence, limit, absence] = ['silence', 'limit', 'absence'].map(key => orNull(fields[key], duration))
   return { silence: silence ?? null, limit: limit ?? null, absence: absence ?? null }
 }
 

@@ -65,7 +65,7 @@ test('a repository that somebody has put into the working tree is no remote, und
   const inside = ['inside', `${repo}/origin`, `file://${repo}/origin`, `file://x${repo}/%6frigin`, `${bench.root}/link`]
   for (const address of inside)
     for (const reach of ways) await expect(reach(address)).rejects.toThrow('it lies in the working tree')
-  for (const reach of ways) await expect(reach('origin')).rejects.toThrow('no git remote of that name')
+  for (const reach of ways) await expect(reach('origin')).rejects.toThrow('no git remote origin')
   for (const name of Object.keys(late))
     await expect(checkpoints.push(keeping, name, {}, NEVER)).rejects.toThrow('when the session began')
   expect(fs.existsSync(path.join(bench.root, 'pwned'))).toBe(false)

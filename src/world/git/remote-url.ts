@@ -36,18 +36,24 @@ export function rememberRemotes({ repository, folder }: Place): void {
 export function addressOf({ repository, folder }: Place, remote: string): string {
   const { top } = repository
   const url = (noted(folder) ?? urlsAt(top, true))[remote]
-  return absolute(top, url ?? addressIn(remote, 'there was no git remote of that name when the session began'))
+  return absolute(
+    top,
+    url ?? addressIn(remote, `pushing to ${remote}`, `there was no git remote ${remote} when the session began`),
+  )
 }
 
 /** The address to fetch from, as it is now. */
 export function addressAt(top: string, remote: string): string {
-  return remoteUrl(top, remote) ?? absolute(top, addressIn(remote, 'there is no git remote of that name'))
+  return (
+    remoteUrl(top, remote) ??
+    absolute(top, addressIn(remote, `fetching from ${remote}`, `there is no git remote ${remote}`))
+  )
 }
 
 /** A word that names no remote is no address either: git would take it for a folder of the working tree. */
-function addressIn(remote: string, otherwise: string): string {
+function addressIn(remote: string, doing: string, otherwise: string): string {
   if (/[/:]/.test(remote)) return remote
-  throw new Trouble(`reaching ${remote}`, otherwise, { mayHelpToRetry: false })
+  throw new Trouble(doing, otherwise, { mayHelpToRetry: false })
 }
 
 /** Whether an address leads into this folder, where others may write what git runs and reads at the other end. */
