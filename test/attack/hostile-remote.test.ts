@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Choice, Keeping } from '../../src/ports/checkpoints.ts'
 import { type GitBench, NEVER, occasion, openGitBench, put, saved } from '../contracts/git-bench.ts'
+import { House } from '../system/house.ts'
 import { forge, hash, messageWith, treeOf } from './forge.ts'
 import { strength } from './strength.ts'
 
@@ -50,6 +51,32 @@ test('one bad ref harms only itself', async () => {
   expect(bench.git(clone, 'for-each-ref', '--format=%(refname)', 'refs/oneshot', 'refs/oneshot-*')).toBe(
     `refs/oneshot/demo-clash\n${ref('good')}\n`,
   )
+})
+
+test('a look at a remote with forged checkpoints deletes no folder, and neither does a restore of them', async () => {
+  const { bench, remote, clone } = begin()
+  const house = new House()
+  onTestFinished(() => house.close())
+  const victims = ['../victim', '../../victim', 'victim'].map(id => path.join(house.home.sessions, id, 'git'))
+  for (const folder of victims) {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    fs.writeFileSync(path.join(folder, 'kept'), '')
+  }
+  const ids = ['../victim', '../../victim', 'victim', '%2e%2e/victim', path.join(house.home.sessions, '../victim')]
+  for (const [at, id] of ids.entries())
+    forge(bench, remote, { ref: `refs/oneshot/demo-far/far${at}`, message: messageWith({ Session: id }) })
+  for (const words of [
+    ['resume'],
+    ['resume', 'far'],
+    ['resume', 'demo-far'],
+    ['restore', 'demo-far', '--branch', 'x'],
+  ]) {
+    const args = [...words, '--from', remote, ...(words[0] === 'resume' ? ['--dry-run'] : [])]
+    const { code, stderr } = await house.call(args, { cwd: clone })
+    expect({ code: code === 0, stderr }).toMatchObject({ code: false, stderr: expect.stringContaining('is kept') })
+  }
+  for (const folder of victims) expect(fs.readdirSync(folder)).toEqual(['kept'])
+  expect(bench.git(clone, 'for-each-ref', 'refs/oneshot')).toBe('')
 })
 
 test('bad refs that are in the repository already are left out, and do no harm either', async () => {

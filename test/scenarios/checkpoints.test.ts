@@ -55,6 +55,16 @@ test('what is pushed tells soon what it was asked for since', async () => {
   expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
 })
 
+test('the first checkpoint is pushed at once, without the pause between pushes', async () => {
+  const { stage, repository } = await beginInRepository(
+    { run: () => [{ wait: Infinity }] },
+    { saving: { ...saving, push: 'origin' } },
+  )
+  const since = stage.clock.now()
+  await stage.until(() => repository.pushed.get('s1') === 1)
+  expect(stage.clock.now() - since).toBeLessThan(5_000)
+})
+
 test('it is saved every so often, and before a restart', async () => {
   const { stage, kept, isSettled } = await beginInRepository(
     {
