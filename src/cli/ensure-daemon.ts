@@ -54,7 +54,7 @@ export async function untilItAnswers(home: Home): Promise<DaemonView> {
   const [lastWord] = tailOf(home.daemonLog, 1)
   throw refusal(
     'daemon-unreachable',
-    `the supervisor did not start within ${START_PATIENCE / 1000} s${lastWord === undefined ? '' : `; its last word: ${lastWord}`}`,
+    `the supervisor did not start within ${START_PATIENCE / 1000} s${lastWord === undefined ? '' : `; the last line of its log: ${lastWord}`}`,
     'oneshot doctor',
   )
 }

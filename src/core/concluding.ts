@@ -84,7 +84,7 @@ export function relaunchOrEnd(session: In<'resting'>, { at }: SignalOf<'clock.du
   const woken = cause === 'limit' ? rested(session, at) : { ...session, clockSince: session.clockSince + late }
   const { absence } = session.spec.patience
   if (absence !== null && late > absence) {
-    const question = `it was to continue ${formatDuration(at - until)} ago (${reason}), and no supervisor was running`
+    const question = `no supervisor was running when this session was due to continue, ${formatDuration(at - until)} ago (${reason})`
     return block(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
   }
   if (cause !== 'crash') return launch(woken, at)

@@ -86,7 +86,7 @@ test('done is never said without an exit code of 0 and, where it is asked for, t
   forAnyHistory((moments, spec) => {
     const last = moments.at(-1)?.session
     if (last?.phase.name !== 'ended' || last.phase.outcome !== 'done') return
-    const hung = 'its process was ended, because it was no sign of life'
+    const hung = 'oneshot ended its process, because it was no sign of life'
     if (!last.phase.reason.includes(hung)) expect(last.exit).toEqual({ kind: 'code', code: 0 })
     if (spec.proof === 'end-event') expect(last.lastWord?.ok).toBe(true)
   })

@@ -22,13 +22,13 @@ export function describeEvent(event: Event): string {
     case 'thread.known':
       return `its thread is ${event.thread}`
     case 'thread.given-up':
-      return `thread ${event.thread ?? 'without a name'} is given up: ${event.reason}`
+      return `the agent cannot continue thread ${event.thread ?? 'without a name'}: ${event.reason}`
     case 'turn.ended':
       return event.word.ok ? 'the agent ended its turn' : `the agent ended its turn: ${event.word.failure.text}`
     case 'agent.retrying':
       return `the agent tries again by itself: ${event.failure.text}`
     case 'agent.unknown':
-      return `output that is not understood: ${event.what}`
+      return `oneshot does not understand this output: ${event.what}`
     case 'message.accepted':
       return `message ${event.message} accepted: ${event.gist}`
     case 'message.delivered':
@@ -54,7 +54,7 @@ export function describeEvent(event: Event): string {
     case 'checkpoint.pushed':
       return `checkpoint ${event.number} is on ${event.remote}`
     case 'checkpoint.unpushed':
-      return `checkpoints do not reach ${event.remote}, which is tried again: ${event.reason}`
+      return `oneshot could not push checkpoints to ${event.remote} and tries again: ${event.reason}`
     case 'session.noted':
       return event.note
     case 'task.changed':
@@ -67,20 +67,24 @@ export function describeEvent(event: Event): string {
 }
 
 const STEPS: { readonly [S in StopStep]: string } = {
-  interrupt: 'it is interrupted',
-  terminate: 'it is terminated',
-  kill: 'it is killed',
-  sweep: 'its processes are ended',
-  prove: 'what it has done is looked at',
+  interrupt: 'oneshot interrupts it',
+  terminate: 'oneshot terminates it',
+  kill: 'oneshot kills it',
+  sweep: 'oneshot ends its processes',
+  prove: 'oneshot checks its work',
 }
 
 function launchedWith({ errand, resume }: Extract<Event, { type: 'attempt.launched' }>): string {
   if (errand === undefined) return ''
-  if (errand === 'digest') return ' in a fresh thread, with a digest of what was done'
+  if (errand === 'digest') return ' in a new thread, with a summary of the work'
   return resume ? ' in its thread' : ''
 }
 
-const TASK_STATES: { readonly [S in Task['state']]: string } = { open: 'is open', doing: 'was begun', done: 'is done' }
+const TASK_STATES: { readonly [S in Task['state']]: string } = {
+  open: 'is open',
+  doing: 'is in progress',
+  done: 'is done',
+}
 
 function describeCheckpoint({ number, trigger, change, leftOut }: Checkpoint): string {
   const { files, added, removed } = change

@@ -74,7 +74,7 @@ export function endHung(session: Session, signal: SignalOf<'agent.hung'>, rules:
     const verdict = judgeEnd(spec.proof, { exit: { kind: 'vanished', evidence }, word })
     return sweep(marked(session, verdict, at), at, aftermathOf(verdict, session, signal), rules)
   }
-  const reason = `the agent ended its turn; its process was ended, because it was ${evidence}`
+  const reason = `the agent ended its turn; oneshot ended its process, because it was ${evidence}`
   return sweep({ ...session, isTurnOver: true }, at, { kind: 'end', outcome: 'done', reason, trouble: null }, rules)
 }
 

@@ -49,7 +49,7 @@ test.each<[LastWord, object]>([
     failing('overloaded', '529'),
     {
       kind: 'outage',
-      reason: "the model's servers are in trouble: 529",
+      reason: "the model's servers report a problem: 529",
       trouble: 'overloaded',
       until: null,
       isLimit: false,

@@ -54,7 +54,7 @@ function judgeFailure({ kind: trouble, text, resetAt, remedy }: Failure): EndVer
     case 'overloaded':
       return {
         kind: 'outage',
-        reason: `the model's servers are in trouble: ${text}`,
+        reason: `the model's servers report a problem: ${text}`,
         trouble,
         until: resetAt,
         isLimit: false,

@@ -6,7 +6,7 @@ const HOUR = 3_600_000
 test('a limit is waited for up to the longest wait, counted from when it was first met', () => {
   expect(judgeWait({ limit: 5 * HOUR }, { since: 0, until: 5 * HOUR })).toBeNull()
   expect(judgeWait({ limit: 5 * HOUR }, { since: 0, until: 5 * HOUR + 1 })).toBe(
-    'it would last until 1970-01-01T05:00:00.001Z, and is waited for at most 5 h',
+    'it would last until 1970-01-01T05:00:00.001Z, and oneshot waits 5 h at most',
   )
 })
 

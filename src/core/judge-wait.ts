@@ -9,5 +9,5 @@ export function judgeWait(
   if (patience.limit === null) return null
   if (patience.limit === 0) return 'waiting for usage limits is switched off'
   if (wait.until - wait.since <= patience.limit) return null
-  return `it would last until ${iso(wait.until)}, and is waited for at most ${formatDuration(patience.limit)}`
+  return `it would last until ${iso(wait.until)}, and oneshot waits ${formatDuration(patience.limit)} at most`
 }

@@ -48,7 +48,7 @@ test.each<[string, Session, Event, unknown]>([
     'giving up',
     aSession(),
     ended('gave-up', '3 restarts did not help'),
-    [['gave-up', 'talker-fix was given up: 3 restarts did not help', 'oneshot resume talker-fix']],
+    [['gave-up', 'talker-fix gave up: 3 restarts did not help', 'oneshot resume talker-fix']],
   ],
   [
     'a limit of the user’s that stopped it',

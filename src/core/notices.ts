@@ -81,7 +81,7 @@ function noticeOfEnd(session: Session, event: Event & { type: 'session.ended' })
   const isByUser = event.trouble === 'stopped' && session.stoppedBy === undefined
   if (isByUser || session.spec.parent !== undefined) return null
   const canGoOn = outcome !== 'done' && session.messages.length > 0
-  const said = { done: 'is done', failed: 'failed', 'gave-up': 'was given up', stopped: 'was stopped' }[outcome]
+  const said = { done: 'is done', failed: 'failed', 'gave-up': 'gave up', stopped: 'was stopped' }[outcome]
   return notice(session, at, outcome, reason, `${name} ${said}`, canGoOn ? `oneshot resume ${name}` : null)
 }
 

@@ -30,15 +30,18 @@ const ALL_WELL: Grounds = {
 
 it.each<[string, Partial<Grounds>]>([
   ['proven: 3 commits, 12 files, npm test passes', {}],
-  ['proven: 3 commits, 12 files, nothing here to check it with', { checked: { kind: 'none' } }],
-  ['proven: 3 commits, 12 files, not checked', { checked: { kind: 'off' } }],
+  ['changed, not tested: 3 commits, 12 files, the project has no check', { checked: { kind: 'none' } }],
+  ['changed, not tested: 3 commits, 12 files, no check was run', { checked: { kind: 'off' } }],
   ['proven: 3 commits, 12 files, 2 of them not committed, npm test passes', { work: { ...WORK, uncommitted: 2 } }],
   [
     'proven: 1 file, not committed, npm test passes',
     { work: { ...WORK, commitCount: 0, uncommitted: 1, change: { files: 1, added: 1, removed: 0 } } },
   ],
   ['proven: 3 commits, 12 files, npm test passes', { failures: ['error: x'] }],
-  ['proven: 3 commits, 12 files, not checked', { failures: ['error: x'], said: 'done', checked: { kind: 'off' } }],
+  [
+    'changed, not tested: 3 commits, 12 files, no check was run',
+    { failures: ['error: x'], said: 'done', checked: { kind: 'off' } },
+  ],
   ['refuted: npm test fails (3 commits, 12 files)', { checked: FAILED }],
   ['refuted: “a; b” fails', { checked: { ...FAILED, line: 'a; b' }, work: NO_WORK }],
   ['refuted: npm test fails', { checked: FAILED, work: NO_WORK }],
@@ -46,17 +49,17 @@ it.each<[string, Partial<Grounds>]>([
     'refuted: it failed: exit code 7 (3 commits, 12 files, npm test passes)',
     { state: 'failed', reason: 'exit code 7' },
   ],
-  ['not proven: nothing was changed', { work: NO_WORK }],
-  ['not proven: nothing was changed', { work: { ...NO_WORK, commitCount: 2 } }],
-  ['not proven: what was changed cannot be told: git is gone', { work: 'git is gone' }],
+  ['not proven: it changed no file', { work: NO_WORK }],
+  ['not proven: it changed no file', { work: { ...NO_WORK, commitCount: 2 } }],
+  ['not proven: oneshot cannot tell what changed: git is gone', { work: 'git is gone' }],
   ['not proven: it is still at work (3 commits, 12 files, npm test passes)', { state: 'at-work' }],
   [
-    'not proven: it did not come to its end: stopped by you (3 commits, 12 files, not checked)',
+    'not proven: it did not finish: stopped by you (3 commits, 12 files, no check was run)',
     { state: 'stopped', reason: 'stopped by you', checked: { kind: 'off' } },
   ],
   ['not proven: npm test: exit code 127 after 2 ms (3 commits, 12 files)', { checked: UNKNOWN }],
   [
-    'not proven: its output reports a failure: error: y (3 commits, 12 files, not checked)',
+    'not proven: its output reports a failure: error: y (3 commits, 12 files, no check was run)',
     { failures: ['error: x', 'error: y'], checked: { kind: 'off' } },
   ],
 ])('%s', (sentence, differences) => {
@@ -65,7 +68,7 @@ it.each<[string, Partial<Grounds>]>([
 
 it('all that speaks against it is told, the weightiest first', () => {
   const { reasons } = prove({ ...ALL_WELL, state: 'failed', reason: 'exit code 1', work: NO_WORK, checked: FAILED })
-  expect(reasons).toEqual(['npm test fails', 'it failed: exit code 1', 'nothing was changed'])
+  expect(reasons).toEqual(['npm test fails', 'it failed: exit code 1', 'it changed no file'])
 })
 
 const GROUNDS: fc.Arbitrary<Grounds> = fc.record({
@@ -94,7 +97,9 @@ it('whatever is known, nothing is proven without work, a good end and a check th
       if (checked?.kind === 'failed' || state === 'failed' || state === 'gave-up') expect(verdict).toBe('refuted')
       else expect(verdict).not.toBe('refuted')
       if (checked?.kind === 'unknown') expect(verdict).not.toBe('proven')
-      expect(sentence.startsWith(`${verdict.replace('-', ' ')}: `)).toBe(true)
+      const isUntested = checked?.kind === 'none' || checked?.kind === 'off'
+      const word = verdict === 'proven' && isUntested ? 'changed, not tested' : verdict.replace('-', ' ')
+      expect(sentence.startsWith(`${word}: `)).toBe(true)
       expect(reasons.length).toBeGreaterThan(0)
     }),
   )

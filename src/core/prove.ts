@@ -50,11 +50,17 @@ interface Objection {
 export function prove(grounds: Grounds): Judgement {
   const [first, ...others] = objectionsTo(grounds)
   const found = findings(grounds)
-  if (first === undefined) return { verdict: 'proven', sentence: `proven: ${found.join(', ')}`, reasons: found }
+  if (first === undefined)
+    return { verdict: 'proven', sentence: `${wordFor(grounds)}: ${found.join(', ')}`, reasons: found }
   const beside = hasWork(grounds.work) ? found : []
   const aside = beside.length === 0 ? '' : ` (${beside.join(', ')})`
   const sentence = `${WORDS[first.verdict]}: ${first.why}${aside}`
   return { verdict: first.verdict, sentence, reasons: [first.why, ...others.map(({ why }) => why), ...beside] }
+}
+
+/** Without a check, changed files are all that is known. */
+function wordFor({ checked }: Grounds): string {
+  return checked?.kind === 'none' || checked?.kind === 'off' ? 'changed, not tested' : 'proven'
 }
 
 const WORDS = { refuted: 'refuted', 'not-proven': 'not proven' } as const
@@ -63,10 +69,10 @@ function objectionsTo(grounds: Grounds): Objection[] {
   const { work, checked } = grounds
   const refuted = [checked?.kind === 'failed' ? `${quotedLine(checked.line)} fails` : null, failureIn(grounds)]
   const unproven = [
-    typeof work === 'string' ? `what was changed cannot be told: ${work}` : null,
-    work !== null && typeof work !== 'string' && !hasWork(work) ? 'nothing was changed' : null,
+    typeof work === 'string' ? `oneshot cannot tell what changed: ${work}` : null,
+    work !== null && typeof work !== 'string' && !hasWork(work) ? 'it changed no file' : null,
     grounds.state === 'at-work' ? 'it is still at work' : null,
-    grounds.state === 'stopped' ? `it did not come to its end: ${grounds.reason ?? 'stopped'}` : null,
+    grounds.state === 'stopped' ? `it did not finish: ${grounds.reason ?? 'stopped'}` : null,
     checked?.kind === 'unknown' ? checked.how : null,
     complaintIn(grounds),
   ]
@@ -75,8 +81,8 @@ function objectionsTo(grounds: Grounds): Objection[] {
 }
 
 function failureIn({ state, reason }: Grounds): string | null {
-  if (state === 'failed') return `it failed: ${reason ?? 'nobody knows why'}`
-  return state === 'gave-up' ? `it was given up: ${reason ?? 'nobody knows why'}` : null
+  if (state === 'failed') return `it failed: ${reason ?? 'no reason is known'}`
+  return state === 'gave-up' ? `oneshot gave it up: ${reason ?? 'no reason is known'}` : null
 }
 
 /** An agent that ended its turn well has got over what failed on the way, and a check that passes knows better than words. */
@@ -115,9 +121,9 @@ function describeCheck(checked: Checked): string[] {
     case 'unknown':
       return []
     case 'none':
-      return ['nothing here to check it with']
+      return ['the project has no check']
     case 'off':
-      return ['not checked']
+      return ['no check was run']
   }
 }
 

@@ -45,7 +45,7 @@ export function stopInstead(session: In<'stopping'>, { at, isNow, by }: SignalOf
     const next: Aftermath = phase.next.kind === 'end' ? phase.next : { kind: 'end', ...stopped(by) }
     return kill(wantedStopped(session, by), at, next, rules)
   }
-  if (phase.step === 'prove') return end(wantedStopped(session, by), at, stopped(by, ' while its work was looked at'))
+  if (phase.step === 'prove') return end(wantedStopped(session, by), at, stopped(by, ' while oneshot checked its work'))
   if (session.wanted === 'stop' || phase.next.kind === 'end') return nothing(wantedStopped(session, by))
   const next: Aftermath = { kind: 'end', ...stopped(by) }
   return step({ ...wantedStopped(session, by), phase: { ...phase, next } }, [

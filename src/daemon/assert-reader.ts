@@ -8,7 +8,7 @@ export function assertReader({ id, name, agent }: Spec, live: readonly Session[]
   const workers = live.filter(({ spec }) => spec.parent?.id === id)
   const hint =
     workers.length === 0
-      ? 'nobody works for it now; what is to be done belongs into its list'
+      ? 'no agent works for it now; add tasks to its list instead'
       : workers.map(({ spec }) => `oneshot send ${spec.name} "…"`).join(', or ')
-  throw refusal('takes-no-messages', `${name} is a loop, and reads no messages; those who work for it do`, hint)
+  throw refusal('takes-no-messages', `${name} is a loop and reads no messages; its agents do`, hint)
 }

@@ -122,7 +122,7 @@ async function host(home: Home): Promise<void> {
   setInterval(() => {
     if (work.isToMend()) void engine.mend().catch(cause => onTrouble('tmux', cause))
     if (keeper === undefined || lives(keeper) !== 'dead') return
-    say('the keeper has died; here is another')
+    say('the keeper died; the supervisor started a new one')
     keeper = replaceKeeper(home)
   }, LOOK_AROUND_EVERY)
 }

@@ -14,7 +14,8 @@ export class DiskWatch {
   /** Whether a full disk is the cause of this trouble, which is then told here. */
   isWhy(cause: unknown): boolean {
     if (!isDiskFull(cause)) return false
-    if (!this.#isFull) this.#say('the disk is full: sessions go on, but are recorded only when there is room')
+    if (!this.#isFull)
+      this.#say('the disk is full: sessions continue, but oneshot records them only when there is room')
     this.#isFull = true
     return true
   }

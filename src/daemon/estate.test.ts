@@ -45,7 +45,7 @@ async function left(record: unknown, run: Partial<Parameters<typeof estateOf>[0]
 test('no argument from elsewhere is handed to a program, and it is told', async () => {
   const { estate } = await left(RECORD, { autonomy: 'full' })
   expect(estate.request).toMatchObject({ agent: 'claude', argv: [], autonomy: 'full', model: 'opus' })
-  expect(estate.outlook.found.join()).toContain('arguments, which are not taken over from elsewhere: --mcp-config')
+  expect(estate.outlook.found.join()).toContain('arguments, which oneshot does not use here: --mcp-config')
 })
 
 test('it may do what both it and its user here allow', async () => {
@@ -57,7 +57,7 @@ test('it may do what both it and its user here allow', async () => {
 
 test.each([
   ['a command', { agent: 'command', argv: ['rm', '-rf', '/'] }, /is not started twice/],
-  ['an unknown agent', { agent: 'somebody' }, /not known here/],
+  ['an unknown agent', { agent: 'somebody' }, /does not know/],
   ['a model that is an option', { model: '--settings=x' }, /cannot be read/],
 ])('%s is refused', async (_, wishes, says) => {
   await expect(left({ ...RECORD, session: { ...RECORD.session, ...wishes } })).rejects.toThrow(says)

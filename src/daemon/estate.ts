@@ -41,7 +41,11 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
   const keeping = { cwd: run.cwd, sessionId, name }
   const last = (await orRefuse('cannot-restore', host.checkpoints.list(keeping))).at(-1)
   if (last === undefined)
-    throw refusal('no-checkpoint', `nothing is kept of ${name} here`, 'fetch it: oneshot resume NAME --from REMOTE')
+    throw refusal(
+      'no-checkpoint',
+      `there are no checkpoints of ${name} here`,
+      'fetch it: oneshot resume NAME --from REMOTE',
+    )
   const record = await recordOf(keeping, last, host)
   assertGoesOn(record, name, host)
   const thread = threadHere(record, request, host)
@@ -64,7 +68,7 @@ export async function estateOf(request: AdoptRequest, host: Host): Promise<Estat
 async function recordOf(keeping: Keeping, last: Checkpoint, { checkpoints }: Host): Promise<CheckpointRecord> {
   const record = readCheckpointRecord(await orRefuse('cannot-restore', checkpoints.record(keeping, last.commit)))
   if (record === null)
-    throw refusal('cannot-restore', `what was written down with the checkpoints of ${keeping.name} cannot be read`)
+    throw refusal('cannot-restore', `the record in the checkpoints of ${keeping.name} cannot be read`)
   return { ...record, goal: wholeGoal(record, await orRefuse('cannot-restore', checkpoints.goal(keeping))) }
 }
 
@@ -90,7 +94,7 @@ async function claimAnd(
 function assertGoesOn({ session, goal, state }: CheckpointRecord, name: string, { agents }: Host): void {
   const { agent } = session
   if (!AGENT_KINDS.includes(agent))
-    throw refusal('agent-unknown', `${name} is of the agent ${agent}, which is not known here`)
+    throw refusal('agent-unknown', `${name} used the agent ${agent}, which this version of oneshot does not know`)
   const files = `its files: oneshot restore ${name}`
   if (goal.length === 0 || !agents(agent).takesPrompt)
     throw refusal('cannot-restore', `${name} was a command, and is not started twice`, files)
@@ -133,9 +137,9 @@ function outlookOn(record: CheckpointRecord, { last, thread, place, wanted }: Pr
       ...(open.length === 0
         ? []
         : [`${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, MOST_TASKS).map(gist).join('; ')}`]),
-      ...(argv.length === 0 ? [] : [`arguments, which are not taken over from elsewhere: ${gist(argv.join(' '))}`]),
-      ...(isCheckLeft ? [`a check, which is run with autonomy full only: ${gist(verify.check ?? '')}`] : []),
-      ...(wanted.verify?.check ? [`a check, which is run here: ${gist(wanted.verify.check)}`] : []),
+      ...(argv.length === 0 ? [] : [`arguments, which oneshot does not use here: ${gist(argv.join(' '))}`]),
+      ...(isCheckLeft ? [`a check, which oneshot runs with autonomy full only: ${gist(verify.check ?? '')}`] : []),
+      ...(wanted.verify?.check ? [`a check, which oneshot runs here: ${gist(wanted.verify.check)}`] : []),
       ...messagesOf(record),
       ...(isShownWhole(texts) ? [] : ['to read all of it: add --dry-run --json']),
     ],

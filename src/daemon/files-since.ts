@@ -10,7 +10,7 @@ export async function filesSince(session: Session, checkpoints: Checkpoints): Pr
   const keeping = keepingOf(spec)
   try {
     const last = (await checkpoints.list(keeping)).at(-1)
-    if (last === undefined) return [`nothing of its checkpoints is left in ${spec.cwd}`]
+    if (last === undefined) return [`its checkpoints are gone from ${spec.cwd}`]
     const { change, head } = await checkpoints.compare(keeping, last)
     const { files } = change
     const differ = `${files === 1 ? '1 file differs' : `${files} files differ`} from checkpoint ${last.number}`

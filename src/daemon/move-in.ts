@@ -61,6 +61,6 @@ function changesOfItsOwn(cwd: string): Refusal {
   return refusal(
     'cannot-restore',
     `the working tree in ${cwd} has changes of its own`,
-    'commit or stash them, or go on in a fresh clone',
+    'commit or stash them, or continue in a fresh clone',
   )
 }

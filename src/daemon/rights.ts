@@ -66,11 +66,11 @@ function isConfinedIn(store: Store, id: string): boolean {
 
 function unclear({ spec: { name, autonomy } }: Session, { isUnknown }: Caller): Refusal {
   const remedy = isUnknown
-    ? 'install perl or python3, by which oneshot finds out who calls'
+    ? 'install perl or python3, so that oneshot can find out who calls'
     : `use a terminal that was open before ${name} began`
   return refusal(
     'not-allowed',
-    `this command cannot be told from one of the session ${name}, which has autonomy ${autonomy}`,
+    `oneshot cannot tell whether this command comes from the session ${name}, which has autonomy ${autonomy}`,
     `${remedy}, or: oneshot hold ${name}`,
   )
 }

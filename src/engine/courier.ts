@@ -108,7 +108,7 @@ export class Courier {
       const now = this.#route.clock.now()
       for (const { id, text, at } of fresh) {
         if (now - at < GIVE_UP_AFTER) continue
-        this.#route.say(`notice given up after a day without a usable configuration: ${text}`)
+        this.#route.say(`oneshot gave up a notification after a day without a usable configuration: ${text}`)
         this.#box.address(id, [], now)
       }
       throw cause

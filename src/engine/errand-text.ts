@@ -33,8 +33,8 @@ export function errandText(session: Session, work: Work, hints: Hints): string {
 function goOn(attempt: number, why: string): string {
   return [
     `[oneshot, attempt ${attempt}] Your process ended before your work did: ${why}.`,
-    'This is the same conversation. A command that was running then may or may not have taken effect.',
-    'Check what is already done, then go on with the task until it is finished.',
+    'This is the same conversation. A command that was running at that moment may or may not have taken effect.',
+    'Check what is already done, then continue the task until it is finished.',
   ].join(' ')
 }
 
@@ -44,14 +44,14 @@ function digest(session: Session, work: Work, { why, situation, isTracked }: Hin
   const [prompt, ...later] = read.map(message => textOf(work.message(spec.id, message.id)).trim())
   const lastWords = withoutNotes(work.lastWords(spec.id, LAST_WORDS))
   return [
-    `[oneshot, attempt ${attempt}] You take over work that was begun in another conversation, which cannot be continued: ${why}.`,
+    `[oneshot, attempt ${attempt}] You take over work from another conversation, which cannot continue: ${why}.`,
     `The task:\n\n${prompt ?? ''}`,
-    ...(later.length === 0 ? [] : [`What was asked for since then, in order:\n\n${later.join('\n\n')}`]),
+    ...(later.length === 0 ? [] : [`Later messages of the user, in order:\n\n${later.join('\n\n')}`]),
     ...(situation === '' ? [] : [situation]),
     ...(tasks.length === 0 ? [] : [describeTasks(tasks)]),
     ...(isTracked ? ['The project keeps its tasks in beads: `bd ready --json` lists what is open.'] : []),
-    ...(lastWords === '' ? [] : [`The end of what was said and done so far:\n\n${lastWords}`]),
-    'Look at what is already there (files, and git status, git log and git diff where there is a repository), do not do again what is done, and finish the task.',
+    ...(lastWords === '' ? [] : [`The end of the log so far:\n\n${lastWords}`]),
+    'Look at the present state (the files, and git status, git log and git diff in a repository). Do not repeat finished work. Finish the task.',
   ].join('\n\n')
 }
 
@@ -59,16 +59,16 @@ function describeTasks(tasks: readonly Task[]): string {
   const open = tasks.filter(({ state }) => state !== 'done').map(task => `- ${nameOf(task)}`)
   const done = tasks.filter(({ state }) => state === 'done').map(nameOf)
   const lines = [
-    open.length === 0 ? 'Of the tasks that were planned none is open.' : 'Open tasks, as they were planned:',
+    open.length === 0 ? 'No open tasks.' : 'Open tasks, in the planned order:',
     ...shortened(open),
-    ...(done.length === 0 ? [] : [`Done already: ${shortened(done).join('; ')}`]),
+    ...(done.length === 0 ? [] : [`Finished tasks: ${shortened(done).join('; ')}`]),
   ]
   return lines.join('\n')
 }
 
 function nameOf({ title, state }: Task): string {
   const name = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title
-  return state === 'doing' ? `${name} (begun)` : name
+  return state === 'doing' ? `${name} (in progress)` : name
 }
 
 function shortened(names: readonly string[]): string[] {

@@ -45,7 +45,7 @@ export class Lane {
     store.assertEpoch()
     this.#sent = [...this.#sent.slice(1 - PER_MINUTE), clock.now()]
     const deliver = (signal: AbortSignal): Promise<string> => notifier.deliver(this.#channel, bulletin, signal)
-    return withLimit(deliver, { clock, limit: PATIENCE, doing: `telling ${this.#channel}`, ending: this.#ending })
+    return withLimit(deliver, { clock, limit: PATIENCE, doing: `notifying ${this.#channel}`, ending: this.#ending })
   }
 
   async #serveNext(): Promise<boolean> {
@@ -83,14 +83,14 @@ export class Lane {
     if (hopeless.length > 0)
       await this.#note(() => this.#box.settleDeliveries(keysOf(hopeless), { at, state: 'given-up', remark }))
     for (const { notice } of hopeless)
-      this.#route.say(`notice given up on ${this.#channel}: ${notice.text} (${remark})`)
+      this.#route.say(`oneshot gave up a notification to ${this.#channel}: ${notice.text} (${remark})`)
     const hopeful = batch.filter(delivery => !isHopeless(delivery))
     if (hopeful.length === 0) return
     const tries = Math.min(...hopeful.map(delivery => delivery.tries))
     const pause = Math.max(FIRST_PAUSE * 2 ** tries, cause instanceof Busy ? cause.wait : 0)
     const until = at + Math.min(LONGEST_PAUSE, pause)
     await this.#note(() => this.#box.postpone(this.#channel, until, { keys: keysOf(hopeful), at, remark }))
-    if (tries === 0) this.#route.say(`${this.#channel} did not take a notice, which is tried again: ${remark}`)
+    if (tries === 0) this.#route.say(`${this.#channel} did not accept a notification, oneshot tries again: ${remark}`)
   }
 
   /** A session that was removed has left no environment to know its secrets by. */

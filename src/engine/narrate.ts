@@ -1,4 +1,5 @@
 import type { Event } from '../core/events.ts'
+import { describeEvent } from '../core/describe-event.ts'
 import { describeExit } from '../core/judge-end.ts'
 import { describeSpending } from '../core/spending.ts'
 import { formatDuration } from '../lib/time.ts'
@@ -8,18 +9,20 @@ export function narrate(event: Event): string | null {
   switch (event.type) {
     case 'attempt.launched':
       if (event.errand === 'message' || event.attempt === 1) return null
-      return note(`attempt ${event.attempt}: ${event.errand === 'digest' ? 'a fresh thread' : 'the thread is resumed'}`)
+      return note(
+        `attempt ${event.attempt}: ${event.errand === 'digest' ? 'begins a new thread' : 'continues its thread'}`,
+      )
     case 'message.delivered':
       if (event.attempt === 1) return null
       return note(
-        `attempt ${event.attempt}: ${event.message === 1 ? 'started again' : `given message ${event.message}`}`,
+        `attempt ${event.attempt}: ${event.message === 1 ? 'started again' : `gets message ${event.message}`}`,
       )
     case 'message.accepted':
       return note(`message ${event.message} from you: ${event.gist}`)
     case 'thread.given-up':
-      return note(`${event.reason}; a new thread continues with a digest of what was done`)
+      return note(`${event.reason}; a new thread continues with a summary of the work`)
     case 'session.woken':
-      return note('woken')
+      return note('resumed')
     case 'attempt.failed-to-start':
       return note(`attempt ${event.attempt} could not be started: ${event.reason}`)
     case 'attempt.ended':
@@ -38,7 +41,7 @@ export function narrate(event: Event): string | null {
     case 'session.blocked':
       return note(`waiting for you: ${event.question}`)
     case 'session.stopping':
-      return note(`${event.reason}: ${event.step}`)
+      return note(describeEvent(event))
     case 'session.ended':
       return note(`${event.outcome}: ${event.reason}`)
     default:

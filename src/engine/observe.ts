@@ -109,7 +109,7 @@ function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
   }
   if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
   if (!evidence.isClaimed && evidence.openedAt !== null && isOverdue)
-    return { type: 'launch.failed', reason: 'its pane never came to life' }
+    return { type: 'launch.failed', reason: 'its pane never started' }
   if (evidence.shim !== 'dead') return null
   if (evidence.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
   if (evidence.process !== 'dead') return null
@@ -202,7 +202,7 @@ function hear(
     heard.push(reading)
   }
   const note =
-    leftOut === 0 ? null : `${formatBytes(leftOut)} of output were left out: reading them took too long before`
+    leftOut === 0 ? null : `oneshot skipped ${formatBytes(leftOut)} of output, because reading it took too long before`
   return {
     observations: heard.flatMap(item => item.observations),
     text: heard.map(item => item.text ?? '').join(''),

@@ -73,7 +73,7 @@ export class OutputWatch {
     const amounts = `${formatBytes(written)} of ${formatBytes(limit)}`
     const signal: Signal =
       written < limit
-        ? { at: clock.now(), type: 'trouble.noted', note: `it has written ${amounts}: it is stopped at the limit` }
+        ? { at: clock.now(), type: 'trouble.noted', note: `it has written ${amounts}; oneshot stops it at the limit` }
         : { at: clock.now(), type: 'output.exceeded', attempt: watched.attempt, evidence: reached(written, limit) }
     if (written >= limit) this.#watched.delete(id)
     this.#report(id, signal).catch(cause => onTrouble(id, cause))

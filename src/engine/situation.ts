@@ -19,10 +19,10 @@ export async function situationOf({ spec }: Session, checkpoints: Checkpoints): 
     first === last ? '' : await checkpoints.diff(keeping, first.commit, last.commit, { stat: true, colour: false })
   const files = stat.split('\n').filter(line => line.trim() !== '')
   const parts = [
-    ...(commits.length === 0 ? [] : [`Commits since it was begun, newest first:\n\n${commits.join('\n')}`]),
+    ...(commits.length === 0 ? [] : [`Commits since the work began, newest first:\n\n${commits.join('\n')}`]),
     ...(files.length === 0
       ? []
-      : [`Files that changed since it was begun, committed or not:\n\n${files.slice(-MOST_LINES).join('\n')}`]),
+      : [`Files that changed since the work began, committed or not:\n\n${files.slice(-MOST_LINES).join('\n')}`]),
   ]
   return parts.join('\n\n')
 }

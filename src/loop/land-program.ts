@@ -28,7 +28,7 @@ export async function landLoop(home: Home, sessionId: string, how: Landing = {})
   const session = readOne(home, sessionId)
   const loop = readLoop(home, sessionId)
   if (session === undefined || loop === undefined)
-    throw refusal('cannot-land', 'this loop has not begun, and has nothing to land')
+    throw refusal('cannot-land', 'this loop has not started, and has nothing to land')
   const branch = landable(session, loop)
   assertIdle(home, session.spec.cwd)
   const gear = await gearFor(home, session, loop)
@@ -51,13 +51,13 @@ function landable({ spec, phase }: Session, loop: Loop): string {
   if (loop.spec.parallel === null)
     throw refusal(
       'cannot-land',
-      `${name} works right here, not in worktrees: there is nothing to land`,
-      'git log shows it',
+      `${name} works in your checkout, not in worktrees: there is nothing to land`,
+      'git log shows its commits',
     )
   if (phase.name !== 'ended' && phase.name !== 'blocked')
     throw refusal(
       'session-running',
-      `${name} is at work, and what it merges could change meanwhile`,
+      `${name} is still running, and its branch could change meanwhile`,
       `oneshot stop ${name}`,
     )
   if (loop.branch === null || mergedIn(loop).length === 0)
@@ -125,7 +125,7 @@ async function land(
     throw refusal(
       'cannot-land',
       `${reasonIn(cause)}; nothing was changed`,
-      `see to it, then: oneshot ralph land ${self.name}; or by hand: git merge ${branch}`,
+      `solve that, then: oneshot ralph land ${self.name}; or by hand: git merge ${branch}`,
     )
   }
 }

@@ -73,7 +73,7 @@ async function listAt({ cwd, list, env, beads = false }: Scouting): Promise<List
   } catch (cause) {
     if (cause instanceof Refusal) return cause
     if (!(cause instanceof Trouble)) throw cause
-    return new Refusal('no-tasks', wordsOf(cause), 'put that right, or name another list: oneshot ralph LIST')
+    return new Refusal('no-tasks', wordsOf(cause), 'correct that, or name another list: oneshot ralph LIST')
   }
 }
 

@@ -100,7 +100,7 @@ test('a transcript is the log, unless the program’s own output is asked for', 
 })
 
 test('a transcript is coloured by what each line is, the program’s own bytes are not', async () => {
-  const told = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: the thread is resumed\n'
+  const told = 'I look.\n● Bash ls\n  │ a.txt\n  ✗ no b.txt\n✗ denied\n── attempt 2: continues its thread\n'
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, told)
   fs.writeFileSync(stdout(), '● not ours\n')
   expect(await read()).toBe(told)
@@ -110,7 +110,7 @@ test('a transcript is coloured by what each line is, the program’s own bytes a
     '\u001b[2m  │ a.txt\u001b[0m',
     '\u001b[31m  ✗ no b.txt\u001b[0m',
     '\u001b[31m✗ denied\u001b[0m',
-    '\u001b[1m── attempt 2: the thread is resumed\u001b[0m',
+    '\u001b[1m── attempt 2: continues its thread\u001b[0m',
     '',
   ])
   expect(await read({ colour: true, raw: true })).toBe('● not ours\n')

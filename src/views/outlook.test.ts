@@ -24,7 +24,7 @@ test.each([
     'asks once more for one that is lost',
     { ...read, phase: ended('stopped') },
     false,
-    /once more, and otherwise begins a new one/,
+    /once more, or begins a new one/,
   ],
   [
     'begins with the prompt where nothing was read',

@@ -55,7 +55,7 @@ function nextOf(session: Session, hasThread: boolean | null): string {
   if (thread.needsDigest || (hasThread === false && thread.id === null))
     return `${next} begins a new conversation with a summary of the work`
   if (hasThread === false)
-    return `${next} asks for that conversation once more, and otherwise begins a new one with a summary of the work`
+    return `${next} tries that conversation once more, or begins a new one with a summary of the work`
   return `${next} continues that conversation`
 }
 

@@ -32,5 +32,5 @@ export function waysToAnswer(session: SessionView): string {
   const { name } = session
   const way = wayOn(session)
   if (way !== null) return `continue with: ${way}`
-  return `headless, it cannot hear an answer: oneshot stop ${name}, and run it again with --tty`
+  return `a headless session cannot receive an answer: oneshot stop ${name}, and run it again with --tty`
 }

@@ -41,7 +41,7 @@ async function byTimes(session: SessionView, since: number): Promise<WorkShown> 
   const until = session.endedAt === null ? null : Date.parse(session.endedAt)
   const work = await traceWithin(session.cwd, { since, until })
   if (typeof work === 'string') return { work, remarks: [] }
-  return { work, remarks: ['it has no checkpoints: the times of commits and files tell what is its work'] }
+  return { work, remarks: ['it has no checkpoints: oneshot judges by the times of commits and files'] }
 }
 
 /** What people have saved after its end may be theirs. */

@@ -81,7 +81,7 @@ until grep -q over orphaned; do sleep 0.01; done
 cat orphaned`)
   await house.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'spy', 'look around')
   const told = await answers()
-  expect(told.match(/cannot be told from one of the session codex-spy/g)?.length, told).toBe(4)
+  expect(told.match(/cannot tell whether this command comes from the session codex-spy/g)?.length, told).toBe(4)
   expect(told).toMatch(/^1$/m)
   expect(fs.readdirSync(house.project).filter(name => name.startsWith('pwned'))).toEqual([])
   expect((await house.status(victim.name)).phase).toBe('running')

@@ -132,7 +132,7 @@ test('no folder in .agent is emptied: one in the place of a file, of a draft or 
     fs.mkdirSync(path.join(at, name))
     for (const file of NAMES) fs.writeFileSync(path.join(at, name, file), 'mine')
   }
-  expect(() => replaceIn(folder, 'STATUS.md', 'new')).toThrow(/it is called STATUS\.md\.aside-\w+ now/)
+  expect(() => replaceIn(folder, 'STATUS.md', 'new')).toThrow(/oneshot renamed it to STATUS\.md\.aside-\w+/)
   expect(fs.readFileSync(path.join(at, 'STATUS.md'), 'utf8')).toBe('new')
   folder.close()
   const stop = await swapForever(

@@ -73,7 +73,7 @@ describe('on a disk that a session fills', () => {
     expect(view).toMatchObject({ outcome: 'stopped', trouble: 'output' })
     expect(view.reason).toMatch(/^the output limit of 4 MB was reached/)
     expect(disk.room).toBeGreaterThan(16 * 1_048_576)
-    expect(await house.ok('events', 'chatty')).toContain('its processes are ended')
+    expect(await house.ok('events', 'chatty')).toContain('oneshot ends its processes')
   })
 
   it('killall stops everything, also when the reserve is used up', async ({ skip }) => {

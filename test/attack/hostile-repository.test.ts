@@ -125,7 +125,7 @@ test('git is not run in a repository that somebody has made in the working tree,
   const checkpoints = bench.checkpoints()
   const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
   expect(made.leftOut).toEqual([
-    'inner is another repository, and only its HEAD is noted down (nested = true saves it)',
+    'inner is another repository, and oneshot records only its HEAD (nested = true saves it)',
   ])
   expect(bench.git(repo, 'ls-tree', made.commit, 'inner')).toContain(`160000 commit ${head}`)
   expect(bench.git(inner, 'for-each-ref', 'refs/oneshot')).toBe('')

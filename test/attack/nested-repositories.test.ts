@@ -43,16 +43,16 @@ test('git is not run in another repository by any later checkpoint, a diff, a re
   const refs = bench.git(inner, 'for-each-ref')
   put(repo, 'a.txt', 'changed again\n')
   const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  const sentence = 'inner is another repository, and only its HEAD is noted down (nested = true saves it)'
+  const sentence = 'inner is another repository, and oneshot records only its HEAD (nested = true saves it)'
   for (const { leftOut } of [second, third]) expect(leftOut).toEqual([sentence])
   expect(await checkpoints.diff(keeping, first.commit, third.commit, { stat: false, colour: false })).toContain('again')
   expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([
-    'the repository inner is not brought back',
+    'the repository inner is not restored',
     `${sentence}, and stays as it is`,
   ])
   const worktree = path.join(bench.root, 'beside')
   expect(await checkpoints.restoreBeside(keeping, first, { branch: 'beside', worktree })).toEqual([
-    'the repository inner is not brought back',
+    'the repository inner is not restored',
   ])
   await checkpoints.forget(keeping)
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\n')

@@ -53,7 +53,7 @@ async function played(...args: string[]): Promise<LoopView> {
 
 const rows = ({ tasks }: LoopView): (readonly [string, string | null])[] =>
   tasks.map(({ state, evidence }) => [state, evidence])
-const WEAKER = 'the check is weaker than before, and was not run: '
+const WEAKER = 'the loop did not run the check, because it is weaker than before: '
 
 /** A check that leaves word each time it is run. */
 const CHECK = 'echo ran >> "$JOURNAL.checks"; for t in tests/*.sh; do sh "$t" || exit 1; done\n'
@@ -149,7 +149,7 @@ describe('a check that fails from the start', () => {
       ['done', expect.stringContaining('sh check.sh: exit code 0')],
       ['blocked', expect.stringContaining('the check fails: sh check.sh: exit code 1')],
     ])
-    expect(board.notes).toEqual([expect.stringContaining('the check failed before the first task was begun')])
+    expect(board.notes).toEqual([expect.stringContaining('the check failed before the first task started')])
   })
 })
 

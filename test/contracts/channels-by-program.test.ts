@@ -94,9 +94,9 @@ test('a command gets everything in its environment and on stdin, and nothing in 
 test('a program that fails is told of with its last words; one that is missing by its name', async () => {
   stub('tell-me', 'echo first; echo "no display" >&2; exit 4')
   await expect(tell({ type: 'command', argv: ['tell-me'] })).rejects.toThrow(
-    'telling it: tell-me: exit code 4: no display',
+    'notifying it: tell-me: exit code 4: no display',
   )
-  await expect(tell({ type: 'openclaw' })).rejects.toThrow("telling it: openclaw is not on the supervisor's PATH")
+  await expect(tell({ type: 'openclaw' })).rejects.toThrow("notifying it: openclaw is not on the supervisor's PATH")
 })
 
 test('a program that hangs is killed with all it started when the time is over', async () => {
@@ -118,7 +118,7 @@ test('a bell is rung at no file, and at no terminal that is not there', async ()
   const notifier = notifierFor(async () => [listing], { env: {}, terminals: async () => [file, '/dev/pts/99999'] })
   await expect(
     notifier.deliver('it', bulletinOf([NOTICE], NOTICE.at), AbortSignal.timeout(1_000)),
-  ).rejects.toMatchObject({ message: 'telling it: nobody is at a terminal of yours', mayHelpToRetry: false })
+  ).rejects.toMatchObject({ message: 'notifying it: nobody is at a terminal of yours', mayHelpToRetry: false })
   expect(fs.readFileSync(file, 'utf8')).toBe('')
 })
 

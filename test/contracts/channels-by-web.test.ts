@@ -108,9 +108,9 @@ test.each<[string, (url: string) => Address]>([
 ])('a failure is told without a secret, even when the server quotes %s', async (quoted, address) => {
   server.replies.push({ status: 403, body: `I do not like ${quoted}` })
   const refused: Error = await tell(address(server.url)).then(never, cause => cause)
-  expect(refused.message).toMatch(/^telling it: 127\.0\.0\.1:\d+ answered with status 403: I do not like .*‹hidden›/)
+  expect(refused.message).toMatch(/^notifying it: 127\.0\.0\.1:\d+ answered with status 403: I do not like .*‹hidden›/)
   const gone: Error = await tell(address('http://127.0.0.1:1')).then(never, cause => cause)
-  expect(gone.message).toBe('telling it: connect ECONNREFUSED 127.0.0.1:1')
+  expect(gone.message).toBe('notifying it: connect ECONNREFUSED 127.0.0.1:1')
   expect(inspect([refused, gone], { depth: 9 })).not.toContain('s3cret')
 })
 

@@ -31,7 +31,7 @@ test('a file that is too large is left out with a note, and stays as it was save
   put(repo, 'grows.txt', 'small')
   put(repo, 'huge.bin', Buffer.alloc(5000))
   const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(first.leftOut).toEqual(['huge.bin has 4.9 KB, which is more than 2 KB'])
+  expect(first.leftOut).toEqual(['huge.bin has 4.9 KB, more than 2 KB'])
   expect(filesOf(bench, repo, first)).toEqual(['a.txt', 'grows.txt'])
   put(repo, 'grows.txt', 'x'.repeat(3000))
   put(repo, 'a.txt', 'b\n')
@@ -44,8 +44,8 @@ test('a file that is too large is left out with a note, and stays as it was save
   put(repo, 'a.txt', 'c\n')
   const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
   expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([
-    'grows.txt has 2.9 KB, which is more than 2 KB, and stays as it is',
-    'huge.bin has 4.9 KB, which is more than 2 KB, and stays as it is',
+    'grows.txt has 2.9 KB, more than 2 KB, and stays as it is',
+    'huge.bin has 4.9 KB, more than 2 KB, and stays as it is',
   ])
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\n')
   expect(fs.statSync(path.join(repo, 'grows.txt')).size, 'what was left out is not touched').toBe(3000)
@@ -107,7 +107,7 @@ test('many notes are told briefly', async () => {
   const repo = begin(bench)
   for (let n = 0; n < 9; n++) put(repo, `big${n}`, 'x'.repeat(100))
   const { leftOut } = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
-  expect(leftOut).toEqual([...[0, 1, 2, 3].map(n => `big${n} has 100 B, which is more than 50 B`), 'and 5 more'])
+  expect(leftOut).toEqual([...[0, 1, 2, 3].map(n => `big${n} has 100 B, more than 50 B`), 'and 5 more'])
 })
 
 test('a filter that fails spoils only the files that need it', async () => {
@@ -200,6 +200,6 @@ test('an unmerged file that cannot be saved does not keep the others from it', a
   put(repo, 'a.txt', 'x'.repeat(100))
   put(repo, 'b.txt', 'b')
   const made = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
-  expect(made.leftOut).toEqual(['a.txt has 100 B, which is more than 50 B'])
+  expect(made.leftOut).toEqual(['a.txt has 100 B, more than 50 B'])
   expect(filesOf(bench, repo, made)).toEqual(['b.txt'])
 })

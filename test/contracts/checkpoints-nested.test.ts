@@ -136,7 +136,7 @@ test('a nested repository that is gone, or new since, is told of', async () => {
   const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
   fs.rmSync(nested, { recursive: true })
   const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(await checkpoints.restoreHere(keeping, first, second)).toEqual(['the repository in/side is not brought back'])
+  expect(await checkpoints.restoreHere(keeping, first, second)).toEqual(['the repository in/side is not restored'])
   plain(bench, repo)
   const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
   expect(await checkpoints.restoreHere(keeping, second, third)).toEqual([

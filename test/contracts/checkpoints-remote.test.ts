@@ -190,7 +190,7 @@ test('a push that nobody waits for any more ends with everything that it has sta
     { ...env(bench), GIT_SSH_COMMAND: script },
     ending.signal,
   )
-  await expect(pushing).rejects.toThrow('it was called off')
+  await expect(pushing).rejects.toThrow('it was cancelled')
   const pid = Number(fs.readFileSync(path.join(bench.root, 'pid'), 'utf8'))
   await until('it is gone', () => isGone(pid))
 })

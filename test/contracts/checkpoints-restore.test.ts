@@ -241,7 +241,7 @@ test('a chain ends when it is called off, or has taken too long, and the next on
   const watcher = fs.watch(bench.root, (_, name) => {
     if (name === 'pid') ending.abort()
   })
-  await expect(bench.checkpoints().save(keeping, occasion(), ending.signal)).rejects.toThrow('it was called off')
+  await expect(bench.checkpoints().save(keeping, occasion(), ending.signal)).rejects.toThrow('it was cancelled')
   watcher.close()
   await expect(bench.checkpoints({ limit: 500 }).save(keeping, occasion(), NEVER)).rejects.toThrow('in time')
   fs.rmSync(path.join(repo, 'x.slow'))

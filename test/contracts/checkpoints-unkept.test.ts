@@ -6,7 +6,7 @@ import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-
 
 const PLACES: Readonly<Record<string, { build: (bench: GitBench) => string; says: RegExp }>> = {
   'no repository': { build: bench => bench.root, says: /^\/.* is not in a git repository$/ },
-  'a folder that is gone': { build: bench => path.join(bench.root, 'gone'), says: /gone is not there$/ },
+  'a folder that is gone': { build: bench => path.join(bench.root, 'gone'), says: /gone does not exist$/ },
   'a bare repository': { build: bench => bench.repository('bare.git', '--bare'), says: /bare/ },
   'the inside of .git': {
     build: bench => path.join(bench.repository('repo'), '.git', 'refs'),

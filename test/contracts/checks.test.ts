@@ -169,13 +169,13 @@ describe('a check that is run', () => {
     expect(await run(deaf, { limit: 100 })).toMatchObject({
       ok: false,
       isUnknown: true,
-      how: expect.stringMatching(/: not over, and ended, after \d/),
+      how: expect.stringMatching(/: stopped at its time limit after \d/),
     })
     const calling = new AbortController()
     const called = run(`echo up; exec sleep 1000 # ${root}`, { ending: calling.signal })
     await until('it is up', () => fs.existsSync(log()) && fs.readFileSync(log(), 'utf8') === 'up\n')
     calling.abort()
-    expect(await called).toMatchObject({ ok: false, isUnknown: true, how: expect.stringContaining(': called off') })
+    expect(await called).toMatchObject({ ok: false, isUnknown: true, how: expect.stringContaining(': cancelled') })
     expect(await run('touch it', { ending: calling.signal })).toMatchObject({ ok: false, isUnknown: true, tail: '' })
     expect(fs.existsSync(path.join(project, 'it'))).toBe(false)
     expect(processesOf(root)).toEqual([])

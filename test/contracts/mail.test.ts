@@ -65,7 +65,7 @@ test.each(['PLAIN', 'LOGIN'] as const)('it logs in by %s', async auth => {
 test('a server that refuses is told of, without the password', async () => {
   server = await MailServer.open({ auth: 'PLAIN', refuses: { AUTH: '535 no, s3cretive is wrong' } })
   await expect(mail({ login: 'me:s3cretive@' })).rejects.toThrow(
-    'telling it: the mail server said 535 no, ‹hidden› is wrong',
+    'notifying it: the mail server said 535 no, ‹hidden› is wrong',
   )
   await server.close()
   server = await MailServer.open({ refuses: { RCPT: '550 no such user' } })

@@ -58,7 +58,7 @@ describe.each(['old', 'new', 'latest'])('beads as a list, %s', manners => {
       isDone: false,
     })
     expect(objections).toEqual([
-      'bd-4 (held) is not ready, and bd names no open issue it waits for: it is left aside until it is',
+      'bd-4 (held) is not ready, and bd names no open issue that it waits for: the loop skips it until it is ready',
     ])
   })
 

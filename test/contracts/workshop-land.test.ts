@@ -108,7 +108,7 @@ test('one that was killed half way is finished; what the user has done since is 
   put(repo, '.git/oneshot/landing', JSON.stringify({ head: head(repo), target, ref: 'refs/heads/main' }))
   put(repo, 'sub/new.txt', 'new\n')
   put(repo, 'a.txt', 'the user was quicker')
-  await expect(shop.land(repo, 'work', 'land')).rejects.toThrow(/a\.txt was changed since landing was cut short/)
+  await expect(shop.land(repo, 'work', 'land')).rejects.toThrow(/a\.txt was changed after landing was interrupted/)
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('the user was quicker')
   expect(fs.existsSync(note)).toBe(true)
   put(repo, 'a.txt', 'a long li')

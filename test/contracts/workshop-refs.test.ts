@@ -81,6 +81,6 @@ test('many lost branches and tags come back by one command, and what the user mo
   expect(await look()).toEqual([])
   fs.rmSync(unnamed)
   expect(await look()).toEqual([
-    expect.stringMatching(/^your branch fresh was deleted while task 2 was worked on: `git branch fresh /),
+    expect.stringMatching(/^your branch fresh was deleted while an agent worked on task 2: `git branch fresh /),
   ])
 })

@@ -103,7 +103,7 @@ test('a session that writes more than it may is warned, and then stopped for goo
   const { stage } = await begin(chatter, undefined, { maxOutput: 1_000 })
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.events('s1').find(event => event.type === 'session.noted')).toMatchObject({
-    note: 'it has written 851 B of 1000 B: it is stopped at the limit',
+    note: 'it has written 851 B of 1000 B; oneshot stops it at the limit',
   })
   expect(stage.session('s1')).toMatchObject({
     attempt: 1,

@@ -48,20 +48,20 @@ test('a channel that fails is tried again after 5, 10, 20 … seconds, and told 
   const tried: number[] = []
   stage.audience.obstacle = () => {
     tried.push(stage.clock.now())
-    if (tried.length < 4) throw new Trouble('telling phone', 'it answered with status 500')
+    if (tried.length < 4) throw new Trouble('notifying phone', 'it answered with status 500')
   }
   await accept('s1')
   await stage.until(() => stage.hasEnded('s1'))
   expect(tried.slice(1).map((at, i) => (at - (tried[i] ?? 0)) / 1000)).toEqual([5, 10, 20])
   expect(stage.audience.heard).toHaveLength(1)
-  expect(stage.said).toEqual(['phone did not take a notice, which is tried again: it answered with status 500'])
+  expect(stage.said).toEqual(['phone did not accept a notification, oneshot tries again: it answered with status 500'])
 })
 
 test('a channel that says when to come again is not asked before', async () => {
   const { stage, accept } = await onStage()
   const tried: number[] = []
   stage.audience.obstacle = () => {
-    if (tried.push(stage.clock.now()) === 1) throw new Busy('telling phone', 'too many requests', 90_000)
+    if (tried.push(stage.clock.now()) === 1) throw new Busy('notifying phone', 'too many requests', 90_000)
   }
   await accept('s1')
   await stage.until(() => stage.hasEnded('s1'))
@@ -72,7 +72,7 @@ test('a channel that is dead for a day loses the notice, aloud; the next one it 
   const { stage, accept, hasEnded, texts } = await onStage()
   let isDead = true
   stage.audience.obstacle = () => {
-    if (isDead) throw new Trouble('telling phone', 'connection refused')
+    if (isDead) throw new Trouble('notifying phone', 'connection refused')
   }
   await accept('s1')
   await stage.until(() => hasEnded('s1'))
@@ -80,7 +80,9 @@ test('a channel that is dead for a day loses the notice, aloud; the next one it 
   expect(stage.hasTidings()).toBe(true)
   await stage.clock.pass(2 * HOUR)
   expect(stage.hasTidings()).toBe(false)
-  expect(stage.said.at(-1)).toBe('notice given up on phone: mute-s1 is done: exit code 0 (connection refused)')
+  expect(stage.said.at(-1)).toBe(
+    'oneshot gave up a notification to phone: mute-s1 is done: exit code 0 (connection refused)',
+  )
   isDead = false
   await accept('s2')
   await stage.until(() => stage.hasEnded('s2'))
@@ -98,7 +100,7 @@ test('a channel that hangs is given up for now, and delays neither the work nor 
   await stage.until(() => hasEnded('s2') && stage.audience.heard.length === 2)
   expect(stage.clock.now() - begun).toBeLessThan(1_000)
   await stage.clock.pass(15_000)
-  expect(stage.said).toEqual(['dead did not take a notice, which is tried again: no answer within 15 s'])
+  expect(stage.said).toEqual(['dead did not accept a notification, oneshot tries again: no answer within 15 s'])
   expect(stage.audience.heard.every(line => line.startsWith('phone '))).toBe(true)
 })
 
@@ -163,7 +165,7 @@ test('a notice outlives its session', async () => {
   const { stage, engine, accept, hasEnded, texts } = await onStage()
   let isDead = true
   stage.audience.obstacle = () => {
-    if (isDead) throw new Trouble('telling phone', 'connection refused')
+    if (isDead) throw new Trouble('notifying phone', 'connection refused')
   }
   await accept('s1')
   await stage.until(() => hasEnded('s1') && stage.disk.outbox.length === 0)
@@ -177,7 +179,7 @@ test('an old notice says how old it is', async () => {
   const { stage, accept, hasEnded, texts } = await onStage()
   let isDead = true
   stage.audience.obstacle = () => {
-    if (isDead) throw new Trouble('telling phone', 'connection refused')
+    if (isDead) throw new Trouble('notifying phone', 'connection refused')
   }
   await accept('s1')
   await stage.until(() => hasEnded('s1'))

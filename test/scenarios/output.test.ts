@@ -83,7 +83,7 @@ test('a long line that a supervisor was killed over is left out, with an event, 
   )
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  const note = '98 KB of output were left out: reading them took too long before'
+  const note = 'oneshot skipped 98 KB of output, because reading it took too long before'
   expect(stage.events('s1')).toContainEqual(expect.objectContaining({ type: 'session.noted', note }))
   expect(stage.transcript('s1')).toContain('one\ntwo\n')
 })

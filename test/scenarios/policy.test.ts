@@ -59,7 +59,7 @@ test('a limit that lasts longer than it is waited for ends the session, which ca
   const { stage, engine } = await begin(program, undefined, { patience: day })
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'rate-limit' })
-  expect(JSON.stringify(stage.session('s1')?.phase)).toContain('and is waited for at most 1 d')
+  expect(JSON.stringify(stage.session('s1')?.phase)).toContain('and oneshot waits 1 d at most')
   await engine.resume('s1')
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })

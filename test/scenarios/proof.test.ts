@@ -30,7 +30,7 @@ test('a command that is to be proven is done when git shows its work, which is t
 test('exit code 0 without work is a failure', async () => {
   expect(await endOf(NOTHING_DONE)).toEqual({
     outcome: 'failed',
-    reason: 'exit code 0, but nothing was changed',
+    reason: 'exit code 0, but it changed no file',
     trouble: 'unproven',
   })
 })

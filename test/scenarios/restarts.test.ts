@@ -17,8 +17,8 @@ test('a crashed agent is started again, told to resume its thread, and the trans
       'I begin',
       '── attempt 1: killed by SIGSEGV',
       '── killed by SIGSEGV before the agent ended its turn; next attempt in 100 ms',
-      '── attempt 2: the thread is resumed',
-      'talker --resume t-1, told: [oneshot, attempt 2] Your process ended before your work did: killed by SIGSEGV before the agent ended its turn. This is the same conversation. A command that was running then may or may not have taken effect. Check what is already done, then go on with the task until it is finished.',
+      '── attempt 2: continues its thread',
+      'talker --resume t-1, told: [oneshot, attempt 2] Your process ended before your work did: killed by SIGSEGV before the agent ended its turn. This is the same conversation. A command that was running at that moment may or may not have taken effect. Check what is already done, then continue the task until it is finished.',
       'done: it',
       '── done: the agent ended its turn, exit code 0',
       '',
@@ -143,7 +143,7 @@ test('a pane that never comes to life is given up after a while and another one 
   await stage.clock.pass(2_000)
   await engine.reconcile()
   await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('── attempt 1 could not be started: its pane never came to life\n')
+  expect(stage.transcript('s1')).toContain('── attempt 1 could not be started: its pane never started\n')
   expect(stage.machine.starts, 'a late shim of the first attempt starts nothing').toEqual(['s1.2'])
 })
 

@@ -33,7 +33,7 @@ test('a running program is interrupted, and its goodbye is kept', async () => {
   await engine.stop('s1')
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.transcript('s1')).toBe(
-    'thread: t-1\n── stopped by you: interrupt\nbye\n── attempt 1: exit code 130\n── stopped: stopped by you (exit code 130)\n',
+    'thread: t-1\n── stopped by you; oneshot interrupts it\nbye\n── attempt 1: exit code 130\n── stopped: stopped by you (exit code 130)\n',
   )
 })
 

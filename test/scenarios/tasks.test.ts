@@ -118,10 +118,10 @@ test('a fresh thread is told what was planned, what of it is done, and where the
   const digest = stage.machine.records.get('t-2')?.[0]
   expect(digest).toContain(
     [
-      'Open tasks, as they were planned:',
-      '- fix it (begun)',
+      'Open tasks, in the planned order:',
+      '- fix it (in progress)',
       '- tidy up',
-      'Done already: bd-1: look',
+      'Finished tasks: bd-1: look',
       '',
       'The project keeps its tasks in beads: `bd ready --json` lists what is open.',
     ].join('\n'),

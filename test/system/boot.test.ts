@@ -81,7 +81,7 @@ describe('with systemd', () => {
     await house.ok('boot', 'install')
     expect(fs.readFileSync(unit, 'utf8')).toBe(text)
     const spoilt: [string, string][] = [
-      [text.replaceAll(MAIN, '/gone/main.cjs'), 'starts /gone/main.cjs, which is not there'],
+      [text.replaceAll(MAIN, '/gone/main.cjs'), 'starts /gone/main.cjs, which does not exist'],
       [text.replaceAll(MAIN, import.meta.filename), `starts another oneshot: ${import.meta.filename}`],
       [text.replace('KillMode=process', 'KillMode=control-group'), 'was changed, or written by another version'],
       ['[Service]\nExecStart=/bin/true\n', 'does not start oneshot'],
@@ -153,7 +153,10 @@ describe('with systemd', () => {
       code: 1,
       linger: false,
       problems: [
-        { message: expect.stringContaining('you do not linger'), hint: expect.stringContaining('enable-linger') },
+        {
+          message: expect.stringContaining('lingering is off for you'),
+          hint: expect.stringContaining('enable-linger'),
+        },
       ],
     })
   })
@@ -219,7 +222,7 @@ describe('with cron', () => {
       exit: 1,
       code: 'boot-impossible',
       says: 'You (me) are not allowed to use this program (crontab)',
-      hint: 'have this called at boot, as you, by whatever starts programs here: oneshot daemon start',
+      hint: 'arrange for "oneshot daemon start" to run at boot as your user',
     })
     expect(stubs.read('crontab')).toBe('theirs\n')
   })
@@ -260,9 +263,16 @@ describe('the way', () => {
       exit: 1,
       code: 'boot-impossible',
       says: 'systemctl is not on PATH',
-      hint: 'have this called at boot, as you, by whatever starts programs here: oneshot daemon start',
+      hint: 'arrange for "oneshot daemon start" to run at boot as your user',
     })
     expect(fs.existsSync(house.home.root)).toBe(false)
+  })
+
+  it('is not offered by status and doctor where there is none', async () => {
+    stub()
+    const told = [await house.oneshot('boot', 'status'), await house.oneshot('doctor')].map(({ stdout }) => stdout)
+    for (const text of told) expect(text).toContain('arrange for "oneshot daemon start" to run at boot as your user')
+    for (const text of told) expect(text).not.toContain('oneshot boot install')
   })
 
   it('is only shown with --dry-run', async () => {

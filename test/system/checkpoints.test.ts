@@ -33,7 +33,7 @@ function saved(name: string): Promise<unknown> {
 }
 
 const REFUSED = {
-  'needs-yes': { exit: 2, code: 'needs-yes', says: 'what they were at checkpoint 1', hint: 'add --yes' },
+  'needs-yes': { exit: 2, code: 'needs-yes', says: 'to checkpoint 1', hint: 'add --yes' },
   'session-alive': { exit: 6, code: 'session-alive', says: 'is at work in', hint: 'oneshot hold' },
   'no-checkpoint': { exit: 3, code: 'no-checkpoint', says: 'has no checkpoint 9', hint: 'oneshot checkpoints' },
 } as const
@@ -265,7 +265,7 @@ describe('when the machine is lost', () => {
     )
     expect(fs.readFileSync(house.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
     const log = await house.ok('log', 'far')
-    expect(log).toContain('You take over work that was begun in another conversation')
+    expect(log).toContain('You take over work from another conversation')
     expect(await house.list()).toHaveLength(1)
   })
 })

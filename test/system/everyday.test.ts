@@ -35,8 +35,8 @@ describe('words that people type', () => {
     await until('it listens to nobody', () => house.output(session).includes('ready') || undefined)
     await house.ok('stop', '--now', 'stubborn')
     const story = await house.ok('events', 'stubborn')
-    expect(story).toContain('it is killed')
-    expect(story).not.toMatch(/it is (interrupted|terminated)/)
+    expect(story).toContain('oneshot kills it')
+    expect(story).not.toMatch(/oneshot (interrupts|terminates) it/)
   })
 
   it('restart gives a command a fresh process, and an agent its conversation back', async () => {

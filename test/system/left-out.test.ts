@@ -5,7 +5,7 @@ import { allSaved, beginProject } from './git-project.ts'
 import { House } from './house.ts'
 import { Terminal } from './terminal.ts'
 
-const TOO_LARGE = 'big.bin has 60 MB, which is more than 50 MB'
+const TOO_LARGE = 'big.bin has 60 MB, more than 50 MB'
 
 let house: House
 beforeEach(async () => {
@@ -32,7 +32,7 @@ it('what was left out of a checkpoint is told wherever that is told of', async (
   expect(await house.ok('status', 'idle')).toMatch(new RegExp(`left out +${TOO_LARGE}`))
   expect(await house.ok('checkpoints', 'idle')).toContain(`left out: ${TOO_LARGE}`)
   const restored = await house.oneshot('restore', 'idle@2')
-  expect(restored).toMatchObject({ code: 0, stderr: `not brought back: ${TOO_LARGE}\n` })
+  expect(restored).toMatchObject({ code: 0, stderr: `not restored: ${TOO_LARGE}\n` })
 })
 
 it('a file that has grown too large is not replaced, which is told with the reason and a way out', async () => {
@@ -41,7 +41,7 @@ it('a file that has grown too large is not replaced, which is told with the reas
   await allSaved(house, 'idle')
   grow()
   const restored = await house.oneshot('restore', 'idle@1', '--here', '--yes')
-  expect(restored).toMatchObject({ code: 0, stderr: `not brought back: ${TOO_LARGE}, and stays as it is\n` })
+  expect(restored).toMatchObject({ code: 0, stderr: `not restored: ${TOO_LARGE}, and stays as it is\n` })
   fs.writeFileSync(house.path('big.bin'), 'other\n')
   await house.ok('checkpoint', 'idle')
   grow()

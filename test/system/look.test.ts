@@ -171,7 +171,7 @@ describe('log', () => {
     const whole = await house.ok('log', 'crasher')
     expect(whole.match(/• step \d/g)).toEqual(['• step 1', '• step 2', '• step 2', '• step 3'])
     expect(whole).toContain('── attempt 1: killed by SIGKILL\n')
-    expect(whole).toContain('── attempt 2: the thread is resumed\n')
+    expect(whole).toContain('── attempt 2: continues its thread\n')
     const attempt = async (n: number): Promise<{ type: string; resumed: boolean }> =>
       JSON.parse((await house.ok('log', '--attempt', String(n))).split('\n')[0] as string)
     expect(await attempt(1)).toMatchObject({ type: 'thread.started', resumed: false })

@@ -83,7 +83,7 @@ exit 1`
   const lines = told().map(({ event, text }) => `${event} ${text}`)
   expect(lines.sort()).toEqual([
     expect.stringMatching(
-      /^gave-up demo-sick was given up: 5 restarts within 10 min did not help; the last attempt: killed/,
+      /^gave-up demo-sick gave up: 5 restarts within 10 min did not help; the last attempt: killed/,
     ),
     expect.stringMatching(/^limit codex-slow rests for .* and then continues: usage limit: You’ve hit/),
     'restarting demo-sick restarts too often: 3 restarts within 1 h',

@@ -78,7 +78,7 @@ describe('is refused, and nothing is begun:', () => {
     write('- [x] one\n', 'over.md')
     const refused = (file: string, says: string, hint: string): Promise<void> =>
       expectRefusal(house, ['ralph', file], { exit: 3, code: 'no-tasks', says, hint })
-    await refused('nowhere.md', 'there is no such file', 'name a Markdown or YAML file')
+    await refused('nowhere.md', 'there is no such file', 'name an existing Markdown or YAML file')
     await refused('words.md', 'words.md', '- [ ]')
     await refused('over.md', 'every task in over.md is ticked already', 'open a box again')
   })
@@ -105,10 +105,12 @@ describe('is refused, and nothing is begun:', () => {
   it.each([
     [['--verify', 'true', '--no-verify'], '--verify and --no-verify exclude each other', 'give one of them'],
     [['--once', '--max-iterations', '3'], '--once and --max-iterations exclude each other', 'give one of them'],
-    [['--land'], '--land is for worktrees', 'add --parallel'],
+    [['--land'], '--land needs worktrees', 'add --parallel'],
     [['--watch'], '--watch does nothing for ralph', 'oneshot ralph status --watch'],
     [['PRD.md', '--prd', 'PRD.md'], 'there are two lists', 'give one of them'],
     [['stauts'], 'there is no file stauts', 'did you mean oneshot ralph status?'],
+    [['board'], 'there is no file board', 'did you mean oneshot ralph status?'],
+    [['watch'], 'there is no file watch', 'did you mean oneshot ralph status --watch?'],
     [['stop'], 'ralph has no action stop', 'oneshot stop'],
     [['status', '--land', '--parallel'], '--parallel does nothing for ralph status', 'leave it out'],
     [['--agent', 'claud'], 'there is no agent "claud"', 'did you mean --agent claude?'],
@@ -130,13 +132,13 @@ describe('is refused, and nothing is begun:', () => {
     await house.run('--headless', '--name', 'plain', '--', 'true')
     const refused = { exit: 3, code: 'no-loop', hint: 'oneshot ralph PRD.md' } as const
     await expectRefusal(house, ['ralph', 'status'], { ...refused, says: 'there is no loop in this directory' })
-    await expectRefusal(house, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is no loop' })
+    await expectRefusal(house, ['ralph', 'land', 'plain'], { ...refused, says: 'command-plain is not a loop' })
   })
 
   it('a list that is broken, and an idea of nothing', async () => {
     await project('one')
     write('tasks: [\n', 'bad.yaml')
-    const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'put that right' } as const
+    const refused = { exit: 3, code: 'no-tasks', says: 'reading bad.yaml', hint: 'correct that' } as const
     await expectRefusal(house, ['ralph', 'bad.yaml'], refused)
     const empty = { exit: 2, code: 'prompt-empty', says: 'is empty', hint: 'oneshot build "' } as const
     await expectRefusal(house, ['build', ''], empty)
@@ -217,7 +219,7 @@ it('what it will do is told before it begins', async () => {
     'list    PRD.md: 2 tasks are open',
     'check   make test (Makefile has a test target; --verify LINE for another, --no-verify for none)',
     'agent   codex, full autonomy',
-    'where   right here, on main, one task after the other',
+    'where   in this folder, on main, one task after the other',
     '',
   ])
   expect(await house.ended('ralph-prd')).toMatchObject({ outcome: 'done' })
@@ -275,7 +277,7 @@ describe('while a loop works', () => {
     const running = {
       exit: 6,
       code: 'session-running',
-      says: 'ralph-prd is at work',
+      says: 'ralph-prd is still running',
       hint: 'oneshot stop ralph-prd',
     } as const
     await expectRefusal(house, ['ralph', 'land', 'prd'], running)
@@ -283,7 +285,7 @@ describe('while a loop works', () => {
     const nothing = { exit: 6, code: 'cannot-land', hint: 'oneshot ralph status ralph-prd' } as const
     await expectRefusal(house, ['ralph', 'land', 'prd'], { ...nothing, says: 'has merged nothing so far' })
     const beside = await begin('--name', 'here')
-    const here = { exit: 6, code: 'cannot-land', says: 'works right here', hint: 'git log' } as const
+    const here = { exit: 6, code: 'cannot-land', says: 'works in your checkout', hint: 'git log' } as const
     await workers(beside, 1)
     await expectRefusal(house, ['ralph', 'land', 'here'], here)
     fs.writeFileSync(gate, '')

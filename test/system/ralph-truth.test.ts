@@ -96,7 +96,7 @@ it('opens a task again whose work another one has thrown away, and not where it 
   )
   expect(notes).toContainEqual(
     expect.stringMatching(
-      /^task 2 was opened again: b\.txt is gone, or as before; `git restore --source=\S+ -- b\.txt` brings it back$/,
+      /^task 2 was opened again: b\.txt is gone, or has its old content; `git restore --source=\S+ -- b\.txt` brings it back$/,
     ),
   )
   const cure = notes.map(note => /^task 1 .*`(git cherry-pick [^`]+)`/.exec(note)?.[1]).find(text => text !== undefined)
@@ -166,7 +166,7 @@ it('credits an agent with nothing that its user committed, that was merged from 
   expect(loopOf(session).tasks[2]?.evidence).toMatchObject({ commitCount: 1, files: ['c.txt'] })
   expect(loopOf(session).tasks[3]?.stand).toMatchObject({
     flaw: {
-      reason: expect.stringContaining('a commit of others, made here meanwhile or taken from elsewhere, did not count'),
+      reason: expect.stringContaining('a commit that it did not make itself did not count'),
     },
   })
   const other = await ralph('OTHER.md', '--name', 'beside')
@@ -219,7 +219,7 @@ it('stops with a sentence where the repository is gone, or the branch cannot be 
   await house.ok('resume', session.name)
   expect(await house.ended(session.name, 60_000), await house.ok('log', session.name)).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringMatching(/\.git was deleted while task 3 was worked on/),
+    reason: expect.stringMatching(/\.git was deleted while an agent worked on task 3/),
   })
 })
 
@@ -293,10 +293,10 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
     ),
   )
   expect(notes).toContainEqual(expect.stringContaining(`the agent of task 3 ${moved}`))
-  expect(notes).toContainEqual('the branch of task 5 was removed while it was worked on, and is made anew')
+  expect(notes).toContainEqual('the branch of task 5 was removed while its agent worked; the loop makes a new one')
   const wiped = notes.find(note => note.startsWith('files of yours that were not committed: '))
   expect(wiped).toContain(
-    "it's yours.txt, text.txt are gone, or as before, since the agent of task 7 worked here; `git restore --source=",
+    "it's yours.txt, text.txt are gone, or have their old content, after the agent of task 7 worked here; `git restore --source=",
   )
   const cure = /`(.*)` brings them back$/.exec(wiped ?? '')?.[1] ?? ''
   await run('sh', ['-c', cure], { cwd: house.project, env: house.env })

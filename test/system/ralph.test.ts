@@ -240,7 +240,7 @@ describe('as much as is wanted', () => {
     const once = await ralph('--once', '--name', 'once')
     expect(await house.ended(once.name)).toMatchObject({
       outcome: 'done',
-      reason: '1 of 5 tasks done, one iteration as asked',
+      reason: '1 of 5 tasks done, one iteration, as requested',
     })
     const third = await ralph('--task', '3', '--name', 'third')
     expect(await house.ended(third.name)).toMatchObject({ outcome: 'done', reason: '1 of 1 task done and proven' })

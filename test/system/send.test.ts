@@ -60,7 +60,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   expect(stdout).toContain('I will work on: second fail=yes')
   expect(stdout).not.toContain('I will work on: first')
   expect(stderr).toMatch(
-    /^message 2 accepted; demo-auth is woken: it is delivered now {2}\(Ctrl-C leaves it running\)\n✖ failed/,
+    /^message 2 accepted; demo-auth starts again and gets it now {2}\(Ctrl-C leaves it running\)\n✖ failed/,
   )
 })
 
@@ -150,7 +150,7 @@ it('at a terminal says what will become of the message', async () => {
   await terminal.shows('reading the message from this terminal; end it with Ctrl-D')
   await terminal.enter('typed steps=1 delay=1ms')
   await terminal.press('C-d')
-  expect(await terminal.shows('typed=0')).toMatch(/message 4 accepted; demo-auth is woken: it is delivered after/)
+  expect(await terminal.shows('typed=0')).toMatch(/message 4 accepted; demo-auth starts again and gets it after/)
 })
 
 it('a supervisor that dies after it took the message down, but before it could say so, does not make two of it', async () => {

@@ -48,7 +48,7 @@ it('tasks are named, ticked off and opened again, and told as a table', async ()
     'task u2 is open: tidy up',
     'task u1 is done: write the tests',
     'task u1 is open: write the tests',
-    'task u2 was begun: tidy up',
+    'task u2 is in progress: tidy up',
   ])
 })
 

@@ -24,7 +24,7 @@ case $prompt in
   idea=$(printf '%s\n' "$prompt" | sed -n '/^# The idea/,/^# /p')
   { echo '# The plan'; echo; printf '%s\n' "$idea" | grep -o '\[[a-z|]* [^]]*\]' | sed 's/^/- [ ] make it /'; } > PRD.md
   git add PRD.md; git -c user.name=a -c user.email=a@b commit -qm 'plan' -- PRD.md ;;
-'You bring two pieces'*)
+'Resolve a merge conflict'*)
   case $title in
   *stubborn*) ;;
   *careless*) git merge --abort; echo done > notes.txt; git add notes.txt

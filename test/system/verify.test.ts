@@ -110,9 +110,9 @@ describe('the work of a session', () => {
     await ended('idle', 'echo all is done')
     fs.writeFileSync(house.path('later'), 'mine\n')
     const proof = await verified(3, 'idle')
-    expect(proof).toMatchObject({ sentence: 'not proven: nothing was changed', output: ['all is done'] })
+    expect(proof).toMatchObject({ sentence: 'not proven: it changed no file', output: ['all is done'] })
     await house.ok('checkpoint', 'idle')
-    expect((await verified(3, 'idle')).sentence).toBe('not proven: nothing was changed')
+    expect((await verified(3, 'idle')).sentence).toBe('not proven: it changed no file')
   })
 
   it('is what an agent has done, with what it said; its output that tells of failure is told', async () => {
@@ -120,7 +120,7 @@ describe('the work of a session', () => {
     await house.ended('poem')
     const proof = await verified(0, 'poem')
     expectAsDocumented(proof)
-    expect(proof.sentence).toBe('proven: 1 file, not committed, nothing here to check it with')
+    expect(proof.sentence).toBe('changed, not tested: 1 file, not committed, the project has no check')
     expect(proof.said).toMatch(/\w/)
     await ended('liar', `${COMMIT}; echo "error: task 3 was not done"`)
     const liar = await verified(3, 'liar')
@@ -140,14 +140,16 @@ describe('the work of a session', () => {
     fs.utimesSync(house.path('old'), 0, 0)
     await ended('off', `${COMMIT}; echo b >b`, '--checkpoints', 'off')
     const proof = await verified(0, 'off')
-    expect(proof.sentence).toBe('proven: 1 commit, 2 files, 1 of them not committed, nothing here to check it with')
-    expect(proof.remarks).toEqual(['it has no checkpoints: the times of commits and files tell what is its work'])
+    expect(proof.sentence).toBe(
+      'changed, not tested: 1 commit, 2 files, 1 of them not committed, the project has no check',
+    )
+    expect(proof.remarks).toEqual(['it has no checkpoints: oneshot judges by the times of commits and files'])
     await ended('none', 'echo nothing', '--checkpoints', 'off')
     fs.rmSync(house.path('.git'), { recursive: true })
     const blind = await verified(3, 'none')
     expectAsDocumented(blind)
     expect(blind).toMatchObject({
-      sentence: expect.stringMatching(/^not proven: what was changed cannot be told: .* is not in a git repository$/),
+      sentence: expect.stringMatching(/^not proven: oneshot cannot tell what changed: .* is not in a git repository$/),
       work: null,
     })
   })
@@ -163,7 +165,7 @@ describe('a command that is to be proven', () => {
     await ended('idles', 'echo all is done', '--verify-git')
     expect(await house.status('idles')).toMatchObject({
       outcome: 'failed',
-      reason: 'exit code 0, but nothing was changed',
+      reason: 'exit code 0, but it changed no file',
       trouble: 'unproven',
       exitCode: 0,
     })

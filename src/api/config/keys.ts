@@ -55,8 +55,7 @@ const PROJECT_FILES: Key<boolean> = {
 const BEADS: Key<boolean> = {
   variable: 'ONESHOT_BEADS',
   fallback: false,
-  summary:
-    'whether bd is run in projects that have .beads, to show and close their issues; bd runs hooks of the project',
+  summary: 'true runs bd in projects that have .beads, to show and close their issues; bd runs hooks of the project',
   allowed: 'true or false',
   choices: ['true', 'false'],
   isPersonal: true,

@@ -108,6 +108,6 @@ function nothingWorks(obstacles: readonly string[]): Error {
   return refusal(
     'boot-impossible',
     `nothing here can start the supervisor with the machine (${obstacles.join('; ')})`,
-    'have this called at boot, as you, by whatever starts programs here: oneshot daemon start',
+    'arrange for "oneshot daemon start" to run at boot as your user',
   )
 }

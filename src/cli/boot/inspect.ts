@@ -65,7 +65,7 @@ function faultsOf({ render }: Mechanism, found: Installed, now: BootOrder): Boot
   const { order, where } = found
   if (order === undefined) return [{ message: `${where} does not start oneshot`, hint }]
   const missing = [order.node, order.program, order.keeper].find(file => !fs.existsSync(file))
-  if (missing !== undefined) return [{ message: `${where} starts ${missing}, which is not there`, hint }]
+  if (missing !== undefined) return [{ message: `${where} starts ${missing}, which does not exist`, hint }]
   const differs = (['program', 'node', 'home'] as const).find(part => order[part] !== now[part])
   if (differs !== undefined) {
     return [{ message: `${where} starts another oneshot: ${order[differs]}, this one has ${now[differs]}`, hint }]
@@ -80,7 +80,7 @@ function faultsOf({ render }: Mechanism, found: Installed, now: BootOrder): Boot
 function surroundingsOf({ name }: Mechanism, linger: boolean | null): BootProblem[] {
   if (name === 'systemd' && linger === false) {
     const message =
-      'you do not linger: your service manager starts at your first login, and ends at your last logout with all it started'
+      'lingering is off for you: your service manager starts at your first login, and ends at your last logout with all it started'
     return [{ message, hint: lingerHint() }]
   }
   if (name === 'cron' && isCronRunning() === false) {
@@ -92,4 +92,12 @@ function surroundingsOf({ name }: Mechanism, linger: boolean | null): BootProble
 function tooMany(installed: readonly BootEntry[]): BootProblem {
   const names = installed.map(entry => entry.with).join(' and ')
   return { message: `${names} both start it; one is enough`, hint: 'oneshot boot install' }
+}
+
+/** The command that installs it where something can be installed, and else what to do instead. */
+export async function wayToInstall(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
+  const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.obstacle()))
+  return obstacles.includes(undefined)
+    ? 'oneshot boot install'
+    : 'nothing here can start programs at boot for you; arrange for "oneshot daemon start" to run at boot as your user'
 }

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import { bootOrder } from '../../world/os/boot/boot-order.ts'
 import type { Mechanism } from '../../world/os/boot/mechanism.ts'
-import { type Home, openHome } from '../../world/os/home.ts'
+import { openHome } from '../../world/os/home.ts'
 import { choose } from '../boot/choose.ts'
-import { type BootReport, inspect } from '../boot/inspect.ts'
+import { type BootReport, inspect, wayToInstall } from '../boot/inspect.ts'
 import { mechanismsFor } from '../boot/mechanisms.ts'
 import { findAnswering, startDaemon, untilItAnswers } from '../ensure-daemon.ts'
 import type { Line } from '../line/line.ts'
@@ -91,18 +91,10 @@ function tellNotes(line: Line, { err, isQuiet }: Screen, notes: readonly string[
   for (const note of notes) err.say(note)
 }
 
-/** The command that installs it where something can be installed, and else what to do instead. */
-async function wayToInstall(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
-  const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.obstacle()))
-  return obstacles.includes(undefined)
-    ? 'oneshot boot install'
-    : 'nothing here starts programs for you; have `oneshot daemon start` called at boot'
-}
-
 function describe({ installed, problems }: BootReport, { out }: Screen, hint: string): string[] {
   const { paint } = out
   const entries = installed.map(({ with: name, where, noResume }) => {
-    const mode = noResume ? '; sessions are kept still (--no-resume)' : ''
+    const mode = noResume ? '; it holds all sessions (--no-resume)' : ''
     return `${paint.green('● installed')} with ${name}: ${where}${mode}`
   })
   const none = `${paint.dim('○ not installed')}: after a reboot, work waits for your next command`

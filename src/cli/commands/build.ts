@@ -71,6 +71,6 @@ function assertUnplanned({ list }: GroundView, file: string, cwd: string): void 
   throw refusal(
     'usage',
     `${file} is a plan already: ${many}, ${open} of them open`,
-    `work it off with: oneshot ralph ${file}; or plan into another file: --prd OTHER.md`,
+    `work through it with: oneshot ralph ${file}; or plan into another file: --prd OTHER.md`,
   )
 }

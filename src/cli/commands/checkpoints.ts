@@ -52,7 +52,7 @@ function nextSteps({ name, push = null }: Whose, all: readonly CheckpointView[])
     push === null
       ? []
       : [push.number === null ? `nothing is on ${push.remote} yet` : `on ${push.remote}: up to ${push.number}`]
-  return [...pushed, `see what changed: oneshot diff ${name}   bring one back: oneshot restore ${name}@${number}`].join(
+  return [...pushed, `see what changed: oneshot diff ${name}   restore one: oneshot restore ${name}@${number}`].join(
     '\n',
   )
 }

@@ -51,7 +51,7 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
 async function tellOrphans(surroundings: Surroundings): Promise<void> {
   for (const { name, sessionId, at } of await findOrphans(surroundings))
     surroundings.screen.err.say(
-      `refs/oneshot/${name}/${sessionId} is of no session here, last saved ${at}; to remove it: oneshot clean --checkpoints ${sessionId}`,
+      `refs/oneshot/${name}/${sessionId} belongs to no session here, last saved ${at}; to remove it: oneshot clean --checkpoints ${sessionId}`,
     )
 }
 
@@ -61,7 +61,7 @@ function whatStays(gone: readonly SessionView[]): string[] {
   if (first === undefined) return []
   const others = more.length === 0 ? '' : `, and those of ${more.length} more`
   return [
-    `refs/oneshot/${first.name} stays in ${first.cwd}${others}; bring it back there: oneshot restore ${first.name}`,
+    `refs/oneshot/${first.name} stays in ${first.cwd}${others}; to restore its files there: oneshot restore ${first.name}`,
   ]
 }
 

@@ -48,7 +48,7 @@ function read(given: readonly string[]): { name: string | undefined; from: strin
 function refuseNow({ name }: Whose): never {
   throw refusal(
     'no-session',
-    `${name} is of no session here, so nothing can be saved for it now`,
+    `${name} belongs to no session here, so oneshot cannot save its files now`,
     `oneshot diff ${name}`,
   )
 }

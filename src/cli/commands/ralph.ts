@@ -63,7 +63,7 @@ async function begin(line: Line, surroundings: Surroundings): Promise<number> {
   assertRepository(line, cwd, ground)
   const check = checkFor(line, ground)
   const file = list.file ?? 'the issues of beads'
-  const asked = runRequest(line, surroundings, { config, cwd, prompt: Buffer.from(`work off ${file}`) })
+  const asked = runRequest(line, surroundings, { config, cwd, prompt: Buffer.from(`work through ${file}`) })
   const worker = list.file === null ? { ...asked, beads: true } : asked
   const name = slug(path.parse(list.file ?? 'beads').name, 'list')
   const plan = { kind: 'ralph', list: list.file, check, planning: 'none', name } as const
@@ -97,14 +97,25 @@ function refuseOthers(line: Line, what: string, allowed: readonly Option<unknown
   throw refusal('usage', `--${option.name} does nothing for ralph ${what === 'itself' ? '' : what}`.trimEnd(), hint)
 }
 
+/** Words that people try for the actions. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  board: 'status',
+  show: 'status',
+  list: 'status',
+  watch: 'status --watch',
+  merge: 'land',
+  again: 'retry',
+}
+
 /** A loop is stopped and resumed like any session. */
 function assertNoCommand(list: string | null, cwd: string): void {
   if (list === null || fs.existsSync(path.join(cwd, list))) return
-  const meant = /[./]/.test(list) ? undefined : nearest(list, LOOP_ACTIONS)
+  const word = /[./]/.test(list) ? '' : list
+  const meant = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : nearest(word, LOOP_ACTIONS)
   if (meant !== undefined)
     throw refusal(
       'usage',
-      `there is no file ${list}, nor does ralph know such an action`,
+      `there is no file ${list}, and ralph has no such action`,
       `did you mean oneshot ralph ${meant}?`,
     )
   if (!['stop', 'resume', 'attach', 'log', 'wait'].includes(list)) return

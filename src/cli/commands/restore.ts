@@ -32,7 +32,7 @@ export async function restore(line: Line, surroundings: Surroundings): Promise<n
   if (line.has(OPTIONS.json)) out.say(toJson(restored))
   else if (screen.isQuiet || !out.isTerminal) out.say(restored.worktree ?? restored.branch ?? owner.cwd)
   else for (const text of tell(owner, restored)) out.say(text)
-  for (const text of restored.missing) screen.err.say(`not brought back: ${oneLine(text)}`)
+  for (const text of restored.missing) screen.err.say(`not restored: ${oneLine(text)}`)
   return 0
 }
 
@@ -69,9 +69,9 @@ async function mayReplace(
   { number, at }: CheckpointView,
 ): Promise<boolean> {
   if (line.has(OPTIONS.yes)) return true
-  const what = `this would make the files in ${cwd} what they were at checkpoint ${number}`
-  if (!screen.mayAsk) throw refusal('needs-yes', what, 'add --yes; what is there now is saved first')
-  return await ask(`${what}, ${relative(at, Date.now())}; what is there now is saved first. Go on?`)
+  const what = `this would restore the files in ${cwd} to checkpoint ${number}`
+  if (!screen.mayAsk) throw refusal('needs-yes', what, 'add --yes; oneshot saves the present files first')
+  return await ask(`${what}, ${relative(at, Date.now())}. oneshot saves the present files first. Continue?`)
 }
 
 function tell({ name, cwd, isKnown }: Whose, restored: RestoredView): string[] {
@@ -83,14 +83,14 @@ function tell({ name, cwd, isKnown }: Whose, restored: RestoredView): string[] {
     return [`${what} is on branch ${branch}`, ...waysToLook(branch, isKnown ? `${name} ${number}` : null)]
   if (restored.files === 0) return [`nothing to do: the files in ${cwd} are those of ${what} already`]
   const past = isKnown ? name : `${name}-before`
-  const back = before === null ? [] : [`  what was there before: oneshot restore ${past}@${before.number} --here`]
+  const back = before === null ? [] : [`  to undo this: oneshot restore ${past}@${before.number} --here`]
   return [`${what} is in ${cwd}`, ...back]
 }
 
 function waysToLook(branch: string, which: string | null): string[] {
   const diff = which === null ? commandLine(['git', 'diff', 'HEAD', branch]) : `oneshot diff ${which} now`
   return [
-    `  what is different now: ${diff}`,
-    `  in a folder of its own: ${commandLine(['git', 'worktree', 'add', 'DIR', branch])}`,
+    `  compare it with the present files: ${diff}`,
+    `  check it out in a folder of its own: ${commandLine(['git', 'worktree', 'add', 'DIR', branch])}`,
   ]
 }

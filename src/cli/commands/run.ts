@@ -41,10 +41,10 @@ export async function run(line: Line, surroundings: Surroundings): Promise<numbe
   const tty = terminalOf(env)
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
   const { session, isInterrupted } = await undisturbed(() =>
-    afterSilence('starting it; the working tree is saved first …', screen, client.run(asked)),
+    afterSilence('saving the working tree, then starting …', screen, client.run(asked)),
   )
   if (isInterrupted) {
-    screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
+    screen.err.say(`${session.name} was already started; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED
   }
   sayAutonomy()

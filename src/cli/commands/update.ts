@@ -28,7 +28,7 @@ export async function update(line: Line, { screen, home }: Surroundings): Promis
   const version = versionIn(root)
   const running = await findDaemon(home)
   if (running !== undefined && (change !== undefined || running.version !== version)) {
-    say('handing the sessions over …')
+    say('restarting the supervisor …')
     await stopDaemon(home, running)
     await startDaemon(home)
   }

@@ -3,7 +3,7 @@ import { type LoginPlace, loginPlace } from '../../world/os/boot/login-place.ts'
 import { isKilledAtLogout, lingers, logoutRule } from '../../world/os/boot/logind.ts'
 import { userName } from '../../world/os/boot/user-name.ts'
 import type { Home } from '../../world/os/home.ts'
-import { inspect, lingerHint } from '../boot/inspect.ts'
+import { inspect, lingerHint, wayToInstall } from '../boot/inspect.ts'
 import { findAnswering } from '../ensure-daemon.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
@@ -14,8 +14,8 @@ export async function checkBoot(home: Home, env: NodeJS.ProcessEnv): Promise<Fin
   if (problems.length > 0) return problems.map(({ message, hint }) => warning(check, message, hint))
   const [entry] = installed
   if (entry === undefined)
-    return [note(check, 'after a reboot, work waits for your next command', 'oneshot boot install')]
-  return [ok(check, `${entry.with} starts the supervisor${entry.noResume ? ', which keeps the sessions still' : ''}`)]
+    return [note(check, 'after a reboot, work waits for your next command', await wayToInstall(home, env))]
+  return [ok(check, `${entry.with} starts the supervisor${entry.noResume ? ', which holds all sessions' : ''}`)]
 }
 
 /** Whether work goes on after logout. Says nothing where there is no logind that could end it. */

@@ -44,7 +44,7 @@ export async function checkDaemon(home: Home, options: { fix: boolean }): Promis
   try {
     const view = (await findDaemon(home)) ?? (options.fix ? await startDaemon(home) : undefined)
     if (view === undefined) return note(check, 'not running; the next command that needs it starts it')
-    const text = `pid ${view.pid}, version ${view.version}, ${view.sessions.live} live sessions`
+    const text = `pid ${view.pid}, version ${view.version}, ${view.sessions.live} live ${view.sessions.live === 1 ? 'session' : 'sessions'}`
     if (view.version === VERSION) return ok(check, text)
     return warning(check, `${text}; this is version ${VERSION}`, 'oneshot daemon restart')
   } catch (cause) {

@@ -68,6 +68,9 @@ test.each(['ls', 'ps', 'logs'])('%s is another name', alias => {
 
 test.each<[string[], string, string | undefined]>([
   [['stauts'], 'there is no command "stauts"', 'did you mean: oneshot status?'],
+  [['cancel'], 'there is no command "cancel"', 'did you mean: oneshot stop?'],
+  [['undo'], 'there is no command "undo"', 'did you mean: oneshot restore?'],
+  [['board'], 'there is no command "board"', 'did you mean: oneshot ralph status?'],
   [['fix the bug'], 'there is no command "fix the bug"', expect.stringContaining('oneshot run')],
   [['list', '--jsno'], 'there is no option "--jsno" for list', 'did you mean --json? see oneshot list --help'],
   [['list', '-z'], 'there is no option "-z" for list', 'see oneshot list --help'],

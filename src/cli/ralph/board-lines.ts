@@ -102,7 +102,7 @@ function barOf({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, wi
 }
 
 const STAGES: { readonly [S in LoopView['stage']]: string } = {
-  beginning: 'looking at its list',
+  beginning: 'reading its list',
   planning: 'planning',
   review: 'the plan waits for you',
   working: 'there is no task in its list',

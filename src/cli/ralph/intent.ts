@@ -58,7 +58,7 @@ function placeText({ repository }: GroundView, line: Line): string {
   const current = repository?.branch ?? null
   const branch = current === null ? '' : `, on ${current}`
   const width = line.value(OPTIONS.parallel)
-  if (width === undefined) return `right here${branch}, one task after the other`
+  if (width === undefined) return `in this folder${branch}, one task after the other`
   const landing = line.has(OPTIONS.land) ? 'and lands here when all is done' : 'until you say: oneshot ralph land'
-  return `up to ${width} at a time, each in a worktree of its own; what is proven is merged into a branch of the loop, ${landing}`
+  return `up to ${width} at a time, each in a worktree of its own; finished tasks are merged into the branch of the loop, ${landing}`
 }

@@ -17,5 +17,5 @@ export function linesOf(
     return boardLines(board, head, out.paint, { width: out.width, height })
   }
   const head = stateLine(session, out.paint)
-  return [head, session.phase === 'ended' ? '  it has not come to look at its list' : '  it is looking at its list']
+  return [head, session.phase === 'ended' ? '  it has not read its list' : '  it is reading its list']
 }

@@ -12,7 +12,7 @@ async function asked(...argv: string[]): Promise<{ request: RunRequest; spec: Lo
   const line = parse(words)
   const surroundings = { argv: words, env: {} } as unknown as Surroundings
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: '/nowhere' }, cwd: '/', overrides: [] })
-  const worker = runRequest(line, surroundings, { config, cwd: '/p', prompt: Buffer.from('work off PRD.md') })
+  const worker = runRequest(line, surroundings, { config, cwd: '/p', prompt: Buffer.from('work through PRD.md') })
   const plan = { kind: 'ralph', list: 'PRD.md', check: null, planning: 'none', name: 'prd' } as const
   const request = loopRequest(worker, line, config, plan)
   return { request, spec: JSON.parse(request.argv[0] ?? '') as LoopRequest }

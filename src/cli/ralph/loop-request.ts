@@ -114,10 +114,6 @@ export function checkLoopLine(line: Line): void {
   exclude('once', 'maxIterations')
   for (const option of [OPTIONS.land, OPTIONS.setup]) {
     if (line.has(option) && !line.has(OPTIONS.parallel))
-      throw refusal(
-        'usage',
-        `--${option.name} is for worktrees, and without --parallel there are none`,
-        'add --parallel',
-      )
+      throw refusal('usage', `--${option.name} needs worktrees: add --parallel`, 'add --parallel')
   }
 }

@@ -17,5 +17,5 @@ export function pickLoop({ home }: Surroundings, word: string | undefined): Sess
   const loop = isLoop(found) ? found : sessions.find(({ id }) => id === found.parent)
   if (loop !== undefined && isLoop(loop)) return loop
   if (word === undefined) throw nowhere()
-  throw refusal('no-loop', `${found.name} is no loop`, hint)
+  throw refusal('no-loop', `${found.name} is not a loop`, hint)
 }

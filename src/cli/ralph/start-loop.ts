@@ -27,7 +27,7 @@ export async function startLoop(
   const asked = { ...request, umask: process.umask(), ...(tty !== undefined && { tty }) }
   const { session, isInterrupted } = await undisturbed(() => client.run(asked))
   if (isInterrupted) {
-    screen.err.say(`${session.name} had been started already; stop it with: oneshot stop ${session.name}`)
+    screen.err.say(`${session.name} was already started; stop it with: oneshot stop ${session.name}`)
     return INTERRUPTED
   }
   sayAutonomyOnce(worker, line, config, surroundings)

@@ -63,7 +63,7 @@ function refuseClaimed({ name, sessionId }: Kept, by: { sessionId: string; host:
 export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen, env } = surroundings
   if (line.has(OPTIONS.moved))
-    throw refusal('usage', `${kept.name} goes on in this directory`, 'leave out --cwd, or cd to it first')
+    throw refusal('usage', `${kept.name} continues in this directory`, 'leave out --cwd, or cd to it first')
   const cwd = here()
   // What the project says comes from where the session comes from: it has no say in what that may do here.
   const config = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config), withoutProject: true })
@@ -122,7 +122,7 @@ async function mayBegin({ name }: Kept, outlook: OutlookView, line: Line, { scre
   if (!isAgreed || !isQuiet) for (const text of [name, ...outlookLines(null, outlook, err.paint)]) err.say(text)
   if (isAgreed) return true
   if (!mayAsk) throw refusal('needs-yes', `this would give these messages to an agent here`, 'read them, and add --yes')
-  return ask('whoever can write to the repository can have written this. Continue it here?')
+  return ask('Anyone who can write to that repository may have written this. Continue it here?')
 }
 
 type OnFetched = NonNullable<Parameters<typeof findMeant>[3]>

@@ -19,9 +19,9 @@ test('a message waits for the turn that is under way, and for those before it', 
 })
 
 test('a session that had ended is woken', () => {
-  expect(of(aSession(), anEnded())).toBe('message 4 accepted; demo-fix-auth is woken: it is delivered now')
+  expect(of(aSession(), anEnded())).toBe('message 4 accepted; demo-fix-auth starts again and gets it now')
   expect(of(aSession(), anEnded(), [message(3)])).toBe(
-    'message 4 accepted; demo-fix-auth is woken: it is delivered after message 3',
+    'message 4 accepted; demo-fix-auth starts again and gets it after message 3',
   )
 })
 

@@ -26,7 +26,7 @@ export function outlook({ message, before, session, ahead }: Sent, now: Instant)
     const when = relative(session.until, now)
     return `${accepted}; ${name} rests and continues ${when}, then it is delivered (at once: oneshot resume ${name})`
   }
-  if (before.phase === 'ended') return `${accepted}; ${name} is woken: it is delivered ${queued ?? 'now'}`
+  if (before.phase === 'ended') return `${accepted}; ${name} starts again and gets it ${queued ?? 'now'}`
   if (phase === 'stopping') return `${accepted}; it is delivered ${queued ?? `as soon as ${ending(session)} is over`}`
   return `${accepted}; it is delivered ${queued ?? 'when the current turn ends'}`
 }

@@ -21,7 +21,9 @@ test.each([
 })
 
 test('what is not one says where it was looked for', () => {
-  expect(() => only(meant(ALL, 'demo'), 'demo', 'origin')).toThrow('2 sessions are kept on origin: demo-com, demo-far')
-  expect(() => only(meant(ALL, 'x'), 'x', 'origin')).toThrow('nothing of x is kept on origin')
-  expect(() => only([], undefined, undefined)).toThrow('nothing of any session is kept in this repository')
+  expect(() => only(meant(ALL, 'demo'), 'demo', 'origin')).toThrow(
+    'there are checkpoints of 2 sessions on origin: demo-com, demo-far',
+  )
+  expect(() => only(meant(ALL, 'x'), 'x', 'origin')).toThrow('there are no checkpoints of x on origin')
+  expect(() => only([], undefined, undefined)).toThrow('there are no checkpoints of any session in this repository')
 })

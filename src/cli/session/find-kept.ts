@@ -74,20 +74,20 @@ export function only(found: readonly Kept[], word: string | undefined, from: str
   if (first === undefined)
     throw refusal(
       'no-session',
-      `nothing of ${word ?? 'any session'} is kept ${where}`,
+      `there are no checkpoints of ${word ?? 'any session'} ${where}`,
       remote === undefined ? 'oneshot list' : `what is there: git ls-remote ${remote} 'refs/oneshot/*'`,
     )
   if (names.length > 1)
     throw refusal(
       'session-ambiguous',
-      `${names.length} sessions are kept ${where}: ${names.slice(0, 8).join(', ')}`,
+      `there are checkpoints of ${names.length} sessions ${where}: ${names.slice(0, 8).join(', ')}`,
       'name one of them',
     )
   if (first.isDiverged === true)
     throw refusal(
       'cannot-restore',
       `refs/oneshot/${first.name}/${first.sessionId} of this repository is not what ${remote} has`,
-      `to give up what is here: ${commandLine(['oneshot', 'clean', '--checkpoints', first.sessionId])}, then try again`,
+      `to delete the local copy: ${commandLine(['oneshot', 'clean', '--checkpoints', first.sessionId])}, then try again`,
     )
   return first
 }
@@ -98,7 +98,7 @@ export function othersThan({ name, at }: Kept, found: readonly Kept[]): string[]
   if (others < 1) return []
   const ids = found.slice(1, 4).map(({ sessionId }) => sessionId)
   return [
-    `${name} is kept ${others + 1} times; this is the newest, of ${at}; by id the others can be named: ${ids.join(', ')}`,
+    `there are ${others + 1} sessions called ${name}; this is the newest, of ${at}; name the others by id: ${ids.join(', ')}`,
   ]
 }
 

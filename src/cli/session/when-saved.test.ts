@@ -9,10 +9,10 @@ test('all is saved only when nothing was left out', () => {
   expect(savedLines(anEnded(stopped))).toEqual([
     'all is saved in checkpoint 2: oneshot diff demo-fix-auth, oneshot resume demo-fix-auth',
   ])
-  const partly = anEnded({ ...stopped, checkpoint: saved(['big.bin has 57 MB, which is more than 50 MB']) })
+  const partly = anEnded({ ...stopped, checkpoint: saved(['big.bin has 57 MB, more than 50 MB']) })
   expect(savedLines(partly)).toEqual([
     'saved in checkpoint 2: oneshot diff demo-fix-auth, oneshot resume demo-fix-auth',
-    'left out: big.bin has 57 MB, which is more than 50 MB',
+    'left out: big.bin has 57 MB, more than 50 MB',
   ])
 })
 

@@ -75,7 +75,7 @@ Arguments after -- go to the agents.`,
   arguments: [
     { kind: text('LIST', 'loop-words'), summary: 'a Markdown or YAML file with tasks; or: status, land, retry N' },
     { ...sessionArgument('loops', 'else this directory’s latest loop'), kind: text('NAME', 'loops') },
-    { kind: text('NAME', 'loops'), summary: 'the loop, after retry N' },
+    { kind: text('LOOP', 'loops'), summary: 'the loop, after retry N' },
   ],
   rest: { placeholder: 'ARGV...', summary: 'the agent’s own arguments' },
   options: [

@@ -19,7 +19,7 @@ Its log says what it decided about each session, and why.`,
   options: [OPTIONS.noResume, OPTIONS.lines, OPTIONS.followLog, OPTIONS.json],
   examples: [
     { argv: ['daemon', 'status', '--json'], says: 'its pid, epoch, version and start time' },
-    { argv: ['daemon', 'start', '--no-resume'], says: 'look first, before anything goes on' },
+    { argv: ['daemon', 'start', '--no-resume'], says: 'look first, before any work continues' },
     { argv: ['daemon', 'restart'], says: 'work is not touched' },
     { argv: ['daemon', 'log', '-n', '20'], says: 'what it noted last' },
     { argv: ['daemon', 'log', '--follow', '--json'], says: 'all sessions, as it happens: one object a line' },

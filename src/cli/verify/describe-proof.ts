@@ -26,7 +26,7 @@ export function describeProof(proof: ProofView, paint: Paint): string[] {
     ...remarks.flatMap(remark => fact('note', remark)),
   ]
   return [
-    paint[SHADES[verdict]](oneLine(sentence)),
+    paint[verdict === 'proven' && check === null ? 'yellow' : SHADES[verdict]](oneLine(sentence)),
     ...facts.map(([label, text]) => `  ${paint.dim(label.padEnd(12))} ${oneLine(text)}`),
     ...(check === null || check.ok === true ? [] : quoted(check.tail)),
   ]

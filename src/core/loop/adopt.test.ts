@@ -75,8 +75,8 @@ describe('tasks that an agent adds', () => {
     )
     expect(rows(loop)).toEqual(['4 new +', '5 more +', '2 b', '3 c', '6 other +', '1 a'])
     expect(loop.notes).toEqual([
-      'the agent of task 2 has added 3 tasks to the list: 4, 5, 6',
-      'the agent of task 2 has taken task 1 out of the list',
+      'the agent of task 2 added 3 tasks to the list: 4, 5, 6',
+      'the agent of task 2 removed task 1 from the list',
     ])
     expect(loop.tasks.filter(isHeldBack).map(({ item }) => item.title)).toEqual(['new', 'more', 'other'])
   })
@@ -102,7 +102,7 @@ describe('tasks that an agent adds', () => {
     const loop = leaves(begun('- [ ] a\n'), '1', `- [x] a\n${more}`)
     expect(loop.tasks).toHaveLength(101)
     expect(loop.notes).toEqual([
-      expect.stringMatching(/^the agent of task 1 has added 100 tasks.*; 4900 more .* left aside$/),
+      expect.stringMatching(/^the agent of task 1 added 100 tasks.*; the loop ignores 4900 more/),
     ])
   })
 
@@ -132,5 +132,5 @@ it('a list that an agent has emptied leaves all tasks to be done', () => {
     ['2', true],
     ['3', true],
   ])
-  expect(loop.notes).toEqual(['the agent of task 1 has taken tasks 2, 3 out of the list'])
+  expect(loop.notes).toEqual(['the agent of task 1 removed tasks 2, 3 from the list'])
 })

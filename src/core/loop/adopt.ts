@@ -140,7 +140,7 @@ function missed(loop: Loop, { items }: ItemList, worker: LoopTask): Loop {
   if (gone.length === 0) return { ...loop, tasks }
   const labels = gone.map(({ item }) => item.label)
   const what = labels.length === 1 ? `task ${labels[0]}` : `tasks ${few(labels)}`
-  return withNotes({ ...loop, tasks }, [`${agentOf(loop, worker)} has taken ${what} out of the list`])
+  return withNotes({ ...loop, tasks }, [`${agentOf(loop, worker)} removed ${what} from the list`])
 }
 
 /** What a worker has added to the list is told, and begun as far as that is allowed. */
@@ -169,8 +169,8 @@ const TOLD = 200
 
 function addedNote(added: readonly LoopTask[], count: number, by: string): string {
   const labels = few(added.map(({ item }) => item.label))
-  if (count === 1) return `${by} has added task ${labels} to the list: ${added[0]?.item.title.slice(0, TOLD)}`
+  if (count === 1) return `${by} added task ${labels} to the list: ${added[0]?.item.title.slice(0, TOLD)}`
   const left = count - added.length
-  const rest = left === 0 ? '' : `; ${left} more that it added are left aside`
-  return `${by} has added ${added.length} tasks to the list: ${labels}${rest}`
+  const rest = left === 0 ? '' : `; the loop ignores ${left} more that it added`
+  return `${by} added ${added.length} tasks to the list: ${labels}${rest}`
 }

@@ -37,7 +37,7 @@ describe('a box', () => {
   test('is none in code, in comments, without words, or without a blank after it', () => {
     const code = ['```sh', '- [ ] no', '```', '~~~', '- [ ] no', '```', '~~~', '', '    - [ ] no', '']
     expect(titlesIn(...code, '<!-- - [ ] no', '- [ ] no', '--> - [ ] no', '- [ ]', '- [ ]no', '-[ ] no')).toEqual([])
-    expect(objectionsTo('a', '', '- [ ] ')).toEqual(['line 3 has a box without words: it is no task'])
+    expect(objectionsTo('a', '', '- [ ] ')).toEqual(['line 3 has a box without text: the loop ignores it'])
   })
 
   test('is there again after code that ends with its item, and after a comment that is never closed', () => {
@@ -113,14 +113,14 @@ describe('an order', () => {
 
   test('that cannot be followed is objected to', () => {
     expect(objectionsTo('- [ ] a (after 7)', '- [ ] b (after 2)', '- [ ] c (after the release)')).toEqual([
-      'task 1 (a) is to wait for “7”, which is not in the list: it does not',
-      'task 2 (b) is to wait for itself: it does not',
-      'task 3 (c) is to wait for “the release”, which is not in the list: it does not',
+      'task 1 (a) cannot wait for “7”, which is not in the list',
+      'task 2 (b) cannot wait for itself',
+      'task 3 (c) cannot wait for “the release”, which is not in the list',
     ])
     const circle = ['1. [ ] a (after 3)', '2. [ ] b', '3. [ ] c']
     expect(orderIn(...circle)).toEqual(['1 < 3', '2', '3 < 2'])
     expect(objectionsTo(...circle)).toEqual([
-      'task 2 (b) and task 1 (a) wait for each other: the first does not wait for the second',
+      'task 2 (b) and task 1 (a) wait for each other: the loop lets the first start without the second',
     ])
   })
 })

@@ -19,7 +19,7 @@ export function readChecklist(text: string): ItemList {
     isDone: node.box?.isTicked === true,
     after: (after[at] ?? []).map(other => keys[other] as string),
   }))
-  const boxless = empty.map(line => `line ${line} has a box without words: it is no task`)
+  const boxless = empty.map(line => `line ${line} has a box without text: the loop ignores it`)
   return { items, objections: firstObjections([...boxless, ...objections]) }
 }
 

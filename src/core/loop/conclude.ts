@@ -8,7 +8,7 @@ export function conclude(loop: Loop): Ending {
   const count = `${done.length} of ${wanted.length} ${wanted.length === 1 ? 'task' : 'tasks'} done`
   if (wanted.length === 0) return { kind: 'unfinished', reason: emptyReason(loop) }
   if (done.length === wanted.length) return { kind: 'done', reason: `${count}${proofText(loop, done)}` }
-  if (isEnough(loop, wanted)) return { kind: 'done', reason: `${count}, one iteration as asked` }
+  if (isEnough(loop, wanted)) return { kind: 'done', reason: `${count}, one iteration, as requested` }
   const reasons = [
     loop.halt,
     spentReason(loop),
@@ -44,7 +44,7 @@ function addedReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
   if (held.length === 0 || !isAddedFull(loop)) return null
   const most = loop.spec.maxAdded ?? MAX_ADDED
   const what = held.length === 1 ? '1 task that an agent added is' : `${held.length} tasks that agents added are`
-  return `${what} not begun: only ${most} of these are without your word; take out of the list what you do not want, and resume the loop`
+  return `${what} not started: a loop starts at most ${most} of these by itself; remove the tasks that you do not want from the list, then resume the loop`
 }
 
 function waitingReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
@@ -71,7 +71,7 @@ function blockedReason(wanted: readonly LoopTask[]): string | null {
   const [first] = blocked
   const why = first?.stand.name === 'blocked' ? `: ${first.stand.flaw.reason}` : ''
   const waiting = wanted.filter(({ stand }) => stand.name === 'open').length
-  const rest = waiting === 0 ? '' : `, ${waiting} not begun`
+  const rest = waiting === 0 ? '' : `, ${waiting} not started`
   return blocked.length === 1
     ? `task ${first?.item.label} is blocked${why}${rest}`
     : `tasks ${blocked.map(({ item }) => item.label).join(', ')} are blocked; task ${first?.item.label}${why}${rest}`

@@ -70,7 +70,12 @@ describe('a task', () => {
     expect(stands(loop)).toEqual(['blocked', 'done'])
     expect([...world.ticked]).toEqual(['k2'])
     expect(loop.tasks[0]?.stand).toMatchObject({
-      flaw: { kind: 'idle', reason: expect.stringMatching(/changed nothing; its box was ticked, and is open again/) },
+      flaw: {
+        kind: 'idle',
+        reason: expect.stringMatching(
+          /without changing any file; the agent had ticked its box, and the loop opened it again/,
+        ),
+      },
     })
     expect(loop.stage).toMatchObject({
       ending: { kind: 'unfinished', reason: expect.stringContaining('1 of 2 tasks done') },

@@ -17,7 +17,7 @@ export function onCheckTried(loop: Loop, { check, trouble }: LoopSignalOf<'check
   if (!isCheckDue(loop)) return loop
   const how = check?.how ?? trouble ?? ''
   const isOk = check?.ok ?? true
-  const note = `the check failed before the first task was begun (${how}): until it passes once, tasks count by what git shows`
+  const note = `the check failed before the first task started (${how}): until it passes once, a task is done when git shows a change`
   return withNotes({ ...loop, firstCheck: { ok: isOk, how, ...counted(check) } }, isOk ? [] : [note])
 }
 

@@ -24,7 +24,7 @@ export function onJudged(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop 
   // In worktrees nothing but files of the user's can be lost yet.
   const losses = signal.losses?.filter(loss => isHere || loss.task === null)
   const whole = reopen(reviewed, losses, { at: signal.at, by: task })
-  const thinned = (signal.thinned ?? []).map(what => `since the agent of task ${task.item.label} worked, ${what}`)
+  const thinned = (signal.thinned ?? []).map(what => `after the agent of task ${task.item.label} worked, ${what}`)
   const told = withNotes(withCheck(whole, signal.check), [
     ...(signal.strayed ? [signal.strayed] : []),
     ...thinned,
@@ -70,14 +70,14 @@ function verdictOn(
 function leftBehind(signal: LoopSignalOf<'task.judged'>, isHere: boolean): Flaw | null {
   const { underWay, evidence, losses = [], strayed } = signal
   if (underWay) {
-    const reason = `${underWay} is unfinished: it must be finished and committed, or taken back`
+    const reason = `${underWay} is unfinished: finish and commit it, or abort it`
     return { kind: 'unfinished', reason, detail: '' }
   }
   if (strayed && !hasWork(evidence)) return { kind: 'failed', reason: strayed, detail: '' }
   const undone = losses.filter(({ task }) => task !== null)
   if (undone.length === 0 || (isHere && hasWork(evidence))) return null
   const told = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
-  return { kind: 'lost', reason: `the agent took finished work away: ${told.join('; ')}`, detail: '' }
+  return { kind: 'lost', reason: `the agent removed finished work: ${told.join('; ')}`, detail: '' }
 }
 
 /** Work that can be proven only by a weaker check is not proven. */
@@ -85,11 +85,11 @@ function weakenedBy({ weakened }: LoopSignalOf<'task.judged'>): Flaw | null {
   if (weakened === undefined || weakened.refused.length === 0) return null
   const told = weakened.refused.slice(0, MOST_TOLD)
   const more = weakened.refused.length > MOST_TOLD ? [`${weakened.refused.length - MOST_TOLD} more`] : []
-  const reason = `the check is weaker than before, and was not run: ${[...told, ...more].join('; ')}`
+  const reason = `the loop did not run the check, because it is weaker than before: ${[...told, ...more].join('; ')}`
   return {
     kind: 'weakened',
     reason,
-    detail: 'Put that back as it was. Add tests, change code, and leave the check alone.',
+    detail: 'Restore this as it was. You may add tests and change code, but do not change the check.',
   }
 }
 
@@ -132,12 +132,12 @@ function halted(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: boolea
   if (stand.flaw.kind === 'weakened')
     return {
       ...loop,
-      halt: `task ${label} left a weaker check behind; put it back with git, or start with --allow PATH`,
+      halt: `task ${label} left a weaker check behind; restore it with git, or start with --allow PATH`,
     }
   if (!isUnderWay) return loop
   return {
     ...loop,
-    halt: `task ${label} left git in the middle of something (${stand.flaw.reason}); git status tells how to end it`,
+    halt: `task ${label} left git in the middle of something (${stand.flaw.reason}); git status shows how to finish or abort it`,
   }
 }
 
@@ -146,7 +146,7 @@ function kept(task: LoopTask, why: string, detail: string, at: number): LoopTask
   const branches = [task.place?.branch, task.resolution?.branch]
     .filter(branch => typeof branch === 'string')
     .join(' and ')
-  const reason = `it does not go together with what was merged before (${why}); it is on ${branches}`
+  const reason = `it conflicts with work already merged (${why}); it is on ${branches}`
   const flaw = { kind: 'clash', reason, detail } as const
   return { ...withTry(task, { flaw, verdict: reason }), stand: { name: 'blocked', at, flaw } }
 }

@@ -97,7 +97,9 @@ export function lossOf(lost: {
     const what = `${few(paths.map(shown))} ${paths.length === 1 ? 'is' : 'are'} back`
     return { task, what, cure: removeAgain([treeOf(span.since), span.now.tree], paths, isTop), kept }
   }
-  const what = gone ?? `${few(files.map(shown))} ${files.length === 1 ? 'is' : 'are'} gone, or as before`
+  const what =
+    gone ??
+    `${few(files.map(shown))} ${files.length === 1 ? 'is gone, or has its old content' : 'are gone, or have their old content'}`
   const cure = lost.tree === null ? restoreListed(span.now.tree, files, isTop) : restoreWhole(lost.tree)
   return { task, what, cure, kept }
 }
@@ -140,7 +142,7 @@ export function reopen(
   const who = by === null ? null : `the agent of task ${by.item.label}`
   return (losses ?? []).reduce((after, loss) => {
     if (loss.task !== null) return opened(after, loss, at, who)
-    const note = `files of yours that were not committed: ${loss.what}${who === null ? '' : `, since ${who} worked here`}`
+    const note = `your uncommitted files: ${loss.what}${who === null ? '' : `, after ${who} worked here`}`
     return withNotes(after, [`${note}; \`${loss.cure}\` brings them back`])
   }, loop)
 }
@@ -176,7 +178,7 @@ export function onRegained(loop: Loop, { at, task: key }: { at: number; task: st
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'opening' || task.undone === undefined) return loop
   const { stand, place, resolution, evidence } = task.undone
-  const verdict = 'its work is there again'
+  const verdict = 'its work is back'
   const { undone: _, ...rest } = withTry(task, { verdict, until: at })
   const back = withTask(loop, key, () => ({ ...rest, stand, place, resolution, evidence }))
   return marked(back, key, true, verdict)

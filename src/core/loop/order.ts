@@ -47,7 +47,7 @@ export function orderOf(items: readonly Placed[]): Order {
   const named = items.map((item, at) =>
     item.names.flatMap(name => {
       const found = limit.take(find(name)).filter(other => other !== at)
-      if (found.length === 0) objections.push(`${nameOf(items, at)} is to wait for ${why(find(name), name)}`)
+      if (found.length === 0) objections.push(`${nameOf(items, at)} cannot wait for ${why(find(name), name)}`)
       return found
     }),
   )
@@ -56,10 +56,10 @@ export function orderOf(items: readonly Placed[]): Order {
     return [...new Set([...limit.take(follows), ...lower, ...(named[at] ?? [])])].filter(other => other !== at)
   })
   if (limit.isExceeded)
-    objections.push('tasks wait for too many others: some of them wait only for the last of those that they name')
+    objections.push('tasks wait for too many others: some of them wait only for the last task that they name')
   const kept = withoutCycles(after, (from, to) =>
     objections.push(
-      `${nameOf(items, from)} and ${nameOf(items, to)} wait for each other: the first does not wait for the second`,
+      `${nameOf(items, from)} and ${nameOf(items, to)} wait for each other: the loop lets the first start without the second`,
     ),
   )
   return { after: kept, objections }
@@ -118,5 +118,5 @@ function nameOf(items: readonly Placed[], at: number): string {
 }
 
 function why(found: readonly number[], name: string): string {
-  return found.length > 0 ? 'itself: it does not' : `“${name}”, which is not in the list: it does not`
+  return found.length > 0 ? 'itself' : `“${name}”, which is not in the list`
 }

@@ -21,9 +21,9 @@ export function promptFor(loop: Loop, task: LoopTask, role: Role, context: Conte
         .map(rule => `- ${rule}`)
         .join('\n'),
     ),
-    section('What was tried before', role === 'resolve' ? '' : triesText(task)),
+    section('Earlier attempts', role === 'resolve' ? '' : triesText(task)),
     section('Newest commits', context.log.map(({ id, subject }) => `${id.slice(0, 10)} ${subject}`).join('\n')),
-    section('The whole list, to see where this belongs', context.list ?? ''),
+    section('The whole list, for context', context.list ?? ''),
   ]
   return `${parts.filter(part => part !== '').join('\n\n')}\n`
 }
@@ -34,20 +34,20 @@ export function planPrompt(loop: Loop, idea: string): string {
   const flaw = loop.plan.at(-2)?.flaw
   const parts = [
     `Plan: ${idea.trim().split('\n')[0] ?? ''}`,
-    'You plan this piece of work and do not begin with it. Others, who know nothing but the files, will do it task by task.',
+    'Plan this work, but do not start it. Other agents will do it, one task each. They will know only the files.',
     section('The idea', idea),
     section(
       'What to do',
       [
-        `Look at what is here already. Then write ${list}: what is to be made and how it is to behave, in a few paragraphs, and below the`,
-        'heading "## Tasks" a checklist of the steps, one line each, like this:',
+        `Read the files that exist. Then write ${list}. Describe in a few paragraphs what to build and how it must behave. Below the`,
+        'heading "## Tasks" write a checklist of the tasks, one line each, like this:',
         '',
         '- [ ] The parser reads a file and reports mistakes with their line (with tests)',
         '',
-        'Each task can be finished and proven by itself within an hour, leaves everything in working order, and says how one sees that it',
-        'is done. The first one makes the project run with a first test. Put those that others build upon first. Where two tasks',
-        'depend on each other in another way, say so at the end of the line: (after 3). Write no code yet, tick nothing, and commit the',
-        'list.',
+        'An agent must be able to finish and test each task by itself within an hour, and the project must work after each task. Each',
+        'task says how to see that it is done. The first task makes the project run, with a first test. Order the tasks so that each one',
+        'comes after the tasks that it needs. If a task needs another one for a different reason, write that at the end of its line:',
+        '(after 3). Write no code, tick no box, and commit the list.',
       ].join('\n'),
     ),
     section('What was wrong with the last plan', flaw?.reason ?? ''),
@@ -62,16 +62,16 @@ function section(title: string, text: string): string {
 /** Its first line is also what people recognise the session by. */
 function opening({ spec }: Loop, { item }: LoopTask): string {
   const list = spec.list === null ? 'the project’s task tracker' : spec.list
-  return `Task ${item.label} of ${list}: ${item.title}\n\nYou work on this one task. You have not seen this project before: what was done so far is in its files and in git.`
+  return `Task ${item.label} of ${list}: ${item.title}\n\nWork on this task only. You have not seen this project before: its files and git show the work so far.`
 }
 
 function resolving({ branch }: Loop, { clash, place, tries }: LoopTask): string {
   const flaw = tries.at(-2)?.flaw
-  const where = clash.length === 0 ? '' : ` Both sides are in these files, with the usual marks: ${clash.join(', ')}.`
+  const where = clash.length === 0 ? '' : ` These files contain both sides, with conflict markers: ${clash.join(', ')}.`
   return [
-    `You bring two pieces of work together. ${place?.branch ?? 'One branch'} was made for the task below; meanwhile other tasks were merged into ${branch}.`,
-    `Merging it was begun here.${where} Keep what both sides wanted, and finish the merge with a commit.`,
-    flaw?.detail ? `\nWhat came of a merge without help:\n${flaw.detail}` : '',
+    `Resolve a merge conflict. The branch ${place?.branch ?? 'to merge'} holds the work on the task below. Meanwhile other tasks were merged into ${branch}.`,
+    `The merge has been started in this folder.${where} Keep the intent of both sides, and finish the merge with a commit.`,
+    flaw?.detail ? `\nThe automatic merge had this result:\n${flaw.detail}` : '',
   ].join('\n')
 }
 
@@ -85,16 +85,16 @@ function rules({ spec, branch }: Loop, role: Role): string[] {
   return [
     ...(role === 'resolve'
       ? []
-      : ['Do this task and no other. Look at the files and at git first: part of it may be there already.']),
-    'Where it can be tested, write the test first, see it fail, then make it pass.',
+      : ['Do this task and no other. Read the files and the git history first: part of the task may be done already.']),
+    'If the task can be tested, write the test first, run it to see it fail, then make it pass.',
     ...(spec.check === null
       ? []
       : [
-          `\`${spec.check.line}\` must pass at the end: it will be run, and nothing counts while it fails. Do not remove, skip or rename tests, and do not change what this check runs or its settings: then the work does not count.`,
+          `\`${spec.check.line}\` must pass at the end: oneshot runs it, and the task is not done while it fails. Do not remove, skip or rename tests, and do not change this check, its scripts or its settings: your work would not count.`,
         ]),
-    `Save your work: commit after each step that works, with a message that says what it does${branch === null ? ', on the branch that is checked out' : '; stay on this branch and in this folder'}.`,
-    `${boxes}: that is done for you once the work was seen.`,
-    'If it cannot be done, leave nothing half-finished behind, and end with a sentence that says why.',
+    `Commit after each working step, with a message that describes the step${branch === null ? ', on the current branch' : '; stay on this branch and in this folder'}.`,
+    `${boxes}: oneshot does that after it has checked your work.`,
+    'If the task cannot be done, leave no unfinished changes, and end with one sentence that says why.',
   ]
 }
 
@@ -103,7 +103,7 @@ function sharper(task: LoopTask): string {
   const idle = flawsOf(task).filter(({ flaw }) => flaw.kind === 'idle').length
   if (idle === 0) return ''
   const times = idle === 1 ? 'The agent before you' : `${idle} agents before you`
-  return `${times} read the files and ended without changing anything. Reading is not enough: begin to change files now, and do not end before \`git status\` or \`git log\` shows your work. If you find that all of it is there already, add a test that proves it.`
+  return `${times} read the files and finished without changing any of them. Reading is not enough: change files now, and do not finish before \`git status\` or \`git log\` shows your work. If the task is already done, add a test that proves it.`
 }
 
 const MOST_TRIES = 3

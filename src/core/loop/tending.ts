@@ -73,6 +73,6 @@ export function onDeedFailed(loop: Loop, { at, task: key, iteration, reason }: L
 export function failed(task: LoopTask, flaw: Flaw, { at, retries }: { at: Instant; retries: number }): LoopTask {
   const tried = withTry(task, { flaw, verdict: flaw.reason, until: task.tries.at(-1)?.until ?? at })
   if (!isHopeless(tried, retries)) return { ...tried, stand: { name: 'open' } }
-  const advice = flaw.kind === 'idle' ? '; if it is there already, tick its box and resume the loop' : ''
+  const advice = flaw.kind === 'idle' ? '; if the task is already done, tick its box and resume the loop' : ''
   return { ...tried, stand: { name: 'blocked', at, flaw: { ...flaw, reason: `${flaw.reason}${advice}` } } }
 }

@@ -36,8 +36,8 @@ export function judge(findings: Findings): Verdict {
 
 function idle(said: string, { foreign = 0 }: Evidence): Flaw {
   const commits = foreign === 1 ? 'a commit' : `${foreign} commits`
-  const note = foreign === 0 ? '' : `; ${commits} of others, made here meanwhile or taken from elsewhere, did not count`
-  return { kind: 'idle', reason: `the agent ended its turn and changed nothing${note}`, detail: said }
+  const note = foreign === 0 ? '' : `; ${commits} that it did not make itself did not count`
+  return { kind: 'idle', reason: `the agent finished without changing any file${note}`, detail: said }
 }
 
 function broken({ how, tail }: Checked): Flaw {
@@ -46,7 +46,9 @@ function broken({ how, tail }: Checked): Flaw {
 
 /** What was claimed is told with what was found. */
 function withTick(flaw: Flaw, isTicked: boolean): Flaw {
-  return isTicked ? { ...flaw, reason: `${flaw.reason}; its box was ticked, and is open again` } : flaw
+  return isTicked
+    ? { ...flaw, reason: `${flaw.reason}; the agent had ticked its box, and the loop opened it again` }
+    : flaw
 }
 
 /** The evidence in one line. */

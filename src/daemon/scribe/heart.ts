@@ -79,9 +79,9 @@ export class Heart {
     const from = this.#last?.at ?? before
     if (from === null || at - from <= LATE) return null
     const length = at - from
-    if (this.#last === undefined) return { length, reason: 'no supervisor was there' }
+    if (this.#last === undefined) return { length, reason: 'no supervisor was running' }
     const awake = this.#place.clock.awake() - this.#last.awake
-    return { length, reason: awake < length / 2 ? 'the machine was asleep' : 'the supervisor was held up' }
+    return { length, reason: awake < length / 2 ? 'the machine was asleep' : 'the supervisor was delayed' }
   }
 
   /** Asked once for each attempt: it stays the same. */

@@ -125,7 +125,7 @@ test('whoever comes back says for how long nobody was there, and goes on with th
   kill(90_000)
   fs.appendFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'two let-me-in-please\n')
   await scribe.start()
-  await says('without a heartbeat: no supervisor was there;', 'HEARTBEAT')
+  await says('without a heartbeat: no supervisor was running;', 'HEARTBEAT')
   await says('two', 'session.log')
   expect(read('session.log')).toBe('one\ntwo ****************\n')
 })
@@ -189,7 +189,7 @@ test('a project that cannot be written to is noted once, and written to when it 
   const session = running(begin())
   for (let turn = 0; turn < 5; turn++) await clock.pass(30_000)
   await until('it is noted', () => said.length > 0)
-  expect(said).toEqual([expect.stringMatching(/^mute-task its files in .*project cannot be written: ENOENT/)])
+  expect(said).toEqual([expect.stringMatching(/^mute-task cannot write its files in .*project: ENOENT/)])
   fs.mkdirSync(project)
   running(session)
   await says('# ● running', 'STATUS.md')
@@ -257,7 +257,7 @@ test('a link in the place of the folder is told once, and trouble within it by t
   for (let turn = 0; turn < 3; turn++) await clock.pass(30_000)
   await until('it is told', () => said.length > 0)
   expect(said).toEqual([
-    `mute-task its files in ${project} cannot be written: .agent is a file or a link, and is left alone`,
+    `mute-task cannot write its files in ${project}: .agent is a file or a link, and is left alone`,
   ])
   fs.rmSync(at())
   await says('# ● running', 'STATUS.md')
@@ -270,7 +270,7 @@ test('a link in the place of the folder is told once, and trouble within it by t
     await clock.pass(30_000)
     return said.length > 1
   })
-  const [, aside = ''] = /STATUS\.md: it is called (STATUS\.md\.aside-\w+) now/.exec(said[1] ?? '') ?? []
+  const [, aside = ''] = /STATUS\.md; oneshot renamed it to (STATUS\.md\.aside-\w+)/.exec(said[1] ?? '') ?? []
   expect(fs.readFileSync(at(session.spec.name, aside, 'mine.txt'), 'utf8')).toBe('mine')
   await says('# ✔ done mute-task', 'STATUS.md')
   expect(said[1]).not.toContain('/proc/')

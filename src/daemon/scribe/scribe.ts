@@ -185,6 +185,6 @@ export class Scribe {
     this.#giveWay(cause)
     if (this.#isOver || this.#lamented.has(spec.id)) return
     this.#lamented.add(spec.id)
-    this.#place.say(`${spec.name} its files in ${spec.cwd} cannot be written: ${wordsOf(cause).replaceAll(HELD, '')}`)
+    this.#place.say(`${spec.name} cannot write its files in ${spec.cwd}: ${wordsOf(cause).replaceAll(HELD, '')}`)
   }
 }

@@ -46,5 +46,5 @@ function leftThere({ from, head }: { from: string; head: string | null }): strin
 }
 
 function withoutRepository(top: string, { item }: LoopTask): string {
-  return `the repository ${path.join(top, '.git')} was deleted while task ${item.label} was worked on, and its commits and checkpoints with it: bring it back from a clone or a backup`
+  return `the repository ${path.join(top, '.git')} was deleted while an agent worked on task ${item.label}, and its commits and checkpoints with it: restore it from a clone or a backup`
 }

@@ -67,7 +67,7 @@ export class RefWatch {
     const names = moved.slice(0, FEW).map(({ ref }) => nameOf(ref))
     const cure = commandLine(['git', 'fetch', '.', `+refs/oneshot-loop/work/${kept}/*:refs/*`])
     return [
-      `${names.join(', ')} and ${moved.length - FEW} more branches and tags were deleted or moved while task ${label} was worked on: \`${cure}\` brings them back`,
+      `${names.join(', ')} and ${moved.length - FEW} more branches and tags were deleted or moved while an agent worked on task ${label}: \`${cure}\` brings them back`,
     ]
   }
 }
@@ -79,7 +79,7 @@ function tell({ ref, from, to, isAgents }: Moved, who: string, label: string): s
     to === null
       ? isAgents
         ? `${who} deleted your ${kind} ${name}`
-        : `your ${kind} ${name} was deleted while task ${label} was worked on`
+        : `your ${kind} ${name} was deleted while an agent worked on task ${label}`
       : `${who} moved your ${kind} ${name} from ${short(from)} to ${short(to)}`
   return `${what}: \`${cure}\` brings it back`
 }

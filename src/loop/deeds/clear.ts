@@ -33,5 +33,7 @@ async function cameLater({ item }: LoopTask, { branch }: Bench, { workshop, self
   const ref = `refs/oneshot-loop/kept/${branch.replaceAll('/', '+')}`
   const [kept] = await workshop.changes(self.cwd, [[ref, ref]])
   if (!kept) return []
-  return [`files that came into the worktree of task ${item.label} after it was judged are not merged: git show ${ref}`]
+  return [
+    `the loop did not merge files that appeared in the worktree of task ${item.label} after its check: git show ${ref}`,
+  ]
 }

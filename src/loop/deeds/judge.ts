@@ -80,7 +80,7 @@ async function besides(
   const bench = { path: layout.topOf(cwd), branch }
   const missing = since.head === null ? null : await workshop.mend(self.cwd, bench, since.head)
   const seen = await watch.look(loop(), task, trace)
-  const note = `the ${missing === 'folder' ? 'worktree' : 'branch'} of task ${task.item.label} was removed while it was worked on, and is made anew`
+  const note = `the ${missing === 'folder' ? 'worktree' : 'branch'} of task ${task.item.label} was removed while its agent worked; the loop makes a new one`
   return { losses: seen.losses, strayed: seen.strayed ?? (missing === null ? null : note) }
 }
 
@@ -93,7 +93,7 @@ function withoutRepositories(seen: Sighting): Sighting {
 function ownRepositories({ item }: LoopTask, all: Sighting, seen: Sighting): string | null {
   const names = all.changed.filter(file => !seen.changed.includes(file)).map(({ name }) => name)
   if (names.length === 0) return null
-  return `the agent of task ${item.label} made a repository of its own at ${names.join(', ')}: what is in it is not merged`
+  return `the agent of task ${item.label} made a repository of its own at ${names.join(', ')}: the loop does not merge its contents`
 }
 
 function isWorthChecking({ stand }: LoopTask, evidence: Evidence): boolean {

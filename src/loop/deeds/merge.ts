@@ -62,7 +62,7 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
   const clashed = { type: 'task.clashed', task: key, commit: judged, files: [], detail: '' } as const
   if (merged.kind === 'conflict') {
     await workshop.rewind(layout.integration, tip)
-    const reason = `it conflicts with what was merged before in ${merged.files.join(', ')}`
+    const reason = `it conflicts with work already merged in ${merged.files.join(', ')}`
     return report({ ...clashed, files: merged.files, reason })
   }
   const [changes] = await workshop.changes(self.cwd, [[tip, merged.commit]])
@@ -73,7 +73,7 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
   })
   if (losses.length > 0) {
     await workshop.rewind(layout.integration, tip)
-    const reason = `merging it would take finished work away: ${losses.map(({ what }) => what).join('; ')}`
+    const reason = `merging it would remove finished work: ${losses.map(({ what }) => what).join('; ')}`
     return report({ ...clashed, reason })
   }
   const at = { cwd: layout.within(layout.integration) }
@@ -81,7 +81,7 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
   if (desk.ending.aborted) return
   if (check !== null && !check.ok && !isExcused(loop(), check)) {
     await workshop.rewind(layout.integration, tip)
-    const reason = `together with what was merged before the check fails: ${check.how}`
+    const reason = `the check fails together with the work already merged: ${check.how}`
     return report({ ...clashed, reason, detail: check.tail })
   }
   const { commit, isTicked } = await tick(task, merged.commit, desk)
@@ -135,7 +135,9 @@ async function mergeOnto(
     const merged = await workshop.merge(layout.integration, commit, messageFor(task), tip)
     if (merged.kind !== 'moved') return merged
     if (chances === 0)
-      throw new Trouble('merging', `somebody keeps moving ${layout.integration.branch}`, { mayHelpToRetry: true })
+      throw new Trouble('merging', `another process keeps moving ${layout.integration.branch}`, {
+        mayHelpToRetry: true,
+      })
     await workshop.rewind(layout.integration, tip)
   }
 }

@@ -28,7 +28,7 @@ export async function prepare({ task, role }: Prepare, desk: Desk): Promise<void
   const notes =
     all === null
       ? []
-      : [`the ${all} ${layout.integration[all === 'folder' ? 'path' : 'branch']} was removed, and is made anew`]
+      : [`the ${all} ${layout.integration[all === 'folder' ? 'path' : 'branch']} was removed; the loop makes a new one`]
   await gear.watch.begin(loop())
   const bench = role === 'resolve' ? layout.resolution(task) : layout.task(task)
   const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)

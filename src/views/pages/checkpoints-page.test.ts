@@ -8,7 +8,7 @@ test('checkpoints are a table, newest first, with the commands for the last ones
     checkpointsPage(aMaterial(aSession(), { checkpoints, checkpointCount: 2 })),
   ).toBe(`# Checkpoints of claude-fix-auth
 
-2 checkpoints, the newest first. Old ones are thinned out in time.
+2 checkpoints, the newest first. oneshot removes some of the old ones in time.
 
 \`\`\`sh
 oneshot checkpoints claude-fix-auth
@@ -37,7 +37,7 @@ test('without any it says why', () => {
   const off = aSession({}, { saving: { mode: 'off', interval: 1, push: null } })
   expect(checkpointsPage(aMaterial(aSession()))).toBe('# Checkpoints of claude-fix-auth\n\nNone so far.\n')
   expect(checkpointsPage(aMaterial(failed))).toContain(
-    'None so far.\n\nThe last try came to nothing: there is no repository here\n',
+    'None so far.\n\nThe last try failed: there is no repository here\n',
   )
-  expect(checkpointsPage(aMaterial(off))).toContain('None: they are switched off for this session.\n')
+  expect(checkpointsPage(aMaterial(off))).toContain('None: checkpoints are off for this session.\n')
 })

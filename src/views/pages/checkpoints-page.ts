@@ -6,8 +6,7 @@ import { inCell, inLine, type Material } from './material.ts'
 export function checkpointsPage({ session, view, checkpoints, checkpointCount }: Material): string {
   const { name } = view
   const shown = checkpoints.toReversed()
-  const trouble =
-    session.saved.trouble === null ? [] : ['', `The last try came to nothing: ${inLine(session.saved.trouble)}`]
+  const trouble = session.saved.trouble === null ? [] : ['', `The last try failed: ${inLine(session.saved.trouble)}`]
   const head = [
     `# Checkpoints of ${name}`,
     '',
@@ -37,9 +36,11 @@ export function checkpointsPage({ session, view, checkpoints, checkpointCount }:
 }
 
 function summary(mode: 'ref' | 'branch' | 'off', count: number, shown: number): string[] {
-  if (count === 0) return [mode === 'off' ? 'None: they are switched off for this session.' : 'None so far.']
+  if (count === 0) return [mode === 'off' ? 'None: checkpoints are off for this session.' : 'None so far.']
   const many = `${count} ${count === 1 ? 'checkpoint' : 'checkpoints'}, the newest first`
-  return [`${many}${shown < count ? `; the last ${shown} are shown` : ''}. Old ones are thinned out in time.`]
+  return [
+    `${many}${shown < count ? `; the last ${shown} are shown` : ''}. oneshot removes some of the old ones in time.`,
+  ]
 }
 
 function row({ number, at, trigger, change, leftOut }: Checkpoint): string {

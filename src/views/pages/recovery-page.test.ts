@@ -26,7 +26,7 @@ test('whoever has only this file can look, go on, and do without us', () => {
   )
   expect(recoveryPage(aMaterial(session), SURROUNDINGS)).toBe(`# How to continue claude-fix-auth
 
-When this was written, 2026-11-15T11:00:00.000Z, it was: ■ stopped; stopped by you.
+At 2026-11-15T11:00:00.000Z, when oneshot wrote this page, the session was: ■ stopped; stopped by you.
 
 If the shell does not find \`oneshot\`:
 
@@ -34,18 +34,18 @@ If the shell does not find \`oneshot\`:
 oneshot() { '/usr/bin/node' '/opt/one shot/main.cjs' "$@"; }
 \`\`\`
 
-## How it is now
+## Look at it
 
 \`\`\`sh
 oneshot status claude-fix-auth
 oneshot log claude-fix-auth
 \`\`\`
 
-Should the name mean another session by now: the id of this one is k3v9x2m4qa, and can be typed in its place.
+If the name now belongs to another session, use the id of this one instead: k3v9x2m4qa.
 
-## If it does not run any more
+## If it no longer runs
 
-This brings back whatever is missing, the supervisor, the work or both, and says which:
+This starts the supervisor, the work or both, whichever is missing, and says which:
 
 \`\`\`sh
 oneshot resume claude-fix-auth
@@ -53,16 +53,16 @@ oneshot resume claude-fix-auth
 
 ## Without oneshot
 
-Only when nothing of it runs: two at work in one conversation harm each other.
+Only when none of its processes runs: two processes in one conversation damage it.
 
 \`\`\`sh
 cd '/home/dev/it'\\''s/sub'
 /usr/bin/claude --resume 5f2c
 \`\`\`
 
-## What it was given and what it said, with nothing hidden
+## Its messages and output, with nothing hidden
 
-For its user alone: prompt, messages, transcript, attempts/1/stdout and launch, in
+Only you can read these files: prompt, messages, transcript, attempts/1/stdout and launch. They are in
 
 \`\`\`sh
 cd '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa'
@@ -70,7 +70,7 @@ cd '/home/dev/.local/state/oneshot/sessions/k3v9x2m4qa'
 
 ## Its files, from git
 
-The newest checkpoint was number 7, of 2026-11-15T10:00:41.000Z. To see all, and to have the newest in a folder beside the repository:
+The newest checkpoint was number 7, of 2026-11-15T10:00:41.000Z. To list all of them, and to check out the newest in a folder beside the repository:
 
 \`\`\`sh
 cd '/home/dev/it'\\''s'
@@ -78,7 +78,7 @@ git log --oneline --first-parent refs/oneshot/claude-fix-auth/k3v9x2m4qa
 git worktree add --detach '../claude-fix-auth-7' refs/oneshot/claude-fix-auth/k3v9x2m4qa
 \`\`\`
 
-In the place of what is there now, which is lost by it:
+To restore it here (this overwrites the present files):
 
 \`\`\`sh
 cd '/home/dev/it'\\''s'
@@ -93,7 +93,7 @@ Its checkpoints are pushed to https://example.com/it.git. Number 6 arrived there
 oneshot resume claude-fix-auth --from https://example.com/it.git
 \`\`\`
 
-Only its files, in the place of those of the clone:
+To restore only its files, over those of the clone:
 
 \`\`\`sh
 oneshot restore claude-fix-auth --from https://example.com/it.git --here
@@ -128,7 +128,7 @@ test('a command is started again by its own line, in its own folder, wherever th
   expect(page).toContain(
     "````sh\ncd '/tmp/a\n```\nb'\noneshot run --name test --tty -- /bin/sh -c 'echo \"$HOME\"'\n````\n",
   )
-  expect(page).toContain('For its user alone: attempts/1/stdout and launch, in\n')
+  expect(page).toContain('Only you can read these files: attempts/1/stdout and launch. They are in\n')
   expect(page).toContain('its checkpoints are not pushed anywhere.\n')
   for (const other of ['oneshot resume', 'Without oneshot', 'git ']) expect(page).not.toContain(other)
 })
@@ -155,6 +155,6 @@ test('a loop with worktrees lands what it has merged, done or not', () => {
 test('outside git nothing is promised', () => {
   const session = aSession({}, { saving: { mode: 'ref', interval: 1, push: 'origin' } })
   const page = recoveryPage(aMaterial(session), { ...SURROUNDINGS, repository: null })
-  expect(page).toContain('There is no git repository around its folder: nothing of it is saved.')
+  expect(page).toContain('Its folder is not in a git repository: there are no checkpoints.')
   expect(page).not.toMatch(/refs\/oneshot|origin/)
 })

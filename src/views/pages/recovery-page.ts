@@ -41,7 +41,7 @@ function heading({ view, now }: Material): string[] {
   return [
     `# How to continue ${name}`,
     '',
-    `When this was written, ${iso(now)}, it was: ${state.filter(part => part !== null).join('; ')}.`,
+    `At ${iso(now)}, when oneshot wrote this page, the session was: ${state.filter(part => part !== null).join('; ')}.`,
     '',
   ]
 }
@@ -56,11 +56,11 @@ function look({ view }: Material): string[] {
   const { name, id, phase } = view
   const watching = ['While it runs you can watch it, and leave with Ctrl-b d:', '', ...block(`oneshot attach ${name}`)]
   return [
-    '## How it is now',
+    '## Look at it',
     '',
     ...block(`oneshot status ${name}`, `oneshot log ${name}`),
     ...(phase === 'ended' ? [] : watching),
-    `Should the name mean another session by now: the id of this one is ${id}, and can be typed in its place.`,
+    `If the name now belongs to another session, use the id of this one instead: ${id}.`,
     '',
   ]
 }
@@ -71,9 +71,9 @@ function goOn({ session, view }: Material): string[] {
     const { cwd, mode, argv } = session.spec
     const again = `oneshot run --name ${task} --${mode} -- ${commandLine(argv)}`
     return [
-      '## If it does not run any more',
+      '## If it no longer runs',
       '',
-      'A command is not started twice by itself. To start it again:',
+      'oneshot does not start a command twice by itself. To start it again:',
       '',
       ...block(`cd ${quote(cwd)}`, again),
     ]
@@ -82,7 +82,7 @@ function goOn({ session, view }: Material): string[] {
     return [
       '## It is done',
       '',
-      'Its tasks, and what shows that they are done:',
+      'The board shows its tasks and their evidence:',
       '',
       ...block(`oneshot ralph status ${name}`),
       ...toLand(session, name),
@@ -98,9 +98,9 @@ function goOn({ session, view }: Material): string[] {
     ]
   }
   return [
-    '## If it does not run any more',
+    '## If it no longer runs',
     '',
-    'This brings back whatever is missing, the supervisor, the work or both, and says which:',
+    'This starts the supervisor, the work or both, whichever is missing, and says which:',
     '',
     ...block(`oneshot resume ${name}`),
     ...(isLoop(view) ? toLand(session, name) : []),
@@ -111,7 +111,7 @@ function goOn({ session, view }: Material): string[] {
 function toLand({ spec }: Session, name: string): string[] {
   const { parallel = null } = JSON.parse(spec.argv.at(-1) ?? '{}') as Partial<LoopRequest>
   if (parallel === null) return []
-  return ['What it has merged comes into what you have checked out:', '', ...block(`oneshot ralph land ${name}`)]
+  return ['To merge its finished tasks into your checkout:', '', ...block(`oneshot ralph land ${name}`)]
 }
 
 function byHand({ session, view }: Material, { byHand }: Surroundings): string[] {
@@ -119,7 +119,7 @@ function byHand({ session, view }: Material, { byHand }: Surroundings): string[]
   return [
     '## Without oneshot',
     '',
-    `Only when nothing of it runs${view.pid === null ? '' : ` (pid ${view.pid} did)`}: two at work in one conversation harm each other.`,
+    `Only when none of its processes runs${view.pid === null ? '' : ` (it was pid ${view.pid})`}: two processes in one conversation damage it.`,
     '',
     ...block(`cd ${quote(session.spec.cwd)}`, commandLine(byHand)),
   ]
@@ -129,9 +129,9 @@ function files({ session }: Material, { files }: Surroundings): string[] {
   const attempt = `attempts/${session.attempt}/stdout and launch`
   const own = session.spec.proof === 'end-event' ? `prompt, messages, transcript, ${attempt}` : attempt
   return [
-    '## What it was given and what it said, with nothing hidden',
+    '## Its messages and output, with nothing hidden',
     '',
-    `For its user alone: ${own}, in`,
+    `Only you can read these files: ${own}. They are in`,
     '',
     ...block(`cd ${quote(files)}`),
   ]
@@ -141,22 +141,21 @@ function checkpoints({ session }: Material, { repository }: Surroundings): strin
   const { spec, saved } = session
   if (spec.saving.mode === 'off') return []
   const title = ['## Its files, from git', '']
-  if (repository === null)
-    return [...title, 'There is no git repository around its folder: nothing of it is saved.', '']
+  if (repository === null) return [...title, 'Its folder is not in a git repository: there are no checkpoints.', '']
   const ref = refOf(session)
-  if (saved.last === null) return [...title, `No checkpoint was made so far. They will be in ${ref}.`, '']
+  if (saved.last === null) return [...title, `There is no checkpoint yet. Checkpoints will be in ${ref}.`, '']
   const { number, at } = saved.last
   const cd = `cd ${quote(repository.top)}`
   return [
     ...title,
-    `The newest checkpoint was number ${number}, of ${iso(at)}. To see all, and to have the newest in a folder beside the repository:`,
+    `The newest checkpoint was number ${number}, of ${iso(at)}. To list all of them, and to check out the newest in a folder beside the repository:`,
     '',
     ...block(
       cd,
       `git log --oneline --first-parent ${ref}`,
       `git worktree add --detach ${quote(`../${spec.name}-${number}`)} ${ref}`,
     ),
-    'In the place of what is there now, which is lost by it:',
+    'To restore it here (this overwrites the present files):',
     '',
     ...block(cd, `git restore --source=${ref} --worktree -- .`),
   ]
@@ -167,10 +166,12 @@ function elsewhere({ session, view }: Material, { repository }: Surroundings): s
   const title = ['## If this machine is lost', '']
   const { push } = spec.saving
   if (push === null || repository === null)
-    return [...title, 'Then this session is lost with it: its checkpoints are not pushed anywhere.', '']
+    return [...title, 'Then this session is lost too, because its checkpoints are not pushed anywhere.', '']
   const { pushed } = saved
   const until =
-    pushed === null ? 'Nothing has arrived there so far.' : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
+    pushed === null
+      ? 'No checkpoint has arrived there yet.'
+      : `Number ${pushed.number} arrived there ${iso(pushed.at)}.`
   const place = withoutLogin(repository.remote ?? push)
   const from = commandLine([place])
   const resume = `oneshot resume ${spec.name} --from ${from}`
@@ -181,7 +182,7 @@ function elsewhere({ session, view }: Material, { repository }: Surroundings): s
     `Its checkpoints are pushed to ${inLine(place)}. ${until} In a fresh clone:`,
     '',
     ...block(isResumed ? resume : restore),
-    ...(isResumed ? ['Only its files, in the place of those of the clone:', '', ...block(restore)] : []),
+    ...(isResumed ? ['To restore only its files, over those of the clone:', '', ...block(restore)] : []),
     'Or without oneshot:',
     '',
     ...block(`git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`, `git switch -c ${spec.name} ${refOf(session)}`),

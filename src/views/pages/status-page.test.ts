@@ -48,7 +48,7 @@ Next: \`oneshot attach claude-fix-auth\`
 - 2026-11-15T10:00:00.000Z accepted
 - 2026-11-15T10:00:41.000Z two lines in red
 
-Written 2026-11-15T11:00:00.000Z, when something changed. How it is at this moment: \`oneshot status claude-fix-auth\`
+oneshot wrote this page at 2026-11-15T11:00:00.000Z, when something changed. The present state: \`oneshot status claude-fix-auth\`
 `)
 })
 

@@ -25,7 +25,7 @@ export function statusPage(material: Material): string {
     '',
     ...events.map(event => `- ${iso(event.at)} ${inLine(describeEvent(event))}`),
     '',
-    `Written ${iso(now)}, when something changed. How it is at this moment: \`oneshot status ${name}\``,
+    `oneshot wrote this page at ${iso(now)}, when something changed. The present state: \`oneshot status ${name}\``,
     '',
   ].join('\n')
 }

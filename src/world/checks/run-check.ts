@@ -28,7 +28,7 @@ type Cut = 'late' | 'called off'
  * with the same log, whose supervisor was killed.
  */
 export async function runCheck(check: Check, at: At, ending: AbortSignal): Promise<CheckResult> {
-  if (ending.aborted) return { ok: false, how: `${check.line}: called off`, tail: '', took: 0, isUnknown: true }
+  if (ending.aborted) return { ok: false, how: `${check.line}: cancelled`, tail: '', took: 0, isUnknown: true }
   const begun = performance.now()
   const marker = markerOf(at.log)
   try {
@@ -116,7 +116,7 @@ function resultOf({ line }: Check, at: At, { exit, cut, took }: End & { took: Du
 
 function words(exit: Exit, cut: Cut | null): string {
   if (cut === null) return describeExit(exit)
-  return cut === 'late' ? 'not over, and ended,' : 'called off'
+  return cut === 'late' ? 'stopped at its time limit' : 'cancelled'
 }
 
 /** It was not the project that failed: a program is missing, or there was nothing to be tested. */

@@ -167,7 +167,7 @@ export class Git {
     const ending = new AbortController()
     const end = (): void => ending.abort(this.signal.reason)
     this.signal.addEventListener('abort', end)
-    const late = new DOMException('git did not come to an end in time', 'TimeoutError')
+    const late = new DOMException('git did not finish in time', 'TimeoutError')
     // A timer of our own: Node 20 forgets a signal that was made of a timeout and others.
     const timer = setTimeout(() => ending.abort(late), Math.max(0, this.#until - Date.now()))
     const unwatch = watchForPipes(this.cwd, cause => ending.abort(cause))
@@ -212,5 +212,5 @@ function asVariables(settings: readonly Setting[]): Record<string, string> {
 function calledOff({ reason }: AbortSignal): Error {
   if (reason instanceof Unkept) return reason
   const isLate = reason instanceof Error && reason.name === 'TimeoutError'
-  return new Error(isLate ? 'git did not come to an end in time' : 'it was called off')
+  return new Error(isLate ? 'git did not finish in time' : 'it was cancelled')
 }

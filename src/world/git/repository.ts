@@ -67,7 +67,10 @@ function realFolder(cwd: string): string {
   try {
     return fs.realpathSync(cwd)
   } catch {
-    throw new Unkept(`the folder ${cwd} is not there`, 'if its project was moved: cd to where it is now, and try again')
+    throw new Unkept(
+      `the folder ${cwd} does not exist`,
+      'if its project was moved: cd to where it is now, and try again',
+    )
   }
 }
 

@@ -31,8 +31,8 @@ export function notifierFor(list: () => Promise<readonly Listing[]>, means: Mean
     channels: list,
     deliver: async (channel, bulletin, signal) => {
       const listing = (await list()).find(({ name }) => name === channel)
-      const doing = `telling ${channel}`
-      if (listing === undefined) throw new Trouble(doing, 'it is configured no more', { mayHelpToRetry: false })
+      const doing = `notifying ${channel}`
+      if (listing === undefined) throw new Trouble(doing, 'it is no longer configured', { mayHelpToRetry: false })
       const address = found(listing, doing)
       try {
         const driver = (await DRIVERS[address.type]()) as Driver<Address>

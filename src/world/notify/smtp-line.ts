@@ -74,7 +74,7 @@ export class SmtpLine {
   #listen(socket: Socket): void {
     socket.on('data', (chunk: Buffer) => {
       this.#heard += chunk.toString('latin1')
-      if (this.#heard.length > LONGEST_REPLY) this.destroy(new Error('the mail server never came to an end'))
+      if (this.#heard.length > LONGEST_REPLY) this.destroy(new Error('the mail server did not stop sending'))
       this.#listener?.()
     })
     socket.on('error', cause => this.#fail(cause))

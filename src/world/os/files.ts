@@ -62,7 +62,7 @@ export function replaceIn(folder: Folder, name: string, content: string | Uint8A
     throw cause
   }
   if (writing.isDurable) syncFolder(folder.at('.'))
-  if (moved !== null) throw new Error(`a folder was in the place of ${name}: it is called ${moved} now`)
+  if (moved !== null) throw new Error(`a folder was in the place of ${name}; oneshot renamed it to ${moved}`)
 }
 
 /** Moves a file within a folder. A folder in its way gets another name, which is the answer. */

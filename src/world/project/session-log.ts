@@ -93,7 +93,7 @@ function openLog(folder: Folder, note: LogNote, told: Told): { fd: number; note:
   if (fd !== null) fs.closeSync(fd)
   replaceIn(folder, LOG, '')
   const again = openOwn(folder, LOG)
-  if (again === null) throw new Error(`${LOG} is taken away as soon as it is written`)
+  if (again === null) throw new Error(`another process removes ${LOG} as soon as oneshot writes it`)
   const isWhole = note.archives === 0 || hasArchive(folder, note.archives)
   const { start, startsIn } = note
   return {

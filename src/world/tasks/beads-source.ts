@@ -26,7 +26,7 @@ function listOf(issues: readonly OpenIssue[]): ItemList {
     const after = issue.isReady ? [] : awaited(issue, known, tasks)
     if (issue.isReady || after.length > 0) return [itemOf(issue, known, after)]
     objections.push(
-      `${issue.id} (${issue.title}) is not ready, and bd names no open issue it waits for: it is left aside until it is`,
+      `${issue.id} (${issue.title}) is not ready, and bd names no open issue that it waits for: the loop skips it until it is ready`,
     )
     return []
   })

@@ -65,7 +65,7 @@ function contentOf(cwd: string, file: string): string {
     throw new Refusal(
       'no-tasks',
       `cannot read tasks from ${file}: ${whyNot(cause)}`,
-      'name a Markdown or YAML file that is there',
+      'name an existing Markdown or YAML file',
     )
   }
 }

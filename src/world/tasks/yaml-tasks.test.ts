@@ -36,7 +36,7 @@ describe('a YAML file', () => {
     )
     const labels = new Map(items.map(({ key, label }) => [key, label]))
     expect(items.map(({ after }) => after.map(key => labels.get(key)))).toEqual([[], ['1'], ['1', '2'], ['2'], []])
-    expect(objections).toEqual(['task 5 (e) is to wait for “nobody”, which is not in the list: it does not'])
+    expect(objections).toEqual(['task 5 (e) cannot wait for “nobody”, which is not in the list'])
   })
 
   test('that is none says where, and so do entries that are no tasks', () => {

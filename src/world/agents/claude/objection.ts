@@ -36,7 +36,7 @@ function toWord(word: string): Objection | null {
 const REMEDIES = remedies(
   [
     '-c --continue -r --resume --session-id --fork-session --from-pr --teleport',
-    'leave it out; conversations are begun and resumed for you, and oneshot send goes on with one',
+    'leave it out; oneshot begins and resumes conversations, and oneshot send continues one',
   ],
   ['-p --print --verbose', 'leave it out; it is always given'],
   ['--output-format', 'leave it out; its output is read as stream-json'],

@@ -63,7 +63,7 @@ function retrying(event: Json, mind: Mind): Seen {
 function compacted(event: Json, mind: Mind): Seen {
   const { pre_tokens, post_tokens } = json(event['compact_metadata'])
   const size = amount(post_tokens) === 0 ? '' : `: ${amount(pre_tokens)} tokens became ${amount(post_tokens)}`
-  return words(noted(`the conversation was summed up${size}`), mind)
+  return words(noted(`the conversation was summarised${size}`), mind)
 }
 
 function informed({ level, content }: Json, mind: Mind): Seen {

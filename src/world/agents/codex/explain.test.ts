@@ -50,7 +50,7 @@ test('a turn that its sandbox kept from writing did not do its work, whatever it
     ok: false,
     failure: {
       kind: 'denied',
-      text: 'codex was kept from doing it: /bin/bash: line 1: made.txt: Read-only file system',
+      text: 'codex was not allowed to do it: /bin/bash: line 1: made.txt: Read-only file system',
     },
   })
   expect(explain(endingOf({ word, memory: { thread: 'none' }, env: { CODEX_HOME: home } }), now)).toBeNull()

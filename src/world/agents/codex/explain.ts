@@ -22,7 +22,7 @@ export function explain(ending: Ending, now: Instant): LastWord | null {
 function denial({ memory, env, stderr }: Ending): LastWord | null {
   const refusal = recordedRefusal(text(memory['thread']), env) ?? REJECTED.exec(stderr)?.[1]
   if (refusal === undefined) return null
-  return failing(failure('denied', `codex was kept from doing it: ${refusal}`, 'give the session more autonomy'))
+  return failing(failure('denied', `codex was not allowed to do it: ${refusal}`, 'give the session more autonomy'))
 }
 
 /** Said on stderr where a script of the model keeps it from the record. Where it may write it may matter little. */

@@ -43,7 +43,7 @@ function remedyFor(kind: FailureKind, message: string): string | null {
   const variable = /missing environment variable: `(\w+)`/i.exec(message)?.[1]
   if (variable !== undefined) return `set ${variable} in the environment`
   if (kind === 'login') return 'codex login'
-  return /quota exceeded|to use codex with your/i.test(message) ? 'see to your plan and its billing' : null
+  return /quota exceeded|to use codex with your/i.test(message) ? 'check your plan and its billing' : null
 }
 
 /** Some servers' answers are passed on as they came. */

@@ -31,16 +31,16 @@ function toWord(word: string): Objection {
 }
 
 const SUBCOMMANDS = new Set(['resume', 'fork', 'review', 'help'])
-const THREADS = 'leave it out; threads are begun and resumed for you'
+const THREADS = 'leave it out; oneshot begins and resumes threads'
 
 const REMEDIES = remedies(
   ['--json --skip-git-repo-check', 'leave it out; it is always given'],
   ['--experimental-json', 'leave it out; --json is always given'],
   [
     '--full-auto -s --sandbox --yolo --dangerously-bypass-approvals-and-sandbox --approve-for-me',
-    'leave it out; what it may do is decided by the autonomy of the session',
+    'leave it out; the autonomy of the session decides what it may do',
   ],
-  ['--ephemeral', 'leave it out; without its record a broken-off thread cannot be resumed'],
+  ['--ephemeral', 'leave it out; without its record an interrupted thread cannot be resumed'],
   ['-C --cd', 'leave it out; start the session in that folder'],
   ['--worktree', 'leave it out; it would begin another worktree with every attempt'],
   ['--last --all', THREADS],

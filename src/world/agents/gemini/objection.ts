@@ -16,7 +16,7 @@ const RULES: Rules = {
   toWord: () => null,
 }
 
-const REMEDY = 'leave it out: the prompt, the conversation, the output and what it may do are decided here'
+const REMEDY = 'leave it out: oneshot sets the prompt, the conversation, the output and the rights'
 
 const TAKEN = optionSet(
   '-p --prompt -i --prompt-interactive -y --yolo --approval-mode -r --resume --session-id --session-file -w --worktree',

@@ -39,7 +39,7 @@ const WORDS: readonly (readonly [RegExp, FailureKind])[] = [
 
 function remedyFor(kind: FailureKind, status: number, message: string): string | null {
   if (kind === 'login') return 'opencode auth login'
-  if (status === 402) return 'see to your plan and its billing'
+  if (status === 402) return 'check your plan and its billing'
   // opencode 1.18.33 says no more than this of a model or provider that it does not know.
   return kind === 'setup' || message.startsWith('Unexpected server error') ? 'opencode models' : null
 }

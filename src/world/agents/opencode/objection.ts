@@ -34,13 +34,10 @@ function toWord(word: string): Objection {
 const REMEDIES = remedies(
   ['--format', 'leave it out; it is always json'],
   ['--title', 'leave it out; threads are found again by their title'],
-  [
-    '--auto --yolo --dangerously-skip-permissions',
-    'leave it out; what it may do is decided by the autonomy of the session',
-  ],
-  ['-c --continue -s --session --fork', 'leave it out; threads are begun and resumed for you'],
+  ['--auto --yolo --dangerously-skip-permissions', 'leave it out; the autonomy of the session decides what it may do'],
+  ['-c --continue -s --session --fork', 'leave it out; oneshot begins and resumes threads'],
   ['--dir', 'leave it out; start the session in that folder'],
-  ['--attach', 'leave it out; a server would go on with the work after the session is stopped'],
+  ['--attach', 'leave it out; a server would continue the work after the session is stopped'],
   ['-i --interactive --mini', 'leave it out; the session has no terminal'],
   ['--command', 'leave it out, and say in the prompt what the command would'],
   ['-h --help -v --version', 'leave it out; ask opencode itself'],

@@ -56,7 +56,7 @@ function begun(message: string, memory: Memory): Reading {
   }
 }
 
-const BROKEN_OFF = 'the answer of the model broke off; opencode asks again'
+const BROKEN_OFF = 'the answer of the model was cut off; opencode asks again'
 
 /** A word that was given was not the last one after all. */
 function goingOn(memory: Memory): Pick<Reading, 'observations'> & { memory: Memory } {

@@ -20,7 +20,7 @@ export const explain = explainBy([
   {
     sign: /^Error: Failed to load extension/,
     kind: 'setup',
-    remedy: 'mend the extension, or give pi -ne to go without',
+    remedy: 'repair the extension, or run pi without extensions: -ne',
   },
   { sign: /^Stored session working directory does not exist/, kind: 'setup' },
   // pi 0.87 on Node 20: it needs Node 22.19 and stumbles over what is not there.

@@ -46,7 +46,7 @@ function toWord(word: string): Objection {
 const TAKEN = remedies(
   [
     '-c --continue -r --resume --session --session-id --fork',
-    'leave it out: which conversation is gone on with is decided here',
+    'leave it out: oneshot decides which conversation continues',
   ],
   ['--no-session', 'leave it out: a conversation that is not saved cannot be resumed'],
   ['--session-dir', 'set PI_CODING_AGENT_SESSION_DIR, or sessionDir in the settings of pi'],

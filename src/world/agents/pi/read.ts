@@ -89,7 +89,8 @@ function retrying(event: JsonEvent): Reading {
 /** Summing up fails without a run of its own that would have told why. */
 function retryingToSumUp(event: JsonEvent): Reading {
   const failure = failureOf(text(event['errorMessage']), null)
-  const telling = failed(`the summing up failed: ${failure.text}`) + noted(`pi tries again ${whenOf(event)}`)
+  const telling =
+    failed(`summarising the conversation failed: ${failure.text}`) + noted(`pi tries again ${whenOf(event)}`)
   return { observations: [{ type: 'retrying', failure }], text: telling }
 }
 
@@ -98,13 +99,16 @@ function whenOf({ attempt, maxAttempts, delayMs }: JsonEvent): string {
 }
 
 function compacting({ reason }: JsonEvent): Reading {
-  return { observations: [], text: noted(`the conversation is being summed up (${text(reason)})`) }
+  return { observations: [], text: noted(`the agent summarises the conversation (${text(reason)})`) }
 }
 
 function compacted({ errorMessage, result, aborted }: JsonEvent): Reading {
   const problem = text(errorMessage) || (aborted === true ? 'broken off' : '')
   return {
     observations: spentIn(json(result)['usage']),
-    text: problem === '' ? noted('the conversation was summed up') : failed(`the summing up failed: ${problem}`),
+    text:
+      problem === ''
+        ? noted('the conversation was summarised')
+        : failed(`summarising the conversation failed: ${problem}`),
   }
 }

@@ -121,5 +121,5 @@ async function isFree({ git }: Place, tree: string, top: string, nested: RawPath
 }
 
 export function unrestored({ path }: Nested): string {
-  return `the repository ${shown(path)} is not brought back`
+  return `the repository ${shown(path)} is not restored`
 }

@@ -36,7 +36,7 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   await syncRef(place)
   const suspect = { commit, before, objects: [commit, ...objects] }
   if (!isQuietSince(place, draft.bustle) && (await retreatWhenBroken(place, suspect))) {
-    throw new GitFailed('gc', { code: 1, stderr: 'git gc took away what was saved' })
+    throw new GitFailed('gc', { code: 1, stderr: 'git gc removed the saved files' })
   }
   const link = { commit, tree, telling }
   rememberTip(place, link)

@@ -52,7 +52,7 @@ function notedDown(outer: Place, path: RawPath): NestedWork[] {
   const head = headByFiles(folder)
   const whole = outer.path === '' ? path : `${outer.path}/${path}`
   const states = head === null ? [] : [{ path: whole, state: head, isNoted: true } as const]
-  const sentence = `${shown(path)} is another repository, and only its HEAD is noted down (nested = true saves it)`
+  const sentence = `${shown(path)} is another repository, and oneshot records only its HEAD (nested = true saves it)`
   return [{ path, head, states, change: NO_CHANGE, leftOut: [sentence] }]
 }
 

@@ -84,7 +84,7 @@ function judgeFile(file: Buffer, stat: fs.Stats, path: RawPath, { largest, withh
   if (stat.isSymbolicLink()) return why === undefined ? 'add' : { leftOut: why }
   if (!stat.isFile()) return { leftOut: 'is neither a file nor a link' }
   if (stat.size > largest) {
-    return { leftOut: `has ${formatBytes(stat.size)}, which is more than ${formatBytes(largest)}` }
+    return { leftOut: `has ${formatBytes(stat.size)}, more than ${formatBytes(largest)}` }
   }
   if (!mayRead(file)) return { leftOut: 'may not be read' }
   return why === undefined ? 'add' : { leftOut: why }

@@ -36,7 +36,7 @@ async function undo(place: Place, { head, target }: Landing, doing: string): Pro
   const touched = moving.filter(entry => changed.has(entry.path) || isNewThere(place, entry))
   for (const entry of touched) {
     if (changed.get(entry.path) === entry.after || (await isPiece(place, entry))) continue
-    refuse(doing, `${shown(entry.path)} was changed since landing was cut short: put it back or commit it first`)
+    refuse(doing, `${shown(entry.path)} was changed after landing was interrupted: restore or commit it first`)
   }
   for (const entry of touched.filter(({ before }) => before === null)) {
     unlinkBelow(repository.top, bytesOf(entry.path))
