@@ -128,7 +128,7 @@ it('what RECOVERY.md says is what helps: look, resume, and do so from any shell'
       : undefined,
   )
   await house.ok('stop', 'rescue')
-  const page = await says(house, 'RECOVERY.md', 'it was: ■ stopped')
+  const page = await says(house, 'RECOVERY.md', 'the session was: ■ stopped')
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)\n```$/gm)].map(match => match[1] ?? '')
   const { ONESHOT_HOME: _, ...env } = house.env
   const type = async (words: string): Promise<string> => {

@@ -294,7 +294,7 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
   )
   expect(notes).toContainEqual(expect.stringContaining(`the agent of task 3 ${moved}`))
   expect(notes).toContainEqual('the branch of task 5 was removed while its agent worked; the loop makes a new one')
-  const wiped = notes.find(note => note.startsWith('files of yours that were not committed: '))
+  const wiped = notes.find(note => note.startsWith('your uncommitted files: '))
   expect(wiped).toContain(
     "it's yours.txt, text.txt are gone, or have their old content, after the agent of task 7 worked here; `git restore --source=",
   )
