@@ -72,7 +72,17 @@ it('checkpoints are compared by NAME@N, and files of a nested repository are tol
   const git = gitIn(house, nested)
   await git('init', '-q', '.')
   await git('commit', '-qm', 'inside', '--allow-empty')
-  await house.run('-c', 'nested=true', '--name', 'one', '--headless', '--', 'sh', '-c', 'echo in > nested/in; echo out > out')
+  await house.run(
+    '-c',
+    'nested=true',
+    '--name',
+    'one',
+    '--headless',
+    '--',
+    'sh',
+    '-c',
+    'echo in > nested/in; echo out > out',
+  )
   await allSaved(house, 'one')
   const stat = await house.ok('diff', 'one', '1', '2', '--stat')
   expect(stat).toMatch(/^in nested\/\n in \| 1 \+$/m)
