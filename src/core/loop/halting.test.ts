@@ -29,7 +29,7 @@ describe('no other task is begun in the user’s checkout', () => {
   ])('once a blocked task has left %s behind', (underWay, unresolved, why) => {
     const signal = { type: 'task.judged', at: 1, ...seen, underWay, unresolved } as const
     const { halt } = decide(judging(null), signal)
-    expect(halt).toMatch(new RegExp(`^task 1 left git in the middle of something \\(${why}.*git status tells`))
+    expect(halt).toMatch(new RegExp(`^task 1 left git in the middle of something \\(${why}.*git status shows`))
     expect(decide(judging(null, 2), signal).halt, 'its agent is told first').toBeNull()
     expect(decide(judging('oneshot/x'), signal).halt, 'worktrees are not shared').toBeNull()
   })
