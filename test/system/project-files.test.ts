@@ -40,7 +40,7 @@ it('tells the truth while the agent works, after the supervisor was killed, and 
   await says(house, 'session.log', 'All 6 steps are done.\n── done: ')
   expect(shown(house.project, 'session.log').trim()).toBe(await house.ok('log', name))
   await says(house, 'HEARTBEAT', /^\S+ done; /m)
-  await says(house, 'RECOVERY.md', 'it was: ✔ done;')
+  await says(house, 'RECOVERY.md', 'the session was: ✔ done;')
 })
 
 describe.each(['headless', 'tty'] as const)('a %s command', mode => {

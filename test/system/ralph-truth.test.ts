@@ -243,7 +243,7 @@ it('stops where an agent leaves git in the middle of something, and tells of com
   expect(reason).toContain('task 3 left git in the middle of something (conflicts are left in text.txt); git status')
   expect(loopOf(session).notes).toEqual([
     expect.stringMatching(
-      /^since the agent of task 2 worked, commit [0-9a-f]{10} of task 1 is no longer on the branch, and a\.txt is not committed; `git add -- a\.txt && git commit` commits it again$/,
+      /^after the agent of task 2 worked, commit [0-9a-f]{10} of task 1 is no longer on the branch, and a\.txt is not committed; `git add -- a\.txt && git commit` commits it again$/,
     ),
   ])
   await git('cherry-pick', '--abort')
