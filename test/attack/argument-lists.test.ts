@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { SessionView } from '../../src/api/contract/session-view.ts'
 import { run } from '../../src/world/os/run.ts'
 import { House, MAIN, until } from '../system/house.ts'
+import { Terminal } from '../system/terminal.ts'
 import { ARGUMENT_POLLER } from './argument-poller.ts'
 import { strength } from './strength.ts'
 
@@ -41,6 +43,35 @@ it('keys in the environment are in no argument list, at no start and no restart,
     const terminal = await house.run('--name', `tty-${round}`, '--tty', '--', 'sh', '-c', 'exit 0')
     await house.ended(session.name)
     await house.ended(terminal.name)
+  }
+  expect(seen()).toEqual([])
+})
+
+it('words of a prompt, of which names are made, are in no argument list, at no start, restart or look', async ({
+  skip,
+}) => {
+  if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
+  const seen = await poll('zanzibar', 'quokka')
+  const begin = async (prompt: string, ...flags: string[]): Promise<SessionView> => {
+    const input = Buffer.from(prompt)
+    const { stdout } = await house.call(['run', '--json', '--agent', 'demo', ...flags, '-'], { input })
+    return JSON.parse(stdout) as SessionView
+  }
+  const work = 'zanzibar quokka steps=100000 delay=20ms'
+  const sessions = [await begin(work), await begin(work, '--tty')]
+  expect(sessions.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining('zanzibar')]))
+  const terminal = await Terminal.open(house)
+  for (const { id } of sessions) {
+    await terminal.enter(`oneshot attach ${id}`)
+    await terminal.shows(/step\D+\d+\D+100000/)
+    await terminal.press('C-b', 'd')
+    await terminal.shows('detached')
+    await terminal.clear()
+    const { pid } = await house.status(id)
+    process.kill(pid ?? 0, 'SIGKILL')
+    await until('it is restarted', async () => ((await house.status(id)).attempt > 1 ? true : undefined))
+    await house.ok('stop', id)
+    await house.ended(id)
   }
   expect(seen()).toEqual([])
 })

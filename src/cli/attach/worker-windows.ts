@@ -3,7 +3,7 @@ import { watchBoard, workersOf } from '../../views/loops.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { sessionFolder } from '../../world/os/folders.ts'
 import type { Home } from '../../world/os/home.ts'
-import { run } from '../../world/os/run.ts'
+import { runTmux } from '../../world/os/tmux-input.ts'
 import { isLive } from '../find-session.ts'
 
 /** Shows a file as it grows, whatever keys are pressed. */
@@ -25,7 +25,7 @@ export class WorkerWindows {
     this.#loop = loop
     // A window or a whole server that has gone meanwhile is no trouble: there is nobody left to show it to.
     this.#tmux = async (...args) =>
-      (await run('tmux', ['-S', home.tmuxSocket, ...args], { env, timeout: 10_000 })).stdout
+      (await runTmux({ program: 'tmux', socket: home.tmuxSocket }, args, { env, timeout: 10_000 })).stdout
     this.#tending = this.#tend().catch(() => undefined)
   }
 

@@ -7,6 +7,7 @@ import { attachTarget } from '../../views/attach-target.ts'
 import { readSession } from '../../views/sessions.ts'
 import { isLoop } from '../../views/way-on.ts'
 import type { Home } from '../../world/os/home.ts'
+import { runTmux } from '../../world/os/tmux-input.ts'
 import { isLive } from '../find-session.ts'
 import type { Line } from '../line/line.ts'
 import { isTerminal } from '../screen/is-terminal.ts'
@@ -51,13 +52,9 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
       `oneshot follow ${session.name}`,
     )
   }
-  const target = attachTarget(home, session)
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
-  // -u: without LANG, tmux would show every character beyond ASCII as `_`.
-  const argv = ['-u', '-S', target.socket, 'attach-session', ...readOnly, '-t', `=${target.session}`]
-  const code = isLoop(session)
-    ? await besideWorkers(surroundings, session, () => inThisTerminal('tmux', argv, env))
-    : await inThisTerminal('tmux', argv, env)
+  const look = (): Promise<number | null> => lookAt(attachTarget(home, session), readOnly, env)
+  const code = isLoop(session) ? await besideWorkers(surroundings, session, look) : await look()
   const after = await afterwards(home, session)
   if (code !== 0 && isLive(after)) throw couldNotAttach(after)
   screen.err.say(farewell(session, after, screen.err.paint))
@@ -95,6 +92,25 @@ function couldNotAttach({ name }: SessionView): Error {
   return refusal('world-failed', `tmux could not attach to ${name}`, `oneshot follow ${name}, or oneshot doctor`)
 }
 
+/** By the number that tmux gave to the session: other users can read the arguments, and the name has words of the prompt. */
+async function lookAt(
+  { socket, session }: { socket: string; session: string },
+  options: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number | null> {
+  const ask = ['display-message', '-p', '-t', `=${session}:`, '#{session_id}']
+  const { stdout } = await runTmux({ program: 'tmux', socket }, ask, { env, timeout: 10_000 }).catch(translated)
+  const id = stdout.trim()
+  // -u: without LANG, tmux would show every character beyond ASCII as `_`.
+  return id === ''
+    ? null
+    : await inThisTerminal('tmux', ['-u', '-S', socket, 'attach-session', ...options, '-t', id], env)
+}
+
+function translated(cause: unknown): never {
+  throw hasCode(cause, 'ENOENT') ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause
+}
+
 /** Hands the terminal over. Within another tmux, that one's variables would make tmux refuse to nest. */
 function inThisTerminal(program: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
   const { TMUX: _tmux, TMUX_PANE: _pane, ...clean } = env
@@ -104,7 +120,7 @@ function inThisTerminal(program: string, argv: readonly string[], env: NodeJS.Pr
     process.on('SIGINT', ignore)
     child.on('error', cause => {
       process.off('SIGINT', ignore)
-      reject(hasCode(cause, 'ENOENT') ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause)
+      reject(cause)
     })
     child.on('close', code => {
       process.off('SIGINT', ignore)

@@ -99,17 +99,8 @@ export class Panes {
   async openView(ref: AttemptRef, show: string): Promise<void> {
     if (ref.mode === 'tty') {
       const { program } = await this.#tmux()
-      const attach = [
-        'env',
-        '-u',
-        'TMUX',
-        program,
-        '-S',
-        terminalSocket(this.#home, ref.sessionId),
-        'attach',
-        '-t',
-        `=${ref.name}`,
-      ]
+      // That server has one session. Its name is not an argument here, because every user can read argument lists.
+      const attach = ['env', '-u', 'TMUX', program, '-S', terminalSocket(this.#home, ref.sessionId), 'attach']
       await this.#newSession(ref.name, '', attach)
     } else {
       await this.#newSession(ref.name, show, ['cat'])

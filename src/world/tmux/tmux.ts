@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../lib/refusal.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import { run } from '../os/run.ts'
+import { runTmux } from '../os/tmux-input.ts'
 import { which } from '../os/which.ts'
 
 /** -e for new-session, which keeps a session's paths out of shell lines, came with 3.2. */
@@ -22,8 +23,9 @@ export class Tmux {
 
   /** Runs a command sequence; a failure is Trouble unless `tolerate` matches what tmux said. */
   async command(socket: string, config: string, args: readonly string[], tolerate?: RegExp): Promise<string> {
+    const place = { program: this.program, socket, options: ['-f', config] }
     for (let attempt = 1; ; attempt++) {
-      const result = await run(this.program, ['-S', socket, '-f', config, ...args], { env: this.#env, timeout: 20_000 })
+      const result = await runTmux(place, args, { env: this.#env, timeout: 20_000 })
       if (result.code === 0) return result.stdout
       if (tolerate?.test(result.stderr)) return ''
       const mayRetry = attempt < 5 && MEETS_LEAVING_SERVER.test(result.stderr)
