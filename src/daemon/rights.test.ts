@@ -170,6 +170,39 @@ describe('limits are handed down', () => {
     expect(got.maxTime).toBeGreaterThan(1_700_000)
   })
 
+  const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
+    session({ id, startedBy: 'top', limits: { ...NO_LIMITS, usd }, ...more })
+
+  it('and the budget of one that lives is reserved for it, so that several at once do not overspend together', () => {
+    const [first, second] = [share('first', 1), share('second', 1.5)]
+    expect(withinRights(request, limited, given(limited, first))).toMatchObject({ limits: { usd: 2 } })
+    expect(withinRights(request, limited, given(limited, first, second))).toMatchObject({ limits: { usd: 0.5 } })
+    const all = share('all', 3)
+    expect(() => withinRights(request, limited, given(limited, all))).toThrow(
+      'nothing is left of its budget beside what is reserved for claude-all',
+    )
+    const over = { ...all, phase: ENDED, spending: spent(0.5) }
+    expect(withinRights(request, limited, given(limited, over))).toMatchObject({ limits: { usd: 2.5 } })
+    const woken = { ...share('woken', 1), spending: { ...spent(1.5), waived: spent(1.5).before } }
+    expect(withinRights(request, limited, given(limited, woken))).toMatchObject({ limits: { usd: 0.5 } })
+  })
+
+  it('and a session with a budget does not hand down what those who started it have promised to others', () => {
+    const [first, second] = [share('first', 1), share('second', 1.8)]
+    expect(withinRights(request, second, given(limited, first, second))).toMatchObject({ limits: { usd: 0.2 } })
+    const command = share('sh', 3, { agent: 'command' })
+    expect(withinRights(request, limited, given(limited, command))).toMatchObject({ limits: { usd: 3 } })
+    expect(withinRights(request, command, given(limited, command, first))).toMatchObject({ limits: { usd: 2 } })
+  })
+
+  it('and those who work for a loop are counted by it, and not once more', () => {
+    const own = { ...share('own', 2, { agent: 'ralph' }), spending: spent(1.5) }
+    const worker = session({ id: 'w', startedBy: 'own', parent: { id: 'own', key: 'k' } }, { spending: spent(1.5) })
+    expect(withinRights(request, limited, given(limited, own, worker))).toMatchObject({ limits: { usd: 1 } })
+    const ended = { ...own, phase: ENDED }
+    expect(withinRights(request, limited, given(limited, ended, worker))).toMatchObject({ limits: { usd: 1.5 } })
+  })
+
   it.each<[string, Partial<Session>]>([
     ['budget', { spending: spent(5) }],
     ['turns', { spending: spent(0, 10) }],

@@ -2,16 +2,8 @@ import path from 'node:path'
 import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
-import {
-  type Allowance,
-  allowanceOf,
-  exhausted,
-  isOwn,
-  objectionTo,
-  objectionToNumber,
-  objectionToRenewal,
-  withinLimits,
-} from '../core/rights.ts'
+import { type Allowance, allowanceOf, exhausted, objectionToRenewal, withinLimits } from '../core/allowance.ts'
+import { isOwn, objectionTo, objectionToNumber } from '../core/rights.ts'
 import type { Session } from '../core/session.ts'
 import type { Refusal } from '../lib/refusal.ts'
 import type { Store } from '../ports/store.ts'
@@ -101,7 +93,8 @@ export function withinRights(request: RunRequest, caller: Session | null, given:
   if (tooMany !== null) throw notAllowed(caller, `start another session: ${tooMany}`)
   const left = leftTo(caller, given)
   const nothing = exhausted(left)
-  if (nothing !== null) throw notAllowed(caller, `start another session: nothing is left of its ${nothing}`)
+  if (nothing !== null)
+    throw notAllowed(caller, `start another session: nothing is left of its ${nothing}${whoHolds(left)}`)
   return withinLimits(isConfined(caller) ? asConfined(request, caller, given.home) : request, left)
 }
 
@@ -118,6 +111,11 @@ function leftTo(caller: Session, { store, engine }: Given): Allowance {
   const { maxOutput = null } = caller.spec
   const written = maxOutput === null ? 0 : engine.written(sessions.filter(other => isOwn(other, caller, sessions)))
   return allowanceOf(caller, { sessions, now: Date.now(), written })
+}
+
+function whoHolds({ reservedFor = [] }: Allowance): string {
+  const holders = reservedFor.slice(0, 3).join(', ')
+  return holders === '' ? '' : ` beside what is reserved for ${holders} (give each a part, such as --budget-usd 1)`
 }
 
 function objectionOf(request: RunRequest, caller: Session): string | null {

@@ -131,20 +131,21 @@ function restoreOther(host: Host, body: unknown): Promise<RestoredView> {
 }
 
 async function run(host: Host, body: unknown, _: string, caller: Session | null): Promise<SessionView> {
-  return begin(host, withinRights(parseRunRequest(body), caller, host), { caller })
+  return begin(host, parseRunRequest(body), { caller })
 }
 
 /** Accepts and starts a session; one that was begun elsewhere with what is left of it. */
 async function begin(
   host: Host,
-  request: RunRequest,
+  wanted: RunRequest,
   given: { caller: Session | null; legacyOf?: (spec: Spec) => Legacy },
 ): Promise<SessionView> {
   // A session must not choose which programs the supervisor finds.
-  if (given.caller === null) adoptPath(request.env['PATH'], process.env)
+  if (given.caller === null) adoptPath(wanted.env['PATH'], process.env)
   await host.assertReady()
-  // One at a time, so that a name that was free is still free when it is taken.
+  // One at a time: a name that was free is still free when it is taken, and no part of a budget is given to two.
   const started = await host.admission.pass('run', async () => {
+    const request = withinRights(wanted, given.caller, host)
     const twin = request.parent && childOf(request.parent, host.store.all())
     if (twin !== undefined) return { id: twin.spec.id, isUp: Promise.resolve() }
     await settleEnded(host)
@@ -194,10 +195,7 @@ async function takeOver(
   if (request.dryRun === true) return { outlook: prospect, session: null }
   return {
     outlook: prospect,
-    session: await begin(host, withinRights(estate.request, caller, host), {
-      caller,
-      legacyOf: spec => estate.legacy(spec),
-    }),
+    session: await begin(host, estate.request, { caller, legacyOf: spec => estate.legacy(spec) }),
   }
 }
 
@@ -231,12 +229,11 @@ async function send(
     )
   }
   assertReader(spec, host.store.live())
-  assertMayWake(sessionOf(host, id), caller, host)
   const text = Buffer.from(request.text, 'base64')
   if (text.toString('latin1').trim() === '') throw refusal('message-empty', 'the message is empty')
   const gist = gistOf(text, new Mask(secretsIn(environmentOf(host.home, id))))
   const give = (): Promise<number> => host.engine.send(id, { key: request.key, gist, text, ...senderOf(caller) })
-  const number = phase.name === 'ended' ? await wakeBy(give, host, id) : await give()
+  const number = phase.name === 'ended' ? await wakeBy(give, host, { id, caller }) : await give()
   const session = sessionOf(host, id)
   const message = session.messages.find(known => known.id === number)
   invariant(message !== undefined, `message ${number} of ${id} was accepted and is not there`)
@@ -267,11 +264,10 @@ async function resume(host: Host, body: unknown, id: string, caller: Session | n
     throw refusal('session-running', `${name} is ${phase.name}: there is nothing to resume`, `oneshot status ${name}`)
   }
   if (request.env !== undefined) assertEnvironment(request.env)
-  assertMayWake(sessionOf(host, id), caller, host)
   const isUp = untilStarted(host.engine, id)
   if (request.cwd !== undefined) assertFolder(request.cwd)
   const goOn = (): Promise<void> => host.engine.resume(id, request)
-  await (phase.name === 'ended' ? wakeBy(goOn, host, id, request.cwd) : goOn())
+  await (phase.name === 'ended' ? wakeBy(goOn, host, { id, caller, cwd: request.cwd }) : goOn())
   await isUp
   return viewOf(sessionOf(host, id), host.home)
 }
@@ -324,9 +320,14 @@ function namesOf({ name, task, label }: Spec): (string | undefined)[] {
   return [name, task, label]
 }
 
-/** One at a time with new ones: a session that wakes needs its name and its folder back. */
-function wakeBy<T>(deed: () => Promise<T>, host: Host, id: string, cwd?: string): Promise<T> {
+/** One at a time with new ones: a session that wakes needs its name and its folder back, and a part of its starter's budget. */
+function wakeBy<T>(
+  deed: () => Promise<T>,
+  host: Host,
+  { id, caller, cwd }: { id: string; caller: Session | null; cwd?: string | undefined },
+): Promise<T> {
   return host.admission.pass('run', async () => {
+    assertMayWake(sessionOf(host, id), caller, host)
     await assertWakable(host, id, cwd)
     return await deed()
   })

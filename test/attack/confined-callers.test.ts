@@ -3,6 +3,8 @@ import http from 'node:http'
 import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Spec } from '../../src/core/session.ts'
+import { sessionFolder } from '../../src/world/os/folders.ts'
 import { run } from '../../src/world/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'
 import { House, MAIN, until } from '../system/house.ts'
@@ -107,6 +109,23 @@ ${ONESHOT} daemon stop`)
     reason: expect.stringContaining('stopped by the session codex-boss') as unknown,
   })
   expect((await house.status(victim.name)).phase).toBe('running')
+})
+
+it('a session with a budget that starts many at once gives them no more than it has, all together', async () => {
+  const many = Array.from({ length: 6 }, (_, n) => n)
+  codexThat(`
+${many.map(n => `${ONESHOT} run --agent demo --name n${n} --budget-usd 1.5 'steps=100000 delay=100ms' &`).join('\n')}
+wait`)
+  await house.run('--agent', 'codex', '--name', 'boss', '--budget-usd', '4', 'manage it')
+  const told = await answers()
+  expect(told.match(/nothing is left of its budget beside what is reserved for/g)?.length, told).toBe(3)
+  const children = (await house.list()).filter(({ agent }) => agent === 'demo')
+  const budgets = await until('their records are on disk', () => {
+    const files = children.map(({ id }) => sessionFolder(house.home, id).mirror)
+    if (!files.every(file => fs.existsSync(file))) return undefined
+    return files.map(file => (JSON.parse(fs.readFileSync(file, 'utf8')) as { spec: Spec }).spec.limits.usd)
+  })
+  expect(budgets.reduce((a, b) => (a ?? 0) + (b ?? 0), 0)).toBe(4)
 })
 
 it('a lone % in an address is refused as such, and the supervisor says nothing of a bug', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { create } from '../../src/core/create.ts'
-import { isOwn, objectionTo, type Wanted, withinLimits } from '../../src/core/rights.ts'
+import { withinLimits } from '../../src/core/allowance.ts'
+import { isOwn, objectionTo, type Wanted } from '../../src/core/rights.ts'
 import type { Session, Spec } from '../../src/core/session.ts'
 import { assertEnvironment } from '../../src/daemon/accept.ts'
 import { specOf } from '../../src/testkit/memory/stage.ts'
