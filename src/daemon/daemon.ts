@@ -1,21 +1,20 @@
 import fs from 'node:fs'
 import { exitCodeOf } from '../api/contract/problems.ts'
-import { describeEvent } from '../core/describe-event.ts'
-import type { Event, EventType } from '../core/events.ts'
-import type { Session } from '../core/session.ts'
 import { Refusal } from '../lib/refusal.ts'
-import { harmless, oneLine } from '../lib/terminal-text.ts'
+import { harmless } from '../lib/terminal-text.ts'
 import { iso } from '../lib/time.ts'
 import { wordsOf } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
+import { environmentOf } from '../views/last-words.ts'
 import { removeEmptyGroups } from '../world/os/control-group.ts'
 import { ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
 import { lives, type ProcessId } from '../world/os/processes.ts'
 import { compose } from './compose.ts'
 import { DiskWatch } from './disk-watch.ts'
+import { EventLog } from './event-log.ts'
 import type { Host } from './routes.ts'
 import { safeMode } from './safe-mode.ts'
 import { serve } from './server.ts'
@@ -60,10 +59,11 @@ async function host(home: Home): Promise<void> {
   const lock = await takeCharge(home)
   recordPid(home)
   const startedAt = iso(Date.now())
+  const log = new EventLog({ environmentOf: id => environmentOf(home, id), say })
   const { engine, store, agents, panes, work, checkpoints, endOrphans, scribe, keepRoom } = compose(home, {
     say,
     onTrouble: tryAgainLater,
-    onEvent: tellEvent,
+    onEvent: (session, event) => log.tell(session, event),
   })
   const disk = new DiskWatch(say, keepRoom)
   function tryAgainLater(id: string, cause: unknown): void {
@@ -131,14 +131,6 @@ function onTrouble(sessionId: string, cause: unknown): void {
   say(`${sessionId} ${cause instanceof Error && process.env['ONESHOT_DEBUG'] ? cause.stack : wordsOf(cause)}`)
   if (cause instanceof Superseded) process.exit(SUPERSEDED)
 }
-
-/** The supervisor's own story: what it decided about each session, and why. */
-function tellEvent({ spec }: Session, event: Event): void {
-  if (!UNTOLD.has(event.type)) say(`${spec.name} ${oneLine(describeEvent(event))}`)
-}
-
-/** Between the agent and its user. */
-const UNTOLD: ReadonlySet<EventType> = new Set(['agent.retrying', 'agent.unknown', 'message.confirmed', 'thread.known'])
 
 function say(sentence: string): void {
   try {

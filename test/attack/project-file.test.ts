@@ -2,6 +2,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Key } from '../../src/api/config/key.ts'
+import { KEYS } from '../../src/api/config/keys.ts'
 import { type Config, loadConfig } from '../../src/api/config/load-config.ts'
 import { run } from '../../src/world/os/run.ts'
 import { MAIN } from '../system/house.ts'
@@ -42,6 +44,8 @@ it.each([
   ['resume-within', '"1h"', '"none"', 3_600_000],
   ['memory', '"512M"', '"none"', 512 * 1024 ** 2],
   ['memory', '"512M"', '"64G"', 512 * 1024 ** 2],
+  ['max-output', '"100M"', '"none"', 100 * 1024 ** 2],
+  ['max-output', '"100M"', '"900G"', 100 * 1024 ** 2],
   ['notify-restarts', '1', '99999', 1],
 ] as const)('a clone cannot raise %s from %s to %s', async (key, own, project, expected) => {
   mine(`${key} = ${own}\n`)
@@ -60,6 +64,12 @@ it('where its user has chosen nothing the usual holds, and it is not called a ch
     [18_000_000, 'default'],
     ['agent', 'default'],
   ])
+})
+
+it('of all keys a project decides only about the agent and the name by itself', () => {
+  const keys = Object.entries(KEYS as Readonly<Record<string, Key<unknown>>>)
+  const free = keys.filter(([, { isPersonal, withProject }]) => isPersonal !== true && withProject === undefined)
+  expect(free.map(([name]) => name)).toEqual(['agent', 'name'])
 })
 
 it('a project may lower rights and limits, and `config` says so', async () => {

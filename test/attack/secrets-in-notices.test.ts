@@ -22,7 +22,7 @@ afterEach(async () => {
   await server.close()
 })
 
-it('secrets of a prompt, a command and an answer leave neither with notices, nor with hooks, nor in names', async () => {
+it('secrets of a prompt, a command and an answer leave neither with notices, nor with hooks, nor in names, and are not in the supervisor’s log', async () => {
   const told = house.path('told')
   const channels = [
     `[notify.hook]\ntype = "webhook"\nurl = "${server.url}/hook"`,
@@ -39,6 +39,7 @@ it('secrets of a prompt, a command and an answer leave neither with notices, nor
   // Long enough that the phrase stands where a long reason is cut.
   const sentence = `${'x'.repeat(480)}-${PHRASE}`
   await house.run('--agent', 'demo', '--name', 'asks', `ask=${sentence} steps=1`)
+  await house.ok('tasks', 'asks', 'add', `log in with ${PHRASE}`)
   await until('all was told', () => (server.requests.length >= 9 ? true : undefined))
   await until('the hooks ran', () => (fs.readFileSync(told, 'utf8').split('hook\n').length > 2 ? true : undefined))
   const bodies = server.requests.map(({ headers, body }) => `${JSON.stringify(headers)} ${body}`).join('\n')
@@ -48,6 +49,7 @@ it('secrets of a prompt, a command and an answer leave neither with notices, nor
     bodies,
     fs.readFileSync(told, 'utf8'),
     refs,
+    await house.ok('daemon', 'log'),
     JSON.stringify(sessions.map(({ name, title }) => [name, title])),
   ]
   expect(refs).toContain('refs/oneshot/')

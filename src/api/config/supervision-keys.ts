@@ -91,6 +91,7 @@ const MAX_OUTPUT: Key<number | null> = {
   fallback: 1024 ** 3,
   summary: 'a session that writes more is stopped; none for no limit',
   allowed: 'an amount such as 200M or 2G, or none',
+  withProject: lesser,
   read: text => (text === 'none' ? null : parseBytes(text)),
   show: value => (value === null ? 'none' : formatBytes(value).replace(/ (.)B?$/, '$1')),
 }

@@ -23,7 +23,7 @@ export function runTmux(
 }
 
 /** The same words as a line of a tmux configuration. */
-export function tmuxLine(command: readonly string[]): string {
+function tmuxLine(command: readonly string[]): string {
   return command.map(word => (word === ';' ? word : quoted(word))).join(' ')
 }
 
