@@ -111,17 +111,20 @@ describe('a session that is started by one with less than full autonomy', () => 
     return { home, store, engine: { written: () => 0 } }
   }
 
-  it('has its environment, its folder and its ways of saving', () => {
+  it('has its environment, its folder, its ways of saving and its patience', () => {
     const wanted: RunRequest = {
       ...request,
       env: { PATH: '/work/evil', NODE_OPTIONS: '--require=/work/evil.js' },
       umask: 0,
       tty: '/dev/tty1',
+      restart: { limit: 999_999 },
+      patience: { silence: null },
       saving: { mode: 'branch', nested: true, pushUntracked: true },
     }
     const got = withinRights(wanted, spy, given())
     expect(got.env).toEqual({ PATH: '/usr/bin' })
     expect(got.saving).toEqual({ ...spy.spec.saving, push: null })
+    expect([got.restart, got.patience]).toEqual([spy.spec.restart, spy.spec.patience])
     expect(got).not.toHaveProperty('tty')
     expect(got).not.toHaveProperty('umask', 0)
   })

@@ -134,9 +134,9 @@ function objectionOf(request: RunRequest, caller: Session): string | null {
  * environment decides which program is run, and with which settings.
  */
 function asConfined(request: RunRequest, { spec }: Session, home: Home): RunRequest {
-  const { agent, argv, prompt, name, isNameMadeUp, maxTime, restart, patience, memory, maxOutput } = request
+  const { agent, argv, prompt, name, isNameMadeUp, maxTime, memory, maxOutput } = request
   const { alertAfter, autonomy, model, effort, limits, verify } = request
-  const chosen = { prompt, name, isNameMadeUp, restart, patience, memory, maxOutput, alertAfter, autonomy }
+  const chosen = { prompt, name, isNameMadeUp, memory, maxOutput, alertAfter, autonomy }
   const others = { model, effort, limits, verify, umask: spec.umask }
   return {
     ...present({ ...chosen, ...others }),
@@ -146,6 +146,8 @@ function asConfined(request: RunRequest, { spec }: Session, home: Home): RunRequ
     cwd: spec.cwd,
     env: environmentOf(home, spec.id),
     mode: spec.mode,
+    restart: spec.restart,
+    patience: spec.patience,
     saving: { ...spec.saving, push: null },
     ...(spec.projectFiles === false && { projectFiles: false }),
     ...(spec.beads === true && { beads: true }),

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type AttemptFolder, attemptFolder } from './folders.ts'
 import { homeAt } from './home.ts'
-import { readClaim, readExit, readStarted } from './spool.ts'
+import { readClaim, readExit, readShim, readStarted } from './spool.ts'
 
 let root: string
 let folder: AttemptFolder
@@ -34,6 +34,25 @@ test('a birth may have spaces in it, as `ps` writes it', () => {
   fs.writeFileSync(folder.started, '8 Sun Nov 15 10:30:37 2026 unknown\nend\n')
   expect(readClaim(folder)).toEqual({ pid: 7, birth: 'Sun Nov 15 10:30:37 2026' })
   expect(readStarted(folder)).toMatchObject({ pid: 8, birth: 'Sun Nov 15 10:30:37 2026', boot: 'unknown' })
+})
+
+test('a claim names a control group of its own session, or none: everything in it is ended with the attempt', () => {
+  const groupIn = (group: string): string | null | undefined => {
+    fs.writeFileSync(folder.claim, `7 8\nshim\n${group}\nend\n`)
+    return readShim(folder)?.group
+  }
+  const own = '/sys/fs/cgroup/user.slice/oneshot-aaaaaaaaaa.1'
+  expect(groupIn(own)).toBe(own)
+  for (const group of [
+    '',
+    '/sys/fs/cgroup',
+    '/sys/fs/cgroup/user.slice',
+    '/sys/fs/cgroup/oneshot-bbbbbbbbbb.1',
+    '/sys/fs/cgroup/oneshot-aaaaaaaaaa.1/..',
+    '/sys/fs/cgroup/../cgroup/oneshot-aaaaaaaaaa.1',
+    'oneshot-aaaaaaaaaa.1',
+  ])
+    expect(groupIn(group), group).toBeNull()
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import os from 'node:os'
+import path from 'node:path'
 import type { Exit, Life } from '../../core/session.ts'
 import { hasCode } from '../../lib/trouble.ts'
 import type { AttemptFolder } from './folders.ts'
@@ -28,7 +29,14 @@ export interface Shim extends ProcessId {
 export function readShim(folder: AttemptFolder): Shim | null {
   const lines = wholeRecord(folder.claim)
   const shim = processOf(lines)
-  return shim === null ? null : { ...shim, program: lines?.[1] || null, group: lines?.[2] || null }
+  return shim === null ? null : { ...shim, program: lines?.[1] || null, group: ownGroup(lines?.[2], folder) }
+}
+
+/** Everything in the group is ended with the attempt: a damaged or forged claim must not name a group of others. */
+function ownGroup(group: string | undefined, { root }: AttemptFolder): string | null {
+  const id = path.basename(path.dirname(path.dirname(root)))
+  const [, owner] = /^\/.*\/oneshot-([^/]{10})\.\d+$/.exec(group ?? '') ?? []
+  return group !== undefined && owner === id && path.normalize(group) === group ? group : null
 }
 
 export function readRecorder(folder: AttemptFolder): ProcessId | null {
