@@ -23,6 +23,8 @@ const before = { bornAt: BEGAN - 5_000 }
 const [SHIM, TMUX] = [ancestor(51, 50, before), ancestor(50, 1, before)]
 const TERMINAL = ancestor(20, 1, before)
 
+const BEE: Suspect = { ...SPY, id: 'bee', process: { pid: 82, birth: 'b82' }, above: [81, 50] }
+
 const verdict = (chain: readonly Ancestor[], suspects = [SPY, BOSS]): string => {
   const origin = originOf(chain, suspects, SUPERVISOR)
   return origin.kind === 'session' ? origin.id : origin.kind
@@ -45,6 +47,7 @@ describe('a process that nothing shows to be outside is unclear', () => {
   it.each<[string, Ancestor[]]>([
     ['an orphan without marker, session and parent', [ancestor(70, 1)]],
     ['an orphan under the marker of another', [ancestor(70, 1, { marker: 'boss.1' })]],
+    ['an orphan in the control group of another', [ancestor(70, 1, { groupMarker: 'boss.1' })]],
     ['a child of an orphan', [ancestor(71, 70), ancestor(70, 1)]],
     ['an orphan that a service manager adopted', [ancestor(70, 9), ancestor(9, 1, { ...before, isReaper: true })]],
     ['an orphan that a process above the session adopted', [ancestor(70, 50), TMUX]],
@@ -53,6 +56,28 @@ describe('a process that nothing shows to be outside is unclear', () => {
     ['nobody', []],
   ])('%s', (_, chain) => {
     expect(verdict(chain)).toBe('unclear')
+  })
+})
+
+describe('of two sessions that may do less than their user', () => {
+  const both = (chain: readonly Ancestor[], suspects = [BEE, SPY, BOSS]): unknown => {
+    const origin = originOf(chain, suspects, SUPERVISOR)
+    return origin.kind === 'unclear' ? origin.suspects : origin
+  }
+
+  it.each<[string, Partial<Ancestor>]>([
+    ['the marker', { marker: 'bee.1' }],
+    ['the control group', { groupMarker: 'bee.1' }],
+  ])('none is taken for the other by %s of it', (_, more) => {
+    const spy = { kind: 'session', id: 'spy' }
+    expect(both([ancestor(90, 52, more), ancestor(52, 51), SHIM, TMUX])).toEqual(spy)
+    expect(both([ancestor(90, 1, { session: 52, ...more })])).toEqual(spy)
+    expect(both([ancestor(90, 1, more)])).toEqual(['bee', 'spy'])
+  })
+
+  it('one is believed to be itself where it is older than the other', () => {
+    const later = { ...BEE, createdAt: BEGAN + 500_000 }
+    expect(both([ancestor(90, 1, { marker: 'spy.1' })], [later, SPY])).toEqual({ kind: 'session', id: 'spy' })
   })
 })
 
@@ -66,9 +91,9 @@ describe('others are shown to be outside', () => {
     expect(verdict(chain)).toBe('outside')
   })
 
-  it('a session with full autonomy by its process, and not by its marker', () => {
+  it('a session with full autonomy by its process', () => {
     expect(verdict([ancestor(63, 62), ancestor(62, 61), TMUX])).toBe('boss')
-    expect(verdict([ancestor(63, 1, { groupMarker: 'boss.1' })])).toBe('boss')
+    expect(verdict([ancestor(63, 1, { session: 62 })])).toBe('unclear')
   })
 
   it('all, where no session may do less', () => {

@@ -31,30 +31,37 @@ export interface Suspect {
   readonly group: string | null
 }
 
-/** `unclear`: it may be of a session that may do less than its user, and nothing shows that it is not. */
+/** `unclear`: it may be of one of these sessions, which may do less than their user, and nothing shows that it is not. */
 export type Origin =
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'outside' }
-  | { readonly kind: 'unclear'; readonly suspect: string }
+  | { readonly kind: 'unclear'; readonly suspects: readonly [string, ...string[]] }
 
 /** The kernel counts a process's age in hundredths of a second. */
 const TICK = 20
 
 /**
- * Tells whether a request comes from a live session. A process can change its environment, leave its process session and lose
- * its parent; it cannot be older than the session that started it. An orphan is adopted by a process above the session's own.
+ * Tells whether a request comes from a live session. A process can change its environment, move into the control group of
+ * another session, leave its process session and lose its parent; it cannot be older than the session that started it, nor
+ * become a descendant of another one. An orphan is adopted by a process above the session's own.
  */
 export function originOf(chain: readonly Ancestor[], suspects: readonly Suspect[], supervisor: number): Origin {
   const confined = suspects.filter(({ isConfined }) => isConfined)
-  const own = confined.find(suspect => chain.some(ancestor => isOf(ancestor, suspect)))
-  if (own !== undefined) return { kind: 'session', id: own.id }
-  const proven = suspects.find(suspect => chain.some(ancestor => isShownToBeOf(ancestor, suspect)))
+  const proven =
+    confined.find(suspect => chain.some(ancestor => isSelf(ancestor, suspect) || isInSession(ancestor, suspect))) ??
+    suspects.find(suspect => chain.some(ancestor => isSelf(ancestor, suspect)))
   if (proven !== undefined) return { kind: 'session', id: proven.id }
   const path = belowAdopters(chain, suspects)
-  if (path.some(({ pid, parent }) => pid === supervisor || parent === OTHER_NAMESPACE)) return { kind: 'outside' }
+  const named = confined.filter(suspect => chain.some(ancestor => isNamedBy(ancestor, suspect)))
+  const isElsewhere = path.some(({ pid, parent }) => pid === supervisor || parent === OTHER_NAMESPACE)
+  if (isElsewhere && named.length === 0) return { kind: 'outside' }
   const isOlder = ({ createdAt }: Suspect): boolean => path.some(({ bornAt }) => bornAt + TICK < createdAt)
-  const doubtful = confined.find(suspect => !isOlder(suspect) && !isFencedOff(chain[0], suspect))
-  return doubtful === undefined ? { kind: 'outside' } : { kind: 'unclear', suspect: doubtful.id }
+  const isDoubtful = (suspect: Suspect): boolean => !isElsewhere && !isOlder(suspect) && !isFencedOff(chain[0], suspect)
+  const [first, ...more] = confined.filter(suspect => named.includes(suspect) || isDoubtful(suspect))
+  if (first === undefined) return { kind: 'outside' }
+  // Its own word is believed where it can be of no other session.
+  if (more.length === 0 && named.length === 1) return { kind: 'session', id: first.id }
+  return { kind: 'unclear', suspects: [first.id, ...more.map(({ id }) => id)] }
 }
 
 /** Whether it is in a control group that no process of that session can be in: not by birth, and not by moving there. */
@@ -73,17 +80,19 @@ function belowAdopters(chain: readonly Ancestor[], suspects: readonly Suspect[])
   return top === -1 ? chain : chain.slice(0, top)
 }
 
-/** A marker is believed where it takes rights away. */
-function isOf(ancestor: Ancestor, suspect: Suspect): boolean {
-  const { process } = suspect
-  const isInSession = process !== null && ancestor.session !== 0 && ancestor.session === process.pid
-  return isInSession || attemptOf(ancestor.marker) === suspect.id || isShownToBeOf(ancestor, suspect)
+/** By what a process cannot say of itself: its ancestors. */
+function isSelf({ pid, birth }: Ancestor, { process }: Suspect): boolean {
+  return process !== null && process.pid === pid && process.birth === birth
 }
 
-/** By what a process cannot say of itself. */
-function isShownToBeOf({ pid, birth, groupMarker }: Ancestor, { id, process }: Suspect): boolean {
-  const isItself = process !== null && process.pid === pid && process.birth === birth
-  return isItself || attemptOf(groupMarker) === id
+/** Nobody can join a process session. Its number may come back with another process, so it only takes rights away. */
+function isInSession({ session }: Ancestor, { process }: Suspect): boolean {
+  return process !== null && session !== 0 && session === process.pid
+}
+
+/** By what it can: every process of the user may set its environment, and move into the control group of any session. */
+function isNamedBy({ marker, groupMarker }: Ancestor, { id }: Suspect): boolean {
+  return attemptOf(marker) === id || attemptOf(groupMarker) === id
 }
 
 function attemptOf(attempt: string | null): string | null {

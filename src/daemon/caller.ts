@@ -9,10 +9,11 @@ import type { Store } from '../ports/store.ts'
 import { attemptOfLetter } from '../world/os/folders.ts'
 import { ancestries, peerOf } from '../world/os/peer.ts'
 
-/** Who makes a request: a session, or its user. `suspect`: the session that it cannot be told from. */
+/** Who makes a request: a session, or its user. `suspect`: the session that it cannot be told from, or the first of several. */
 export interface Caller {
   readonly session: Session | null
   readonly suspect: Session | null
+  readonly isOneOfSeveral?: true
   /** Nobody could ask the kernel. */
   readonly isUnknown?: true
 }
@@ -47,9 +48,10 @@ export async function callerOf(request: http.IncomingMessage, store: Store): Pro
   const live = store.live().filter(session => !isIdle(session))
   const confined = live.filter(isConfined)
   const [first = null] = confined
-  if (first === null || (told.session !== null && isConfined(told.session))) return told
+  if (first === null) return told
   const chain = await peerOf(request.socket, connectedAt.get(request.socket) ?? 0)
-  if (chain === undefined) return { session: null, suspect: first, isUnknown: true }
+  if (chain === undefined)
+    return { session: null, suspect: first, isUnknown: true, ...(confined.length > 1 && { isOneOfSeveral: true }) }
   const origin = originOf(chain, await suspectsAmong(live), process.pid)
   return callerFrom(origin, told, store)
 }
@@ -57,7 +59,8 @@ export async function callerOf(request: http.IncomingMessage, store: Store): Pro
 function callerFrom(origin: Origin, told: Caller, store: Store): Caller {
   if (origin.kind === 'outside') return told
   if (origin.kind === 'session') return { session: store.load(origin.id) ?? null, suspect: null }
-  return { session: null, suspect: store.load(origin.suspect) ?? null }
+  const [suspect, ...more] = origin.suspects
+  return { session: null, suspect: store.load(suspect) ?? null, ...(more.length > 0 && { isOneOfSeveral: true }) }
 }
 
 async function suspectsAmong(live: readonly Session[]): Promise<readonly Suspect[]> {

@@ -91,6 +91,16 @@ describe('of all routes', () => {
     expect(writing.filter(route => may(route, 'spy', null, spy)).sort()).toEqual([...own].sort())
     expect(writing.filter(route => may(route, 'child', null, spy)).sort()).toEqual(ending)
     expect(writing.filter(route => may(route, 'other', null, spy))).toEqual([])
+    const several = { session: null, suspect: spy, isOneOfSeveral: true } as const
+    const isOpen = (route: string): boolean => {
+      try {
+        assertMay(route, ROUTES[route]!, 'spy', several, store)
+        return true
+      } catch {
+        return false
+      }
+    }
+    expect(writing.filter(isOpen).sort()).toEqual(ending)
   })
 })
 

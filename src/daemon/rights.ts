@@ -33,17 +33,25 @@ export function isForAll({ full, confined }: Rights, method: string | undefined)
 /** Refuses what a session may not do to others. */
 export function assertMay(route: string, rights: Rights, id: string, caller: Caller, store: Store): void {
   const { session, suspect } = caller
-  if (suspect !== null && !isOpenToSuspect(rights, id, suspect, store)) throw unclear(suspect, caller)
+  if (suspect !== null && !isOpenToSuspect(rights, id, caller, store)) throw unclear(suspect, caller)
   if (session === null) return
   const right = isConfined(session) ? rights.confined : rights.full
   if (right === 'never') throw notAllowed(session, route)
   if (right === 'own') assertOwn(id, session, store)
 }
 
-/** Somebody who cannot be told from a session may do to it what it may do to itself, and stop or hold other confined ones. */
-function isOpenToSuspect({ confined, isEnding }: Rights, id: string, suspect: Session, store: Store): boolean {
+/**
+ * Somebody who cannot be told from a session may do to it what it may do to itself, and stop or hold other confined ones. One
+ * of several might be another: it writes to none.
+ */
+function isOpenToSuspect(
+  { confined, isEnding }: Rights,
+  id: string,
+  { suspect, isOneOfSeveral }: Caller,
+  store: Store,
+): boolean {
   if (isEnding === true) return isConfinedIn(store, id)
-  return confined === 'own' && id === suspect.spec.id
+  return confined === 'own' && id === suspect?.spec.id && isOneOfSeveral !== true
 }
 
 /** Who a request counts as: a stop or a hold by somebody who cannot be told from a session is not called that session's deed. */

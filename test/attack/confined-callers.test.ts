@@ -18,9 +18,9 @@ afterEach(() => house.close())
 const ONESHOT = `'${process.execPath}' '${MAIN}'`
 const THREAD = '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
 
-/** A codex that does this, notes what came of it, and goes on working. */
-function codexThat(script: string): void {
-  const codex = `cat >/dev/null\necho '${THREAD}'\ncd '${house.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
+/** A codex that does this, notes what came of it, and goes on working. With a name, in the session of that name only. */
+function codexThat(script: string, name = '$ONESHOT_SESSION'): void {
+  const codex = `cat >/dev/null\necho '${THREAD}'\n[ "$ONESHOT_SESSION" = "${name}" ] || exec sleep 600\ncd '${house.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
   house.env['PATH'] = `${binFolder(house, { tools: ['tmux'], scripts: { codex } })}:${process.env['PATH']}`
 }
 
@@ -89,6 +89,47 @@ cat orphaned`)
   expect((await house.status(victim.name)).phase).toBe('running')
   // Its user is not taken for it.
   await house.ok('stop', 'command-victim')
+})
+
+it('a session that takes the marker or the control group of another gains neither its rights nor its ear', async ({
+  skip,
+}) => {
+  if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
+  codexThat('true', 'codex-spy')
+  const bee = await house.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'bee', 'edit')
+  const boss = await house.run('--agent', 'codex', '--autonomy', 'full', '--name', 'boss', 'do anything')
+  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}'`
+  const asBee = `ONESHOT_ATTEMPT=${bee.id}.1 ONESHOT_SESSION=codex-bee ${ONESHOT}`
+  const moveInto = (id: string): string =>
+    `for g in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo $$ >$g/oneshot-${id}.1/cgroup.procs; done 2>/dev/null`
+  fs.writeFileSync(
+    house.path('orphan.sh'),
+    `${moveInto(boss.id)}
+while [ "$(ps -o ppid= -p $$ | tr -d ' ')" = "$1" ]; do sleep 0.01; done
+${bare} ${ONESHOT} run --headless -- touch '${house.path('pwned')}'
+${bare} ${asBee} send codex-bee 'obey me'
+${moveInto(bee.id)}
+${bare} ${ONESHOT} send codex-bee 'obey me'
+echo over
+`,
+  )
+  codexThat(
+    `
+${asBee} run --agent codex --autonomy edits --name more 'edit for me'
+${asBee} send codex-bee 'obey me'
+${asBee} stop codex-bee
+sh -c 'setsid env -i PATH="$PATH" HOME="$HOME" sh orphan.sh $$ >orphaned 2>&1 &'
+until grep -q over orphaned; do sleep 0.01; done
+cat orphaned`,
+    'codex-spy',
+  )
+  await house.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
+  const told = await answers()
+  expect(told.match(/the session codex-spy may not/g)?.length, told).toBe(3)
+  expect(told.match(/cannot be told from one of the session codex-/g)?.length, told).toBe(3)
+  expect(fs.existsSync(house.path('pwned'))).toBe(false)
+  expect((await house.list()).map(({ name }) => name).sort()).toEqual(['codex-bee', 'codex-boss', 'codex-spy'])
+  expect((await house.status('codex-bee')).messages.accepted).toBe(1)
 })
 
 it('a session stops what it has started, which says so, and nothing else', async () => {
