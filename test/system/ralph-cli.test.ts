@@ -198,11 +198,16 @@ it('a board can be read at once, and a damaged record is an error that keeps the
   const file = path.join(house.home.sessions, loop.id, 'loop', 'loop.json')
   const record = fs.readFileSync(file, 'utf8')
   const newer = JSON.stringify({ ...(JSON.parse(record) as object), version: 999 })
+  const { loop: whole } = JSON.parse(record) as { loop: object }
+  const without = (fields: object): string => JSON.stringify({ version: 1, loop: { ...whole, ...fields } })
   for (const [text, reason] of [
     ['{"version":1,"loop":', 'it is damaged'],
+    [without({ tasks: [null] }), 'it is damaged'],
+    [without({ tasks: [{}], spec: 1 }), 'it is damaged'],
     [newer, 'a newer oneshot wrote it'],
   ] as const) {
     fs.writeFileSync(file, text)
+    expect((await house.oneshot('ralph', 'status', 'prd')).stderr).not.toContain('ONESHOT_DEBUG')
     await house.ok('resume', 'prd')
     expect((await house.ended('ralph-prd')).reason).toContain(reason)
     expect(fs.readFileSync(file, 'utf8')).toBe(text)

@@ -46,14 +46,34 @@ export function readOwnLoop(home: Home, sessionId: string): Loop | undefined {
   const { version, loop } = parsed(text)
   if (version !== undefined && version > VERSION)
     throw unreadable(`a newer oneshot wrote it (version ${version}, this one knows ${VERSION}): oneshot update`)
-  if (loop?.spec === undefined || !Array.isArray(loop.tasks)) throw unreadable('it is damaged')
+  if (!isLoop(loop)) throw unreadable('it is damaged')
   return loop
 }
 
-function parsed(text: string): { version?: number; loop?: Loop } {
+function parsed(text: string): { version?: number; loop?: unknown } {
   try {
-    return (JSON.parse(text) ?? {}) as { version?: number; loop?: Loop }
+    return Object(JSON.parse(text)) as { version?: number; loop?: unknown }
   } catch {
     return {} // Told as damaged.
   }
+}
+
+/** Whether all is there that the program of a loop and its board rely on. What later versions have added may be missing. */
+function isLoop(value: unknown): value is Loop {
+  const { spec, stage, tasks, plan, toMark, notes, iterations, createdAt } = fieldsOf(value)
+  const lists = [tasks, plan, toMark, notes]
+  const hasNumbers = typeof iterations === 'number' && typeof createdAt === 'number'
+  if (!hasNumbers || !lists.every(Array.isArray) || typeof fieldsOf(stage)['name'] !== 'string') return false
+  return typeof fieldsOf(fieldsOf(spec)['worker'])['agent'] === 'string' && (tasks as unknown[]).every(isTask)
+}
+
+function isTask(value: unknown): boolean {
+  const { item, stand, tries, number } = fieldsOf(value)
+  const { key, title } = fieldsOf(item)
+  const isNamed = typeof key === 'string' && typeof title === 'string' && typeof number === 'number'
+  return isNamed && typeof fieldsOf(stand)['name'] === 'string' && Array.isArray(tries)
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value) as Record<string, unknown>
 }
