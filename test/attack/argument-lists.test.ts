@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
+import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { attemptFolder } from '../../src/world/os/folders.ts'
 import { run } from '../../src/world/os/run.ts'
-import { House, MAIN, until } from '../system/house.ts'
+import { House, isAlive, kill, MAIN, until } from '../system/house.ts'
 import { Terminal } from '../system/terminal.ts'
 import { ARGUMENT_POLLER } from './argument-poller.ts'
 import { strength } from './strength.ts'
@@ -74,6 +76,27 @@ it('words of a prompt, of which names are made, are in no argument list, at no s
     await house.ended(id)
   }
   expect(seen()).toEqual([])
+})
+
+it('an attempt that ended while nobody supervised it has its copies of the environment emptied by the next supervisor', async () => {
+  const wait = ['--', 'sh', '-c', `until [ -e '${house.path('go')}' ]; do sleep 0.02; done`]
+  const sessions = [
+    await house.run('--name', 'plain', '--headless', ...wait),
+    await house.run('--name', 'tty', '--tty', ...wait),
+  ]
+  const copies = sessions.map(({ id }) => attemptFolder(house.home, id, 1).enter)
+  for (const file of copies) expect(fs.readFileSync(file, 'utf8')).toContain(KEY)
+  const { pid } = await house.daemon()
+  kill(Number(fs.readFileSync(path.join(house.home.root, 'keeper.pid'), 'utf8')))
+  kill(pid)
+  fs.writeFileSync(house.path('go'), '')
+  await until('the programs have ended', () => (sessions.some(one => isAlive(one.pid ?? 0)) ? undefined : true))
+  await house.ok('daemon', 'start')
+  for (const { id } of sessions) {
+    await house.ended(id)
+    const { enter, launch } = attemptFolder(house.home, id, 1)
+    expect([enter, launch].map(file => fs.readFileSync(file, 'utf8'))).toEqual(['', ''])
+  }
 })
 
 it('a prompt, and a variable that was given on the command line, are not in `ps` once the command has read them', async () => {
