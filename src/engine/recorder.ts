@@ -80,7 +80,7 @@ export class Recorder {
     const told = this.#keepable({ ...session, bookmark: { ...session.bookmark, transcript } })
     const tidings = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
     store.record({ ...decision, session: told }, tidings)
-    if (told.phase.name !== 'ended') work.caption(told.spec.name, captionOf(told))
+    if (told.phase.name !== 'ended') work.caption(told.spec.id, captionOf(told))
     for (const event of decision.events) this.#world.onEvent?.(told, event)
     for (const listener of this.#listeners) listener(told, tidings)
   }

@@ -125,7 +125,7 @@ export interface Work {
    */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<number>
   /** Says in one line how the session of that name is doing, to whoever looks at its pane. Never in anybody's way. */
-  caption(name: string, line: string): void
+  caption(sessionId: string, line: string): void
   /** Closes the session's panes. Nothing happens when they are closed already. */
   close(ref: AttemptRef): Promise<void>
   /** Repairs what the live sessions have lost: their panes when tmux was killed, a terminal's recorder. */

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
+import { randomHex } from '../../src/world/os/random-hex.ts'
 import { attemptFolder } from '../../src/world/os/folders.ts'
 import { run } from '../../src/world/os/run.ts'
 import { House, isAlive, kill, MAIN, until } from '../system/house.ts'
@@ -53,15 +54,17 @@ it('words of a prompt, of which names are made, are in no argument list, at no s
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
-  const seen = await poll('zanzibar', 'quokka')
+  // Of this test alone: others may run on this machine.
+  const word = `zanzibar${randomHex(4)}`
+  const seen = await poll(word)
   const begin = async (prompt: string, ...flags: string[]): Promise<SessionView> => {
     const input = Buffer.from(prompt)
     const { stdout } = await house.call(['run', '--json', '--agent', 'demo', ...flags, '-'], { input })
     return JSON.parse(stdout) as SessionView
   }
-  const work = 'zanzibar quokka steps=100000 delay=20ms'
+  const work = `${word} steps=100000 delay=20ms`
   const sessions = [await begin(work), await begin(work, '--tty')]
-  expect(sessions.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining('zanzibar')]))
+  expect(sessions.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining(word)]))
   const terminal = await Terminal.open(house)
   for (const { id } of sessions) {
     await terminal.enter(`oneshot attach ${id}`)

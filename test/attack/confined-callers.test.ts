@@ -152,6 +152,17 @@ ${ONESHOT} daemon stop`)
   expect((await house.status(victim.name)).phase).toBe('running')
 })
 
+it('killall in a session ends that session and what it has started, says who did it, and ends nothing else', async () => {
+  codexThat(`${ONESHOT} killall --yes`)
+  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await house.run('--agent', 'codex', '--name', 'boss', 'manage it')
+  expect(await house.ended('codex-boss')).toMatchObject({
+    outcome: 'stopped',
+    reason: expect.stringContaining('stopped by the session codex-boss') as unknown,
+  })
+  expect((await house.status(victim.name)).phase).toBe('running')
+})
+
 it('a session with a budget that starts many at once gives them no more than it has, all together', async () => {
   const many = Array.from({ length: 6 }, (_, n) => n)
   codexThat(`

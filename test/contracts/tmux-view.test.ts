@@ -3,6 +3,7 @@ import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Mode } from '../../src/core/session.ts'
 import type { LaunchOrder } from '../../src/ports/work.ts'
+import { terminalSocket } from '../../src/world/os/folders.ts'
 import { openTmuxBench, type TmuxBench } from './tmux-bench.ts'
 import { said } from './work-bench.ts'
 
@@ -46,6 +47,11 @@ class Viewer {
   type(text: string): void {
     this.#tmux('send-keys', '-l', text)
     this.#tmux('send-keys', 'Enter')
+  }
+
+  /** What programs have put into this terminal's clipboard. */
+  clipboard(): string {
+    return this.#tmux('list-buffers')
   }
 
   leave(): void {
@@ -99,4 +105,22 @@ test('who attaches to a terminal can answer its questions', async () => {
   await bench.until('the question is on the screen', () => viewer?.screen().includes('ready?') ?? false)
   viewer.type('yes')
   await bench.until('it was heard', () => said(bench.work, order).includes('you said yes'))
+})
+
+test('a program on a terminal reaches the clipboard of none who attaches, not even past tmux', async () => {
+  bench = openTmuxBench('tty')
+  const copy = '\\033]52;c;cHduZWQ=\\007'
+  const past = `\\033Ptmux;\\033${copy}\\033\\\\`
+  const order = await launched(`echo ready; read -r go; printf '${copy}${past}${copy}'; echo copied; exec sleep 1000`)
+  viewer = new Viewer(order.name)
+  await bench.until('it is on the screen', () => viewer?.screen().includes('ready') ?? false)
+  viewer.type('go')
+  await bench.until('it has copied', () => viewer?.screen().includes('copied') ?? false)
+  expect(viewer.clipboard()).toBe('')
+  for (const socket of [bench.home.tmuxSocket, terminalSocket(bench.home, order.sessionId)]) {
+    const shown = (...args: string[]): string =>
+      spawnSync('tmux', ['-S', socket, 'show-options', ...args], { encoding: 'utf8' }).stdout.trim()
+    expect([shown('-sv', 'set-clipboard'), shown('-gqv', 'allow-passthrough')]).not.toContain('on')
+    expect(shown('-sv', 'set-clipboard')).toBe('off')
+  }
 })

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { oneLine } from '../../lib/terminal-text.ts'
 
-/** What the status lines of the panes say about their sessions: one small file each, written when it changes. */
+/** What the status lines of the panes say about their sessions: one small file each, named by its id, written when it changes. */
 export class Captions {
   readonly #folder: string
   readonly #shown = new Map<string, string>()
@@ -11,19 +11,19 @@ export class Captions {
     this.#folder = folder
   }
 
-  set(name: string, line: string): void {
-    if (this.#shown.get(name) === line) return
-    this.#shown.set(name, line)
+  set(id: string, line: string): void {
+    if (this.#shown.get(id) === line) return
+    this.#shown.set(id, line)
     try {
       const text = oneLine(line).replaceAll('#', '＃') // tmux would take it for a format.
-      fs.writeFileSync(path.join(this.#folder, name), text, { mode: 0o600 })
+      fs.writeFileSync(path.join(this.#folder, id), text, { mode: 0o600 })
     } catch {
       // A full disk: nobody but a status line misses it.
     }
   }
 
-  remove(name: string): void {
-    this.#shown.delete(name)
-    fs.rmSync(path.join(this.#folder, name), { force: true })
+  remove(id: string): void {
+    this.#shown.delete(id)
+    fs.rmSync(path.join(this.#folder, id), { force: true })
   }
 }

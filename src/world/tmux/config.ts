@@ -11,7 +11,7 @@ set -g default-terminal screen-256color
 set -g history-limit 50000
 set -g update-environment ''
 set -g status-style 'fg=default,bg=default'
-set -g status-left '#[bold]#S#[nobold]  #{?#{e|>=:#{client_width},120},#(cat "$ONESHOT_HOME/captions/#{session_name}" 2>/dev/null),} '
+set -g status-left '#[bold]#S#[nobold]  #{?#{e|>=:#{client_width},120},#(cat "$ONESHOT_HOME/captions/#{@id}" 2>/dev/null),} '
 set -g status-left-length 70
 set -g status-interval 2
 set -g status-right 'oneshot · leave with #{?#{||:#{m:screen*,#{client_termname}},#{m:tmux*,#{client_termname}}},Ctrl-b Ctrl-b d,Ctrl-b d}, the work continues'

@@ -59,13 +59,13 @@ export class Panes {
   async openHeadless(ref: Opening, show: string): Promise<void> {
     const shim = await this.#shimCommand(ref)
     const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, '-n', 'work', ...shim]
-    await opened(async () => (await this.#newSession(ref.name, show, shim)) || (await this.#shared(window, NOT_THERE)))
+    await opened(async () => (await this.#newSession(ref, show, shim)) || (await this.#shared(window, NOT_THERE)))
   }
 
   /** Starts the shim on a tty of its own whose output is recorded from the first byte. */
   async openTerminal(ref: Opening): Promise<void> {
     const begin = ['-n', windowOf(ref), ...(await this.#shimCommand(ref)), ';', ...this.#record(ref), ';', ...gate(ref)]
-    const session = ['new-session', '-d', ...TELL, '-s', ref.name, ...SIZE, ...begin]
+    const session = ['new-session', '-d', ...TELL, '-s', ref.name, ...SIZE, ...begin, ';', ...identified(ref)]
     const window = ['new-window', '-d', ...TELL, '-t', `=${ref.name}:`, ...begin]
     await opened(async () => {
       if ((await this.#own(ref, session, /duplicate session/)) !== '') return true
@@ -101,9 +101,9 @@ export class Panes {
       const { program } = await this.#tmux()
       // That server has one session. Its name is not an argument here, because every user can read argument lists.
       const attach = ['env', '-u', 'TMUX', program, '-S', terminalSocket(this.#home, ref.sessionId), 'attach']
-      await this.#newSession(ref.name, '', attach)
+      await this.#newSession(ref, '', attach)
     } else {
-      await this.#newSession(ref.name, show, ['cat'])
+      await this.#newSession(ref, show, ['cat'])
     }
   }
 
@@ -143,11 +143,12 @@ export class Panes {
   }
 
   /** Opens a session on the shared server; false when it is there already. */
-  async #newSession(name: string, show: string, command: readonly string[]): Promise<boolean> {
+  async #newSession(ref: AttemptRef, show: string, command: readonly string[]): Promise<boolean> {
+    const { name } = ref
     const create = ['new-session', '-d', ...TELL, '-s', name, '-n', 'work', ...SIZE, '-e', `ONESHOT_SHOW=${show}`]
     const isShown = ['set-option', '-t', `=${name}:`, '@show', 'yes', ';', 'select-pane', '-d', '-t', `=${name}:`]
     const server = await this.#shared(
-      [...create, ...command, ...(show === '' ? [] : [';', ...isShown])],
+      [...create, ...command, ';', ...identified(ref), ...(show === '' ? [] : [';', ...isShown])],
       /duplicate session/,
     )
     this.#rememberServer(server.trim())
@@ -198,6 +199,11 @@ export class Panes {
 async function opened(open: () => Promise<boolean | string>): Promise<void> {
   for (let times = 1; times <= 5; times++) if (await open()) return
   throw new Trouble('opening a pane', 'its session closed again and again')
+}
+
+/** The status line finds the session's caption by this: the name would be an argument of what reads it. */
+function identified(ref: AttemptRef): string[] {
+  return ['set-option', '-t', `=${ref.name}:`, '@id', ref.sessionId]
 }
 
 /** A terminal's window carries its attempt, so that a late one is not taken for it. */

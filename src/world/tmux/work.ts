@@ -182,13 +182,13 @@ export class TmuxWork implements Work {
     return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
 
-  caption(name: string, line: string): void {
-    this.#captions.set(name, line)
+  caption(sessionId: string, line: string): void {
+    this.#captions.set(sessionId, line)
   }
 
   async close(ref: AttemptRef): Promise<void> {
     await this.#panes.close(ref)
-    this.#captions.remove(ref.name)
+    this.#captions.remove(ref.sessionId)
     this.watch(ref, false)
     this.heard(ref)
     for (const suffix of ['', '.lock'])
