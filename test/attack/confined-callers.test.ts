@@ -126,7 +126,7 @@ cat orphaned`,
   await house.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
   const told = await answers()
   expect(told.match(/the session codex-spy may not/g)?.length, told).toBe(3)
-  expect(told.match(/cannot be told from one of the session codex-/g)?.length, told).toBe(3)
+  expect(told.match(/cannot tell whether this command comes from the session codex-/g)?.length, told).toBe(3)
   expect(fs.existsSync(house.path('pwned'))).toBe(false)
   expect((await house.list()).map(({ name }) => name).sort()).toEqual(['codex-bee', 'codex-boss', 'codex-spy'])
   expect((await house.status('codex-bee')).messages.accepted).toBe(1)
