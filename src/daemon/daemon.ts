@@ -22,7 +22,7 @@ import { recordPid, takeCharge } from './take-charge.ts'
 
 /** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
 const RECONCILE_EVERY = 30_000
-/** One read of /proc, 10 µs, and a few for each terminal: what died beside the work is given back before it is missed. */
+/** Free space, and one read of /proc, 10 µs each, and a few for each terminal: what died beside the work is given back before it is missed. */
 const LOOK_AROUND_EVERY = 1_000
 /** After trouble with a session, such as a full disk, we look at it again. */
 const TRY_AGAIN_AFTER = 5_000
@@ -120,8 +120,9 @@ async function host(home: Home): Promise<void> {
     void engine.reconcile()
   }, RECONCILE_EVERY)
   setInterval(() => {
+    engine.watchOutput()
     if (work.isToMend()) void engine.mend().catch(cause => onTrouble('tmux', cause))
-    if (keeper === undefined || lives(keeper) !== 'dead') return
+    if (keeper === undefined || process.ppid === keeper.pid || lives(keeper) !== 'dead') return
     say('the keeper died; the supervisor started a new one')
     keeper = replaceKeeper(home)
   }, LOOK_AROUND_EVERY)

@@ -254,6 +254,11 @@ export class Engine {
     if (this.#world.store.live().some(session => session.spec.mode === 'tty')) await this.mend()
   }
 
+  /** The quick round, every second: sessions that write more than they may. */
+  watchOutput(): void {
+    if (!this.#isDown) this.#output.look()
+  }
+
   mend(): Promise<void> {
     return this.#rounds.mend()
   }

@@ -100,6 +100,8 @@ export interface Work {
   seenAt(ref: AttemptRef): Instant | null
   /** Bytes that the attempt has written so far; a fraction of what the rest costs. */
   written(ref: AttemptRef): number
+  /** Free bytes of the disk that attempts write to; 0 when nobody knows. */
+  freeSpace(): number
   /** How its processes are doing, without asking them. */
   vitals(ref: AttemptRef): Promise<Usage>
   /** Whether there is a folder to work in. */

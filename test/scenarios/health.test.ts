@@ -100,7 +100,11 @@ test('a session that writes more than it may is warned, and then stopped for goo
   const chatter: Program = {
     run: () => [{ say: `${'x'.repeat(850)}\n` }, { wait: 5_000 }, { say: 'y'.repeat(300) }, { wait: Infinity }],
   }
-  const { stage } = await begin(chatter, undefined, { maxOutput: 1_000 })
+  const { stage, engine } = await begin(chatter, undefined, { maxOutput: 1_000 })
+  await stage.clock.pass(1_000)
+  engine.watchOutput()
+  await stage.clock.pass(5_000)
+  engine.watchOutput()
   await stage.until(() => stage.hasEnded('s1'))
   expect(stage.events('s1').find(event => event.type === 'session.noted')).toMatchObject({
     note: 'it has written 851 B of 1000 B; oneshot stops it at the limit',

@@ -57,6 +57,8 @@ export class Machine {
   /** Opening a pane fails for this reason, while there is one. */
   paneTrouble: string | null = null
   boot = 'this boot'
+  /** Bytes that attempts may write. */
+  disk = 1024 ** 4
   /** The repository that all sessions here work in, if there is one. */
   repository: MemoryRepository | null = null
   /** Folders that are gone. */

@@ -90,6 +90,11 @@ export class MemoryWork implements Work {
     return this.#machine.attempt(ref).output.length
   }
 
+  freeSpace(): number {
+    const attempts = [...this.#machine.attempts.values()]
+    return attempts.reduce((free, { output }) => free - output.length, this.#machine.disk)
+  }
+
   async vitals(ref: AttemptRef): Promise<Usage> {
     const { output, process, life } = this.#machine.attempt(ref)
     const processes = process?.isAlive && life !== null ? [life.pid] : []

@@ -89,6 +89,16 @@ export class Reserve {
     }
   }
 
+  /** Also what only root may use; 0 when nobody knows. */
+  freeSpace(): number {
+    try {
+      const { bfree, bsize } = fs.statfsSync(this.#root)
+      return bfree * bsize
+    } catch {
+      return 0
+    }
+  }
+
   /** Some file systems do not count files: they make room for them as for bytes. */
   #hasFilesFor(count: number): boolean {
     const { files, ffree } = fs.statfsSync(this.#root)

@@ -130,6 +130,10 @@ export class TmuxWork implements Work {
     return writtenBy(this.#folder(ref))
   }
 
+  freeSpace(): number {
+    return this.#reserve.freeSpace()
+  }
+
   vitals(ref: AttemptRef): Promise<Usage> {
     return vitalsOf(this.#folder(ref), markerOf(ref))
   }
