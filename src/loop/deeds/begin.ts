@@ -108,7 +108,7 @@ async function groundHere({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<
   const isBusy = loop().tasks.some(isAtWork)
   const { losses, thinned } = isBusy ? { losses: [], thinned: [] } : await audit.whole(loop(), now.tree)
   const yours = now.head === null ? {} : { yours: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
-  const branch = (await workshop.survey(self.cwd))?.branch ?? null
+  const { branch } = await workshop.head(self.cwd)
   // An agent at work may have left it.
   const home = branch === null || isBusy ? {} : { home: branch }
   return { branch: null, tip: null, marking: 'here', notes: thinned, losses, ...yours, ...home }

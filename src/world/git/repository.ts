@@ -25,6 +25,15 @@ const NO_TREE = {
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
 
+const PATHS = ['--show-cdup', '--absolute-git-dir', '--git-common-dir'] as const
+
+/** A path may contain the line end that would part two answers. */
+async function oneByOne(git: Git): Promise<string[]> {
+  const answers: string[] = []
+  for (const option of PATHS) answers.push(await git.line(['rev-parse', option]))
+  return answers
+}
+
 /** There is none around this folder. */
 export class NoRepository extends Unkept {}
 
@@ -35,22 +44,28 @@ function isNone({ stderr }: { stderr: string }): boolean {
 /** The repository whose working tree this folder belongs to. Throws `Unkept` where there is none that could be used. */
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = realFolder(git.cwd)
-  const facts = await git.ask(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--show-object-format'])
+  const facts = await git.ask([
+    'rev-parse',
+    '--is-bare-repository',
+    '--is-inside-work-tree',
+    '--show-object-format',
+    ...PATHS,
+  ])
   // It lies in a git folder itself, and we have git use none that it is not led to by `.git`.
   if (facts.stderr.includes('cannot use bare repository')) throw new Unkept(`${cwd} is not in a working tree`)
   if (facts.code !== 0)
     throw isNone(facts)
       ? new NoRepository(`${cwd} is not in a git repository`, 'git init makes a folder a repository')
       : new Unkept(reasonOf(facts), remedyIn(facts))
-  const [isBare, isInside, format] = facts.stdout.toString().split('\n')
+  const [isBare, isInside, format, ...said] = facts.stdout.toString().replace(/\n$/, '').split('\n')
   if (isInside !== 'true')
     throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
-  // Asked one by one, because a path may contain the line end that would part two answers.
-  const top = path.resolve(cwd, await git.line(['rev-parse', '--show-cdup']))
+  const [up = '', own = '', shared = ''] = said.length === PATHS.length ? said : await oneByOne(git)
+  const top = path.resolve(cwd, up)
   // The user's core.worktree says so. Run at the top, as we do, git would not find it.
   if (lstat(path.join(top, '.git')) === undefined) throw new Unkept('its working tree is not where its repository is')
-  const gitDir = fs.realpathSync(await git.line(['rev-parse', '--absolute-git-dir']))
-  const commonDir = fs.realpathSync(path.resolve(cwd, await git.line(['rev-parse', '--git-common-dir'])))
+  const gitDir = fs.realpathSync(own)
+  const commonDir = fs.realpathSync(path.resolve(cwd, shared))
   const promised = await git.ask(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
   const isPartial = promised.code === 0
   const hash = format === 'sha256' ? 'sha256' : 'sha1'

@@ -62,7 +62,7 @@ async function commitFirst(place: Place): Promise<void> {
 }
 
 /** Whether this folder lies in the working tree of one. */
-export async function isRepository(git: Git): Promise<boolean> {
+async function isRepository(git: Git): Promise<boolean> {
   try {
     await findRepository(git)
     return true

@@ -7,6 +7,7 @@ import type { Returned, Surveyed, UserRefs, Workshop } from '../../../ports/work
 import { Git } from '../git.ts'
 import type { Means } from '../means.ts'
 import { Memory } from '../memory.ts'
+import { NoRepository } from '../repository.ts'
 import type { Place } from '../place.ts'
 import { alone } from './alone.ts'
 import { clear } from './bench/clear.ts'
@@ -16,7 +17,7 @@ import { evidence, snapshot } from './evidence.ts'
 import { keepCommit, keepRefs } from './keep-refs.ts'
 import { keepFiles } from './keep-files.ts'
 import { logOf } from './log-of.ts'
-import { found, isRepository } from './found.ts'
+import { found } from './found.ts'
 import { land, type Landed, type How } from './land/land.ts'
 import { patiently } from './locks.ts'
 import { locksOf } from './own-locks.ts'
@@ -64,8 +65,12 @@ class GitWorkshop implements Workshop {
 
   survey(cwd: string): Promise<Surveyed | null> {
     return translating(`looking at ${cwd}`, async () => {
-      const git = await this.#git(cwd)
-      return (await isRepository(git)) ? survey(await placeAt(git, this.#memory, this.#largest)) : null
+      try {
+        return await survey(await placeAt(await this.#git(cwd), this.#memory, this.#largest))
+      } catch (cause) {
+        if (cause instanceof NoRepository) return null
+        throw cause
+      }
     })
   }
 
