@@ -163,6 +163,32 @@ test('commits of finished work that are taken off the branch are named, though i
   expect(squashed, 'committed anew').toEqual([])
 })
 
+test('commits, trees and names are compared alike, one pair or several; what git has lost is told from what is the same', async () => {
+  const { repo, shop, commit, head } = openShopBench()
+  const one = head(repo)
+  const two = commit(repo, 'b.txt', 'b\n')
+  const names = [
+    [one, two],
+    [`${one}^{tree}`, two],
+    [head(repo, `${one}^{tree}`), head(repo, `${two}^{tree}`)],
+  ] as const
+  const paths = (found: readonly (readonly { path: string }[] | null)[]): (string[] | null)[] =>
+    found.map(changes => changes?.map(({ path: name }) => name) ?? null)
+  for (const pair of names) expect(paths(await shop.changes(repo, [pair])), pair.join(' ')).toEqual([['b.txt']])
+  for (const pair of names)
+    expect(paths(await shop.changes(repo, [pair, [two, two]])), pair.join(' ')).toEqual([['b.txt'], []])
+  const lost = '1'.repeat(40)
+  expect(paths(await shop.changes(repo, [[lost, two]]))).toEqual([null])
+  expect(
+    paths(
+      await shop.changes(repo, [
+        [lost, two],
+        [one, two],
+      ]),
+    ),
+  ).toEqual([null, ['b.txt']])
+})
+
 test('work that was lost is known to be back, whoever brought it back', async () => {
   const bench = openShopBench()
   const { repo, shop } = bench

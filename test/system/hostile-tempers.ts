@@ -38,6 +38,13 @@ export const HOSTILE = String.raw`
   pwipemain) work; cd "$(git rev-parse --git-common-dir)/.."; git reset -q --hard; git clean -fdq ;;
   pbranchdel) work; for ref in $(git for-each-ref --format='%(refname)' refs/heads/oneshot); do git update-ref -d "$ref"; done ;;
   prmsiblings) work; rm -rf ../all ;;
+  prmfiles) until [ -e "$GATE.$file" ]; do sleep 0.02; done; work; cd "$(git rev-parse --git-common-dir)/.."; rm -rf PRD.md src ;;
+  manylines) seq 1 40 > "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" ;;
+  thins) until [ -e "$GATE.$file" ]; do sleep 0.02; done
+    git merge -q "$(git -C ../all rev-parse HEAD)"; seq 1 3 > a.txt
+    git -c user.name=a -c user.email=a@b commit -qam thin; work ;;
+  copies) until git -C ../all cat-file -e HEAD:a.txt 2>/dev/null; do sleep 0.05; done
+    git -C ../all show HEAD:a.txt > a.txt; git add a.txt; git -c user.name=a -c user.email=a@b commit -qm 'my work' ;;
   prmlink) work; rm .git ;;
   prmentries) work; rm -rf "$(git rev-parse --git-common-dir)/worktrees" ;;
   plocks) work; git worktree lock ../all; rm -rf ../all ;;

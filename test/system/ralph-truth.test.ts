@@ -305,3 +305,40 @@ it('watches your checkout while agents work beside it, and mends worktrees and b
   const files = await git('ls-tree', '--name-only', branch ?? '')
   for (const name of 'abcdefghij') expect(files).toContain(`${name}.txt`)
 })
+
+it('tells of lines and files that agents side by side take away, and of work that two of them claim', async () => {
+  await project('manylines a.txt', 'copies b.txt', 'thins c.txt', 'prmfiles d.txt')
+  fs.mkdirSync(house.path('src'))
+  for (const name of ['one', 'two', 'three', 'four', 'five', 'six']) fs.writeFileSync(house.path('src', name), name)
+  await git('add', '.')
+  await git('commit', '-qm', 'src')
+  fs.writeFileSync(house.path('text.txt'), 'edited\n')
+  const session = await ralph('--parallel', '4')
+  for (const [before, next] of [
+    ['b.txt', 'c.txt'],
+    ['c.txt', 'd.txt'],
+  ] as const) {
+    const isDone = (): boolean => loopOf(session) !== undefined && board(session)[before]?.endsWith('done') === true
+    await until(`${before} is done`, () => (isDone() ? true : undefined), 60_000)
+    fs.writeFileSync(`${agent.gate}.${next}`, '')
+  }
+  const { outcome } = await house.ended(session.name, 120_000)
+  const { notes } = loopOf(session)
+  expect({ outcome, board: board(session) }, await house.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: { 'a.txt': 'good done', 'b.txt': 'good done', 'c.txt': 'good done', 'd.txt': 'good done' },
+  })
+  expect(notes).toContainEqual(
+    'task 2 brought nothing that was not merged before: a.txt came with another task as well',
+  )
+  expect(notes).toContainEqual(
+    expect.stringMatching(
+      /^since task 3 was merged, 37 of the 40 lines that task 1 added to a\.txt are gone; `git restore --source=[0-9a-f]{10} -- a\.txt`/,
+    ),
+  )
+  const gone = notes.find(note => note.startsWith('PRD.md, src/five, src/four, src/one, src/six and 2 more are gone'))
+  expect(gone).toMatch(/from your checkout, since the agent of task \d worked; `.*` brings them back$/)
+  const cure = /`(.*)`/.exec(gone ?? '')?.[1] ?? ''
+  await run('sh', ['-c', cure], { cwd: house.project, env: house.env })
+  expect(await git('status', '--porcelain'), 'edits stay').toBe('M text.txt')
+})

@@ -2,7 +2,7 @@ import { marked, newTry, taskOf, withNotes, withTask } from './change.ts'
 import { type Loop, type LoopTask, proofOf } from './loop.ts'
 import type { LoopSignalOf } from './signals.ts'
 
-export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSignalOf<'task.merged'>): Loop {
+export function onMerged(loop: Loop, { at, task: key, tip, isTicked, notes = [] }: LoopSignalOf<'task.merged'>): Loop {
   const task = taskOf(loop, key)
   if (task?.stand.name !== 'merging') return loop
   const how = `${task.tries.at(-1)?.verdict ?? 'proven'}, merged`
@@ -12,7 +12,7 @@ export function onMerged(loop: Loop, { at, task: key, tip, isTicked }: LoopSigna
     clash: [],
     stand: { name: 'done', at, how, ...(proof !== null && { proof }) },
   }))
-  return isTicked ? done : marked(done, key, true, how)
+  return withNotes(isTicked ? done : marked(done, key, true, how), notes)
 }
 
 /**

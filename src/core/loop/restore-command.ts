@@ -34,6 +34,13 @@ export function removeAgain(
   return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
 }
 
+/** Brings committed files back that were deleted; all of them where they cannot be listed. Edited files stay as they are. */
+export function restoreDeleted(paths: readonly RawPath[], isTop: boolean): string {
+  if (canBeListed(paths)) return restoreListed('HEAD', paths, isTop)
+  const top = 'git -C "$(git rev-parse --show-toplevel)"'
+  return `${top} diff --name-only --diff-filter=D -z HEAD | ${top} --literal-pathspecs restore --source=HEAD --pathspec-from-file=- --pathspec-file-nul`
+}
+
 /** Commits files that are there; all that is not committed where they cannot be listed. */
 export function commitAgain(paths: readonly RawPath[], isTop: boolean): string {
   const which = canBeListed(paths) ? ['--', ...paths.map(path => pathspec(path, isTop))] : ['--all', ':/']

@@ -98,7 +98,13 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       /** What this iteration took away of finished work. */
       readonly losses?: readonly Loss[]
     }
-  | { readonly type: 'task.merged'; readonly task: string; readonly tip: string; readonly isTicked: boolean }
+  | {
+      readonly type: 'task.merged'
+      readonly task: string
+      readonly tip: string
+      readonly isTicked: boolean
+      readonly notes?: readonly string[]
+    }
   | {
       readonly type: 'task.clashed'
       readonly task: string

@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import type { Loop, LoopTask } from '../../core/loop/loop.ts'
-import type { Loss } from '../../core/loop/losses.ts'
-import { below } from '../../lib/raw-path.ts'
+import { few, type Loss } from '../../core/loop/losses.ts'
+import { restoreDeleted } from '../../core/loop/restore-command.ts'
+import { below, rawPath, shown } from '../../lib/raw-path.ts'
 import type { Head, Workshop } from '../../ports/workshop.ts'
 import type { Audit } from './audit.ts'
 
@@ -9,11 +10,14 @@ import type { Audit } from './audit.ts'
 interface Seen {
   readonly strayed: string | null
   readonly losses: readonly Loss[]
+  /** Committed files that are gone, as a sentence; null for none. */
+  readonly deleted: string | null
 }
 
 /**
  * Watches the user's checkout while agents work in worktrees beside it. Its user may commit and edit there at any time; what an agent
- * did is told by the git commands of that agent, and files that were not committed are missed whoever has removed them.
+ * did is told by the git commands of that agent, and files are missed whoever has removed them: those that were not committed, and whatever
+ * of the last commit is gone from the top of the checkout.
  */
 export class CheckoutWatch {
   readonly #workshop: Workshop
@@ -22,6 +26,7 @@ export class CheckoutWatch {
   readonly #top: string
   #head: Head | null = null
   #files: ReadonlyMap<string, string> | null = null
+  #names: ReadonlySet<string> | null = null
 
   constructor(given: { workshop: Workshop; audit: Audit; cwd: string; top: string }) {
     this.#workshop = given.workshop
@@ -34,6 +39,7 @@ export class CheckoutWatch {
   async begin(loop: Loop): Promise<void> {
     this.#head ??= await this.#workshop.head(this.#cwd)
     this.#files ??= await this.#stats(loop)
+    this.#names ??= this.#namesNow()
   }
 
   /** Looks after an iteration. `trace`: where the git commands of its agent are written down. */
@@ -43,7 +49,34 @@ export class CheckoutWatch {
     this.#head = now
     const isMoved = before !== null && (before.commit !== now.commit || before.branch !== now.branch)
     const isAgent = isMoved && trace !== null && (await this.#workshop.hasTouched(this.#cwd, trace))
-    return { strayed: isAgent ? moved(task, before, now) : null, losses: await this.#missing(loop) }
+    const deleted = await this.#deleted(task)
+    return { strayed: isAgent ? moved(task, before, now) : null, losses: await this.#missing(loop), deleted }
+  }
+
+  /** Git is asked only where a name is missing at the top. */
+  async #deleted({ item }: LoopTask): Promise<string | null> {
+    const [before, now] = [this.#names, this.#namesNow()]
+    this.#names = now
+    const missing = new Set([...(before ?? [])].filter(name => !now.has(name)))
+    if (missing.size === 0) return null
+    const pair = ['HEAD', (await this.#workshop.snapshot(this.#cwd)).tree] as const
+    const [changes] = await this.#workshop.changes(this.#cwd, [pair])
+    const gone = (changes ?? []).filter(({ path, after }) => after === null && missing.has(path.split('/')[0] ?? ''))
+    const paths = gone.map(({ path }) => path)
+    const elsewhere = paths.length === 0 ? new Set() : await this.#workshop.moved(this.#cwd, pair, paths)
+    const lost = paths.filter(path => !elsewhere.has(path))
+    if (lost.length === 0) return null
+    const what = `${few(lost.map(shown))} ${lost.length === 1 ? 'is' : 'are'} gone from your checkout`
+    return `${what}, since the agent of task ${item.label} worked; \`${restoreDeleted(lost, this.#cwd === this.#top)}\` brings them back`
+  }
+
+  /** Names at the top of the checkout, each byte as one character. */
+  #namesNow(): ReadonlySet<string> {
+    try {
+      return new Set(fs.readdirSync(this.#top, { encoding: 'buffer' }).map(rawPath))
+    } catch {
+      return new Set() // The checkout is gone, and that is told elsewhere.
+    }
   }
 
   async #missing(loop: Loop): Promise<readonly Loss[]> {

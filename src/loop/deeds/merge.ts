@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { Deed } from '../../core/loop/deeds.ts'
 import { isExcused } from '../../core/loop/first-check.ts'
 import { type LoopTask, proofOf, type Role } from '../../core/loop/loop.ts'
+import { few } from '../../core/loop/losses.ts'
 import { invariant, Trouble } from '../../lib/trouble.ts'
 import type { Bench, Merged, Workshop } from '../../ports/workshop.ts'
 import type { Desk, Gear } from '../gear.ts'
@@ -66,7 +67,7 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
     return report({ ...clashed, files: merged.files, reason })
   }
   const [changes] = await workshop.changes(self.cwd, [[tip, merged.commit]])
-  const { losses } = await gear.audit.ofChanges(loop(), {
+  const { losses, thinned } = await gear.audit.ofChanges(loop(), {
     changes: changes ?? [],
     pair: [tip, merged.commit],
     at: { cwd: layout.within(layout.integration), branch: layout.integration.branch },
@@ -87,7 +88,17 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
   const { commit, isTicked } = await tick(task, merged.commit, desk)
   if (check === null) tidy.set(workshop, commit)
   await workshop.keep(self.cwd, `${self.id}/tip`, commit)
-  report({ type: 'task.merged', task: key, tip: commit, isTicked })
+  const notes = [
+    ...thinned.map(what => `since task ${task.item.label} was merged, ${what}`),
+    ...(changes?.length === 0 && !isByHand(task) ? [nothingNew(task)] : []),
+  ]
+  report({ type: 'task.merged', task: key, tip: commit, isTicked, notes })
+}
+
+/** Two agents at work at the same time may take each other's files: nobody knows which of them made these. */
+function nothingNew({ item, evidence }: LoopTask): string {
+  const files = few(evidence?.files ?? [])
+  return `task ${item.label} brought nothing that was not merged before: ${files} came with another task as well`
 }
 
 /**

@@ -9,11 +9,17 @@ export type Pair = readonly [from: string, to: string]
 
 /** What is different between both of each pair, all asked for at once; null where git has lost one of them. */
 export async function changesIn({ git }: Place, pairs: readonly Pair[]): Promise<(readonly FileChange[] | null)[]> {
-  if (pairs.length === 0) return []
-  if (pairs.flat().every(name => HASH.test(name))) {
+  const [only] = pairs
+  if (only === undefined) return []
+  if (pairs.length === 1) {
+    const answer = await git.ask([...DIFF, ...only, '--'], { index: NO_INDEX })
+    if (answer.code === 0) return [readPairs(rawPath(answer.stdout)).get('') ?? []]
+  } else if (pairs.flat().every(name => HASH.test(name))) {
     const answer = await git.ask(COMPARE, { index: NO_INDEX, input: pairs.map(pair => `${pair.join(' ')}\n`).join('') })
     const found = readPairs(rawPath(answer.stdout))
-    if (answer.code === 0) return pairs.map(pair => found.get(pair.join(' ')) ?? [])
+    // Of two commits git takes the second for a parent of the first, and answers otherwise.
+    const isWhole = answer.code === 0 && pairs.every(pair => found.has(pair.join(' ')))
+    if (isWhole) return pairs.map(pair => found.get(pair.join(' ')) ?? [])
   }
   const names = pairs.flat().map(name => `${name}^{tree}`)
   const trees = await objectsAt(git, names)
@@ -24,17 +30,18 @@ export async function changesIn({ git }: Place, pairs: readonly Pair[]): Promise
   return found.map(([from, to]) => (from === null || to === null ? null : (answers.get(`${from} ${to}`) ?? [])))
 }
 
-const COMPARE = ['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--abbrev=64']
+const DIFF = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--abbrev=64']
+const COMPARE = [...DIFF, '--stdin']
 
 /** A whole id: whether git has it shows when it is used. */
 const HASH = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 const HEADER = /^([0-9a-f]{40,64} [0-9a-f]{40,64})\n/
 
-/** `TREE TREE` on a line for each pair, then `:MODE MODE HASH HASH LETTER` and the path for each file. */
+/** `TREE TREE` on a line for each pair that was read, none for the one that was named, then `:MODE MODE HASH HASH LETTER` and the path for each file. */
 function readPairs(said: string): Map<string, FileChange[]> {
-  const answers = new Map<string, FileChange[]>()
   let [changes, at] = [[] as FileChange[], 0]
+  const answers = new Map<string, FileChange[]>([['', changes]])
   const words = said.split('\0')
   while (at < words.length) {
     let word = words[at++] as string
