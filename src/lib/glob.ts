@@ -1,10 +1,24 @@
 /**
  * Whether a path matches a pattern: `*` and `?` within a name, `**` over folders, `[ab]`, `{a,b}`. A pattern that names a folder
- * matches all that lies in it.
+ * matches all that lies in it. Makefiles of others hold patterns: the time grows with the length of path and pattern only,
+ * which that of an expression with many stars does not.
  */
 export function matchesGlob(path: string, pattern: string): boolean {
-  const plain = pattern.replace(/^\.\//, '').replace(/\/+$/, '')
-  return plain === '' || plain === '.' || compiled(plain).test(path)
+  const plain = pattern.replace(/^\.\//, '').replace(/(?<!\/)\/+$/, '')
+  if (plain === '' || plain === '.') return true
+  const steps = compiled(plain)
+  let places = withJumps(steps, [0])
+  for (const character of path) {
+    if (character === '/' && places.has(steps.length)) return true
+    const reached: number[] = []
+    for (const place of places) {
+      const step = steps[place]
+      if (step?.eats?.(character)) reached.push(step.isRepeated ? place : place + 1)
+    }
+    if (reached.length === 0) return false
+    places = withJumps(steps, reached)
+  }
+  return places.has(steps.length)
 }
 
 /** A pattern that matches this path and what lies in it, and nothing else. A character that no sentence can show is any character. */
@@ -12,27 +26,71 @@ export function literalGlob(path: string): string {
   return path.replaceAll(/[*?[{]/g, '[$&]').replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 }
 
-const known = new Map<string, RegExp>()
+/** A place in a pattern. */
+interface Step {
+  /** The characters that lead on from here. */
+  readonly eats?: (character: string) => boolean
+  /** They lead back to the same place. */
+  readonly isRepeated?: boolean
+  /** Places that are reached from here without a character. */
+  readonly jumps?: readonly number[]
+}
 
-function compiled(pattern: string): RegExp {
-  const found = known.get(pattern) ?? new RegExp(`^${translate(pattern)}(?:/.*)?$`, 's')
+function withJumps(steps: readonly Step[], places: readonly number[]): Set<number> {
+  const all = new Set(places)
+  for (const place of all) for (const next of steps[place]?.jumps ?? []) all.add(next)
+  return all
+}
+
+const known = new Map<string, readonly Step[]>()
+
+function compiled(pattern: string): readonly Step[] {
+  const found = known.get(pattern) ?? stepsOf(pattern)
   known.set(pattern, found)
   return found
 }
 
-function translate(pattern: string): string {
-  return pattern.replaceAll(/\*\*\/|\*\*|\*|\?|\{[^{}]*\}|\[[^\]/]*\]|[^*?{}[\]]+|./gs, piece => {
-    if (piece === '**/') return '(?:.*/)?'
-    if (piece === '**') return '.*'
-    if (piece === '*') return '[^/]*'
-    if (piece === '?') return '[^/]'
-    if (piece.length > 1 && piece.startsWith('{')) return `(?:${piece.slice(1, -1).split(',').map(escaped).join('|')})`
-    if (piece.length > 2 && piece.startsWith('['))
-      return `[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`
-    return escaped(piece)
-  })
+const PIECES = /\*\*\/|\*\*|\*|\?|\{[^{}]*\}|\[[^\]/]{0,200}\]|./gsu
+const any = (): boolean => true
+const inName = (character: string): boolean => character !== '/'
+
+function stepsOf(pattern: string): Step[] {
+  const steps: Step[] = []
+  for (const [piece] of pattern.matchAll(PIECES)) {
+    const next = steps.length + 1
+    if (piece === '**/') steps.push({ eats: any, isRepeated: true, jumps: [next, next + 1] }, only('/'))
+    else if (piece === '**') steps.push({ eats: any, isRepeated: true, jumps: [next] })
+    else if (piece === '*') steps.push({ eats: inName, isRepeated: true, jumps: [next] })
+    else if (piece === '?') steps.push({ eats: inName })
+    else if (piece.length > 2 && piece.startsWith('{'))
+      steps.push(...oneOf(piece.slice(1, -1).split(','), steps.length))
+    else if (piece.length > 2 && piece.startsWith('[')) steps.push({ eats: charactersIn(piece) })
+    else steps.push(...Array.from(piece, only))
+  }
+  return steps
 }
 
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+function only(letter: string): Step {
+  return { eats: character => character === letter }
+}
+
+/** The words one after the other, each with a jump to its beginning and one from its end. */
+function oneOf(words: readonly string[], at: number): Step[] {
+  const begins: number[] = []
+  let end = at + 1
+  for (const word of words) {
+    begins.push(end)
+    end += Array.from(word).length + 1
+  }
+  return [{ jumps: begins }, ...words.flatMap(word => [...Array.from(word, only), { jumps: [end] }])]
+}
+
+/** `[a-c]`, `[!a]`. Where it makes no sense it stands for nothing. */
+function charactersIn(piece: string): (character: string) => boolean {
+  try {
+    const set = new RegExp(`^[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]$`, 'su')
+    return character => set.test(character)
+  } catch {
+    return () => false
+  }
 }
