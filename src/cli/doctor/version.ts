@@ -1,6 +1,6 @@
 /** A release as numbers, `2.1.325` of `2.1.325 (Claude Code)`; undefined where there are none. */
 export function versionIn(text: string): string | undefined {
-  return /\d+\.\d+\.\d+/.exec(text)?.[0]
+  return /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(text)?.[0]
 }
 
 /** Negative when `a` is older than `b`, positive when it is newer. Both are dotted numbers. */

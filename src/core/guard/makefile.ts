@@ -25,7 +25,7 @@ export function includesIn(text: string): string[] {
   return text
     .replaceAll('\\\n', ' ')
     .split('\n')
-    .flatMap(line => /^ *(?:-|s)?include[ \t]+(.*)$/.exec(line.slice(0, LONGEST_LINE))?.[1] ?? [])
+    .flatMap(line => /^ *(?:-|s)?include[ \t](.*)/s.exec(line.slice(0, LONGEST_LINE))?.[1] ?? [])
     .flatMap(words =>
       withoutComment(words)
         .replaceAll(/\$\([^()]*\)|\$\{[^{}]*\}/g, '*')

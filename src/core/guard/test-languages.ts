@@ -95,8 +95,8 @@ const MOST_DECORATORS = 12
 /** What a test does before it returns; null for nothing. */
 function pythonBody(lines: readonly string[], at: number, indent: string): string | null {
   let begin = at
-  while (begin < at + MOST_DECORATORS && !/:\s*(?:\S.*)?$/.test(lines[begin] ?? '')) begin++
-  const inline = /:[ \t]*(\S.*)$/.exec(lines[begin]?.slice(lines[begin]?.lastIndexOf(')')) ?? '')?.[1]
+  while (begin < at + MOST_DECORATORS && !lines[begin]?.includes(':')) begin++
+  const inline = /:[ \t]*(\S.*)/s.exec(lines[begin]?.slice(lines[begin]?.lastIndexOf(')')) ?? '')?.[1]
   if (inline !== undefined) return PY_IDLE.test(inline.trim()) ? null : inline
   const body: string[] = []
   for (let next = begin + 1; next < lines.length && body.length < MOST_LINES; next++) {
@@ -120,7 +120,7 @@ function annotated(mark: RegExp, off: RegExp): (code: string) => string[] {
       const above = code.slice(Math.max(0, found.index - 160), found.index)
       const before = above.slice(Math.max(above.lastIndexOf('}'), above.lastIndexOf(';')) + 1)
       const begin = found.index + found[0].length
-      const next = /^[^{;]*?(\w+)\s*[(<]/.exec(code.slice(begin, begin + NEAR).replace(/^(?:\s*[#@[][^\n]*\n)*/, ''))
+      const next = /^[^{;]*?\b(\w+)\s*[(<]/.exec(code.slice(begin, begin + NEAR).replace(/^(?:\s*[#@[][^\n]*\n)*/, ''))
       const between = code.slice(found.index, begin + 300).split('{')[0] ?? ''
       return off.test(before) || off.test(between) ? [] : [next?.[1] ?? '']
     })
@@ -171,7 +171,7 @@ export const LANGUAGES: readonly Language[] = [
     notation: C_LIKE,
     titles: code => [
       ...annotated(
-        /#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b[^\]\n]*\]/g,
+        /#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b[^\]\n]{0,200}\]/g,
         /#\[\s*(?:ignore|cfg_attr\([^\n]*ignore)/,
       )(code),
       ...named(/#\[(?<title>cfg\(test\))\]/g)(code),
@@ -200,11 +200,11 @@ export const LANGUAGES: readonly Language[] = [
     endings: ['rb', 'exs'],
     notation: HASH,
     titles: named(
-      /^[ \t]*(?:(?:it|specify|scenario|test)[ \t]*\(?[ \t]*(["'])(?<title>.*?)\1|def[ \t]+(?<name>test_\w+))/gm,
+      /^[ \t]*(?:(?:it|specify|scenario|test)[ \t]*(?:\([ \t]*)?(["'])(?<title>.*?)\1|def[ \t]+(?<name>test_\w+))/gm,
     ),
     skip: /^[ \t]*(?:xit|xdescribe|xcontext|skip|pending)\b|\bskip[ \t]*:[ \t]*true|@(?:module)?tag[ \t]+:skip/gm,
     only: /^[ \t]*(?:fit|fdescribe|fcontext|focus)\b|\bfocus[ \t]*:[ \t]*true/gm,
-    exit: /^[ \t]*exit!?(?:[ \t]*\(?[ \t]*(?:0|true)?[ \t]*\)?)?[ \t]*$/gm,
+    exit: /^[ \t]*exit!?(?:[ \t]*\([ \t]*(?:(?:0|true)[ \t]*)?\)|[ \t]+(?:0|true))?[ \t]*$/gm,
   },
   {
     endings: ['php'],
@@ -212,7 +212,7 @@ export const LANGUAGES: readonly Language[] = [
     titles: named(/\bfunction\s{1,20}(?<title>test\w+)\s{0,20}\(/gi),
     skip: /\bmarkTest(?:Skipped|Incomplete)\b/g,
     only: null,
-    exit: /\b(?:exit|die)[ \t]*(?:\([ \t]*0?[ \t]*\))?[ \t]*;/g,
+    exit: /\b(?:exit|die)[ \t]*(?:\([ \t]*(?:0[ \t]*)?\)[ \t]*)?;/g,
   },
   {
     endings: ['sh', 'bash', 'zsh', 'bats', 't'],
@@ -220,8 +220,8 @@ export const LANGUAGES: readonly Language[] = [
     titles: named(/^[ \t]*(?:@test[ \t]+(["'])(?<title>.*?)\1|(?:function[ \t]+)?(?<name>test_\w+)[ \t]*\(\))/gm),
     skip: /^[ \t]*skip\b/gm,
     only: null,
-    exit: /(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:exit|return)(?:[ \t]+0)?[ \t]*(?:$|[;&|}])|(?:^|[;&|])[ \t]*exec[ \t]+(?:\S*\/)?true\b|\btrap[ \t]+(['"]).*exit[ \t]+0/gm,
+    exit: /(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:exit|return)(?:[ \t]+0)?[ \t]*(?:$|[;&|}])|(?:^|[;&|])[ \t]*exec[ \t]+(?:\S*\/)?true\b|\btrap[ \t]+(['"]).{0,200}exit[ \t]{1,20}0/gm,
     idle: /^(?:true|:|exit(?: 0)?|return(?: 0)?|echo\b.*|printf\b.*|set .*|)$/,
-    ignored: /[ \t]*(?:\|\|[ \t]*(?:true|:|exit 0|echo\b.*)|;[ \t]*true|&)[ \t]*$/,
+    ignored: /(?<![ \t])[ \t]*(?:\|\|[ \t]*(?:true|:|exit 0|echo\b.*)|;[ \t]*true|&)[ \t]*$/,
   },
 ]

@@ -51,12 +51,10 @@ const LONGEST_LINE = 2_000
 
 export function testsIn(path: string, whole: string): TestsIn {
   const language = languageOf(path)
-  const text = /[^\n]{2001}/.test(whole)
-    ? whole
-        .split('\n')
-        .map(line => line.slice(0, LONGEST_LINE))
-        .join('\n')
-    : whole
+  const text = whole
+    .split('\n')
+    .map(line => line.slice(0, LONGEST_LINE))
+    .join('\n')
   const none = new Set<string>()
   if (language === undefined)
     return {

@@ -6,7 +6,7 @@ export interface Notes {
   readonly group: number | null
 }
 
-const AT_END = /\((?:after|depends on)(?=[\s:#"“])\s*:?\s*((?:"[^"]*"|“[^”]*”|[^()"“])*)\)[\s.]*$/i
+const AT_END = /\((?:after|depends on)(?=[\s:#"“])((?:"[^"]*"|“[^”]*”|[^()"“])*)\)[\s.]*$/i
 
 /** Characters of a note; nobody writes a longer one, and the expressions take the square of its length. */
 const LONGEST = 2_000
@@ -19,7 +19,7 @@ export function notesOf(title: string, all: readonly string[]): Notes {
   const groups = comments.flatMap(comment => /^(?:parallel[ _])?group\s*:\s*(\d{1,9})$/i.exec(comment)?.[1] ?? [])
   return {
     bare: note === null ? title : title.slice(0, begin + note.index).trim() || title,
-    names: [...namesIn(note?.[1] ?? ''), ...names],
+    names: [...namesIn((note?.[1] ?? '').trimStart().replace(/^:/, '')), ...names],
     group: groups[0] === undefined ? null : Number(groups[0]),
   }
 }

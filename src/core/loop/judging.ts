@@ -60,7 +60,7 @@ function verdictOn(
   // On a branch of our own all of it is committed before it is merged.
   const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
   const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
-  const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*$/, ''))
+  const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*/s, ''))
   const remarks = [...fewerTests(loop, check), ...allowed, ...thinned]
   const isOff = isExcused(loop, check)
   return judge({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked, remarks, isExcused: isOff })

@@ -95,5 +95,5 @@ export class Heart {
 }
 
 function linesIn(folder: Folder): string[] {
-  return readIn(folder, FILE).match(/[^\n]*\n/g) ?? []
+  return readIn(folder, FILE).match(/(?<![^\n])[^\n]*\n/g) ?? []
 }

@@ -46,7 +46,7 @@ function inBase64(value: string): string[] {
   const written = [0, 1, 2].map(offset => {
     const whole = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
-      .replace(/=+$/, '')
+      .replace(/={1,2}$/, '')
     const isOpen = (offset + bytes.length) % 3 !== 0
     return whole.slice(offset === 0 ? 0 : offset + 1, isOpen ? -1 : undefined)
   })

@@ -33,6 +33,6 @@ export function heartbeatLine({ at, state, pulse, event, gap }: Beat): string {
 
 /** When the last of these lines was written; null when it is none. */
 export function lastBeatIn(text: string): Instant | null {
-  const at = Date.parse(/(\d{4}-\d\d-\d\dT[\d:.]+Z) [^\n]*\n$/.exec(text)?.[1] ?? '')
+  const at = Date.parse(/(?<![^\n])[^\n]{0,200}?(\d{4}-\d\d-\d\dT[\d:.]{1,20}Z) [^\n]*\n$/.exec(text)?.[1] ?? '')
   return Number.isNaN(at) ? null : at
 }

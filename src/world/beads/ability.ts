@@ -25,7 +25,7 @@ export class Abilities {
 
 async function versionOf(place: Place, ending: AbortSignal): Promise<string> {
   const { code, stdout } = await runBd(place, ['version'], ending)
-  const version = /\d+\.\d+(?:\.\d+)?[\w.+-]*/.exec(stdout)?.[0]
+  const version = /\d{1,9}\.\d{1,9}(?:\.\d{1,9})?[\w.+-]{0,60}/.exec(stdout)?.[0]
   if (code !== 0 || version === undefined) throw new Trouble('running bd version', 'it does not tell its version')
   return version
 }

@@ -87,7 +87,7 @@ export async function findMeans(env: NodeJS.ProcessEnv): Promise<Means> {
   const program = which('git', env, '/')
   if (program === undefined) throw new Unkept('git is not installed, or not on PATH')
   const { stdout } = await run(program, ['version'], { env, timeout: 10_000 })
-  const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number)
+  const [, major = 0, minor = 0] = (/(\d{1,9})\.(\d{1,9})/.exec(stdout) ?? []).map(Number)
   const knowsFsync = major > KNOWS_FSYNC[0] || (major === KNOWS_FSYNC[0] && minor >= KNOWS_FSYNC[1])
   const durable = knowsFsync ? 'core.fsync=committed,reference' : 'core.fsyncObjectFiles=true'
   const settings = [...Object.entries(SETTINGS).map(pair => pair.join('=')), durable]

@@ -16,7 +16,7 @@ export interface Access {
 /** Scheme, name and password, the rest. The last @ before the path counts: a password may hold another one. */
 const ADDRESS = /^(https?):\/\/([^/?#]*)@([^/?#@]*)(.*)$/is
 /** Addresses of other helpers may name a profile, which is no secret. */
-const PASSWORD = /:\/\/[^/?#]*:[^/?#]*@/
+const PASSWORD = /:\/\/[^/?#:]*:[^/?#]*@/
 /** Of a query, by its name: `?private_token=…`. */
 const SECRET_PARAMETER = /[?&#;][^=&#;]*(?:token|key|secret|pass|pwd|auth|sig|cred|jwt)[^=&#;]*=./i
 /** The shell that git starts has the values in its environment, which only its user can read. */

@@ -95,7 +95,7 @@ function reasonOf(facts: { code: number | null; stderr: string }): string {
 
 /** git itself says what to do where a folder belongs to somebody else. */
 function remedyIn({ stderr }: { stderr: string }): string | undefined {
-  return /^\s*(git config --global --add safe\.directory .+)$/m.exec(stderr)?.[1]
+  return /^[ \t]*(git config --global --add safe\.directory .+)$/m.exec(stderr)?.[1]
 }
 
 /** The nearest folder from here upwards that git would take for the top of a working tree, and what tells it from another. */

@@ -25,7 +25,7 @@ function isReserved(part: string): boolean {
   const name = part
     .replaceAll(IGNORED_BY_HFS, '')
     .replace(/:.*$/s, '')
-    .replace(/[. ]+$/, '')
+    .replace(/(?<![. ])[. ]+$/, '')
     .toLowerCase()
   return name === '.git' || /^git~\d+$/.test(name) || /^\.+$/.test(part)
 }

@@ -12,7 +12,7 @@ export const telegram: Driver<Extract<Address, { type: 'telegram' }>> = async (
   { text },
   { signal },
 ) => {
-  const place = new URL(`${url.reveal().replace(/\/+$/, '')}/bot${token.reveal()}/sendMessage`)
+  const place = new URL(`${url.reveal().replace(/(?<!\/)\/+$/, '')}/bot${token.reveal()}/sendMessage`)
   const body = { chat_id: chat, text: clip(text, LONGEST), link_preview_options: { is_disabled: true } }
   await post(place, body, { signal })
   return `sent by ${place.host}`

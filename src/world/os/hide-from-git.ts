@@ -71,7 +71,7 @@ function repositoryAt(place: string): string | undefined {
 /** Whether a git folder knows this worktree or submodule. Anybody can write a `.git` file that names a folder of others. */
 function leadsBack(own: string, place: string): boolean {
   const worktree = leadIn(path.join(own, 'gitdir'), /^(.+)$/m)
-  const submodule = leadIn(path.join(own, 'config'), /^\s*worktree\s*=\s*(.+)$/m)
+  const submodule = leadIn(path.join(own, 'config'), /^[ \t]*worktree[ \t]*=[ \t]*(.+)$/m)
   return isSame(worktree, place) || isSame(submodule, path.dirname(place))
 }
 

@@ -47,7 +47,7 @@ export async function findTmux(env: NodeJS.ProcessEnv): Promise<Tmux> {
     )
   }
   const version = (await run(program, ['-V'], { timeout: 5_000 })).stdout.trim()
-  const [, major, minor] = /(\d+)\.(\d+)/.exec(version) ?? []
+  const [, major, minor] = /(\d{1,9})\.(\d{1,9})/.exec(version) ?? []
   const isOld =
     major !== undefined && (Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]))
   if (isOld) {

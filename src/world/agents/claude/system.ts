@@ -88,6 +88,6 @@ function writesLost({ error_code }: Json, mind: Mind): Seen {
 const SENTENCE = 2_048
 
 function told(content: unknown): string | null {
-  const sentence = endsOf(text(content), SENTENCE).replace(/ · ctrl\+.*$/, '')
+  const sentence = endsOf(text(content), SENTENCE).replace(/ · ctrl\+.*/s, '')
   return sentence === '' ? null : noted(sentence)
 }

@@ -4,7 +4,7 @@ import { LOGIN_REMEDY } from './failure.ts'
 /** What gemini complained of before it had a turn to end. */
 export const explain = explainBy([
   // A thread that was begun but in which nothing was said can be neither begun nor resumed (0.61.0): only left.
-  { sign: /Session ID .* already exists/, kind: 'thread-lost' },
+  { sign: /Session ID .{0,200} already exists/, kind: 'thread-lost' },
   { sign: /Invalid session identifier|No previous sessions found/, kind: 'thread-lost' },
   {
     sign: /GEMINI_API_KEY environment variable|set an Auth method|login required/i,

@@ -56,7 +56,7 @@ const EDITORS = new Set(['write', 'edit', 'multiedit', 'patch', 'apply_patch'])
 /** What these give back when all went well is known from how they were called. */
 const TELLS_NOTHING = new Set([...EDITORS, 'todowrite'])
 /** Around the answer of a subagent, and in the place of no answer at all. */
-const WRAPPING = /^\(no output\)$|^<\/?task(?:_result)?\b[^>\n]*>\n?/gm
+const WRAPPING = /^\(no output\)$|^<\/?task(?:_result)?\b[^>\n]{0,200}>\n?/gm
 
 function editsIn(tool: string, state: Json): string[] {
   if (!EDITORS.has(tool)) return []

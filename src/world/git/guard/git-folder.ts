@@ -116,7 +116,7 @@ function foldersOf(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 'shar
 
 /** git takes each byte of it as it is, and ends a path at a NUL. Any other text would lead us to another folder than git. */
 function lineIn(file: string): string {
-  const text = rawPath(contentOf(file)).replace(/[\n\r]+$/, '')
+  const text = rawPath(contentOf(file)).replace(/(?<![\n\r])[\n\r]+$/, '')
   if (!isUtf8(text) || text.includes('\0')) throw new Unkept(`${file} is not UTF-8 text`)
   return bytesOf(text).toString()
 }

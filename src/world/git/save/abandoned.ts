@@ -15,7 +15,7 @@ function hasRepository(folder: Buffer): boolean {
   const git = inside(folder, '.git')
   const stat = lstat(git)
   if (!stat?.isFile()) return stat !== undefined
-  const [, target = ''] = /^gitdir: (.*?)\n*$/s.exec(fs.readFileSync(git, 'latin1')) ?? []
+  const [, target = ''] = /^gitdir: (.*)/s.exec(fs.readFileSync(git, 'latin1').replace(/(?<!\n)\n+$/, '')) ?? []
   return fs.existsSync(target.startsWith('/') ? Buffer.from(target, 'latin1') : inside(folder, target))
 }
 

@@ -29,7 +29,7 @@ export function commitsMadeSince(gitDir: string, size: number): Move[] | null {
     return null // This repository keeps none, or keeps it otherwise.
   }
   return text.split('\n').flatMap(line => {
-    const [, to, at, message = ''] = /^\S+ ([0-9a-f]{40,64}) .*> (\d+) [+-]\d+\t?(.*)$/.exec(line) ?? []
+    const [, to, at, message = ''] = /^\S+ ([0-9a-f]{40,64}) [^>]*> (\d+) [+-]\d+\t?(.*)$/s.exec(line) ?? []
     return to === undefined || NO_COMMIT.test(message) ? [] : [{ to, at: Number(at), message }]
   })
 }

@@ -57,8 +57,8 @@ export function readProperties(text: string): LogoutRule {
 export function readLogindFiles(root: string): LogoutRule {
   const settings = new Map<string, string>()
   for (const file of logindFiles(root)) {
-    for (const [, key = '', value = ''] of readOr(file).matchAll(/^[ \t]*(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$/gm)) {
-      settings.set(key, value)
+    for (const [, key = '', value = ''] of readOr(file).matchAll(/^[ \t]*(\w+)[ \t]*=(.*)$/gm)) {
+      settings.set(key, value.trim())
     }
   }
   const names = (key: string): string[] => (settings.get(key) ?? '').split(/\s+/).filter(name => name !== '')
