@@ -3,11 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { toJson } from '../../src/cli/screen/json.ts'
 import { readCheckpointRecord } from '../../src/core/checkpoint-record.ts'
 import { failuresIn } from '../../src/core/failure-lines.ts'
+import { includesIn, makefileFor } from '../../src/core/guard/makefile.ts'
+import { testsIn } from '../../src/core/guard/tests-in.ts'
+import { notesOf } from '../../src/core/loop/checklist-notes.ts'
 import { markChecklist, readChecklist } from '../../src/core/loop/checklist.ts'
 import { outline } from '../../src/core/loop/outline.ts'
 import { parseBytes } from '../../src/lib/bytes.ts'
 import { cutToWidth, displayWidth } from '../../src/lib/display-width.ts'
 import { matchesGlob } from '../../src/lib/glob.ts'
+import { escapeInJson, excerptOf } from '../../src/lib/invisible.ts'
 import { completeLines } from '../../src/lib/lines.ts'
 import { cut } from '../../src/lib/mask/cut.ts'
 import { secretsIn } from '../../src/lib/mask/env-secrets.ts'
@@ -29,6 +33,7 @@ import { jsonIn } from '../../src/world/agents/json.ts'
 import { gistOf } from '../../src/world/agents/telling.ts'
 import { readMessage, readRecord } from '../../src/world/git/message.ts'
 import { readYaml } from '../../src/world/tasks/yaml-tasks.ts'
+import { stepsOf } from './steps.ts'
 import { strength } from './strength.ts'
 
 /** Pieces on which expressions and loops have stumbled, or may. */
@@ -100,6 +105,21 @@ const MORE_PIECES = [
   '%25',
   '*',
   '**/',
+  '*a',
+  '{a,',
+  'include ',
+  ' \u2028',
+  '(after ',
+  '(after“',
+  'exit ',
+  '  exit  ',
+  'def test_a(:',
+  '#[test::',
+  "trap '",
+  'die ',
+  'it("',
+  '/*',
+  '`${',
   '::',
   'éé',
   '修',
@@ -107,27 +127,20 @@ const MORE_PIECES = [
 
 const text = (piece: string, size: number): string => piece.repeat(Math.ceil(size / piece.length))
 
-/**
- * Four times the text may take some more than four times as long, never sixteen times. Only what takes long at all is
- * compared, and the best of several tries counts, so that a busy machine does not matter.
- */
-function expectLinear(work: (size: number) => () => void, what: string): void {
-  const size = strength(50_000, 1_000_000)
-  const [small, large] = [work(size), work(4 * size)]
-  const ratios: number[] = []
-  for (let round = 0; round < 4; round++) {
-    const short = timeOf(small)
-    const long = timeOf(large)
-    if (long < 250 || long < 8 * short) return
-    ratios.push(long / short)
-  }
-  expect.fail(`${what}: four times the text takes ${ratios.map(ratio => ratio.toFixed(1)).join(', ')} times as long`)
-}
+/** Eight times the text may take some more than eight times the steps, never sixty-four times. */
+const TIMES = 8
+const MOST_GROWTH = 2 * TIMES
 
-function timeOf(deed: () => void): number {
-  const begin = performance.now()
-  deed()
-  return performance.now() - begin
+/** Steps are the same in each run and on each machine, so that short texts are enough to see a square. */
+function expectLinear(
+  work: (size: number) => () => void,
+  what: string,
+  size = strength(1_000, 8_000),
+): { readonly small: number; readonly large: number } {
+  const [small, large] = [stepsOf(work(size)), stepsOf(work(TIMES * size))]
+  if (large > MOST_GROWTH * small)
+    expect.fail(`${what}: ${TIMES} times the text takes ${(large / small).toFixed(1)} times as many steps (${large})`)
+  return { small, large }
 }
 
 const NOW = 1_767_312_000_000
@@ -152,16 +165,26 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'words of a command': splitWords,
   'a path': nasty => [decodeRaw(nasty), encodeRaw(nasty), shown(nasty), foldersOf(nasty)],
   'a path against a pattern': nasty => matchesGlob(nasty, '**/*.test.ts'),
+  'a pattern against a path': nasty => matchesGlob('a'.repeat(60), nasty),
   'an address with a login': withoutLogin,
+  'a makefile': nasty => [makefileFor(nasty, ['', 'test']), includesIn(nasty)],
+  'the end of a task’s title': nasty => notesOf(nasty, [nasty]),
+  'an invisible text': nasty => [excerptOf(nasty, 200), escapeInJson(nasty)],
+  ...Object.fromEntries(
+    ['a.test.ts', 'test_a.py', 'a_test.go', 'a_spec.rb', 'a.rs', 'aTest.php', 'a.bats', 'aTest.java'].map(name => [
+      `tests in ${name}`,
+      (nasty: string) => testsIn(name, nasty),
+    ]),
+  ),
   'a duration or a size': nasty => [parseDuration(nasty), parseBytes(nasty)],
   'a text without secrets': nasty => new Mask(secretsIn({ API_KEY: nasty.slice(0, 100_000) })).hide(nasty),
   'the beginning of a text': nasty => cut(nasty, 120, new Mask()),
-  'a checklist': shorter(nasty => {
+  'a checklist': nasty => {
     const [first] = readChecklist(nasty).items
     return first === undefined ? nasty : markChecklist(nasty, [{ key: first.key, isDone: true, reason: '' }])
-  }),
-  'the outline of a list': shorter(outline),
-  'a list in YAML': shorter(orRefused(readYaml)),
+  },
+  'the outline of a list': outline,
+  'a list in YAML': orRefused(readYaml),
   'a config file': orRefused(nasty => parseToml(nasty.slice(0, 65_536))),
   'the message of a checkpoint': nasty => [readMessage(nasty), readRecord(nasty)],
   'the record of a checkpoint': readCheckpointRecord,
@@ -170,17 +193,36 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'what a tool was given': nasty => gistOf({ command: nasty, nested: [nasty] }),
 }
 
-it('a list in YAML with very many keys is read in a time that grows with it', () => {
+describe('the number of steps', () => {
+  const nasty = (size: number): string => 'a'.repeat(size)
+  const planted: [string, (text: string) => unknown][] = [
+    [
+      'a loop',
+      text =>
+        Array.from(text, (_, at) => {
+          for (let n = 0; n < at; n++) if (n < 0) return n
+          return at
+        }),
+    ],
+    ['a loop that searches', text => Array.from(text, () => text.indexOf('b'))],
+    ['a loop that copies', text => Array.from(text).reduce<string[]>((known, letter) => [...known, letter], [])],
+    ['an expression', text => /a+b/.test(text)],
+    ['an expression that looks for an end', text => /a\s*[^]*?b/.test(text)],
+    ['an expression that matches often', text => text.replace(/a(?=[^]*b)|a/g, '')],
+  ]
+  it.each(planted)('grows with the square for %s that does, and is the same in the next run', (_, read) => {
+    const work = (size: number) => (): void => void read(nasty(size))
+    expect(() => expectLinear(work, 'planted')).toThrow(/8 times the text takes [3-6]\d/)
+    expect(stepsOf(work(1_000))).toBe(stepsOf(work(1_000)))
+  })
+})
+
+it('a list in YAML with very many keys is read in steps that grow with it', () => {
   expectLinear(size => {
     const nasty = Array.from({ length: size / 10 }, (_, n) => `k${n}: 1\n`).join('')
     return () => void readYaml(nasty)
   }, 'keys')
 })
-
-/** For what takes its time with each line. */
-function shorter(read: (text: string) => unknown): (text: string) => unknown {
-  return nasty => read(nasty.slice(0, nasty.length / 8))
-}
 
 /** What is refused is read as well. */
 function orRefused(read: (text: string) => unknown): (text: string) => unknown {
@@ -194,7 +236,7 @@ function orRefused(read: (text: string) => unknown): (text: string) => unknown {
 }
 
 describe.each(Object.entries(READERS))('reading of %s', (name, read) => {
-  it('takes a time that grows with the text and not with its square', () => {
+  it('takes steps that grow with the text and not with its square', () => {
     for (const piece of MORE_PIECES) {
       expectLinear(
         size => {
@@ -261,23 +303,32 @@ const EVENTS: Readonly<Record<string, (text: string) => readonly unknown[]>> = {
   ],
 }
 
-describe.each(Object.entries(EVENTS))('output of %s', (kind, eventsWith) => {
-  it('that is hostile is read, and its end explained, in a time that grows with it and not with its square', () => {
-    const agent = knownAgents({ demoArgv: [], demoThreads: '', loopArgv: [], thin: '' })(kind)
-    for (const piece of PIECES) {
-      expectLinear(
-        size => {
-          const nasty = text(piece, size)
-          const lines = [...eventsWith(nasty).map(event => JSON.stringify(event)), nasty]
-          const exit = { kind: 'code', code: 1 } as const
-          const ending = { exit, word: null, stderr: nasty.slice(0, 65_536), memory: {}, env: { HOME: '/nowhere' } }
-          return () => {
-            for (const line of lines) agent.read?.(line, {})
-            agent.explain?.(ending)
-          }
-        },
-        `${kind}, ${JSON.stringify(piece)}`,
-      )
-    }
+/** Reads each line with a text of this size in it, and explains the end of a program that complained with it. */
+function reading(kind: string, piece: string, size: number): () => void {
+  const agent = knownAgents({ demoArgv: [], demoThreads: '', loopArgv: [], thin: '' })(kind)
+  const nasty = text(piece, size)
+  const lines = [...(EVENTS[kind]?.(nasty) ?? []).map(event => JSON.stringify(event)), nasty]
+  const exit = { kind: 'code', code: 1 } as const
+  const ending = { exit, word: null, stderr: nasty.slice(0, 65_536), memory: {}, env: { HOME: '/nowhere' } }
+  return () => {
+    for (const line of lines) agent.read?.(line, {})
+    agent.explain?.(ending)
+  }
+}
+
+describe.each(Object.keys(EVENTS))('output of %s', kind => {
+  it('that is hostile is read, and its end explained, in steps that grow with it and not with its square', () => {
+    for (const piece of PIECES) expectLinear(size => reading(kind, piece, size), `${kind}, ${JSON.stringify(piece)}`)
   })
+
+  /** No longer line is read. */
+  const longest = strength(262_144, 67_108_864)
+  it.each([' (file state is current in your context', 'password: '])(
+    `with a line of ${longest / 1_024} KB of %j takes steps that grow with it and not with its square`,
+    { timeout: 900_000 },
+    piece => {
+      const { large } = expectLinear(size => reading(kind, piece, size), `${kind}, ${piece}`, longest / TIMES)
+      expect(large).toBeGreaterThan(longest)
+    },
+  )
 })
