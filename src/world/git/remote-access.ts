@@ -17,8 +17,8 @@ export interface Access {
 const ADDRESS = /^(https?):\/\/([^/?#]*)@([^/?#@]*)(.*)$/is
 /** Addresses of other helpers may name a profile, which is no secret. */
 const PASSWORD = /:\/\/[^/?#:]*:[^/?#]*@/
-/** Of a query, by its name: `?private_token=…`. */
-const SECRET_PARAMETER = /[?&#;][^=&#;]*(?:token|key|secret|pass|pwd|auth|sig|cred|jwt)[^=&#;]*=./i
+/** The name of a parameter in a query: `?private_token=…`. */
+const SECRET_NAME = /token|key|secret|pass|pwd|auth|sig|cred|jwt/i
 /** The shell that git starts has the values in its environment, which only its user can read. */
 const HELPER = `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$ONESHOT_GIT_USERNAME" "$ONESHOT_GIT_PASSWORD"; }; f`
 /** Shorter ones are parts of ordinary words. */
@@ -47,7 +47,9 @@ export function accessTo(address: string): Access | null {
 
 /** Whether it holds a token, after a question mark for example: git has no other way to use that than an argument. */
 function isSecret(part: string): boolean {
-  return SECRET_PARAMETER.test(part) || new Mask().hide(part) !== part
+  const parameters = part.split(/[?&#;]/).slice(1)
+  const isNamed = parameters.some(one => one.includes('=') && SECRET_NAME.test(one.slice(0, one.indexOf('='))))
+  return isNamed || new Mask().hide(part) !== part
 }
 
 /** As git reads a part of an address. */
