@@ -39,7 +39,7 @@ export const HOSTILE = String.raw`
   pbranchdel) work; for ref in $(git for-each-ref --format='%(refname)' refs/heads/oneshot); do git update-ref -d "$ref"; done ;;
   prmsiblings) work; rm -rf ../all ;;
   prmfiles) until [ -e "$GATE.$file" ]; do sleep 0.02; done; work; cd "$(git rev-parse --git-common-dir)/.."; rm -rf PRD.md src ;;
-  manylines) seq 1 40 > "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" ;;
+  manylines) until [ -e "$GATE.$file" ]; do sleep 0.02; done; seq 1 40 > "$file"; git add "$file"; git -c user.name=a -c user.email=a@b commit -qm "make $file" ;;
   thins) until [ -e "$GATE.$file" ]; do sleep 0.02; done
     git merge -q "$(git -C ../all rev-parse HEAD)"; seq 1 3 > a.txt
     git -c user.name=a -c user.email=a@b commit -qam thin; work ;;

@@ -314,6 +314,8 @@ it('tells of lines and files that agents side by side take away, and of work tha
   await git('commit', '-qm', 'src')
   fs.writeFileSync(house.path('text.txt'), 'edited\n')
   const session = await ralph('--parallel', '4')
+  await until('b.txt is begun', () => (agent.tempers().includes('b.txt copies') ? true : undefined), 60_000)
+  fs.writeFileSync(`${agent.gate}.a.txt`, '')
   for (const [before, next] of [
     ['b.txt', 'c.txt'],
     ['c.txt', 'd.txt'],
