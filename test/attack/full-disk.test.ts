@@ -88,16 +88,6 @@ describe('on a disk that a session fills', () => {
     expect(await house.list()).toEqual([])
   })
 
-  it('a program that is stopped leaves its exit record, also when the reserve is used up', async ({ skip }) => {
-    const disk = await fullDisk()
-    if (disk === undefined) return skip(NO_MOUNT)
-    useUpReserve()
-    await until('the disk is full again', () => disk.room === 0 || undefined)
-    await house.ok('stop', 'greedy')
-    expect(await house.status('greedy')).toMatchObject({ outcome: 'stopped', signal: 'SIGINT' })
-    expect(await house.ok('events', 'greedy')).not.toContain('it is terminated')
-  })
-
   const endings = ['stop', 'hold', 'killall'] as const
   describe.each(endings.slice(0, strength(1, endings.length)))('that has no room for more files', deed => {
     it(`${deed} works, and clean afterwards`, async ({ skip }) => {
