@@ -141,8 +141,21 @@ it('every word the demo agent understands is in its page', () => {
   expect(DIRECTIVES.filter(([word]) => !page.includes(`\`${word}\``))).toEqual([])
 })
 
+it('the page about attacks names tests that exist', () => {
+  for (const row of read('docs/attacks.md')
+    .split('\n')
+    .filter(line => line.startsWith('| '))) {
+    for (const [, file = '', titles = ''] of row.matchAll(
+      /`((?:attack|system|contracts|scenarios|src)\/[^`]+)`(?:: ((?:"[^"]+"(?:, )?)+))?/g,
+    )) {
+      const source = read(file.startsWith('src/') ? file : `test/${file}.test.ts`)
+      for (const [, title = ''] of titles.matchAll(/"([^"…]+)/g)) expect(source, `${file}: ${title}`).toContain(title)
+    }
+  }
+})
+
 it('every link in the pages leads somewhere', () => {
-  for (const page of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md']) {
     for (const [, target] of read(page).matchAll(/\]\((?!#|https?:)([^)#]+)[^)]*\)/g)) {
       expect(fs.existsSync(path.join(root, target as string)), `${page} → ${target}`).toBe(true)
     }
