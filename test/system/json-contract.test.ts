@@ -73,7 +73,7 @@ it('the page documents every field the issue asks for', () => {
 
 describe('a session', () => {
   it('that is starting has no process yet', async () => {
-    const tmux = `case "$*" in *new-session*) until [ -e '${house.path('go')}' ]; do sleep 0.02; done ;; esac
+    const tmux = `case "$*" in *source-file*) until [ -e '${house.path('go')}' ]; do sleep 0.02; done ;; esac
 PATH='${process.env['PATH']}' exec tmux "$@"`
     house.env['PATH'] = `${binFolder(house, { scripts: { tmux } })}:${process.env['PATH']}`
     const view = await house.run('--name', 'slow', '--headless', '--', 'true')
