@@ -61,7 +61,7 @@ describe.each(KINDS)('%s', kind => {
   test('that finds the model overloaded tries again later', async () => {
     const name = await begin(kind, always({ status: 529, message: 'Overloaded' }))
     const resting = await comesTo(name, 'resting')
-    expect(resting.reason, resting.log).toContain('in trouble')
+    expect(resting.reason, resting.log).toContain('report a problem')
     stage.server.play('main', [{ say: 'Now it works.' }])
     const ended = await comesTo(name, 'ended')
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
@@ -70,7 +70,7 @@ describe.each(KINDS)('%s', kind => {
   test('whose line is cut comes back when it is there again', async () => {
     const name = await begin(kind, always({ drop: true }))
     const resting = await comesTo(name, 'resting')
-    expect(resting.reason, resting.log).toMatch(/no connection|in trouble/)
+    expect(resting.reason, resting.log).toMatch(/no connection|report a problem/)
     stage.server.play('main', [{ say: 'Now it works.' }])
     const ended = await comesTo(name, 'ended')
     expect(ended, ended.log).toMatchObject({ outcome: 'done', restarts: 0 })
