@@ -74,7 +74,7 @@ export interface LoopTaskView {
    * a box that somebody ticked.
    */
   readonly proof: 'checked' | 'changed' | null
-  /** Who added it to the list while the loop ran, such as `the agent of task 2`; null for all others. */
+  /** The author of a task that was added while the loop ran, such as `the agent of task 2`; null for all others. */
   readonly addedBy: string | null
   /** The session of its last iteration. */
   readonly session: string | null

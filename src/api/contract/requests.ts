@@ -46,9 +46,9 @@ export interface RunRequest {
     readonly interval?: number
     /** A git remote; null for none. */
     readonly push?: string | null
-    /** Whether untracked files that look like secrets are saved and pushed as well. */
+    /** True: oneshot also saves and pushes untracked files that look like secrets. */
     readonly pushUntracked?: boolean
-    /** Whether other repositories in the working tree are saved as well. */
+    /** True: oneshot also saves other repositories in the working tree. */
     readonly nested?: boolean
   }
   /** More restarts than this within an hour are told to the owner. */

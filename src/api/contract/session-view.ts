@@ -1,4 +1,4 @@
-/** What the processes of a session use. */
+/** CPU time and memory that the processes of a session use. */
 export interface UsageView {
   readonly processes: number
   /** Processor time of those that live. */

@@ -4,7 +4,7 @@ import { literalGlob } from '../../lib/glob.ts'
 import type { Line } from '../line/line.ts'
 import { OPTIONS } from '../table/options.ts'
 
-/** What must stay as it is, and what may be weakened: patterns, from where the work happens. */
+/** Patterns of files that must stay as they are, and of files that a task may weaken, relative to the work's folder. */
 export interface GuardedPaths {
   readonly protect: readonly string[]
   readonly allow: readonly string[]
