@@ -73,7 +73,10 @@ test('a look at a remote with forged checkpoints deletes no folder, and neither 
   ]) {
     const args = [...words, '--from', remote, ...(words[0] === 'resume' ? ['--dry-run'] : [])]
     const { code, stderr } = await house.call(args, { cwd: clone })
-    expect({ code: code === 0, stderr }).toMatchObject({ code: false, stderr: expect.stringContaining('there are no checkpoints of') })
+    expect({ code: code === 0, stderr }).toMatchObject({
+      code: false,
+      stderr: expect.stringContaining('there are no checkpoints of'),
+    })
   }
   for (const folder of victims) expect(fs.readdirSync(folder)).toEqual(['kept'])
   expect(bench.git(clone, 'for-each-ref', 'refs/oneshot')).toBe('')
