@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     reporters: ['default'],
+    coverage: { provider: 'v8', include: ['src/core/**/*.ts'], exclude: ['**/*.test.ts'], reporter: ['text', 'text-summary'] },
     projects: [
       { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/scenarios/**/*.test.ts'], testTimeout: 30_000, sequence: { groupOrder: 0 } } },
       {
