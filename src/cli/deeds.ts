@@ -22,6 +22,7 @@ export const DEEDS: { readonly [N in CommandName]: () => Promise<Deed> } = {
   verify: async () => (await import('./commands/verify.ts')).verify,
   log: async () => (await import('./commands/log.ts')).log,
   follow: async () => (await import('./commands/follow.ts')).follow,
+  debug: async () => (await import('./commands/debug.ts')).debug,
   events: async () => (await import('./commands/events.ts')).events,
   messages: async () => (await import('./commands/messages.ts')).messages,
   checkpoint: async () => (await import('./commands/checkpoint.ts')).checkpoint,

@@ -274,3 +274,24 @@ describe('follow', () => {
     expect([await follow.ended, await wait.ended]).toEqual([3, 3])
   })
 })
+
+describe('debug', () => {
+  it('prints record, outbox, files and events of a session, and hides a secret of its environment', async () => {
+    const secret = 'hunter2-in-the-environment'
+    house.env['DEPLOY_TOKEN'] = secret
+    await house.run('--name', 'broken', '--headless', '--', 'sh', '-c', `echo ${secret}; exit 3`)
+    await house.ended('broken')
+    const text = await house.ok('debug', 'broken')
+    expect(text.split('\n').filter(line => /^[A-Z]+$/.test(line))).toEqual(['RECORD', 'OUTBOX', 'FILES', 'EVENTS'])
+    expect(text).toMatch(/^attempts\/1\/exit +\d+ {2}\S+Z {2}.*status 3/m)
+    expect(text).toMatch(/^attempts\/1\/stdout +27 {2}\S+Z$/m)
+    expect(text).not.toContain(secret)
+    const report = JSON.parse(await house.ok('debug', 'broken', '--json', '-n', '1')) as Record<string, unknown[]>
+    expect(report['session']).toMatchObject({ phase: { name: 'ended', outcome: 'failed' } })
+    expect(report['events']).toHaveLength(1)
+  })
+
+  it('refuses a name that no session has', async () => {
+    expect(await house.oneshot('debug', 'nobody')).toMatchObject({ code: 3, stdout: '' })
+  })
+})

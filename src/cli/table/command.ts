@@ -22,6 +22,7 @@ export type CommandName =
   | 'verify'
   | 'log'
   | 'events'
+  | 'debug'
   | 'messages'
   | 'follow'
   | 'checkpoint'

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS, VERIFY } from './look.ts'
+import { DEBUG, EVENTS, FOLLOW, LIST, LOG, MESSAGES, STATUS, VERIFY } from './look.ts'
 import { CHECKPOINT, CHECKPOINTS, DIFF, RESTORE } from './keep.ts'
 import { HOLD, RESUME, SEND, TASKS } from './converse.ts'
 import { COMPLETE, COMPLETION, CONFIG, DEMO, HELP, NOTIFY, VERSION_COMMAND } from './set-up.ts'
@@ -33,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   LOG,
   FOLLOW,
   EVENTS,
+  DEBUG,
   MESSAGES,
   DAEMON,
   BOOT,

@@ -59,6 +59,22 @@ well, one object a line.`,
   ],
 }
 
+export const DEBUG: Command = {
+  name: 'debug',
+  group: 'Look',
+  summary: 'print the stored state of a session for a bug report',
+  about: `Prints the session’s record, the effects that wait in the outbox, its files with sizes and
+the records of its shims, and the last events (50 unless --lines says otherwise). It
+prints no prompt, no output and no environment, and hides secrets that it recognises;
+titles, paths and reasons are in it, so read it before you publish it.`,
+  arguments: [sessionArgument('sessions')],
+  options: [OPTIONS.lines, OPTIONS.json],
+  examples: [
+    { argv: ['debug', 'fix-auth'], says: 'everything that a bug report needs' },
+    { argv: ['debug', 'fix-auth', '--json'], shell: '> report.json', says: 'the same for a program' },
+  ],
+}
+
 export const MESSAGES: Command = {
   name: 'messages',
   group: 'Look',

@@ -40,6 +40,17 @@ export function readEvents(home: Home, id: string): Event[] {
   return (rows as { body: string }[]).map(row => JSON.parse(row.body) as Event)
 }
 
+/** Returns the effects of a session that were decided and not yet settled, in order. */
+export function readOutbox(home: Home, id: string): unknown[] {
+  const sql = 'SELECT effect FROM outbox WHERE session_id = ? ORDER BY seq'
+  const rows = reading(
+    home,
+    database => database.prepare(sql).all(id),
+    () => [],
+  )
+  return (rows as { effect: string }[]).map(row => JSON.parse(row.effect) as unknown)
+}
+
 export function reading<T>(home: Home, ask: (database: Database) => T[], otherwise: () => T[]): T[] {
   try {
     return ask(connectionTo(home.database))
