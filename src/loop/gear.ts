@@ -44,11 +44,14 @@ export interface Gear {
   readonly now: () => Instant
 }
 
-/** What a deed sees of the loop while it is at it. */
-export interface Desk {
+export interface LoopView {
   readonly gear: Gear
   /** As it is at this moment. */
   readonly loop: () => Loop
+}
+
+/** What a deed sees of the loop while it is at it. */
+export interface Desk extends LoopView {
   readonly report: (signal: WithoutTime<LoopSignal>) => void
   readonly ending: AbortSignal
 }

@@ -6,9 +6,9 @@ import { commandLine } from '../lib/quote.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import { loopFolder } from '../world/os/loop-file.ts'
 import { bringBack, keepCopy } from '../world/tasks/list-copy.ts'
-import type { Desk, Gear } from './gear.ts'
+import type { Desk, Gear, LoopView } from './gear.ts'
 
-type ListDesk = Pick<Desk, 'gear' | 'loop' | 'ending'>
+type ListDesk = LoopView & Pick<Desk, 'ending'>
 
 /** The list as it is now. A tracker tells only of what is open: whatever it told of before and tells of no more is done there. */
 export async function readList({ gear, loop, ending }: ListDesk): Promise<ItemList> {

@@ -27,14 +27,14 @@ export async function changedCheckOf(home: Home, session: SessionView, line: str
 
 async function changesSince(cwd: string, commit: string, line: string): Promise<ReturnType<typeof changedCheck>> {
   // A supervisor seldom needs it, and would keep it in memory.
-  const [{ gitWorkshop }, { withTexts }] = await Promise.all([
+  const [git, texts] = await Promise.all([
     import('../world/git/workshop/git-workshop.ts'),
     import('../world/git/workshop/with-texts.ts'),
   ])
-  const workshop = gitWorkshop()
+  const workshop = git.gitWorkshop()
   const top = (await workshop.survey(cwd))?.top ?? cwd
   const { tree } = await workshop.snapshot(cwd)
   const [files] = await workshop.changes(cwd, [[`${commit}^{tree}`, tree]])
-  const { changes, read } = await withTexts(workshop, { cwd, top }, files ?? [])
+  const { changes, read } = await texts.withTexts(workshop, { cwd, top }, files ?? [])
   return changedCheck({ line, folder: path.relative(top, fs.realpathSync(cwd)), top }, changes, read)
 }

@@ -6,7 +6,7 @@ import type { Ground } from '../../core/loop/signals.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
 import { otherSerialLoop, waysAround } from '../../views/serial-loops.ts'
 import { readAll } from '../../world/store/read.ts'
-import type { Desk, Gear } from '../gear.ts'
+import type { Desk, Gear, LoopView } from '../gear.ts'
 import { bringListBack, readList, wayBack } from '../read-list.ts'
 
 /** Looks at what there is to work on. Done at each start, however far the loop has come. */
@@ -83,7 +83,7 @@ async function listIn(desk: Desk, isResumed = false): Promise<ItemList | string 
   }
 }
 
-async function groundOf({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Ground> {
+async function groundOf({ gear, loop }: LoopView): Promise<Ground> {
   const { self, spec, workshop, layout, source } = gear
   if (spec.parallel === null) return groundHere({ gear, loop })
   const { head, isClean } = (await workshop.survey(self.cwd)) ?? { head: null, isClean: true }
@@ -101,7 +101,7 @@ async function groundOf({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Gr
 }
 
 /** Work happens in the user's checkout: is finished work still there, and what was not committed before? */
-async function groundHere({ gear, loop }: Pick<Desk, 'gear' | 'loop'>): Promise<Ground> {
+async function groundHere({ gear, loop }: LoopView): Promise<Ground> {
   const { self, workshop, audit } = gear
   const now = await workshop.snapshot(self.cwd, loop().yours === undefined ? `${self.id}/begin` : undefined)
   // While an agent is at work, nobody knows who has changed what: it is looked at when that is judged.

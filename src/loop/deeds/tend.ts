@@ -63,9 +63,10 @@ async function mended({ task, role }: Tend, { gear, loop }: Desk): Promise<boole
 }
 
 /** A name that somebody else has by chance is made longer. */
-async function engage(deed: Tend, { gear, ending, ...desk }: Desk): Promise<SessionView> {
+async function engage(deed: Tend, desk: Desk): Promise<SessionView> {
+  const { gear, ending } = desk
   const key = `${deed.role} ${deed.iteration}`
-  const request = await requestFor(deed, { gear, ending, ...desk })
+  const request = await requestFor(deed, desk)
   try {
     return await gear.hands.engage(key, request, ending)
   } catch (cause) {

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import type { Occasion } from '../../ports/checkpoints.ts'
 import type { Change } from '../../core/checkpoint.ts'
 import type { Place } from './place.ts'
 import { removeFolder } from './remove-folder.ts'
@@ -19,7 +20,7 @@ export async function compare(
   const isStranger = !fs.existsSync(place.folder)
   const index = await PrivateIndex.open(place)
   try {
-    const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false } as const
+    const occasion: Occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false }
     const gathered = await gather(place, index, {
       wish: { occasion, largest, number: 0 },
       before: null,

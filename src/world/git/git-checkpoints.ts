@@ -40,6 +40,7 @@ import { rememberRepository } from './same-repository.ts'
 import { type Destination, restoreBeside } from './restore/beside.ts'
 import { restoreHere } from './restore/here.ts'
 import { save } from './save/save.ts'
+import type { Wish } from './save/wish.ts'
 import { thin } from './thin.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -110,7 +111,7 @@ export class GitCheckpoints implements Checkpoints {
   }
 
   save(keeping: Keeping, occasion: Occasion, ending: AbortSignal): Promise<Kept> {
-    const wish = { occasion, largest: this.#largest, number: 1 }
+    const wish: Wish = { occasion, largest: this.#largest, number: 1 }
     return this.#alone(`saving the work of ${keeping.name}`, keeping, ending, async place => {
       rememberTop(place)
       rememberRepository({ ...place, cwd: keeping.cwd })

@@ -60,7 +60,8 @@ function under(name: string | null, refs: Wanted): Wanted {
 async function tryPush(place: Place, channel: Channel, refs: Wanted): Promise<string | null> {
   const known = readNotes(place, channel.remote)
   const isKnown = known !== null && Object.keys(known).some(ref => ref in refs)
-  const { seen, obstacle } = isKnown ? { seen: known, obstacle: null } : await takeStock(place, channel, refs, {})
+  const stock: Stock = isKnown ? { seen: known, obstacle: null } : await takeStock(place, channel, refs, {})
+  const { seen, obstacle } = stock
   if (obstacle !== null) return obstacle
   try {
     await pushWith(place, channel, refs, seen)

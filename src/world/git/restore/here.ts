@@ -1,3 +1,4 @@
+import type { Occasion } from '../../../ports/checkpoints.ts'
 import { formatBytes } from '../../../lib/bytes.ts'
 import { below, shown } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
@@ -12,6 +13,7 @@ import { briefly } from '../save/briefly.ts'
 import { dropIndex, PrivateIndex } from '../save/private-index.ts'
 import { indexTree } from '../save/index-tree.ts'
 import { onlyHead } from '../save/only-head.ts'
+import type { Wish } from '../save/wish.ts'
 import { assertTreeFits } from '../tree-size.ts'
 import { unrestored } from './beside.ts'
 import { findInTheWay } from './in-the-way.ts'
@@ -75,15 +77,15 @@ async function prepare(step: Step, doing: string, largest: number): Promise<Read
   const { place, from, to } = step
   const index = await PrivateIndex.open(place)
   try {
-    const occasion = {
+    const occasion: Occasion = {
       trigger: 'restore',
       attempt: 0,
       at: 0,
       record: '',
       isRecordNews: false,
       isVisible: false,
-    } as const
-    const wish = { occasion, largest, number: 0 }
+    }
+    const wish: Wish = { occasion, largest, number: 0 }
     const gathered = await gather(place, index, { wish, before: from, save: onlyHead })
     if ((await indexTree(place, index, gathered)) !== from.tree)
       throw new Trouble(doing, 'files were changed meanwhile')

@@ -38,7 +38,7 @@ export async function commitLink(place: Place, draft: Draft): Promise<Link> {
   if (!isQuietSince(place, draft.bustle) && (await retreatWhenBroken(place, suspect))) {
     throw new GitFailed('gc', { code: 1, stderr: 'git gc removed the saved files' })
   }
-  const link = { commit, tree, telling }
+  const link: Link = { commit, tree, telling }
   rememberTip(place, link)
   noteBefore(place, before)
   return link

@@ -1,3 +1,4 @@
+import type { Occasion } from '../../../ports/checkpoints.ts'
 import { GitFailed } from '../git-failed.ts'
 import type { Place } from '../place.ts'
 import { deltaOf } from '../save/delta.ts'
@@ -5,6 +6,7 @@ import { type Gathered, gather, treeBefore } from '../save/gather.ts'
 import { indexTree } from '../save/index-tree.ts'
 import { syncObjects } from '../save/objects.ts'
 import { onlyHead } from '../save/only-head.ts'
+import type { Wish } from '../save/wish.ts'
 import { dropIndex, PrivateIndex } from '../save/private-index.ts'
 import { locked } from './alone.ts'
 
@@ -16,7 +18,7 @@ export interface Sight extends Gathered {
 /** Bytes; larger files are left out, as of checkpoints. */
 const LARGEST = 50 * 1024 * 1024
 
-const occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false } as const
+const occasion: Occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false }
 
 /** Takes it into a private index and makes a tree of that. Other repositories in it are noted down by their HEAD. */
 export function lookNow(place: Place): Promise<Sight> {
@@ -36,7 +38,7 @@ async function look(place: Place): Promise<Sight> {
   const index = await PrivateIndex.open(place)
   try {
     const last = index.notes === null ? null : { tree: index.notes.tree, head: index.notes.head ?? null }
-    const wish = { occasion, largest: place.largest ?? LARGEST, number: 0 }
+    const wish: Wish = { occasion, largest: place.largest ?? LARGEST, number: 0 }
     const gathered = await gather(place, index, { wish, before: last, save: onlyHead })
     const { seen, gitlinks } = gathered
     const tree = await indexTree(place, index, gathered)

@@ -53,10 +53,18 @@ async function seenNow(place: Place): Promise<Snapshot> {
   return { head: seen.head, tree }
 }
 
+interface DetachedSeal {
+  readonly message: string
+  readonly apart: readonly string[]
+  readonly base: string
+  readonly judged: Snapshot
+  readonly doing: string
+}
+
 /** Makes the commit of what was judged, where HEAD has moved on: nothing else is touched. */
 async function sealBeside(
   place: Place,
-  { message, apart, base, judged, doing }: Omit<Seal, 'bench'> & { judged: Snapshot; doing: string },
+  { message, apart, base, judged, doing }: DetachedSeal,
 ): Promise<string> {
   const { head, tree: found } = judged
   if (head === null) return refuse(doing, 'its branch has no commit')
