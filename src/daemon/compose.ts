@@ -42,7 +42,7 @@ export interface Composed {
   readonly endOrphans: () => Promise<number>
   readonly scribe: Scribe
   /** Takes the room that is needed on a full disk; false when there is none. */
-  readonly keepRoom: () => boolean
+  readonly keepRoom: () => Promise<boolean>
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
@@ -81,10 +81,10 @@ export function compose(
     witness: witnessFor(home, { checks: projectChecks(), environment }),
   })
   engine.onChange(session => scribe.follow(session))
-  const keepRoom = (): boolean => {
-    const hasRoom = reserve.fill()
+  const keepRoom = async (): Promise<boolean> => {
+    const hasRoom = await reserve.fill()
     const spare = reserve.share(DATABASE_ROOM)
-    if (spare >= DATABASE_ROOM / 16) store.keepRoom(spare)
+    if (spare >= DATABASE_ROOM / 16) await store.keepRoom(spare)
     return hasRoom
   }
   return {

@@ -113,10 +113,11 @@ async function host(home: Home): Promise<void> {
   setTimeout(() => void endOrphans().catch(cause => onTrouble('git', cause)), ORPHANS_MAY_LAST)
   removeEmptyGroups(Date.now())
   setInterval(() => removeEmptyGroups(Date.now()), TIDY_EVERY)
-  setTimeout(() => disk.look(), FIRST_RESERVE)
+  const lookAtDisk = (): void => void disk.look().catch(cause => onTrouble('disk', cause))
+  setTimeout(lookAtDisk, FIRST_RESERVE)
   setInterval(() => {
     rotateLog(home)
-    disk.look()
+    lookAtDisk()
     void engine.reconcile()
   }, RECONCILE_EVERY)
   setInterval(() => {

@@ -3,10 +3,11 @@ import { isDiskFull } from '../lib/trouble.ts'
 /** Says once that the disk is full, and once that there is room again; keeps the reserve while there is. */
 export class DiskWatch {
   readonly #say: (sentence: string) => void
-  readonly #keepRoom: () => boolean
+  readonly #keepRoom: () => Promise<boolean>
   #isFull = false
+  #isLooking = false
 
-  constructor(say: (sentence: string) => void, keepRoom: () => boolean) {
+  constructor(say: (sentence: string) => void, keepRoom: () => Promise<boolean>) {
     this.#say = say
     this.#keepRoom = keepRoom
   }
@@ -20,14 +21,19 @@ export class DiskWatch {
     return true
   }
 
-  look(): void {
+  /** Does nothing while the reserve is still being written. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
     try {
-      const hasRoom = this.#keepRoom()
+      const hasRoom = await this.#keepRoom()
       if (!this.#isFull || !hasRoom) return
       this.#isFull = false
       this.#say('the disk has room again')
     } catch (cause) {
       if (!this.isWhy(cause)) throw cause
+    } finally {
+      this.#isLooking = false
     }
   }
 }

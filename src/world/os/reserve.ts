@@ -12,6 +12,8 @@ const LEAST_SIZE = 64 * 1024
 const LEAST_ROOM = 128 * 1024
 /** Below this the disk counts as full. */
 const FULL = 64 * 1024
+/** The supervisor writes the reserve in pieces of this size, so that no session waits for it. */
+const PIECE = LEAST_SIZE
 /** A file system may have room for bytes and none for files. To stop a session takes some ten new files. */
 const SPARE_FILES = 32
 const FEW_FILES = 8
@@ -23,27 +25,29 @@ const FEW_FILES = 8
 export class Reserve {
   readonly #root: string
   readonly #file: string
+  readonly #part: string
   readonly #spares: readonly string[]
 
   constructor(home: Pick<Home, 'root'>) {
     this.#root = home.root
     this.#file = path.join(home.root, 'reserve')
+    this.#part = `${this.#file}.part`
     this.#spares = Array.from({ length: SPARE_FILES }, (_, number) => `${this.#file}.${number}`)
   }
 
-  /** Takes the room unless it is taken, or would be missed. False on a disk that is nearly full. */
-  fill(): boolean {
+  /**
+   * Takes the room unless it is taken, or would be missed. False on a disk that is nearly full. The file gets its name when
+   * all of the reserve is there: a supervisor that is killed before that leaves a part, which the next one writes again.
+   */
+  async fill(): Promise<boolean> {
     if (fs.existsSync(this.#file)) return !this.isDiskFull
     const size = this.share(SIZE)
     if (size < LEAST_SIZE) return false
     try {
-      // The file itself last: where it is, all of the reserve is there.
-      if (this.#hasFilesFor(SPARE_FILES * SHARE))
-        for (const spare of this.#spares) fs.closeSync(fs.openSync(spare, 'w', 0o600))
-      this.#allocate(size)
+      await this.#allocate(size)
       return true
     } catch {
-      this.release() // Somebody else was faster.
+      this.release() // The disk is full, or somebody needed the room meanwhile.
       return false
     }
   }
@@ -54,20 +58,35 @@ export class Reserve {
   }
 
   /** Random bytes: some file systems store zeros, and whatever can be compressed, in no room at all. */
-  #allocate(size: number): void {
-    const block = globalThis.crypto.getRandomValues(new Uint8Array(LEAST_SIZE))
-    const fd = fs.openSync(this.#file, 'w', 0o600)
+  async #allocate(size: number): Promise<void> {
+    const block = globalThis.crypto.getRandomValues(new Uint8Array(PIECE))
+    const part = await fs.promises.open(this.#part, 'w', 0o600)
     try {
-      for (let done = 0; done < size; ) done += fs.writeSync(fd, block)
+      for (let done = 0; done < size; ) {
+        done += (await part.write(block)).bytesWritten
+        await assertKept(part)
+      }
+      if (this.#hasFilesFor(SPARE_FILES * SHARE)) await this.#takeSpares(part)
+      await fs.promises.rename(this.#part, this.#file)
     } finally {
-      fs.closeSync(fd)
+      await part.close()
     }
   }
 
-  /** Gives the room to whoever writes next. False when there is none to give. */
+  async #takeSpares(part: fs.promises.FileHandle): Promise<void> {
+    for (const spare of this.#spares) {
+      const file = await fs.promises.open(spare, 'w', 0o600)
+      await file.close()
+      await assertKept(part)
+    }
+  }
+
+  /** Gives the room to whoever writes next, also that of a reserve half written. False when there is none to give. */
   release(): boolean {
-    const has = fs.existsSync(this.#file)
-    for (const file of [this.#file, ...this.#spares]) fs.rmSync(file, { force: true })
+    // The part first: whoever writes it finds that out before it gets the name of the whole.
+    const files = [this.#part, this.#file]
+    const has = files.some(file => fs.existsSync(file))
+    for (const file of [...files, ...this.#spares]) fs.rmSync(file, { force: true })
     return has
   }
 
@@ -109,6 +128,12 @@ export class Reserve {
     const { bavail, bsize } = fs.statfsSync(this.#root)
     return bavail * bsize
   }
+}
+
+/** Somebody who met a full disk has removed the file: its room is free as soon as we close it. */
+async function assertKept(file: fs.promises.FileHandle): Promise<void> {
+  const { nlink } = await file.stat()
+  if (nlink === 0) throw new Error('the reserve was released while it was written')
 }
 
 /**

@@ -15,6 +15,8 @@ import { type Database, openDatabase } from '../os/sqlite.ts'
 
 /** Bytes in a page of the database. */
 const PAGE = 4096
+/** SQLite writes a piece of this size in less than a millisecond. */
+const BALLAST = 64 * 1024
 
 /** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
@@ -55,7 +57,6 @@ export class SqliteStore implements Store {
   readonly #onRecord: (session: Session) => void
   readonly #reserve: Reserve
   readonly #sql: ReturnType<typeof statements>
-  #hasRoom = false
 
   constructor(database: Database, options: { file: string; onRecord: (session: Session) => void; reserve: Reserve }) {
     this.#reserve = options.reserve
@@ -153,15 +154,28 @@ export class SqliteStore implements Store {
 
   /**
    * Gives the database and its journal room of their own, at most `size` bytes each: SQLite writes both in place, so that a
-   * full disk does not keep a stop from being recorded.
+   * full disk does not keep a stop from being recorded. Between two pieces others are served.
    */
-  keepRoom(size: number): void {
-    const { freelist_count: free } = this.#sql.free.get() as { freelist_count: number }
-    if (this.#hasRoom && free * PAGE >= size / 2) return
-    this.#lightly(() => this.#sql.putBallast.run(size))
-    this.#lightly(() => this.#sql.dropBallast.run())
+  async keepRoom(size: number): Promise<void> {
+    this.#dropBallast() // A supervisor that was killed here has left its pieces.
+    if (this.#hasRoom(size / 2)) return
+    for (let piece = 0; piece * BALLAST < size; piece++) {
+      this.#lightly(() => this.#sql.putBallast.run(`ballast.${piece}`, BALLAST))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    this.#dropBallast()
+    await syncFile(journalOf(this.#file)) // By another thread: SQLite then finds nothing to wait for.
     this.#database.exec('PRAGMA wal_checkpoint(RESTART); PRAGMA shrink_memory')
-    this.#hasRoom = true
+  }
+
+  #dropBallast(): void {
+    this.#lightly(() => this.#sql.dropBallast.run())
+  }
+
+  #hasRoom(size: number): boolean {
+    const { freelist_count: free } = this.#sql.free.get() as { freelist_count: number }
+    const journal = fs.statSync(journalOf(this.#file), { throwIfNoEntry: false })?.size ?? 0
+    return free * PAGE >= size && journal >= size
   }
 
   close(): void {
@@ -225,6 +239,20 @@ function inodeOf(file: string): number | undefined {
   return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
 
+function journalOf(file: string): string {
+  return `${file}-wal`
+}
+
+/** SQLite holds no lock on its journal, which to close a file of the same name would release. */
+async function syncFile(file: string): Promise<void> {
+  const opened = await fs.promises.open(file, 'r+')
+  try {
+    await opened.datasync()
+  } finally {
+    await opened.close()
+  }
+}
+
 export function sessionsIn(rows: unknown[]): Session[] {
   return (rows as { state: string }[]).map(row => revive(JSON.parse(row.state) as Session))
 }
@@ -235,8 +263,8 @@ function statements(database: Database) {
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
     free: database.prepare('PRAGMA freelist_count'),
-    putBallast: database.prepare(`INSERT OR REPLACE INTO meta VALUES ('ballast', zeroblob(?))`),
-    dropBallast: database.prepare(`DELETE FROM meta WHERE key = 'ballast'`),
+    putBallast: database.prepare(`INSERT OR REPLACE INTO meta VALUES (?, zeroblob(?))`),
+    dropBallast: database.prepare(`DELETE FROM meta WHERE key GLOB 'ballast*'`),
     epoch: database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`),
     putSession: database.prepare(
       `INSERT INTO sessions (id, name, is_live, due, created_at, state) VALUES (?, ?, ?, ?, ?, ?)
