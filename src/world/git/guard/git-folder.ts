@@ -5,6 +5,7 @@ import { bytesOf, isUtf8, rawPath } from '../../../lib/raw-path.ts'
 import { Unkept } from '../../../ports/checkpoints.ts'
 import { readRegular } from '../../os/files.ts'
 import { lstat } from '../lstat.ts'
+import { isSettled } from './is-settled.ts'
 import { assertNoLink, assertPlainFolder } from './plain-folder.ts'
 
 /** Where git would look, from the folder that it runs in. Found by reading files: git itself reads before it asks. */
@@ -174,6 +175,5 @@ function assertObjects(folder: string): void {
   if (link !== undefined)
     throw new Unkept(`${path.join(folder, link.name)} is a link, and git would write where it leads to`)
   if (seen.size > 1_000) seen.clear()
-  // What is changed again within the same tick of the clock is looked at again.
-  if (Date.now() - stat.ctimeMs > 1_000) seen.set(folder, stamp)
+  if (isSettled(stat)) seen.set(folder, stamp)
 }

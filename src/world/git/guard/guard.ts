@@ -7,6 +7,7 @@ import { runForBytes } from '../../os/run.ts'
 import { GitFailed } from '../git-failed.ts'
 import type { Means } from '../means.ts'
 import { assertNoBareRepository, assertSound, type GitFolder, gitFolderAt } from './git-folder.ts'
+import { isSettled } from './is-settled.ts'
 import { insteadOf, isHelper, isPromise, isProtocol, isReadFile, isRewrite, matters, mayHold } from './rules.ts'
 
 /** What git is told so that the configuration of the repository it runs in has no program run. */
@@ -32,8 +33,6 @@ const NO_SETTINGS: Protection = { ...NOTHING, settings: [NO_BARE] }
 const LIMIT = 10_000
 /** Bytes; a longer configuration was refused before. */
 const LONGEST = 1_048_576
-/** Milliseconds; what is written twice within a tick of the clock looks the same. */
-const TICKS = 100
 const MOST_KNOWN = 1_000
 /** Settings that nobody but the user can have made. */
 const PROTECTED = new Set(['system', 'global'])
@@ -59,7 +58,7 @@ export async function protectionFor(cwd: string, means: Means, only?: GitFolders
     ? await protectionFrom(folder, cwd, means)
     : { protection: NO_SETTINGS, isFixed: true }
   if (known.size > MOST_KNOWN) known.clear()
-  const isOld = files.every(file => Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0) > TICKS)
+  const isOld = files.every(file => isSettled(fs.statSync(file, { throwIfNoEntry: false })))
   if (isFixed && isOld) known.set(folder.own, { stamp, protection })
   return protection
 }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { hasCode } from '../../../lib/trouble.ts'
 import { Unkept } from '../../../ports/checkpoints.ts'
 import { lstat } from '../lstat.ts'
+import { isSettled } from './is-settled.ts'
 
 /**
  * Entries of a git folder that git replaces or appends to, and through which it writes where they are links: FETCH_HEAD, MERGE_MSG
@@ -19,8 +20,6 @@ const TREES: ReadonlySet<string> = new Set(
 /** Folders in them with other repositories, or with contents by hash. They are large, and git itself writes to none of them. */
 const SKIPPED = /^(?:worktrees\/[^/]+\/modules|lfs\/objects)$/
 
-/** Milliseconds; a folder that is changed twice within one tick of the clock looks the same. */
-const TICK = 1_000
 /** No repository has so many folders of refs, logs and worktrees; to look at more would take long. */
 const MOST_FOLDERS = 50_000
 
@@ -54,7 +53,7 @@ function foldersIn(root: string, name: string): readonly string[] {
   if (before?.stamp === stamp) return before.folders
   const folders = lookInto(root, name)
   if (known.size > 2 * MOST_FOLDERS) known.clear()
-  if (Date.now() - stat.ctimeMs > TICK) known.set(folder, { stamp, folders })
+  if (isSettled(stat)) known.set(folder, { stamp, folders })
   return folders
 }
 

@@ -56,6 +56,8 @@ class GitWorkshop implements Workshop {
   readonly #largest: number | undefined
   readonly #memory = new Memory({ isOfOneJob: true })
   #means: Means | undefined
+  /** What leads to a commit does not change. */
+  #lastLog: { readonly key: string; readonly log: Awaited<ReturnType<typeof logOf>> } = { key: '', log: [] }
 
   constructor({ env = process.env, limit = LIMIT, largest }: ShopOptions) {
     this.#env = env
@@ -116,7 +118,11 @@ class GitWorkshop implements Workshop {
   log(cwd: string, limit: number): Promise<readonly { id: string; subject: string }[]> {
     return this.#beside(cwd, async place => {
       const { commit } = await headNow(place)
-      return commit === null ? [] : logOf(place, [`--max-count=${limit}`, commit, '--'])
+      if (commit === null) return []
+      const key = `${place.repository.commonDir} ${commit} ${limit}`
+      if (this.#lastLog.key !== key)
+        this.#lastLog = { key, log: await logOf(place, [`--max-count=${limit}`, commit, '--']) }
+      return this.#lastLog.log
     })
   }
 

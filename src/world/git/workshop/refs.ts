@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { UserRefs } from '../../../ports/workshop.ts'
-import { readPart } from '../../os/files.ts'
+import { readPart, readRegular } from '../../os/files.ts'
+import { lstat } from '../lstat.ts'
 import type { Place } from '../place.ts'
 
 /** Bytes; whoever has more refs than fit is not watched. */
@@ -27,6 +28,43 @@ export function userRefs({ repository }: Place): UserRefs | null {
   for (const name of refs.keys()) if (name.startsWith('refs/heads/oneshot/')) refs.delete(name)
   const stashes = textOf(path.join(commonDir, 'logs/refs/stash')).split('\n')
   return { refs, stashes: stashes.flatMap(line => /^[0-9a-f]+ ([0-9a-f]{40,64}) /.exec(line)?.[1] ?? []) }
+}
+
+/** Refs among which content of others may be; `git log` reads the same by --branches, --remotes, --tags and --glob. */
+const WITH_WORK = /^refs\/(?:(?:heads|remotes|tags)\/.+|stash)$/
+
+/**
+ * The ids of all branches, remote branches, tags and the stash. Null where files do not tell all of them: a symbolic ref, a link,
+ * a file that is no ref, or refs that lie elsewhere.
+ */
+export function tipsByFiles(commonDir: string): ReadonlySet<string> | null {
+  try {
+    const ids = new Set(readTips(commonDir).values())
+    return [...ids].every(id => HASH.test(id)) ? ids : null
+  } catch {
+    return null // Somebody changes them at this moment, or only git may read them.
+  }
+}
+
+function readTips(commonDir: string): Map<string, string> {
+  const read = (name: string): string => readRegular(path.join(commonDir, name), LARGEST).content.toString('latin1')
+  const kindOf = (name: string): fs.Stats | undefined => lstat(path.join(commonDir, name))
+  if (kindOf('reftable') !== undefined) throw new Error('the refs are in tables')
+  const tips = new Map<string, string>()
+  const packed = kindOf('packed-refs') === undefined ? '' : read('packed-refs')
+  for (const line of packed.split('\n')) {
+    const name = line.slice(line.indexOf(' ') + 1)
+    if (WITH_WORK.test(name)) tips.set(name, line.slice(0, line.indexOf(' ')))
+  }
+  const names = ['refs/heads', 'refs/remotes', 'refs/tags', 'refs/stash']
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    const kind = kindOf(name)
+    if (kind === undefined) continue
+    if (kind.isDirectory())
+      for (const entry of fs.readdirSync(path.join(commonDir, name))) names.push(`${name}/${entry}`)
+    else tips.set(name, read(name).trimEnd())
+  }
+  return tips
 }
 
 function textOf(file: string): string {

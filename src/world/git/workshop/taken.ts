@@ -5,6 +5,7 @@ import { bytesOf, type RawPath, rawPath } from '../../../lib/raw-path.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { NO_INDEX } from '../git.ts'
 import type { Place } from '../place.ts'
+import { tipsByFiles } from './refs.ts'
 
 /** Files that came from another branch, and the commits that made them. */
 export interface Taken {
@@ -39,11 +40,13 @@ interface Asked {
 /**
  * Finds files that are as a commit of another branch made them before the work began: by `git merge --squash`, `git cherry-pick -n`,
  * `git checkout BRANCH -- FILE` or a plain copy. Such content is not the work of whoever took it. Git is asked only where an object is
- * older than the work.
+ * older than the work, and where some ref holds other commits than the known ones.
  */
 export async function takenFrom(place: Place, { changed, known, own, begunAt }: Asked): Promise<Taken> {
   const old = changed.filter(file => isOlder(place, file, begunAt))
   if (old.length === 0) return NOTHING
+  const tips = tipsByFiles(place.repository.commonDir)
+  if (tips !== null && [...tips].every(tip => known.includes(tip))) return NOTHING
   const after = new Map(old.map(file => [file.path, file.after]))
   const excluded = own === null ? [] : [`--exclude=${own}`, `--exclude=${own}-merge-*`]
   const refs = [...excluded, '--branches', '--remotes', '--tags', '--glob=refs/stas[h]', '--not', ...known]
