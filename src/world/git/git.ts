@@ -167,9 +167,9 @@ export class Git {
     const ending = new AbortController()
     const end = (): void => ending.abort(this.signal.reason)
     this.signal.addEventListener('abort', end)
-    const late = new DOMException('git did not finish in time', 'TimeoutError')
+    const endLate = (): void => ending.abort(new DOMException('git did not finish in time', 'TimeoutError'))
     // A timer of our own: Node 20 forgets a signal that was made of a timeout and others.
-    const timer = setTimeout(() => ending.abort(late), Math.max(0, this.#until - Date.now()))
+    const timer = setTimeout(endLate, Math.max(0, this.#until - Date.now()))
     const unwatch = watchForPipes(this.cwd, cause => ending.abort(cause))
     try {
       const answer = await work(ending.signal)

@@ -45,5 +45,7 @@ function assertEmptyFile(file: string): void {
   } finally {
     fs.closeSync(fd)
   }
-  for (const end of ['-journal', '-wal', '-shm']) fs.rmSync(`${file}${end}`, { force: true })
+  for (const end of ['-journal', '-wal', '-shm'])
+    if (fs.lstatSync(`${file}${end}`, { throwIfNoEntry: false }) !== undefined)
+      fs.rmSync(`${file}${end}`, { force: true })
 }
