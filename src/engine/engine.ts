@@ -5,6 +5,7 @@ import { invariant } from '../lib/trouble.ts'
 import { Turnstile } from '../lib/turnstile.ts'
 import { Superseded } from '../ports/store.ts'
 import { Alarm } from './alarm.ts'
+import { attemptRef } from './attempt-ref.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
 import { HookRunner } from './hook-runner.ts'
@@ -14,6 +15,7 @@ import { Offspring } from './offspring.ts'
 import { outputOf, OutputWatch } from './output-watch.ts'
 import { Recorder } from './recorder.ts'
 import { Rounds } from './rounds.ts'
+import { requestedIn } from './stored-requests.ts'
 import { count, hasRecord } from './thread.ts'
 import { Vigil } from './vigil.ts'
 import type { World } from './world.ts'
@@ -84,6 +86,7 @@ export class Engine {
     if (isHeld) for (const session of store.live()) this.#holdUnlessAlive(session)
     const at = clock.now()
     for (const { spec } of this.#rounds.overdueEndings()) this.#recorder.decide(spec.id, [{ at, type: 'clock.due' }])
+    for (const session of store.live()) this.#takeStoredRequest(session)
     work.onNews(id => void this.look(id))
     for (const session of store.live()) {
       this.#vigil.follow(session)
@@ -280,6 +283,13 @@ export class Engine {
     this.#output.stop()
     this.#world.work.shutDown()
     await Promise.all([this.#turnstile.idle(), this.#courier.stop(), this.#hooks.stop(), this.keepers.stop()])
+  }
+
+  /** A command may have been killed after it had stored its request and before it ended the processes. */
+  #takeStoredRequest(session: Session): void {
+    if (session.exit !== null || isIdle(session)) return
+    const { work, clock } = this.#world
+    this.#recorder.decide(session.spec.id, requestedIn(work, attemptRef(session), clock.now()))
   }
 
   /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */

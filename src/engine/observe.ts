@@ -8,6 +8,7 @@ import type { Agent, Observation, Reading } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
+import { requestedIn } from './stored-requests.ts'
 import { type Archive, glance } from './thread.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
@@ -64,6 +65,8 @@ export function observe(
     const isOverdue = session.phase.name === 'starting' && isLate(session.phase, evidence, at, awaited)
     const death = deathIn(evidence, isOverdue) ?? withoutTrace(session, evidence, work)
     if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
+    // A command stores its request before it ends the program, so that we find the request after the death.
+    if (death !== null) signals.push(...requestedIn(work, ref, at))
     if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
   }
   const { text, output, memory, hasMore } = speech

@@ -49,6 +49,13 @@ export interface Evidence {
   readonly isAlone: boolean
 }
 
+/** The request of a command that found no supervisor. */
+export interface StoredRequest {
+  readonly type: 'stop' | 'hold'
+  /** The name of the session that asked; null when a person did. */
+  readonly by: string | null
+}
+
 /** What an attempt has used up and written. */
 export interface Usage {
   /** Bytes of output so far. */
@@ -94,6 +101,11 @@ export interface Work {
    */
   launch(order: LaunchOrder): Promise<void>
   evidence(ref: AttemptRef): Evidence
+  /**
+   * The request that a command stored before it ended the attempt's processes itself. A caller that has seen the end of such an
+   * attempt finds the request.
+   */
+  request(ref: AttemptRef): StoredRequest | null
   /** The machine's present boot. A process of another one is dead. */
   readonly boot: string
   /** When the attempt was last at work, as far as its files tell; null when they tell nothing. */

@@ -113,10 +113,11 @@ conclude() {
   wait_for_a_call
 }
 
-# The record counts once its last line is there, so that it needs no second name. From the bell on the supervisor may end
-# us at any moment.
+# The record counts once its last line is there, so that it needs no second name. The supervisor has filled the file with empty
+# lines; the shim writes over them, so that a full disk has room for the record. From the bell on the supervisor may end us at any
+# moment.
 record() {
-  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" >"$folder/exit" || return 1
+  printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" 1<>"$folder/exit" || return 1
   trap 'awake; exit 0' HUP TERM
   printf '' >"$letter.exit" || return 1
 }

@@ -88,6 +88,34 @@ describe('on a disk that a session fills', () => {
     expect(await house.list()).toEqual([])
   })
 
+  it('a program that is stopped leaves its exit record, also when the reserve is used up', async ({ skip }) => {
+    const disk = await fullDisk()
+    if (disk === undefined) return skip(NO_MOUNT)
+    useUpReserve()
+    await until('the disk is full again', () => disk.room === 0 || undefined)
+    await house.ok('stop', 'greedy')
+    expect(await house.status('greedy')).toMatchObject({ outcome: 'stopped', signal: 'SIGINT' })
+    expect(await house.ok('events', 'greedy')).not.toContain('it is terminated')
+  })
+
+  it.for([
+    ['stop', { phase: 'ended', outcome: 'stopped', exitCode: 143, trouble: 'stopped' }],
+    ['hold', { phase: 'blocked', reason: 'held by you' }],
+  ] as const)(
+    '%s is recorded as such when no supervisor lived as it was asked for',
+    async ([deed, recorded], { skip }) => {
+      const disk = await fullDisk()
+      if (disk === undefined) return skip(NO_MOUNT)
+      await killSupervisor()
+      useUpReserve()
+      await until('the disk is full again', () => disk.room === 0 || undefined)
+      await house.ok(deed, 'greedy')
+      expect(await house.status('greedy')).toMatchObject(recorded)
+      await house.ok('killall', '--yes')
+      await house.ok('clean', '--yes')
+    },
+  )
+
   const endings = ['stop', 'hold', 'killall'] as const
   describe.each(endings.slice(0, strength(1, endings.length)))('that has no room for more files', deed => {
     it(`${deed} works, and clean afterwards`, async ({ skip }) => {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Stage } from '../../src/testkit/memory/stage.ts'
 import type { Program } from '../../src/testkit/memory/scripted-process.ts'
 import { begin } from './begin.ts'
 
@@ -117,5 +118,59 @@ test('a session that lasts too long is stopped, whether it runs or rests', async
     at: Date.UTC(2026, 0, 1) + 60_000,
     outcome: 'stopped',
     reason: 'the time limit of 1 min was reached',
+  })
+})
+
+describe('a request that a command stored while no supervisor lived', () => {
+  const ref = { sessionId: 's1', attempt: 1 }
+
+  async function withoutSupervisor(): Promise<Stage> {
+    const { stage, engine } = await begin(PATIENT)
+    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    await engine.shutDown()
+    return stage
+  }
+
+  test('makes the end of the program a stop and not a crash', async () => {
+    const stage = await withoutSupervisor()
+    stage.machine.attempt(ref).request = { type: 'stop', by: null }
+    stage.machine.attempt(ref).process?.signal('SIGTERM')
+    await stage.supervisor().engine.start()
+    await stage.until(() => stage.hasEnded('s1'))
+    expect(stage.session('s1')?.phase).toMatchObject({
+      outcome: 'stopped',
+      reason: 'stopped by you (killed by SIGTERM)',
+    })
+    expect(stage.machine.starts).toEqual(['s1.1'])
+  })
+
+  test('holds the session and names the session that asked for it', async () => {
+    const stage = await withoutSupervisor()
+    stage.machine.attempt(ref).request = { type: 'hold', by: 'fix-auth' }
+    stage.machine.attempt(ref).process?.signal('SIGTERM')
+    await stage.supervisor().engine.start()
+    await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+    expect(stage.session('s1')?.phase).toMatchObject({ question: 'held by the session fix-auth', trouble: 'held' })
+  })
+
+  test('is carried out although the command died before it had ended the program', async () => {
+    const stage = await withoutSupervisor()
+    stage.machine.attempt(ref).request = { type: 'stop', by: null }
+    await stage.supervisor().engine.start()
+    await stage.until(() => stage.hasEnded('s1'))
+    expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
+  })
+
+  test('counts for its own attempt alone', async () => {
+    const stage = await withoutSupervisor()
+    stage.machine.attempt(ref).request = { type: 'hold', by: null }
+    const { engine } = stage.supervisor()
+    await engine.start()
+    await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+    await engine.resume('s1')
+    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    await engine.shutDown()
+    await stage.supervisor().engine.start()
+    expect(stage.session('s1')?.phase.name).toBe('running')
   })
 })

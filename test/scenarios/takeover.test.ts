@@ -4,7 +4,7 @@ import { STORIES } from './stories.ts'
 
 /** Looking; asking the store, which answers that another one has begun; taking away the letters of a swept attempt. */
 const ASKED_OF_STORE = ['record', 'settle', 'address', 'settleDeliveries', 'postpone', 'settleHook', 'forget']
-const HARMLESS = new Set(['evidence', 'read', 'watch', ...ASKED_OF_STORE])
+const HARMLESS = new Set(['evidence', 'request', 'read', 'watch', ...ASKED_OF_STORE])
 const isHarmless = (call: string, sleptIn: string | undefined): boolean =>
   HARMLESS.has(call) || (call === 'heard' && (sleptIn === 'sweep' || sleptIn === 'watch'))
 

@@ -15,7 +15,7 @@ export async function hold(line: Line, surroundings: Surroundings): Promise<numb
   const session = pickSession(surroundings, line.words[0], isLive)
   if (!isLive(session))
     throw refusal('session-ended', `${session.name} has already ended`, `oneshot status ${session.name}`)
-  const asked = await (await supervisorFor(home, [session])).hold(session.id)
+  const asked = await (await supervisorFor(home, [session], 'hold')).hold(session.id)
   let latest = asked
   const { ended } = await look({}, async signal => {
     latest = await untilStill(home, asked, signal)

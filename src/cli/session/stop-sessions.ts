@@ -27,7 +27,7 @@ export async function stopSessions(
   options: { timeout: Duration | undefined; wait: boolean; now?: boolean },
 ): Promise<Stopped> {
   const { home, screen } = surroundings
-  const client = await supervisorFor(home, sessions)
+  const client = await supervisorFor(home, sessions, 'stop')
   // Who works for a loop that is stopped is ended with it, and not by somebody's hand.
   const heads = withoutWorkers(sessions)
   const asked = await Promise.all(
@@ -52,14 +52,18 @@ export async function stopSessions(
 }
 
 /**
- * On a full disk a supervisor may find no room to start, while the work takes whatever becomes free. Then we end the processes
- * ourselves, before it is started to record that.
+ * On a full disk a supervisor may find no room to start, while the work takes whatever becomes free. Then the command stores its
+ * request and ends the processes itself, before it starts a supervisor, which records both.
  */
-export async function supervisorFor(home: Home, sessions: readonly SessionView[]): Promise<Client> {
+export async function supervisorFor(
+  home: Home,
+  sessions: readonly SessionView[],
+  request: 'stop' | 'hold',
+): Promise<Client> {
   const isHelpless = new Reserve(home).isDiskFull && (await findAnswering(home)) === undefined
   if (isHelpless) {
     const { endProcesses } = await import('./end-processes.ts')
-    await Promise.all(sessions.map(session => endProcesses(home, session)))
+    await Promise.all(sessions.map(session => endProcesses(home, session, request)))
   }
   return await ensureDaemon(home)
 }

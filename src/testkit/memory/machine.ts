@@ -1,7 +1,7 @@
 import type { Exit, Life } from '../../core/session.ts'
 import type { Instant } from '../../lib/time.ts'
 import { Trouble } from '../../lib/trouble.ts'
-import type { AttemptRef, LaunchOrder } from '../../ports/work.ts'
+import type { AttemptRef, LaunchOrder, StoredRequest } from '../../ports/work.ts'
 import type { MemoryRepository } from './memory-checkpoints.ts'
 import type { Records } from './scripted-agents.ts'
 import { type Program, ScriptedProcess } from './scripted-process.ts'
@@ -28,6 +28,8 @@ export interface MachineAttempt {
   isInterrupted: boolean
   /** Where a supervisor was killed over its output. */
   stuckAt?: number
+  /** The request of a command that found no supervisor. */
+  request: StoredRequest | null
   life: Life | null
   exit: Exit | null
   output: Uint8Array
@@ -80,6 +82,7 @@ export class Machine {
       thread: null,
       stdin: null,
       isInterrupted: false,
+      request: null,
       life: null,
       exit: null,
       output: new Uint8Array(),

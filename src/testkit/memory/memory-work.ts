@@ -1,5 +1,5 @@
 import type { Life } from '../../core/session.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Usage, WhileLive, Work } from '../../ports/work.ts'
+import type { AttemptRef, Evidence, LaunchOrder, StoredRequest, Usage, WhileLive, Work } from '../../ports/work.ts'
 import type { Instant } from '../../lib/time.ts'
 import { invariant } from '../../lib/trouble.ts'
 import { keyOf, type Machine, type SessionFiles } from './machine.ts'
@@ -71,6 +71,10 @@ export class MemoryWork implements Work {
       shim: claim === null ? 'unknown' : isShimAlive ? 'alive' : 'dead',
       isAlone: this.#machine.hasGroups && ref.mode === 'headless' && exit !== null && litter.size === 0,
     }
+  }
+
+  request(ref: AttemptRef): StoredRequest | null {
+    return this.#machine.attempt(ref).request
   }
 
   get boot(): string {

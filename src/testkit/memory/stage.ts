@@ -34,6 +34,7 @@ const WORK_CALLS = [
   'keep',
   'launch',
   'evidence',
+  'request',
   'read',
   'write',
   'interrupt',

@@ -41,6 +41,8 @@ export interface AttemptFolder {
   readonly claim: string
   readonly started: string
   readonly exit: string
+  /** The request of a command that found no supervisor. */
+  readonly request: string
   /** Where its output is being read, while that may take long. */
   readonly reading: string
   /** Present once the program was asked to stop. */
@@ -93,6 +95,7 @@ export function attemptFolderAt(root: string): AttemptFolder {
     claim: at('claim'),
     started: at('started'),
     exit: at('exit'),
+    request: at('request'),
     reading: at('reading'),
     interrupted: at('interrupted'),
     swept: at('swept'),

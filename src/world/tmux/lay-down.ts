@@ -5,6 +5,7 @@ import type { LaunchOrder } from '../../ports/work.ts'
 import { replaceFile } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptFolderAt, attemptId, sessionFolder } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
+import { ROOM_FOR_REQUEST } from '../os/stored-request.ts'
 import { enterFile, launchFile } from './launch-file.ts'
 
 /**
@@ -35,7 +36,7 @@ export function makeSpare(home: Home, sessionId: string): void {
   const draft = attemptFolderAt(`${spare}.draft`)
   if (fs.existsSync(spare)) return
   makeFolder(draft)
-  for (const file of [draft.launch, draft.enter, draft.started, draft.exit]) fs.writeFileSync(file, '', { mode: 0o600 })
+  for (const file of [draft.launch, draft.enter, draft.started]) fs.writeFileSync(file, '', { mode: 0o600 })
   fs.renameSync(draft.root, spare)
 }
 
@@ -43,9 +44,14 @@ function hasText(file: string): boolean {
   return (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-function makeFolder({ root, stdout }: AttemptFolder): void {
+/** Longer than each exit record. The shim writes over it in place, which takes no room on a full disk. */
+const ROOM_FOR_EXIT = '\n'.repeat(64)
+
+function makeFolder({ root, stdout, exit, request }: AttemptFolder): void {
   fs.mkdirSync(root, { recursive: true, mode: 0o700 })
   fs.closeSync(fs.openSync(stdout, 'a', 0o600))
+  if (!hasText(exit)) fs.writeFileSync(exit, ROOM_FOR_EXIT, { mode: 0o600 })
+  if (!hasText(request)) fs.writeFileSync(request, ROOM_FOR_REQUEST, { mode: 0o600 })
 }
 
 function linkThread(link: string, lock: string): void {

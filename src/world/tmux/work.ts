@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import type { Life } from '../../core/session.ts'
 import { seldom } from '../../lib/seldom.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { AttemptRef, Evidence, LaunchOrder, Usage, WhileLive, Work } from '../../ports/work.ts'
+import type { AttemptRef, Evidence, LaunchOrder, StoredRequest, Usage, WhileLive, Work } from '../../ports/work.ts'
 import { readEnd, readPart, writeDurably, writeFrom } from '../os/files.ts'
 import { type AttemptFolder, attemptFolder, attemptId, sessionFolder, terminalSocket } from '../os/folders.ts'
 import type { Home } from '../os/home.ts'
@@ -11,6 +11,7 @@ import { withReadingMark } from '../os/reading-mark.ts'
 import { Reserve } from '../os/reserve.ts'
 import { bootId, lives } from '../os/processes.ts'
 import { readClaim, readStarted } from '../os/spool.ts'
+import { readRequest } from '../os/stored-request.ts'
 import { Captions } from './captions.ts'
 import { endAttempt, interruptAttempt, terminateAttempt } from './end-attempt.ts'
 import { evidenceIn } from './evidence.ts'
@@ -116,6 +117,10 @@ export class TmuxWork implements Work {
 
   evidence(ref: AttemptRef): Evidence {
     return evidenceIn(this.#folder(ref), ref.mode, this.#oom)
+  }
+
+  request(ref: AttemptRef): StoredRequest | null {
+    return readRequest(this.#folder(ref))
   }
 
   get boot(): string {
