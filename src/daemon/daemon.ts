@@ -9,16 +9,17 @@ import { VERSION } from '../lib/version.ts'
 import { Superseded } from '../ports/store.ts'
 import { environmentOf } from '../views/last-words.ts'
 import { removeEmptyGroups } from '../world/os/control-group.ts'
-import { ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
+import { type Keeper, nameKeeper, ownKeeper, replaceKeeper, writeWakeScript } from '../world/os/keeper.ts'
 import { type Home, locateHome, openHome } from '../world/os/home.ts'
-import { lives, type ProcessId } from '../world/os/processes.ts'
+import { lives } from '../world/os/processes.ts'
 import { compose } from './compose.ts'
 import { DiskWatch } from './disk-watch.ts'
 import { EventLog } from './event-log.ts'
+import { showProgress } from './holder-watch.ts'
 import type { Host } from './routes.ts'
 import { safeMode } from './safe-mode.ts'
 import { serve } from './server.ts'
-import { recordPid, takeCharge } from './take-charge.ts'
+import { takeCharge } from './take-charge.ts'
 
 /** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
 const RECONCILE_EVERY = 30_000
@@ -55,9 +56,9 @@ export async function daemon(): Promise<void> {
 }
 
 async function host(home: Home): Promise<void> {
-  let keeper: ProcessId | undefined = ownKeeper()
+  let keeper: Keeper | undefined = ownKeeper()
   const lock = await takeCharge(home)
-  recordPid(home)
+  const starting = setInterval(() => showProgress(home), LOOK_AROUND_EVERY)
   const startedAt = iso(Date.now())
   const log = new EventLog({ environmentOf: id => environmentOf(home, id), say })
   const { engine, store, agents, panes, work, checkpoints, endOrphans, scribe, keepRoom } = compose(home, {
@@ -75,6 +76,7 @@ async function host(home: Home): Promise<void> {
       await scribe.close()
       server.close()
       store.close()
+      if (code === STOPPED) nameKeeper(home, undefined)
       lock.release()
       say('stopped')
       process.exit(code)
@@ -101,7 +103,13 @@ async function host(home: Home): Promise<void> {
       stop(STOPPED)
     },
   }
+  nameKeeper(home, keeper)
   const server = await serve(served)
+  const isReachable = socketWatch(home)
+  clearInterval(starting)
+  setInterval(() => {
+    if (isReachable()) showProgress(home)
+  }, LOOK_AROUND_EVERY)
   writeWakeScript(home)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(RETURNING))
   process.on('SIGHUP', () => undefined)
@@ -123,10 +131,28 @@ async function host(home: Home): Promise<void> {
   setInterval(() => {
     engine.watchOutput()
     if (work.isToMend()) void engine.mend().catch(cause => onTrouble('tmux', cause))
-    if (keeper === undefined || process.ppid === keeper.pid || lives(keeper) !== 'dead') return
-    say('the keeper died; the supervisor started a new one')
-    keeper = replaceKeeper(home)
+    lookAfterKeeper()
   }, LOOK_AROUND_EVERY)
+  /** A supervisor that another one has replaced must not start a keeper, nor name its own. */
+  function lookAfterKeeper(): void {
+    try {
+      store.assertEpoch()
+    } catch (cause) {
+      return onTrouble('', cause)
+    }
+    if (keeper !== undefined && process.ppid !== keeper.pid && lives(keeper) === 'dead') {
+      say('the keeper died; the supervisor started a new one')
+      keeper = replaceKeeper(home)
+    }
+    nameKeeper(home, keeper)
+  }
+}
+
+/** Tells whether the socket that was just made is still there: without it nobody reaches this supervisor, who must be replaced. */
+function socketWatch({ daemonSocket }: Home): () => boolean {
+  const inode = (): number | undefined => fs.statSync(daemonSocket, { throwIfNoEntry: false })?.ino
+  const made = inode()
+  return () => inode() === made
 }
 
 function onTrouble(sessionId: string, cause: unknown): void {

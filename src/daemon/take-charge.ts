@@ -1,55 +1,75 @@
-import fs from 'node:fs'
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DaemonView } from '../api/contract/session-view.ts'
 import { refusal } from '../api/contract/problems.ts'
-import { isDiskFull } from '../lib/trouble.ts'
+import type { Duration } from '../lib/time.ts'
 import type { Home } from '../world/os/home.ts'
+import { readPid, writePid } from '../world/os/pid-file.ts'
 import { isSuspended } from '../world/os/processes.ts'
 import { SupervisorLock } from '../world/store/supervisor-lock.ts'
+import { HolderWatch, progressFile } from './holder-watch.ts'
 
-/** A holder that is not known to be suspended may be starting, or busy; it gets this long to answer. */
-const PATIENCE = 15_000
+/** A holder that is not suspended may be starting, or busy. It is replaced when it shows no progress for this long. */
+const PATIENCE: Duration = 15_000
 
 /**
  * Becomes the one supervisor, or refuses with a sentence that names the one there is. The lock dies with its holder, so
- * a dead one is followed at once. One that lives and does not answer is put out of action by the epoch.
+ * a dead one is followed at once. One that lives and shows no progress is put out of action by the epoch. One newcomer waits
+ * for that; the others leave, so that a slow supervisor is replaced once and not by each of them.
  */
-export async function takeCharge(home: Home): Promise<SupervisorLock> {
-  const begun = Date.now()
-  for (;;) {
-    const lock = SupervisorLock.tryTake(home.lock)
-    if (lock !== undefined) return lock
-    const holder = await askHolder(home)
-    if (holder !== undefined) {
-      throw refusal(
-        'daemon-running',
-        `a supervisor is already running: pid ${holder.pid}, epoch ${holder.epoch}, since ${holder.startedAt}`,
-      )
+export async function takeCharge(home: Home, patience = PATIENCE): Promise<SupervisorLock> {
+  let turn: SupervisorLock | undefined
+  try {
+    const holder = new HolderWatch(home, patience)
+    for (;;) {
+      const lock = SupervisorLock.tryTake(home.lock) ?? (turn && replace(holder, home))
+      if (lock !== undefined) {
+        writePid(progressFile(home), process.pid) // Before the next one's turn: it must not judge us by our predecessor.
+        return lock
+      }
+      await refuseIfAnswered(home)
+      turn ??= takeTurn(home, holder)
+      if (holder.isBusy())
+        throw refusal('daemon-running', `a supervisor is already running: ${named(holder.pid)}; it is busy`)
+      await pause(100)
     }
-    const pid = recordedPid(home)
-    const isHopeless = (pid !== undefined && isSuspended(pid)) || Date.now() - begun > PATIENCE
-    const seized = isHopeless ? SupervisorLock.seize(home.lock) : undefined
-    if (seized !== undefined) return seized
-    await pause(100)
+  } finally {
+    turn?.release()
   }
 }
 
-/** On a full disk it is not recorded: then a successor waits a little longer before it takes over from a suspended one. */
-export function recordPid(home: Home): void {
-  try {
-    fs.writeFileSync(`${home.lock}.pid`, String(process.pid), { mode: 0o600 })
-  } catch (cause) {
-    if (!isDiskFull(cause)) throw cause
-  }
+/** Another one may have taken over since we looked: whoever replaces the holder looks once more while nobody else can. */
+function replace(holder: HolderWatch, home: Home): SupervisorLock | undefined {
+  return holder.isStuck() ? SupervisorLock.seize(home.lock, () => holder.isStuck()) : undefined
 }
 
-function recordedPid(home: Home): number | undefined {
-  try {
-    return Number(fs.readFileSync(`${home.lock}.pid`, 'utf8'))
-  } catch {
-    return undefined // Nobody has got that far yet.
+/** The right to wait for the lock. Refuses when another one has it, unless that one is suspended. */
+function takeTurn(home: Home, holder: HolderWatch): SupervisorLock {
+  const file = `${home.lock}.next`
+  const record = `${file}.pid`
+  const isStuck = (): boolean => isSuspended(readPid(record) ?? 0)
+  const turn = SupervisorLock.tryTake(file) ?? (isStuck() ? SupervisorLock.seize(file, isStuck) : undefined)
+  if (turn === undefined) {
+    throw refusal(
+      'daemon-running',
+      `another supervisor (${named(readPid(record))}) already waits for the one that does not answer (${named(holder.pid)})`,
+    )
   }
+  writePid(record, process.pid)
+  return turn
+}
+
+function named(pid: number | undefined): string {
+  return `pid ${pid ?? 'unknown'}`
+}
+
+async function refuseIfAnswered(home: Home): Promise<void> {
+  const holder = await askHolder(home)
+  if (holder === undefined) return
+  throw refusal(
+    'daemon-running',
+    `a supervisor is already running: pid ${holder.pid}, epoch ${holder.epoch}, since ${holder.startedAt}`,
+  )
 }
 
 function askHolder(home: Home): Promise<DaemonView | undefined> {
@@ -59,9 +79,18 @@ function askHolder(home: Home): Promise<DaemonView | undefined> {
       response.on('data', chunk => {
         text += chunk
       })
-      response.on('end', () => resolve(JSON.parse(text) as DaemonView))
+      response.on('end', () => resolve(viewIn(text)))
+      response.on('close', () => resolve(undefined)) // It died while it answered.
     })
     request.on('timeout', () => request.destroy(new Error('no answer')))
     request.on('error', () => resolve(undefined))
   })
+}
+
+function viewIn(text: string): DaemonView | undefined {
+  try {
+    return JSON.parse(text) as DaemonView
+  } catch {
+    return undefined
+  }
 }

@@ -270,10 +270,9 @@ describe('a disk', () => {
     await expectRefusal(house, TRUE, full)
     go()
     await until('it has ended', () => (isAlive(waiter.pid as number) ? undefined : true))
-    expect(await house.list()).toMatchObject([
-      { name: 'command-waiter', pid: null, outcome: null },
-      { name: 'command-lasting', phase: 'running', pid: lasting.pid },
-    ])
+    await until('its exit code is known', async () => (await house.status('waiter')).exitCode === 5 || undefined)
+    expect(await house.status('waiter')).toMatchObject({ pid: null })
+    expect(await house.status('lasting')).toMatchObject({ phase: 'running', pid: lasting.pid })
 
     disk.free()
     expect(await house.ended('waiter')).toMatchObject({ outcome: 'failed', exitCode: 5, reason: 'exit code 5' })

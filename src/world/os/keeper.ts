@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
+import fs from 'node:fs'
 import { quote } from '../../lib/quote.ts'
 import { asset, selfArgv } from './assets.ts'
 import { replaceIfChanged } from './files.ts'
 import type { Home } from './home.ts'
+import { writePid } from './pid-file.ts'
 import { identify, type ProcessId } from './processes.ts'
 
 /** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */
@@ -20,21 +22,37 @@ export function startKeeper(home: Home): void {
   keeper.unref()
 }
 
-/** Who brings this supervisor back: the keeper that started it, which may have died since, or whoever else did. */
-export function ownKeeper(): ProcessId {
+/** The process that brings a supervisor back. Only a keeper of ours is named in `keeper.pid`: nobody may take another for one. */
+export interface Keeper extends ProcessId {
+  readonly isOurs: boolean
+}
+
+/** The keeper that started this supervisor, which may have died since, or the process that started it instead. */
+export function ownKeeper(): Keeper {
   const { ONESHOT_KEEPER } = process.env
   delete process.env['ONESHOT_KEEPER'] // It means us, and nobody that we start.
   const pid = Number(ONESHOT_KEEPER ?? process.ppid)
-  return (pid === process.ppid ? identify(pid) : undefined) ?? { pid, birth: 'gone' }
+  const parent = pid === process.ppid ? identify(pid) : undefined
+  return { ...(parent ?? { pid, birth: 'gone' }), isOurs: ONESHOT_KEEPER !== undefined && parent !== undefined }
+}
+
+/**
+ * Names the keeper of the supervisor in charge. That supervisor alone does so: several keepers may start together, and only it
+ * knows which of them is its own.
+ */
+export function nameKeeper(home: Home, keeper: Keeper | undefined): void {
+  if (keeper?.isOurs === true) writePid(home.keeperPid, keeper.pid)
+  else fs.rmSync(home.keeperPid, { force: true })
 }
 
 /** A supervisor whose keeper died gives itself another one, which takes over when it dies in its turn. */
-export function replaceKeeper(home: Home): ProcessId | undefined {
+export function replaceKeeper(home: Home): Keeper | undefined {
   const argv = [asset('keeper.sh'), home.root, ...selfArgv(), String(process.pid)]
   const keeper = spawn('sh', argv, { detached: true, stdio: 'ignore', cwd: '/' })
   keeper.on('error', () => undefined) // No sh: then nobody brings us back but the next command.
   keeper.unref()
-  return keeper.pid === undefined ? undefined : identify(keeper.pid)
+  const process_ = keeper.pid === undefined ? undefined : identify(keeper.pid)
+  return process_ && { ...process_, isOurs: true }
 }
 
 /** Leaves word for the shims how to start a supervisor when none is there. */

@@ -17,12 +17,14 @@ export class SupervisorLock {
 
   /**
    * Takes the lock from a holder that cannot answer (suspended, or hung beyond patience) by putting a new lock file in
-   * its place. The old holder keeps a lock that means nothing any more; the epoch keeps it from acting.
+   * its place. The old holder keeps a lock that means nothing any more; the epoch keeps it from acting. `isStuck` is asked while
+   * nobody else can seize it. Undefined when it says no, or when somebody else was faster.
    */
-  static seize(file: string): SupervisorLock | undefined {
+  static seize(file: string, isStuck: () => boolean): SupervisorLock | undefined {
     const gate = KernelLock.tryTake(`${file}.seize`)
     if (gate === undefined) return undefined
     try {
+      if (!isStuck()) return undefined
       fs.rmSync(file, { force: true })
       return SupervisorLock.tryTake(file)
     } finally {

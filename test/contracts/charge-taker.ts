@@ -1,0 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { showProgress } from '../../src/daemon/holder-watch.ts'
+import { takeCharge } from '../../src/daemon/take-charge.ts'
+import { homeAt } from '../../src/world/os/home.ts'
+
+/** Takes charge of a home, says how that went, and stays; it shows progress only if it is told to. */
+const [, , root = '', patience, how] = process.argv
+const home = homeAt(root)
+try {
+  const lock = await takeCharge(home, Number(patience))
+  console.log('in charge')
+  if (how === 'busy') setInterval(() => showProgress(home), 50)
+  for (;;) await pause(60_000, lock)
+} catch (cause) {
+  console.log(cause instanceof Error ? cause.message : String(cause))
+}

@@ -1,0 +1,92 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { bundled, Companion } from '../../src/testkit/real/companion.ts'
+import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
+import { until } from '../../src/testkit/real/until.ts'
+
+const PATIENCE = 1_500
+const LONG = 60_000
+
+let program: string
+let temp: TempHome
+let companions: Companion[]
+
+beforeAll(async () => {
+  program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'charge-taker.ts'))
+})
+afterAll(() => fs.rmSync(program))
+beforeEach(() => {
+  temp = tempHome()
+  companions = []
+})
+afterEach(async () => {
+  await Promise.all(companions.map(companion => companion.end()))
+  await temp.noLeaks()
+})
+
+function another(how: 'busy' | 'stuck', patience = PATIENCE): Companion {
+  const companion = new Companion(program, temp.home.root, String(patience), how)
+  companions.push(companion)
+  return companion
+}
+
+const many = (how: 'busy' | 'stuck'): Promise<string[]> =>
+  Promise.all(Array.from({ length: 6 }, () => another(how).heard()))
+
+/** The newcomer that waits for the holder has written its pid. */
+async function isWaiting({ child }: Companion): Promise<void> {
+  const file = `${temp.home.lock}.next.pid`
+  await until('it waits', () => fs.existsSync(file) && Number(fs.readFileSync(file, 'latin1')) === child.pid)
+}
+
+test('a supervisor that is busy and does not answer is replaced by none of the many that wait for it', async () => {
+  const slow = another('busy')
+  expect(await slow.heard()).toBe('in charge')
+  const answers = await many('busy')
+  expect(answers.filter(answer => answer === 'in charge')).toEqual([])
+  const sentences = [
+    `a supervisor is already running: pid ${slow.child.pid}; it is busy`,
+    `already waits for the one that does not answer (pid ${slow.child.pid})`,
+  ]
+  for (const sentence of sentences) expect(answers).toContainEqual(expect.stringContaining(sentence))
+})
+
+test('a supervisor that makes no progress is replaced once, however many wait for it', async () => {
+  expect(await another('stuck').heard()).toBe('in charge')
+  const answers = await many('busy')
+  expect(answers.filter(answer => answer === 'in charge')).toHaveLength(1)
+  const later = await many('busy')
+  expect(later.filter(answer => answer === 'in charge')).toEqual([])
+})
+
+test('a supervisor that is suspended is replaced at once, and its successor is not taken for it', async () => {
+  const first = another('busy')
+  await first.heard()
+  first.child.kill('SIGSTOP')
+  const answers = await Promise.all(Array.from({ length: 6 }, () => another('busy', LONG / 20).heard()))
+  expect(answers.filter(answer => answer === 'in charge')).toHaveLength(1)
+})
+
+test('a newcomer that was suspended while it waited does not keep others from waiting', async () => {
+  const first = another('busy')
+  await first.heard()
+  const waiter = another('busy', LONG)
+  await isWaiting(waiter)
+  waiter.child.kill('SIGSTOP')
+  const next = another('busy', LONG)
+  await isWaiting(next)
+  await first.end('SIGKILL')
+  expect(await next.heard()).toBe('in charge')
+})
+
+test('a newcomer takes charge as soon as the supervisor it waits for has died', async () => {
+  const first = another('busy')
+  await first.heard()
+  const next = another('busy', LONG)
+  await isWaiting(next)
+  await first.end('SIGKILL')
+  expect(await next.heard()).toBe('in charge')
+  expect(Number(fs.readFileSync(`${temp.home.lock}.pid`, 'latin1'))).toBe(next.child.pid)
+})
