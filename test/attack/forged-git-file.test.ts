@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isAbandoned } from '../../src/world/git/save/abandoned.ts'
 import { hideFromGit } from '../../src/world/os/hide-from-git.ts'
 
 let root: string
@@ -47,4 +48,14 @@ test('in a worktree and in a submodule the files are hidden', () => {
   hideFromGit(path.join(main, 'sub'), ['.agent/'])
   expect(excludedIn(path.join(main, '.git'))).toBe(true)
   expect(excludedIn(path.join(main, '.git/modules/sub'))).toBe(true)
+})
+
+test('a .git file of many megabytes is not read', () => {
+  const folder = path.join(root, 'nested')
+  const file = path.join(folder, '.git')
+  fs.mkdirSync(folder)
+  fs.writeFileSync(file, 'gitdir: /nowhere\n')
+  expect(isAbandoned(Buffer.from(folder))).toBe(true)
+  fs.truncateSync(file, 64 * 1_048_576)
+  expect(isAbandoned(Buffer.from(folder))).toBe(false)
 })

@@ -117,7 +117,7 @@ function inFolderOf(file: string, deed: (folder: Folder, name: string) => void):
 }
 
 /** Reads a regular file, not a link, of at most this many bytes. A pipe or a device in its place is refused at once. */
-export function readRegular(file: string, longest: number): { content: Buffer; mode: number } {
+export function readRegular(file: string | Buffer, longest: number): { content: Buffer; mode: number } {
   const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stat = fs.fstatSync(fd)

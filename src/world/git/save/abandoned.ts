@@ -1,5 +1,9 @@
 import fs from 'node:fs'
+import { readRegular } from '../../os/files.ts'
 import { lstat } from '../lstat.ts'
+
+/** git 2.39 reads no longer `.git` file. */
+const LONGEST_GIT_FILE = 1_048_576
 
 /** Files where the index has another repository are not looked at by git. They are files, once there is no repository. */
 export function isAbandoned(folder: Buffer): boolean {
@@ -15,7 +19,8 @@ function hasRepository(folder: Buffer): boolean {
   const git = inside(folder, '.git')
   const stat = lstat(git)
   if (!stat?.isFile()) return stat !== undefined
-  const [, target = ''] = /^gitdir: (.*)/s.exec(fs.readFileSync(git, 'latin1').replace(/(?<!\n)\n+$/, '')) ?? []
+  const text = readRegular(git, LONGEST_GIT_FILE).content.toString('latin1')
+  const [, target = ''] = /^gitdir: (.*)/s.exec(text.replace(/(?<!\n)\n+$/, '')) ?? []
   return fs.existsSync(target.startsWith('/') ? Buffer.from(target, 'latin1') : inside(folder, target))
 }
 
