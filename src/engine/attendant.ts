@@ -9,6 +9,7 @@ import { observe } from './observe.ts'
 import { perform, type Scene } from './perform.ts'
 import type { Recorder } from './recorder.ts'
 import { lastLook } from './thread.ts'
+import { UnfinishedLines } from './unfinished-lines.ts'
 import type { World } from './world.ts'
 
 /** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
@@ -32,6 +33,8 @@ export class Attendant {
   /** Attempts whose panes were opened, and since when they are waited for. */
   readonly #awaited = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
+  readonly #unfinished = new UnfinishedLines()
+
   constructor(world: World, recorder: Recorder, engine: Crew) {
     this.#world = world
     this.#recorder = recorder
@@ -49,7 +52,11 @@ export class Attendant {
     }
     const agent = this.#agentOf(session)
     if (agent.read !== undefined && session.exit === null) work.watch(attemptRef(session), true)
-    const observed = observe(session, this.worldOf(session), { isSwept, awaited: this.#awaitedFor(session) })
+    const observed = observe(session, this.worldOf(session), {
+      isSwept,
+      awaited: this.#awaitedFor(session),
+      unfinished: this.#unfinished,
+    })
     const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
     const leadsTo = (decided: Step): Signal[] => (death === undefined ? [] : this.#goneByItself(decided, death.at))
     const isNews = this.#recorder.decide(id, observed.signals, observed, leadsTo)

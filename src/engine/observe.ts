@@ -2,6 +2,7 @@ import type { Exit, Memory, Session } from '../core/session.ts'
 import type { Signal } from '../core/signals.ts'
 import { isThreadId } from '../core/thread-id.ts'
 import { formatBytes } from '../lib/bytes.ts'
+import { endsOf } from '../lib/ends-of.ts'
 import { completeLines } from '../lib/lines.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 import type { Agent, Observation, Reading } from '../ports/agent.ts'
@@ -10,6 +11,7 @@ import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { requestedIn } from './stored-requests.ts'
 import { type Archive, glance } from './thread.ts'
+import { UnfinishedLines } from './unfinished-lines.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
 const CHUNK = 1_048_576
@@ -45,7 +47,11 @@ export interface Observed {
 export function observe(
   session: Session,
   world: Archive & { clock: Clock },
-  { isSwept = false, awaited = 0 }: { isSwept?: boolean; awaited?: Duration } = {},
+  {
+    isSwept = false,
+    awaited = 0,
+    unfinished = new UnfinishedLines(),
+  }: { isSwept?: boolean; awaited?: Duration; unfinished?: UnfinishedLines } = {},
 ): Observed {
   const { work, agent, clock } = world
   const ref = attemptRef(session)
@@ -53,7 +59,10 @@ export function observe(
   const { attempt } = session
   const evidence = lookAt(ref, work)
   const canSayMore = !isOver(evidence) || (session.spec.mode === 'tty' && !isSwept)
-  const speech = agent.read === undefined ? silence(session) : listen(session, work, agent.read, !canSayMore)
+  const speech =
+    agent.read === undefined
+      ? silence(session)
+      : listen(session, work, agent.read, { hasEnded: !canSayMore, unfinished })
   const signals: Signal[] = []
   if (evidence.life !== null && session.life === null)
     signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
@@ -167,8 +176,14 @@ function silence(session: Session): Speech {
 }
 
 /** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
-function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, hasEnded: boolean): Speech {
+function listen(
+  session: Session,
+  work: Work,
+  read: NonNullable<Agent['read']>,
+  { hasEnded, unfinished }: { hasEnded: boolean; unfinished: UnfinishedLines },
+): Speech {
   const from = session.bookmark.output
+  if (!hasEnded && unfinished.isUnfinished(attemptRef(session), from, work, LONGEST_LINE)) return silence(session)
   let bytes = work.read(attemptRef(session), from, CHUNK)
   let { lines, length } = completeLines(bytes)
   for (let size = CHUNK * 2; length === 0 && bytes.length === size / 2 && size <= LONGEST_LINE; size *= 2) {
@@ -179,6 +194,8 @@ function listen(session: Session, work: Work, read: NonNullable<Agent['read']>, 
     lines = [new TextDecoder().decode(bytes)]
     length = bytes.length
   }
+  if (length === 0 && bytes.length > 0) unfinished.note(attemptRef(session), from, from + bytes.length)
+  else unfinished.forget(session.spec.id)
   const { memory } = session.bookmark
   const mayTakeLong = lines.some(line => line.length > LONG_LINE)
   const heard = mayTakeLong
@@ -219,7 +236,7 @@ function understand(line: string, memory: Memory, read: NonNullable<Agent['read'
   try {
     return read(line, memory)
   } catch {
-    return { observations: [], text: `${line}\n` }
+    return { observations: [], text: `${endsOf(line)}\n` }
   }
 }
 

@@ -14,8 +14,11 @@ const LONGEST_SENTENCE = 500
 const FIRST_LINES = 3
 const LAST_LINES = 2
 
+/** A line that is no event may be of any length. */
+const LONGEST_SAID = 131_072
+
 export function said(text: string): string | null {
-  const words = readable(text, { colour: false }).trimEnd()
+  const words = readable(endsOf(text, LONGEST_SAID), { colour: false }).trimEnd()
   return words.trim() === '' ? null : `${words}\n`
 }
 

@@ -1,5 +1,5 @@
 import type { Memory, Reading } from '../../../ports/agent.ts'
-import { amount, eventIn, type Json, type JsonEvent, json } from '../json.ts'
+import { amount, eventInOutput, type Json, type JsonEvent, json } from '../json.ts'
 import { said } from '../telling.ts'
 import { answer } from './answer.ts'
 import { type Mind, nothing, recall, type Seen, unknown } from './mind.ts'
@@ -10,7 +10,7 @@ import { toModel } from './user.ts'
 
 /** What a line of `claude -p --output-format stream-json` means. */
 export function read(line: string, memory: Memory): Reading {
-  const event = eventIn(line)
+  const event = eventInOutput(line)
   if (event === null) return { observations: [], text: said(line) }
   const mind = recall(memory)
   const { observations, text, mind: kept } = see(event, mind)

@@ -2,7 +2,7 @@ import type { LastWord } from '../../../core/session.ts'
 import { NOTHING_SPENT, type Spending } from '../../../core/spending.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { amount, type Json, json, jsonIn, text } from '../json.ts'
+import { amount, type Json, json, jsonInOutput, text } from '../json.ts'
 import { failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
@@ -14,7 +14,7 @@ import { readItem } from './items.ts'
  * tool, and the last error: the end of a turn does not repeat them.
  */
 export function read(line: string, memory: Memory, now: Instant): Reading {
-  const event = jsonIn(line)
+  const event = jsonInOutput(line)
   if (event === null) return { observations: [], text: said(line) }
   const type = text(event['type'])
   switch (type) {

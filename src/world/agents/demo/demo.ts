@@ -1,7 +1,7 @@
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
-import { eventIn } from '../json.ts'
+import { eventInOutput } from '../json.ts'
 import type { DemoEvent } from './events.ts'
 import { Thread } from './thread.ts'
 
@@ -25,7 +25,7 @@ export function demo(argv: readonly string[], threads: string): Agent {
       stdin: 'text',
     }),
     read: line => {
-      const event = eventIn(line) as DemoEvent | null
+      const event = eventInOutput(line) as DemoEvent | null
       return event === null
         ? { observations: [], text: `${line}\n` }
         : { observations: meaning(event), text: words(event) }

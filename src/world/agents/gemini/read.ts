@@ -2,7 +2,7 @@ import { NOTHING_SPENT } from '../../../core/spending.ts'
 import { oneLine, readable } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
 import { callEnded, callStarted } from '../calls.ts'
-import { eventIn, json, type JsonEvent, jsons, text } from '../json.ts'
+import { eventInOutput, json, type JsonEvent, jsons, text } from '../json.ts'
 import { planOf } from '../plan-of.ts'
 import { failed, gistOf, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
@@ -13,7 +13,7 @@ const LONGEST_ANSWER = 2000
 
 /** What a line of `gemini --output-format stream-json` means. */
 export function read(line: string, memory: Memory): Reading {
-  const event = eventIn(line)
+  const event = eventInOutput(line)
   if (event === null) return { observations: [], text: said(line) }
   if (event.type === 'message' && event['role'] === 'assistant') return spoke(event, memory)
   const { unsaid, ...others } = memory

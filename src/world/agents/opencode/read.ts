@@ -1,7 +1,7 @@
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { amount, type Json, json, jsonIn, text } from '../json.ts'
+import { amount, type Json, json, jsonInOutput, text } from '../json.ts'
 import { brief, failing, failure } from '../last-word.ts'
 import { failed, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
@@ -14,7 +14,7 @@ import { readTool } from './tools.ts'
  * and which tool was refused in it, the last error, and whether a word was given.
  */
 export function read(line: string, memory: Memory): Reading {
-  const event = jsonIn(line)
+  const event = jsonInOutput(line)
   if (event === null) return { observations: [], text: said(line) }
   const thread = text(event['sessionID'])
   if (thread === '' || thread === memory['thread']) return meaning(event, memory)

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../lib/time.ts'
 import type { Memory, Reading } from '../../../ports/agent.ts'
 import { wordsIn } from '../content.ts'
-import { amount, eventIn, json, type JsonEvent, text } from '../json.ts'
+import { amount, eventInOutput, json, type JsonEvent, text } from '../json.ts'
 import { failed, noted, said } from '../telling.ts'
 import { unknown } from '../unknown.ts'
 import { failureOf } from './failure.ts'
@@ -12,7 +12,7 @@ import { toolEnded, toolStarted } from './tools.ts'
 
 /** What a line of `pi --mode json` means. */
 export function read(line: string, memory: Memory): Reading {
-  const event = eventIn(line)
+  const event = eventInOutput(line)
   if (event === null) return { observations: [], text: said(line) }
   if (SAYS_NOTHING_NEW.has(event.type)) return { observations: [], text: null }
   const reader = READERS.get(event.type)

@@ -2,7 +2,7 @@ import type { FailureKind } from '../../../core/failure.ts'
 import type { LastWord } from '../../../core/session.ts'
 import { oneLine } from '../../../lib/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
-import { eventIn } from '../json.ts'
+import { eventInOutput } from '../json.ts'
 import type { LoopEvent } from './events.ts'
 
 /**
@@ -20,7 +20,7 @@ export function ralph(kind: 'ralph' | 'build', argv: readonly string[]): Agent {
     program: argv,
     plan: ({ argv: own }) => ({ argv: own, env: {}, stdin: 'text' }),
     read: line => {
-      const event = eventIn(line) as LoopEvent | null
+      const event = eventInOutput(line) as LoopEvent | null
       return event === null
         ? { observations: [], text: `${line}\n` }
         : { observations: meaning(event), text: wordsOf(event) }

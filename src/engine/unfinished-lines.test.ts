@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import type { Work } from '../ports/work.ts'
+import { UnfinishedLines } from './unfinished-lines.ts'
+
+const ref = { sessionId: 's1', name: 'a', attempt: 1, mode: 'headless' } as const
+const LIMIT = 1_000_000
+
+/** An output that grows, and how many bytes of it were read. */
+function growing(): { work: Work; grow: (text: string) => void; read: () => number } {
+  let output = ''
+  let read = 0
+  const work = {
+    read: (_: unknown, offset: number, limit: number) => {
+      const bytes = Buffer.from(output.slice(offset, offset + limit))
+      read += bytes.length
+      return bytes
+    },
+  }
+  return { work: work as unknown as Work, grow: text => (output += text), read: () => read }
+}
+
+test('a long line that grows piece by piece is read once, and not from its beginning for each piece', () => {
+  const { work, grow, read } = growing()
+  const lines = new UnfinishedLines()
+  grow('a'.repeat(1_000))
+  lines.note(ref, 0, 1_000)
+  for (let piece = 0; piece < 100; piece++) {
+    grow('a'.repeat(1_000))
+    expect(lines.isUnfinished(ref, 0, work, LIMIT)).toBe(true)
+  }
+  expect(read()).toBe(100_000)
+})
+
+test('a line whose end has come, or that has grown too long, is no longer unfinished', () => {
+  const { work, grow } = growing()
+  const lines = new UnfinishedLines()
+  grow('aaaa')
+  lines.note(ref, 0, 4)
+  expect(lines.isUnfinished(ref, 0, work, 4)).toBe(false)
+  grow('a\n')
+  expect(lines.isUnfinished(ref, 0, work, LIMIT)).toBe(false)
+})
+
+test('a line that begins elsewhere, or in another attempt, is read', () => {
+  const { work } = growing()
+  const lines = new UnfinishedLines()
+  lines.note(ref, 0, 4)
+  expect(lines.isUnfinished(ref, 7, work, LIMIT)).toBe(false)
+  expect(lines.isUnfinished({ ...ref, attempt: 2 }, 0, work, LIMIT)).toBe(false)
+})
