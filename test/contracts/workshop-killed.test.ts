@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Bench } from '../../src/ports/workshop.ts'
+import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
 import { put } from './git-bench.ts'
 import { theProgram } from './shop-deaths.ts'
 import { byHand } from './shop-hands.ts'
@@ -37,6 +40,50 @@ test('a lock of somebody else is waited for; one that was left behind goes', asy
   fs.writeFileSync(left, '')
   fs.utimesSync(left, 0, 0)
   await shop.seal(bench('one'), 'x', [], 'main')
+})
+
+/** A lock that a git left an hour ago. */
+function leave(repo: string, name: string): string {
+  const lock = path.join(repo, '.git', name)
+  put(repo, `.git/${name}`)
+  fs.utimesSync(lock, Date.now() / 1000 - 3_600, Date.now() / 1000 - 3_600)
+  return lock
+}
+
+test('a loop removes packed-refs.lock that a killed git has left, and none that a living git may hold', async () => {
+  const { repo, bench, shop, env } = openShopBench()
+  await shop.open(repo, bench('one'), 'main')
+  const holder = spawn('git', ['cat-file', '--batch'], { cwd: repo, env, stdio: ['pipe', 'ignore', 'ignore'] })
+  const ended = once(holder, 'exit')
+  await once(holder, 'spawn')
+  const lock = leave(repo, 'packed-refs.lock')
+  onTestFinished(() => void holder.kill('SIGKILL'))
+  const hasty = gitWorkshop({ env, limit: 3_000 })
+  await expect(hasty.clear(repo, bench('one'), 'main')).rejects.toThrow()
+  expect(fs.existsSync(lock), 'a git that is older than the lock lives').toBe(true)
+  holder.stdin.end()
+  await ended
+  const begun = Date.now()
+  expect(await shop.clear(repo, bench('one'), 'main')).toEqual({ kind: 'gone' })
+  expect(Date.now() - begun).toBeLessThan(15_000)
+  expect(fs.existsSync(lock)).toBe(false)
+})
+
+test('a landing names the index.lock that keeps it from your files, and the command that removes it', async () => {
+  const { repo, git, shop, commit } = openShopBench()
+  git(repo, 'checkout', '--quiet', '-b', 'work')
+  commit(repo, 'new.txt', 'new')
+  git(repo, 'checkout', '--quiet', 'main')
+  const lock = leave(repo, 'index.lock')
+  const begun = Date.now()
+  const landing = shop.land(repo, 'work', 'land')
+  await expect(landing).rejects.toMatchObject({ mayHelpToRetry: false })
+  await expect(landing).rejects.toThrow(`${lock} has been there for 1 h`)
+  await expect(landing).rejects.toThrow(`rm -- ${lock}`)
+  expect(Date.now() - begun).toBeLessThan(15_000)
+  expect(fs.existsSync(lock), 'a person decides about their own checkout').toBe(true)
+  fs.rmSync(lock)
+  await shop.land(repo, 'work', 'land')
 })
 
 test('whoever is killed, and whenever: nothing that was made is lost, and nothing of the user’s is touched', async () => {

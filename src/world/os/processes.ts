@@ -91,14 +91,21 @@ export async function relations(): Promise<(pid: number) => Relation | undefined
 /** Linux counts births in hundredths of a second since the boot, whatever the kernel's own clock does. */
 const TICKS_PER_SECOND = 100
 
-function relationsFromProc(): (pid: number) => Relation | undefined {
+function readBootAt(): number {
   const [uptime = ''] = fs.readFileSync('/proc/uptime', 'latin1').split(' ')
-  const bootAt = Date.now() - Number(uptime) * 1_000
+  return Date.now() - Number(uptime) * 1_000
+}
+
+function bornAtOf(bootAt: number, birth: string): number {
+  return bootAt + (Number(birth) / TICKS_PER_SECOND) * 1_000
+}
+
+function relationsFromProc(): (pid: number) => Relation | undefined {
+  const bootAt = readBootAt()
   return pid => {
     try {
       const { birth, parent, session } = parseStat(readStat(pid))
-      const bornAt = bootAt + (Number(birth) / TICKS_PER_SECOND) * 1_000
-      return { birth, bornAt, parent, session, marker: markerOf(pid) }
+      return { birth, bornAt: bornAtOf(bootAt, birth), parent, session, marker: markerOf(pid) }
     } catch {
       return undefined // It has ended.
     }
@@ -129,6 +136,32 @@ export function signalProcess(process_: ProcessId, signal: NodeJS.Signals): bool
 /** Every process of this machine that we may see. */
 export async function processTable(): Promise<ProcessRow[]> {
   return hasProc ? tableFromProc() : tableFromPs()
+}
+
+/** A living process by the name of its program, which the kernel cuts to 15 bytes; `bornAt` by the clock of now. */
+export interface Program {
+  readonly pid: number
+  readonly name: string
+  readonly bornAt: number
+}
+
+/** The programs of all living processes that we may see; null where nobody can tell when they began. */
+export function programs(): Program[] | null {
+  if (!hasProc) return null
+  const bootAt = readBootAt()
+  return fs.readdirSync('/proc').flatMap(entry => {
+    const pid = Number(entry)
+    if (!Number.isInteger(pid)) return []
+    try {
+      const text = readStat(pid)
+      const { birth, state } = parseStat(text)
+      if (state === 'Z' || state === 'X') return []
+      const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
+      return [{ pid, name, bornAt: bornAtOf(bootAt, birth) }]
+    } catch {
+      return [] // It has ended.
+    }
+  })
 }
 
 /** The rows that `isRoot` picks and everything that descends from them, parents before children. */

@@ -25,7 +25,9 @@ export async function found(git: Git, memory: Memory): Promise<void> {
     if (note.read() === null && (await isRepository(git))) return
     note.write({ isBegun: true })
     const own = git.at(git.cwd, { ...turn.env, GIT_CEILING_DIRECTORIES: path.dirname(git.cwd) })
-    await patiently({ signal: git.signal, ours: () => locksIn(path.dirname(folder)) }, () => make(own, memory))
+    await patiently({ signal: git.signal, ours: () => locksIn(path.dirname(folder)), folders: null }, () =>
+      make(own, memory),
+    )
     note.drop()
   })
 }

@@ -223,7 +223,7 @@ class GitWorkshop implements Workshop {
       return alone(sharedFolder(repository), git.signal, async turn => {
         const place = await placeAt(git.at(cwd, turn.env), this.#memory, this.#largest)
         const ours = (): string[] => locksOf(place, bench, turn)
-        return patiently({ signal: git.signal, ours }, () => work(place))
+        return patiently({ signal: git.signal, ours, folders: repository }, () => work(place))
       })
     })
   }
@@ -232,7 +232,7 @@ class GitWorkshop implements Workshop {
     return translating(`looking at ${cwd}`, async () => {
       const git = await this.#git(cwd)
       const place = await placeAt(git, this.#memory, this.#largest)
-      return patiently({ signal: git.signal, ours: () => [] }, () => work(place))
+      return patiently({ signal: git.signal, ours: () => [], folders: place.repository }, () => work(place))
     })
   }
 

@@ -6,6 +6,7 @@ import type { RawPath } from '../../../lib/raw-path.ts'
 import { Trouble } from '../../../lib/trouble.ts'
 import { Unkept } from '../../../ports/checkpoints.ts'
 import type { Place } from '../place.ts'
+import { LockLeft } from './locks.ts'
 import { hashOf, sharedFolder } from './shop.ts'
 
 /** Bytes; a note that names many files is long. */
@@ -79,6 +80,6 @@ export async function translating<T>(doing: string, work: () => Promise<T>): Pro
     return await work()
   } catch (cause) {
     if (cause instanceof Trouble) throw cause
-    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept) })
+    throw new Trouble(doing, cause, { mayHelpToRetry: !(cause instanceof Unkept || cause instanceof LockLeft) })
   }
 }
