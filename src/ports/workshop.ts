@@ -34,6 +34,14 @@ export interface Surveyed {
 export interface Head {
   readonly commit: string | null
   readonly branch: string | null
+  /** Bytes of its reflog; 0 where none is kept. */
+  readonly reflog: number
+}
+
+/** A setting by which git does not use a checkout. `cure`: a line for a shell that corrects it. */
+export interface Hindrance {
+  readonly what: string
+  readonly cure: string
 }
 
 /** How a checkout came back to a branch. `from`: what was checked out instead. */
@@ -41,6 +49,8 @@ export type Returned =
   | { readonly kind: 'there' }
   /** The branch has followed to what is checked out. */
   | { readonly kind: 'followed'; readonly from: string }
+  /** HEAD named another branch without a checkout, and names this one again; no file was touched. */
+  | { readonly kind: 'pointed'; readonly from: string }
   /** It is checked out again; `head` is what was. */
   | { readonly kind: 'returned'; readonly from: string; readonly head: string | null }
   | { readonly kind: 'stuck'; readonly from: string; readonly why: string }
@@ -130,10 +140,16 @@ export interface Workshop {
   traceFile(cwd: string, name: string): Promise<string | null>
   /**
    * Has a branch checked out again in the user's checkout, with what was committed since if that follows it. Nothing that is not
-   * committed is written over. A branch that is gone is made anew at `base`.
+   * committed is written over. A branch that is gone is made anew at `since.head`. `since`: what was seen before somebody left the branch.
    */
-  returnTo(cwd: string, branch: string, base: string | null): Promise<Returned>
+  returnTo(cwd: string, branch: string, since: Pick<Snapshot, 'head' | 'reflog'> | null): Promise<Returned>
   head(cwd: string): Promise<Head>
+  /** Settings by which git does not take the files around its folder for its working tree; asked also where that is so. */
+  hindrances(cwd: string): Promise<readonly Hindrance[]>
+  /** Files of a commit that are not in this checkout. */
+  deleted(cwd: string, commit: string): Promise<readonly string[]>
+  /** Whether HEAD came to name this branch without a checkout: then the files are those of the branch before. */
+  wasPointed(cwd: string, before: Head, branch: string | null): Promise<boolean>
   /** Null where they cannot be read without git. Branches of loops are not among them. */
   userRefs(cwd: string): Promise<UserRefs | null>
   /** The git commands that were written down there. */

@@ -49,5 +49,10 @@ export const HOSTILE = String.raw`
   prmentries) work; rm -rf "$(git rev-parse --git-common-dir)/worktrees" ;;
   plocks) work; git worktree lock ../all; rm -rf ../all ;;
   premoves) work; git rm -q a.txt; git -c user.name=a -c user.email=a@b commit -qm 'remove it' ;;
+  bare) work; git config core.bare true ;;
+  symref) git symbolic-ref HEAD refs/heads/other ;;
+  pbare) work; git config core.bare true ;;
+  prmdeep) work; cd "$(git rev-parse --git-common-dir)/.."; rm src/lib/one.txt; rm -r src/lib/deep ;;
+  psymref) work; cd "$(git rev-parse --git-common-dir)/.."; git symbolic-ref HEAD refs/heads/other ;;
   prestores) git -c user.name=a -c user.email=a@b revert --no-edit HEAD >/dev/null ;;
 `

@@ -344,3 +344,55 @@ it('tells of lines and files that agents side by side take away, and of work tha
   await run('sh', ['-c', cure], { cwd: house.project, env: house.env })
   expect(await git('status', '--porcelain'), 'edits stay').toBe('M text.txt')
 })
+
+it('tells how to bring your checkout back after an agent made it bare, deleted files deep in it, or moved its HEAD', async () => {
+  await project('pbare a.txt', 'prmdeep b.txt', 'psymref c.txt', 'good d.txt')
+  fs.mkdirSync(house.path('src/lib/deep'), { recursive: true })
+  for (const name of ['one.txt', 'two.txt', 'deep/three.txt']) fs.writeFileSync(house.path('src/lib', name), name)
+  await git('add', '.')
+  await git('commit', '-qm', 'src')
+  await git('branch', 'other', 'HEAD~1')
+  const session = await ralph('--parallel', '1')
+  const { outcome } = await house.ended(session.name, 120_000)
+  const { notes } = loopOf(session)
+  expect({ outcome, board: board(session), notes }, await house.ok('log', session.name)).toEqual({
+    outcome: 'done',
+    board: { 'a.txt': 'good done', 'b.txt': 'good done', 'c.txt': 'good done', 'd.txt': 'good done' },
+    notes: [
+      expect.stringMatching(
+        /^git does not use your checkout any more, because somebody set core\.bare=true .*task 1: `/,
+      ),
+      expect.stringMatching(
+        /^src\/lib\/deep\/three\.txt, src\/lib\/one\.txt are gone from your checkout, .*task 2 worked/,
+      ),
+      expect.stringMatching(
+        /^the agent of task 3 left its worktree and pointed HEAD of your checkout to other instead of main, without a checkout; .* those of main/,
+      ),
+    ],
+  })
+  const cures = notes.map(note => /`(.*)` brings/.exec(note)?.[1] ?? '')
+  for (const cure of cures) await run('sh', ['-c', cure], { cwd: house.project, env: house.env })
+  expect(await git('status', '--porcelain', '--branch')).toBe('## main')
+})
+
+it('continues where an agent pointed HEAD elsewhere in your checkout, and names the setting where it made that bare', async () => {
+  await project('symref|good a.txt', 'good b.txt', 'bare c.txt')
+  await git('checkout', '-q', '-b', 'other')
+  fs.writeFileSync(house.path('other.txt'), 'other')
+  await git('add', '.')
+  await git('commit', '-qm', 'other')
+  await git('checkout', '-q', 'main')
+  const session = await ralph()
+  const { reason } = await house.ended(session.name, 120_000)
+  expect(reason).toMatch(
+    /core\.bare=true while the agent of task 3 worked: `git config .* core\.bare false`, then oneshot/,
+  )
+  const { notes } = loopOf(session)
+  expect(notes.join('\n')).toContain(
+    'the agent of task 1 pointed HEAD to other without a checkout; HEAD names main again',
+  )
+  expect(board(session)).toMatchObject({ 'b.txt': 'good done' })
+  await git('config', 'core.bare', 'false')
+  expect(await git('log', '--format=%s', 'main')).not.toContain('other')
+  expect(await git('log', '-1', '--format=%s', 'other')).toBe('other')
+})

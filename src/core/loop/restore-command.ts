@@ -34,11 +34,11 @@ export function removeAgain(
   return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
 }
 
-/** Brings committed files back that were deleted; all of them where they cannot be listed. Edited files stay as they are. */
-export function restoreDeleted(paths: readonly RawPath[], isTop: boolean): string {
-  if (canBeListed(paths)) return restoreListed('HEAD', paths, isTop)
+/** Brings files of a commit back that were deleted; all of them where they cannot be listed. Edited files stay as they are. */
+export function restoreDeleted(commit: string, paths: readonly RawPath[], isTop: boolean): string {
+  if (canBeListed(paths)) return restoreListed(commit, paths, isTop)
   const top = 'git -C "$(git rev-parse --show-toplevel)"'
-  return `${top} diff --name-only --diff-filter=D -z HEAD | ${top} --literal-pathspecs restore --source=HEAD --pathspec-from-file=- --pathspec-file-nul`
+  return `${top} diff --name-only --diff-filter=D -z ${short(commit)} | ${top} --literal-pathspecs restore --source=${short(commit)} --pathspec-from-file=- --pathspec-file-nul`
 }
 
 /** Commits files that are there; all that is not committed where they cannot be listed. */

@@ -2,7 +2,8 @@ import fs from 'node:fs'
 import type { Loop, LoopTask } from '../../core/loop/loop.ts'
 import { few, type Loss } from '../../core/loop/losses.ts'
 import { restoreDeleted } from '../../core/loop/restore-command.ts'
-import { below, rawPath, shown } from '../../lib/raw-path.ts'
+import { commandLine } from '../../lib/quote.ts'
+import { below, shown } from '../../lib/raw-path.ts'
 import type { Head, Workshop } from '../../ports/workshop.ts'
 import type { Audit } from './audit.ts'
 
@@ -10,14 +11,14 @@ import type { Audit } from './audit.ts'
 interface Seen {
   readonly strayed: string | null
   readonly losses: readonly Loss[]
-  /** Committed files that are gone, as a sentence; null for none. */
-  readonly deleted: string | null
+  /** Settings and committed files, one sentence each. */
+  readonly notes: readonly string[]
 }
 
 /**
  * Watches the user's checkout while agents work in worktrees beside it. Its user may commit and edit there at any time; what an agent
- * did is told by the git commands of that agent, and files are missed whoever has removed them: those that were not committed, and whatever
- * of the last commit is gone from the top of the checkout.
+ * did is told by the git commands of that agent. Some things are told whoever did them: missing files, a HEAD that was moved without a
+ * checkout, and settings by which git does not use the checkout any more.
  */
 export class CheckoutWatch {
   readonly #workshop: Workshop
@@ -25,8 +26,11 @@ export class CheckoutWatch {
   readonly #cwd: string
   readonly #top: string
   #head: Head | null = null
+  /** What HEAD named when the files were checked out, while it names another branch. */
+  #source: Head | null = null
   #files: ReadonlyMap<string, string> | null = null
-  #names: ReadonlySet<string> | null = null
+  #deleted: ReadonlySet<string> | null = null
+  #hindrances: ReadonlySet<string> | null = null
 
   constructor(given: { workshop: Workshop; audit: Audit; cwd: string; top: string }) {
     this.#workshop = given.workshop
@@ -39,7 +43,8 @@ export class CheckoutWatch {
   async begin(loop: Loop): Promise<void> {
     this.#head ??= await this.#workshop.head(this.#cwd)
     this.#files ??= await this.#stats(loop)
-    this.#names ??= this.#namesNow()
+    this.#deleted ??= new Set(await this.#deletedNow(this.#head.commit))
+    this.#hindrances ??= new Set((await this.#workshop.hindrances(this.#cwd)).map(({ what }) => what))
   }
 
   /** Looks after an iteration. `trace`: where the git commands of its agent are written down. */
@@ -49,37 +54,70 @@ export class CheckoutWatch {
     this.#head = now
     const isMoved = before !== null && (before.commit !== now.commit || before.branch !== now.branch)
     const isAgent = isMoved && trace !== null && (await this.#workshop.hasTouched(this.#cwd, trace))
-    const deleted = await this.#deleted(task)
-    return { strayed: isAgent ? moved(task, before, now) : null, losses: await this.#missing(loop), deleted }
+    const pointed =
+      before === null || before.branch === now.branch ? null : await this.#pointed(task, before, now, isAgent)
+    const strayed = pointed ?? (isAgent ? moved(task, before, now) : null)
+    const notes = [...(await this.#hindered(task)), ...(await this.#gone(task, now))]
+    return { strayed, losses: await this.#missing(loop), notes }
   }
 
-  /** Git is asked only where a name is missing at the top. */
-  async #deleted({ item }: LoopTask): Promise<string | null> {
-    const [before, now] = [this.#names, this.#namesNow()]
-    this.#names = now
-    const missing = new Set([...(before ?? [])].filter(name => !now.has(name)))
-    if (missing.size === 0) return null
-    const pair = ['HEAD', (await this.#workshop.snapshot(this.#cwd)).tree] as const
-    const [changes] = await this.#workshop.changes(this.#cwd, [pair])
-    const gone = (changes ?? []).filter(({ path, after }) => after === null && missing.has(path.split('/')[0] ?? ''))
-    const paths = gone.map(({ path }) => path)
-    const elsewhere = paths.length === 0 ? new Set() : await this.#workshop.moved(this.#cwd, pair, paths)
+  async #pointed({ item }: LoopTask, before: Head, now: Head, isAgent: boolean): Promise<string | null> {
+    const isPointed = await this.#workshop.wasPointed(this.#cwd, before, now.branch)
+    const source = this.#source ?? before
+    const isBack = source.branch === now.branch
+    this.#source = isPointed && !isBack ? source : null
+    if (!isPointed || isBack || source.branch === null) return null
+    const to = `to ${now.branch ?? 'no branch'} instead of ${source.branch}, without a checkout`
+    const what = isAgent
+      ? `the agent of task ${item.label} left its worktree and pointed HEAD of your checkout ${to}`
+      : `somebody pointed HEAD of your checkout ${to}, while an agent worked on task ${item.label}`
+    const cure = commandLine(['git', 'symbolic-ref', 'HEAD', `refs/heads/${source.branch}`])
+    return `${what}; your files are still those of ${source.branch}: \`${cure}\` brings it back`
+  }
+
+  async #hindered({ item }: LoopTask): Promise<string[]> {
+    const known = this.#hindrances
+    const now = await this.#workshop.hindrances(this.#cwd)
+    this.#hindrances = new Set(now.map(({ what }) => what))
+    const fresh = known === null ? [] : now.filter(({ what }) => !known.has(what))
+    return fresh.map(
+      ({ what, cure }) =>
+        `git does not use your checkout any more, because somebody set ${what} while an agent worked on task ${item.label}: \`${cure}\` brings it back`,
+    )
+  }
+
+  async #deletedNow(commit: string | null): Promise<readonly string[]> {
+    return commit === null ? [] : this.#workshop.deleted(this.#cwd, commit)
+  }
+
+  async #gone({ item }: LoopTask, { commit }: Head): Promise<string[]> {
+    const known = this.#deleted
+    const source = this.#source?.commit ?? commit
+    const now = await this.#deletedNow(source)
+    this.#deleted = new Set(now)
+    const paths = known === null ? [] : now.filter(path => !known.has(path))
+    if (paths.length === 0 || source === null) return []
+    const elsewhere = await this.#movedOf(source, paths)
     const lost = paths.filter(path => !elsewhere.has(path))
-    if (lost.length === 0) return null
+    if (lost.length === 0) return []
     const what = `${few(lost.map(shown))} ${lost.length === 1 ? 'is' : 'are'} gone from your checkout`
-    return `${what}, since the agent of task ${item.label} worked; \`${restoreDeleted(lost, this.#cwd === this.#top)}\` brings them back`
+    const cure = restoreDeleted(source, lost, this.#cwd === this.#top)
+    return [`${what}, since the agent of task ${item.label} worked; \`${cure}\` brings them back`]
   }
 
-  /** Names at the top of the checkout, each byte as one character. */
-  #namesNow(): ReadonlySet<string> {
-    try {
-      return new Set(fs.readdirSync(this.#top, { encoding: 'buffer' }).map(rawPath))
-    } catch {
-      return new Set() // The checkout is gone, and that is told elsewhere.
-    }
+  /** Git sees no file in a checkout that it does not use. */
+  async #movedOf(source: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#isHindered) return new Set()
+    const { tree } = await this.#workshop.snapshot(this.#cwd)
+    return this.#workshop.moved(this.#cwd, [source, tree], paths)
+  }
+
+  get #isHindered(): boolean {
+    return (this.#hindrances?.size ?? 0) > 0
   }
 
   async #missing(loop: Loop): Promise<readonly Loss[]> {
+    if (this.#isHindered) return []
     const before = this.#files
     const now = await this.#stats(loop)
     this.#files = now

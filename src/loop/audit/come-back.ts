@@ -15,8 +15,14 @@ export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Ca
   if (!fs.existsSync(path.join(top, '.git'))) return { kind: 'lost', why: withoutRepository(top, task) }
   const { home } = loop()
   if (spec.parallel !== null || home === undefined) return { kind: 'here', strayed: null }
-  const came = await workshop.returnTo(self.cwd, home, task.place?.since.head ?? null)
   const who = `the agent of task ${task.item.label}`
+  const [hindrance] = await workshop.hindrances(self.cwd)
+  if (hindrance !== undefined)
+    return {
+      kind: 'lost',
+      why: `git does not use your checkout any more, because somebody set ${hindrance.what} while ${who} worked: \`${hindrance.cure}\`, then oneshot resume ${self.name}`,
+    }
+  const came = await workshop.returnTo(self.cwd, home, task.place?.since ?? null)
   switch (came.kind) {
     case 'there':
       return { kind: 'here', strayed: null }
@@ -24,6 +30,11 @@ export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Ca
       return {
         kind: 'here',
         strayed: `${who} left ${home} for ${came.from}; what it committed there is on ${home} now`,
+      }
+    case 'pointed':
+      return {
+        kind: 'here',
+        strayed: `${who} pointed HEAD to ${came.from} without a checkout; HEAD names ${home} again, and no file was touched`,
       }
     case 'returned':
       return {

@@ -25,7 +25,7 @@ export async function judge({ task, role, iteration }: Judge, desk: Desk): Promi
   if (came.kind === 'lost') return report({ type: 'loop.impossible', reason: came.why })
   const trace = await traceOf(task, gear)
   const beside = await besides(desk, task, place, trace)
-  const notes = [...(await gear.refs.look(task, trace)), ...(beside.deleted === null ? [] : [beside.deleted])]
+  const notes = [...(await gear.refs.look(task, trace)), ...beside.notes]
   // A worktree is its agent's alone.
   const worker = place.branch === null && trace !== null ? { trace, since: task.tries[0]?.since ?? 0 } : null
   const keepAs = `${gear.self.id}/${task.number}`
@@ -74,9 +74,9 @@ async function besides(
   task: LoopTask,
   { cwd, branch, since }: Place,
   trace: string | null,
-): Promise<{ strayed: string | null; losses: readonly Loss[]; deleted: string | null }> {
+): Promise<{ strayed: string | null; losses: readonly Loss[]; notes: readonly string[] }> {
   const { workshop, layout, self, watch } = gear
-  if (branch === null) return { strayed: null, losses: [], deleted: null }
+  if (branch === null) return { strayed: null, losses: [], notes: [] }
   const bench = { path: layout.topOf(cwd), branch }
   const missing = since.head === null ? null : await workshop.mend(self.cwd, bench, since.head)
   const seen = await watch.look(loop(), task, trace)

@@ -59,7 +59,9 @@ export async function findRepository(git: Git): Promise<Repository> {
       : new Unkept(reasonOf(facts), remedyIn(facts))
   const [isBare, isInside, format, ...said] = facts.stdout.toString().replace(/\n$/, '').split('\n')
   if (isInside !== 'true')
-    throw new Unkept(`${cwd} is ${isBare === 'true' ? 'a bare repository' : 'not in a working tree'}`)
+    throw isBare === 'true'
+      ? new Unkept(`${cwd} is a bare repository`, 'if it has files of yours: git config core.bare false')
+      : new Unkept(`${cwd} is not in a working tree`)
   const [up = '', own = '', shared = ''] = said.length === PATHS.length ? said : await oneByOne(git)
   const top = path.resolve(cwd, up)
   // The user's core.worktree says so. Run at the top, as we do, git would not find it.

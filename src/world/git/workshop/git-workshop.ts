@@ -2,7 +2,16 @@ import fs from 'node:fs'
 import type { FileChange, Sighting, Snapshot } from '../../../core/loop/evidence.ts'
 import type { Duration } from '../../../lib/time.ts'
 import { shown, splitRaw } from '../../../lib/raw-path.ts'
-import type { AgentCommand, Bench, Cleared, Head, KeptFile, Looking, Merged } from '../../../ports/workshop.ts'
+import type {
+  AgentCommand,
+  Bench,
+  Cleared,
+  Head,
+  Hindrance,
+  KeptFile,
+  Looking,
+  Merged,
+} from '../../../ports/workshop.ts'
 import type { Returned, Surveyed, UserRefs, Workshop } from '../../../ports/workshop.ts'
 import { Git } from '../git.ts'
 import type { Means } from '../means.ts'
@@ -10,6 +19,7 @@ import { Memory } from '../memory.ts'
 import { NoRepository } from '../repository.ts'
 import type { Place } from '../place.ts'
 import { alone } from './alone.ts'
+import { deletedFrom, hindrancesOf, wasPointed } from './checkout-state.ts'
 import { clear } from './bench/clear.ts'
 import { commitPaths } from './bench/commit-paths.ts'
 import { changesIn, droppedFrom, filesIn, movedOf, type Pair } from './compare-trees.ts'
@@ -134,6 +144,18 @@ class GitWorkshop implements Workshop {
     return this.#beside(cwd, headNow)
   }
 
+  hindrances(cwd: string): Promise<readonly Hindrance[]> {
+    return translating(`looking at ${cwd}`, async () => hindrancesOf(await this.#git(cwd)))
+  }
+
+  deleted(cwd: string, commit: string): Promise<readonly string[]> {
+    return this.#beside(cwd, place => deletedFrom(place, commit))
+  }
+
+  wasPointed(cwd: string, { reflog }: Head, branch: string | null): Promise<boolean> {
+    return this.#beside(cwd, async ({ repository }) => wasPointed(repository.gitDir, reflog, branch))
+  }
+
   userRefs(cwd: string): Promise<UserRefs | null> {
     return this.#beside(cwd, async place => userRefs(place))
   }
@@ -163,8 +185,8 @@ class GitWorkshop implements Workshop {
     return isThere ? null : this.#alone(`mending ${bench.branch}`, cwd, bench, place => mend(place, bench, commit))
   }
 
-  returnTo(cwd: string, branch: string, base: string | null): Promise<Returned> {
-    return this.#beside(cwd, place => returnTo(place, branch, base))
+  returnTo(cwd: string, branch: string, since: Pick<Snapshot, 'head' | 'reflog'> | null): Promise<Returned> {
+    return this.#beside(cwd, place => returnTo(place, branch, since))
   }
 
   tip(cwd: string, branch: string): Promise<string | null> {

@@ -20,6 +20,11 @@ export function reflogSize(gitDir: string): number {
 
 /** The commits that were made here since; null where nothing is written down about that. */
 export function commitsMadeSince(gitDir: string, size: number): Move[] | null {
+  return movesSince(gitDir, size)?.filter(({ message }) => !NO_COMMIT.test(message)) ?? null
+}
+
+/** How HEAD has moved since; null where nothing is written down about that. */
+export function movesSince(gitDir: string, size: number): Move[] | null {
   let text: string
   try {
     const bytes = fs.readFileSync(fileIn(gitDir))
@@ -30,7 +35,7 @@ export function commitsMadeSince(gitDir: string, size: number): Move[] | null {
   }
   return text.split('\n').flatMap(line => {
     const [, to, at, message = ''] = /^\S+ ([0-9a-f]{40,64}) [^>]*> (\d+) [+-]\d+\t?(.*)$/s.exec(line) ?? []
-    return to === undefined || NO_COMMIT.test(message) ? [] : [{ to, at: Number(at), message }]
+    return to === undefined ? [] : [{ to, at: Number(at), message }]
   })
 }
 
