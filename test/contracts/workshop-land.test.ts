@@ -166,3 +166,51 @@ test.each([
   expect(fs.existsSync(path.join(repo, 'mine.txt'))).toBe(true)
   expect(git(repo, 'status', '--porcelain')).toBe('')
 })
+
+test('a commit that only claims to be the squash of a branch does not keep the work of that branch from landing', async () => {
+  const all = openShopBench()
+  const { repo, shop, git } = all
+  const id = withBranch(all)
+  put(repo, 'mine.txt', 'mine\n')
+  git(repo, 'add', '--all')
+  git(repo, 'commit', '--quiet', '--message', `Forged\n\nSquashed commit of the following:\n\ncommit ${id}\n`)
+  const { commit } = await shop.land(repo, 'work', 'land')
+  expect(git(repo, 'log', '-1', '--format=%P', commit)).toContain(id)
+  expect(fs.readFileSync(path.join(repo, 'sub/new.txt'), 'utf8')).toBe('new\n')
+})
+
+test('a squash that has a part of a branch counts for that part, whatever its message claims', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, commit } = all
+  git(repo, 'checkout', '--quiet', '-b', 'work')
+  const first = commit(repo, 'one.txt', 'one\n')
+  const second = commit(repo, 'one.txt', 'one, and more\n')
+  git(repo, 'checkout', '--quiet', 'main')
+  git(repo, 'merge', '--quiet', '--squash', first)
+  git(repo, 'commit', '--quiet', '--message', `part\n\ncommit ${first}\n\ncommit ${second}\n`)
+  await shop.land(repo, 'work', 'land')
+  expect(fs.readFileSync(path.join(repo, 'one.txt'), 'utf8')).toBe('one, and more\n')
+})
+
+test('a branch lands by squash again and again, also where you edit its lines in between', async () => {
+  const all = openShopBench()
+  const { repo, shop, git, commit } = all
+  const lines = (...words: string[]): string => words.map(word => `${word}\n`).join('')
+  const onBranch = (...words: string[]): void => {
+    git(repo, 'checkout', '--quiet', 'work')
+    commit(repo, 'list.txt', lines(...words))
+    git(repo, 'checkout', '--quiet', 'main')
+  }
+  git(repo, 'checkout', '--quiet', '-b', 'work')
+  onBranch('a', 'b', 'c', 'd', 'e', 'f', 'g')
+  await shop.land(repo, 'work', 'first', { isSquash: true })
+  commit(repo, 'list.txt', lines('mine', 'b', 'c', 'd', 'e', 'f', 'g'))
+  onBranch('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')
+  await shop.land(repo, 'work', 'second', { isSquash: true })
+  onBranch('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i')
+  await shop.land(repo, 'work', 'third', { isSquash: true })
+  expect(fs.readFileSync(path.join(repo, 'list.txt'), 'utf8')).toBe(
+    lines('mine', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'),
+  )
+  expect(git(repo, 'log', '--merges', '--format=%s')).toBe('')
+})
