@@ -6,9 +6,11 @@ import type { Refusal } from '../lib/refusal.ts'
 import { Trouble, reasonIn } from '../lib/trouble.ts'
 import type { Home } from '../world/os/home.ts'
 import { loopFolder, readLoop, recordLoop } from '../world/os/loop-file.ts'
+import type { LandedList } from '../ports/workshop.ts'
 import { serialLoopIn } from '../views/serial-loops.ts'
 import { readAll, readOne } from '../world/store/read.ts'
 import { composeGear } from './compose.ts'
+import { landedList } from './deeds/land.ts'
 import type { Gear } from './gear.ts'
 
 /** `isDry`: only look whether it can be done. */
@@ -37,7 +39,7 @@ export async function landLoop(home: Home, sessionId: string, how: Landing = {})
     if (loop.landedAt === null) throw withoutBranch(gear, loop, branch)
     return landedBefore(gear, loop, { branch, into: before?.branch ?? null, head: before?.head ?? '' })
   }
-  const landed = await land(gear, branch, loop.tip ?? branch, how)
+  const landed = await land(gear, branch, loop.tip ?? branch, { ...how, ...landedList(gear, loop) })
   const isNews = landed.commit !== before?.head
   const tasks = mergedIn(loop).map(({ item }) => ({ id: item.label, title: item.title }))
   const view = { name: session.spec.name, branch, into: before?.branch ?? null, ...landed, isNews, tasks }
@@ -115,7 +117,7 @@ async function land(
   { self, workshop }: Gear,
   branch: string,
   tip: string,
-  how: Landing,
+  how: Landing & { list?: LandedList },
 ): Promise<{ commit: string; isForward: boolean }> {
   try {
     const message = how.isSquash === true ? `${self.task}\n\nAll of ${branch}` : `Merge ${branch}`

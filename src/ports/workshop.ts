@@ -92,6 +92,14 @@ export interface KeptFile {
   readonly entry: string
 }
 
+/** The list of tasks in a branch that lands. */
+export interface LandedList {
+  /** Its path from the top of a working tree, each byte as one character. */
+  readonly file: string
+  /** Ticks in the working tree with this top the boxes of all that lands. */
+  readonly tick: (top: string) => Promise<void>
+}
+
 /** A working tree of its own on a branch of its own. */
 export interface Bench {
   readonly path: string
@@ -219,12 +227,13 @@ export interface Workshop {
   rewind(bench: Bench, commit: string): Promise<void>
   /**
    * Brings a branch into what the user has checked out at `cwd`: forward where possible, else as a merge. Throws `Trouble` with
-   * nothing done when something is in the way: files that are changed, a conflict, another merge.
+   * nothing done when something is in the way: files that are changed, a conflict, another merge. A conflict in the list of tasks
+   * alone is resolved.
    */
   land(
     cwd: string,
     branch: string,
     message: string,
-    how?: { readonly isSquash?: boolean; readonly isDry?: boolean },
+    how?: { readonly isSquash?: boolean; readonly isDry?: boolean; readonly list?: LandedList },
   ): Promise<{ commit: string; isForward: boolean }>
 }

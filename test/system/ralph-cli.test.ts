@@ -348,6 +348,31 @@ it('whoever begins anew is told of the loop before, which is not finished', asyn
   })
 })
 
+it.each([
+  ['with --squash again', ['--squash']],
+  ['as a merge', []],
+])('a loop that landed with --squash, went on and got another task lands %s', async (_, how) => {
+  await project('make it [both a.txt]', 'make it [slow b.txt]')
+  const loop = await begin('--parallel', '1', '--no-verify')
+  const isDone = async (): Promise<boolean> => (await boardOf('prd')).tasks[0]?.state === 'done'
+  await until('the first task is merged', async () => ((await isDone()) ? true : undefined))
+  await workers(loop, 1)
+  await house.ok('stop', 'prd')
+  expect(await house.json('ralph', 'land', '--squash')).toMatchObject({ tasks: [{ id: '1' }], isForward: false })
+  fs.appendFileSync(house.path('PRD.md'), '- [ ] make it [both c.txt]\n')
+  await git('commit', '-qam', 'one more task')
+  fs.writeFileSync(gate, '')
+  await house.ok('resume', 'prd')
+  await house.ended('ralph-prd', 60_000)
+  expect((await boardOf('prd')).tasks.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
+  const landed = await house.json<{ commit: string }>('ralph', 'land', ...how)
+  expect(landed).toMatchObject({ isNews: true, tasks: [{ id: '1' }, { id: '2' }, { id: '3' }] })
+  expect(fs.readFileSync(house.path('shared.txt'), 'utf8')).toBe('c.txt\n')
+  expect(fs.existsSync(house.path('b.txt'))).toBe(true)
+  expect(fs.readFileSync(house.path('PRD.md'), 'utf8').replaceAll(/- \[(.)\].*\n/g, '$1')).toBe('xxx')
+  expect(await house.json('ralph', 'land', ...how), 'again').toMatchObject({ commit: landed.commit, isNews: false })
+})
+
 it('a list that git does not know is ticked when the work has landed', async () => {
   await project('make it [good a.txt]')
   write('- [ ] make it [good b.txt]\n', 'TODO.md')

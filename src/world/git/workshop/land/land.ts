@@ -1,6 +1,7 @@
 import { type RawPath, shown, splitRaw } from '../../../../lib/raw-path.ts'
 import { headOf } from '../../head.ts'
 import { identityIn } from '../../identity.ts'
+import type { LandedList } from '../../../../ports/workshop.ts'
 import type { Place } from '../../place.ts'
 import { findInTheWay } from '../../restore/in-the-way.ts'
 import { underWay } from '../../under-way.ts'
@@ -22,6 +23,8 @@ export interface How {
   readonly isSquash?: boolean
   /** Only look whether it can be done. */
   readonly isDry?: boolean
+  /** The list of tasks: where only that conflicts, the user's version with the ticks of the branch is taken. */
+  readonly list?: LandedList
 }
 
 /**
@@ -36,14 +39,14 @@ export async function land(place: Place, branch: string, message: string, how: H
   const head = (await headOf(place)) ?? refuse(doing, 'there is no commit yet')
   if (await isIn(git, theirs, head)) return { commit: head, isForward: theirs === head }
   const isAhead = await isIn(git, head, theirs)
-  const squashed = isAhead ? null : await squashedIn(place, head, theirs)
+  const squashed = isAhead ? null : await squashedIn(place, { head, theirs, list: how.list?.file ?? null })
   if (squashed === theirs) return { commit: head, isForward: false }
   const what = underWay(repository.gitDir)
   if (what !== null) refuse(doing, `${what} is under way: end it first`)
   const ref = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() || null
   if (ref === null && !isAhead)
     refuse(doing, 'no branch is checked out, and what is checked out would have to be merged')
-  const merged = isAhead ? theirs : await mergeBeside(place, { head, theirs, squashed, message, doing })
+  const merged = isAhead ? theirs : await mergeBeside(place, { head, theirs, squashed, message, doing, list: how.list })
   const target = how.isSquash === true ? await squash(place, { head, theirs, merged, message }) : merged
   const isForward = target === theirs
   await assertWayFree(place, head, target, doing)

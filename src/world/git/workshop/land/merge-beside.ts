@@ -3,6 +3,9 @@ import { makeStraight } from '../../../os/open-folder.ts'
 import { removeTree } from '../../../os/remove-tree.ts'
 import { GitFailed } from '../../git-failed.ts'
 import { identityIn } from '../../identity.ts'
+import type { Git } from '../../git.ts'
+import { bytesOf, shown } from '../../../../lib/raw-path.ts'
+import type { LandedList } from '../../../../ports/workshop.ts'
 import type { Place } from '../../place.ts'
 import { QUIETLY, unmergedIn } from '../bench/merge.ts'
 import { refuse } from '../notes.ts'
@@ -12,9 +15,16 @@ import { sharedFolder } from '../shop.ts'
 /** Merges two commits in a worktree that is there for nothing else; answers the merge, which no ref leads to yet. */
 export async function mergeBeside(
   place: Place,
-  given: { head: string; theirs: string; squashed: string | null; message: string; doing: string },
+  given: {
+    head: string
+    theirs: string
+    squashed: string | null
+    message: string
+    doing: string
+    list: LandedList | undefined
+  },
 ): Promise<string> {
-  const { head, theirs, squashed, message, doing } = given
+  const { head, theirs, squashed, message, doing, list } = given
   const folder = path.join(sharedFolder(place.repository), 'merging')
   await remove(place, folder)
   try {
@@ -35,11 +45,22 @@ export async function mergeBeside(
       return squashed === null ? merged : await commit(`${merged}^{tree}`, [head, theirs])
     }
     const files = await unmergedIn(git)
+    if (list !== undefined && files.length === 1 && files[0] === shown(list.file))
+      return await commit(await treeWithList(git, folder, list), [head, theirs])
     if (files.length === 0) throw new GitFailed('merge', answer)
     return refuse(doing, `it conflicts with what is here in ${files.join(', ')}`)
   } finally {
     if (!place.git.signal.aborted) await remove(place, folder)
   }
+}
+
+/** The tree of a merge in which only the list conflicts. */
+async function treeWithList(git: Git, folder: string, { file, tick }: LandedList): Promise<string> {
+  const name = bytesOf(file).toString()
+  await git.run(['checkout', '--quiet', '--ours', '--', name])
+  await tick(folder)
+  await git.run(['add', '--force', '--', name])
+  return git.line(['write-tree'])
 }
 
 async function remove({ git, repository }: Place, folder: string): Promise<void> {

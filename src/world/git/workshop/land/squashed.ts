@@ -1,6 +1,7 @@
 import { OURS } from '../../identity.ts'
 import type { Place } from '../../place.ts'
 import { NO_INDEX } from '../../git.ts'
+import { type RawPath, splitRaw } from '../../../../lib/raw-path.ts'
 import { changesIn } from '../compare-trees.ts'
 
 /** Commits of the user's branch that are looked at; a squash that is older has been built upon long since. */
@@ -24,11 +25,14 @@ interface Candidate {
  * A commit of the user's is a candidate if it has the same files as one of the branch, or names it as `git merge --squash` does. Anybody
  * can write such a message, so the files decide: a candidate counts if merging the branch's commit into it changes nothing.
  */
-export async function squashedIn(place: Place, head: string, theirs: string): Promise<string | null> {
+export async function squashedIn(
+  place: Place,
+  { head, theirs, list }: { head: string; theirs: string; list: RawPath | null },
+): Promise<string | null> {
   let known: Candidate | null = null
   for (const candidate of (await candidatesIn(place, head, theirs)).slice(0, MOST_TRIES)) {
     const isNewer: boolean = known === null || candidate.age < known.age
-    if (isNewer && (await contains(place, candidate, known?.theirs ?? null))) known = candidate
+    if (isNewer && (await contains(place, { ...candidate, list }, known?.theirs ?? null))) known = candidate
   }
   return known?.theirs ?? null
 }
@@ -53,21 +57,26 @@ async function candidatesIn({ git }: Place, head: string, theirs: string): Promi
   })
 }
 
-type Pair = Pick<Candidate, 'ours' | 'theirs'>
+type Pair = Pick<Candidate, 'ours' | 'theirs'> & { readonly list: RawPath | null }
 
-/** Whether a merge of the branch's commit would change nothing. `known`: a commit of the branch that was contained before. */
-async function contains(place: Place, { ours, theirs }: Pair, known: string | null): Promise<boolean> {
+/**
+ * Whether a merge of the branch's commit would change nothing. A conflict in the list of tasks alone does not count: a landing resolves
+ * that. `known`: a commit of the branch that was contained before.
+ */
+async function contains(place: Place, { ours, theirs, list }: Pair, known: string | null): Promise<boolean> {
   const { git } = place
   const [tree = '', other = ''] = (await git.line(['rev-parse', `${ours}^{tree}`, `${theirs}^{tree}`])).split('\n')
   if (tree === other) return true
   const parents = ['-p', ours, ...(known === null ? [] : ['-p', known])]
   const joined = known === null ? ours : await git.line(['commit-tree', ...parents, tree], { input: '', env: OURS })
-  const answer = await git.ask(['merge-tree', '--write-tree', '--no-messages', '--name-only', joined, theirs], {
-    index: NO_INDEX,
-  })
-  if (answer.code === 0 || answer.code === 1)
-    return answer.code === 0 && answer.stdout.toString().split('\n')[0] === tree
-  return hasAllFiles(place, { ours, theirs }, known)
+  const words = ['merge-tree', '--write-tree', '-z', '--no-messages', '--name-only', joined, theirs]
+  const answer = await git.ask(words, { index: NO_INDEX })
+  const [merged = '', ...conflicts] = splitRaw(answer.stdout)
+  if (answer.code === 0) return merged === tree
+  if (answer.code !== 1) return hasAllFiles(place, { ours, theirs, list }, known)
+  if (!conflicts.every(file => file === list)) return false
+  const [changes] = await changesIn(place, [[tree, merged]])
+  return changes?.every(({ path }) => path === list) === true
 }
 
 /** For git before 2.38, which merges nothing without a working tree: each file that the branch has changed is the same. */
