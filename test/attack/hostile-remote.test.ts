@@ -168,6 +168,40 @@ test('a nested repository is not put behind a link, nor in the place of a file',
   expect(unable).toHaveLength(4)
 })
 
+test('a forged checkpoint makes no git run in a repository of yours that lies in the working tree', async () => {
+  const scene = begin()
+  const { bench, remote, clone } = scene
+  const inner = bench.repository('clone/inner')
+  put(inner, 'secret.txt', 'mine\n')
+  bench.git(inner, 'add', '.')
+  bench.git(inner, 'commit', '--quiet', '--message', 'mine')
+  const head = bench.git(inner, 'rev-parse', 'HEAD').trim()
+  const file = hash(bench, remote, 'blob', 'plain\n')
+  const refs = ['none', 'gitlink'].map(kind => {
+    const gitlink = kind === 'none' ? [] : [{ mode: '160000', name: 'inner', id: head } as const]
+    const tree = treeOf(bench, remote, [...gitlink, { mode: '100644', name: 'plain', id: file }])
+    const nested = `Oneshot-Nested: inner commit ${head}\nOneshot-Nested: inner/deep commit ${head}\n`
+    const ref = `refs/oneshot/demo-far/${kind}`
+    forge(bench, remote, { ref, message: messageWith({ Session: kind }, nested), tree })
+    return kind
+  })
+  await fetchAll(scene)
+  const state = (): string[] => fs.readdirSync(path.join(inner, '.git'), { recursive: true }).map(String).sort()
+  const before = state()
+  const checkpoints = bench.checkpoints()
+  for (const sessionId of refs) {
+    const keeping: Keeping = { cwd: clone, name: 'demo-far', sessionId }
+    const [last] = await checkpoints.list(keeping)
+    if (last === undefined) throw new Error('it was not fetched')
+    const worktree = path.join(bench.root, `look-${sessionId}`)
+    const unable = await checkpoints.restoreBeside(keeping, last, { branch: `look-${sessionId}`, worktree })
+    expect(unable).toContain('the repository inner is not restored')
+    expect(fs.existsSync(path.join(worktree, 'inner/secret.txt'))).toBe(false)
+    await checkpoints.change(keeping, last.commit, last.commit)
+  }
+  expect(state()).toEqual(before)
+})
+
 test('a nested repository comes back a second time into a folder that was removed by hand', async () => {
   const { bench, keeping, last, look } = await restoreNested(() => ['sub'])
   expect(look).toEqual(['.git', 'plain', 'sub'])

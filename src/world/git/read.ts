@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../core/checkpoint.ts'
-import type { RawPath } from '../../lib/raw-path.ts'
+import { foldersOf, type RawPath } from '../../lib/raw-path.ts'
 import { Trouble } from '../../lib/trouble.ts'
 import type { Found } from '../../ports/checkpoints.ts'
 import { chainOf } from './chain.ts'
@@ -8,6 +8,8 @@ import { GitFailed } from './git-failed.ts'
 import { checkpointOf, type Link } from './link.ts'
 import { type Nested, readRecord, type Telling } from './message.ts'
 import { nestedPlace, nestedRef, ownerOf, type Place, REFS, suffixOf } from './place.ts'
+import { isSubmodule, isWorktreeOf } from './save/nested.ts'
+import { isTreePath } from './tree-path.ts'
 import { linkIn, type RawCommit, readCommits, readEach } from './read-commits.ts'
 
 /** What was written down with a checkpoint. */
@@ -85,11 +87,26 @@ export interface NestedState {
   readonly head: string | null
 }
 
-/** Null when its repository is not there any more, does not have that state, or is none that git may run in. */
+/**
+ * Null when its repository is not there any more, does not have that state, or is none that git may run in. The checkpoint may come
+ * from a remote, so what it says of a repository does not count: that must be one which a checkpoint made here would save.
+ */
 export async function nestedState(outer: Place, nested: Nested): Promise<NestedState | null> {
   if (nested.isNoted) return null
-  const place = await nestedPlace(outer, relativeTo(outer, nested.path)).catch(() => null) // Nothing of it can be had.
+  const place = await enterNested(outer, relativeTo(outer, nested.path)).catch(() => null) // Nothing of it can be had.
   return place === null ? null : stateIn(place, nested)
+}
+
+/** Also where it lies in a repository that lies in this one. */
+async function enterNested(outer: Place, path: RawPath): Promise<Place | null> {
+  if (!isTreePath(path)) return null
+  if (outer.nested === true) return nestedPlace(outer, path)
+  for (const prefix of [...foldersOf(path), path]) {
+    if (!isWorktreeOf(outer, prefix) && !(await isSubmodule(outer, prefix))) continue
+    const place = await nestedPlace(outer, prefix)
+    return place === null || prefix === path ? place : enterNested(place, path.slice(prefix.length + 1))
+  }
+  return null
 }
 
 /** The same of a worktree that shared its repository with the outer one, and is gone: its checkpoints are still there. */

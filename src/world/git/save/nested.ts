@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { type Change, NO_CHANGE } from '../../../core/checkpoint.ts'
-import { below, type RawPath, shown } from '../../../lib/raw-path.ts'
+import { below, bytesOf, type RawPath, shown, splitRaw } from '../../../lib/raw-path.ts'
 import { wordsOf } from '../../../lib/trouble.ts'
 import { gitFolderIn, headByFiles } from '../guard/git-folder.ts'
 import { lstat } from '../lstat.ts'
@@ -56,9 +56,16 @@ function notedDown(outer: Place, path: RawPath): NestedWork[] {
   return [{ path, head, states, change: NO_CHANGE, leftOut: [sentence] }]
 }
 
-function isWorktreeOf({ repository }: Place, path: RawPath): boolean {
+/** Whether the repository at this path is another working tree of this one. */
+export function isWorktreeOf({ repository }: Place, path: RawPath): boolean {
   const folder = gitFolderIn(below(repository.top, path).toString())
   return folder !== null && fs.existsSync(folder.shared) && fs.realpathSync(folder.shared) === repository.commonDir
+}
+
+/** Whether the commit that is checked out has a repository at this path. */
+export async function isSubmodule({ git }: Place, path: RawPath): Promise<boolean> {
+  const { stdout } = await git.ask(['ls-tree', '-z', 'HEAD', '--', bytesOf(path).toString()])
+  return splitRaw(stdout).some(line => line.startsWith('160000 ') && line.endsWith(`\t${path}`))
 }
 
 function tell(place: Place, path: RawPath, { made, last, head, nested }: Outcome): NestedWork {
