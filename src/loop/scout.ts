@@ -8,6 +8,7 @@ import { foldersOf } from '../lib/raw-path.ts'
 import { Refusal } from '../lib/refusal.ts'
 import { Trouble, wordsOf } from '../lib/trouble.ts'
 import { projectChecks } from '../world/checks/checks.ts'
+import type { Workshop } from '../ports/workshop.ts'
 import { gitWorkshop } from '../world/git/workshop/git-workshop.ts'
 import { sourceAt } from '../world/tasks/source-at.ts'
 
@@ -26,42 +27,50 @@ export interface Scouting {
 export async function scout({ cwd, list, env, patterns = [], beads = false }: Scouting): Promise<GroundView> {
   const workshop = gitWorkshop({ env })
   const survey = await workshop.survey(cwd)
-  if (patterns.length > 0) assertMatched(patterns, cwd, survey === null ? filesBelow(cwd) : await workshop.listed(cwd))
+  const listed = patterns.length === 0 ? null : survey === null ? filesBelow(cwd) : await workshop.listed(cwd)
+  const unmatched = listed === null ? [] : unmatchedOf(patterns, cwd, listed)
   return {
     repository: survey && { branch: survey.branch, hasCommit: survey.head !== null, isClean: survey.isClean },
     list: await listAt({ cwd, list, env, beads }),
     check: projectChecks(env).detect(cwd),
+    unmatched,
   }
 }
 
+type Listed = Awaited<ReturnType<Workshop['listed']>>
+
 /** Where git will be set up later. */
-function filesBelow(cwd: string): { top: string; files: readonly string[] } {
+function filesBelow(cwd: string): Listed {
   const files = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' })
-  return { top: fs.realpathSync(cwd), files }
+  return { top: fs.realpathSync(cwd), files, ignored: [] }
 }
 
-/** A path that protects nothing, because it is misspelt or ignored by git, is refused. */
-function assertMatched(
-  patterns: readonly string[],
-  cwd: string,
-  { top, files }: { top: string; files: readonly string[] },
-): void {
+/**
+ * Patterns that match nothing so far: the files may still come. A plain path that is not there is misspelt, and one that git ignores is
+ * not protected: both are refused.
+ */
+function unmatchedOf(patterns: readonly string[], cwd: string, { top, files, ignored }: Listed): string[] {
   const inner = path.relative(top, fs.realpathSync(cwd))
   const known = files.map(file => path.relative(inner, file))
-  for (const pattern of patterns) {
+  return patterns.filter(pattern => {
     const fromTop = path.join(inner, pattern)
     if (fromTop === '..' || fromTop.startsWith('../'))
       throw refusal('usage', `${pattern} is outside of the repository`, `name a path below ${top}`)
-    if (files.some(file => matchesGlob(file, fromTop))) continue
-    const isThere = fs.existsSync(path.join(cwd, pattern.replaceAll(/\[([*?[{])\]/g, '$1')))
+    if (files.some(file => matchesGlob(file, fromTop))) return false
+    const isThere = fs.existsSync(path.join(cwd, pattern.replaceAll(LITERAL, '$1')))
+    if (isThere || ignored.some(one => matchesGlob(one, fromTop) || (one.endsWith('/') && fromTop.startsWith(one))))
+      throw refusal('usage', `git ignores ${pattern}: nobody would see that it changed`, 'name a file that git knows')
+    if (/[*?[{]/.test(pattern.replaceAll(LITERAL, ''))) return true
     const folders = known.flatMap(file => foldersOf(file))
     const near = nearest(pattern, [...new Set([...known, ...folders])])
-    const why = isThere ? `git ignores ${pattern}: nobody would see that it changed` : `no such file: ${pattern}`
     const meant =
       near === undefined ? 'name a file, a folder, or a pattern such as "src/**/*.sql"' : `did you mean ${near}?`
-    throw refusal('usage', why, isThere ? 'name a file that git knows' : meant)
-  }
+    throw refusal('usage', `no such file: ${pattern}`, meant)
+  })
 }
+
+/** A sign of a pattern that stands for itself. */
+const LITERAL = /\[([*?[{])\]/g
 
 /** Refuses with what was looked for where there is none. */
 async function listAt({ cwd, list, env, beads = false }: Scouting): Promise<ListView | Refusal> {

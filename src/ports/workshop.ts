@@ -136,8 +136,8 @@ export interface Workshop {
   ): Promise<(readonly FileChange[] | null)[]>
   /** What a tree or commit has at each path, as `MODE HASH`. */
   files(cwd: string, tree: string): Promise<ReadonlyMap<string, string>>
-  /** The files that git knows or would add, from the top; ignored ones are not among them. */
-  listed(cwd: string): Promise<{ readonly top: string; readonly files: readonly string[] }>
+  /** The files that git knows or would add, from the top, and those that it ignores; a folder that it ignores ends with a slash. */
+  listed(cwd: string): Promise<{ top: string; files: readonly string[]; ignored: readonly string[] }>
   /** What these blobs hold, as text of at most 1 MB, by their hash. */
   texts(cwd: string, hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Of these paths of the first tree those whose content the second one has elsewhere. */

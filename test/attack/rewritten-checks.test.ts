@@ -154,7 +154,7 @@ describe('a check that fails from the start', () => {
 })
 
 describe('a path to protect or to allow', () => {
-  it('that matches nothing, or is ignored by git, is refused', async () => {
+  it('that is misspelt or ignored by git is refused, and a pattern for files to come is noted', async () => {
     await project({ ...TESTS, '.gitignore': 'out/\n', 'out/x.txt': 'x' }, 'true')
     const refused = async (...args: string[]): Promise<string> => {
       const { code, stderr } = await house.oneshot('ralph', '--agent', 'codex', ...args)
@@ -162,12 +162,26 @@ describe('a path to protect or to allow', () => {
       return stderr
     }
     expect(await refused('--protect', 'chekc.sh')).toMatch(/no such file: chekc\.sh[^]*did you mean check\.sh/)
-    expect(await refused('--allow', 'src/**')).toContain('no such file: src/**')
+    expect(await refused('--protect', 'out/*.txt')).toContain('git ignores out/*.txt')
+    expect(await refused('--allow', 'out/**')).toContain('git ignores out/**')
     expect(await refused('--protect', 'out/x.txt')).toContain('git ignores out/x.txt')
     expect(await refused('--protect', '../elsewhere')).toContain('../elsewhere is outside of the repository')
     expect(await refused('--allow', '/etc/passwd')).toContain('is outside of the repository')
     expect(await refused('--allow', ' ')).toContain('--allow cannot be')
-    expect(await refused('--protect', 'tests/c*.sh')).toContain('no such file: tests/c*.sh')
+    const { code, stderr } = await house.oneshot(
+      'ralph',
+      '--agent',
+      'codex',
+      '--allow',
+      'src/**',
+      '--protect',
+      'te?ts/c*.sh',
+    )
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('no file matches src/** so far'),
+    })
+    expect(stderr).toContain('no file matches te?ts/c*.sh so far')
   })
 
   it('may be a folder with a slash, a whole path, or a name with signs of a pattern in it', async () => {

@@ -95,6 +95,8 @@ export interface GroundView {
   readonly list: ListView | Refusal
   /** What the project is tested with; null when that could not be told. */
   readonly check: { readonly line: string; readonly why: string } | null
+  /** Patterns of paths to protect or to allow that match no file so far. */
+  readonly unmatched?: readonly string[]
 }
 
 export interface ListView {

@@ -26,7 +26,10 @@ export function intentLines(intent: Intent, line: Line, paint: Paint): string[] 
     ['agent', agentText(worker)],
     ['where', placeText(ground, line)],
   ]
-  return facts.map(([label, text]) => `  ${paint.dim(label.padEnd(7))} ${text}`)
+  const notes = (ground.unmatched ?? []).map(
+    pattern => `${paint.yellow('note:')} no file matches ${oneLine(pattern)} so far; it counts for files to come`,
+  )
+  return [...facts.map(([label, text]) => `  ${paint.dim(label.padEnd(7))} ${text}`), ...notes]
 }
 
 function listText({ file, tasks }: ListView, line: Line): string {

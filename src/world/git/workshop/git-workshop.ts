@@ -106,10 +106,14 @@ class GitWorkshop implements Workshop {
     return this.#beside(cwd, place => filesIn(place, tree))
   }
 
-  listed(cwd: string): Promise<{ top: string; files: readonly string[] }> {
+  listed(cwd: string): Promise<{ top: string; files: readonly string[]; ignored: readonly string[] }> {
     return this.#beside(cwd, async ({ git, repository }) => {
-      const said = await git.run(['ls-files', '-z', '--cached', '--others', '--exclude-standard'])
-      return { top: repository.top, files: [...new Set(splitRaw(said).map(shown))] }
+      const list = async (...which: string[]): Promise<string[]> => {
+        const said = await git.run(['ls-files', '-z', '--others', '--exclude-standard', ...which])
+        return [...new Set(splitRaw(said).map(shown))]
+      }
+      const ignored = await list('--ignored', '--directory')
+      return { top: repository.top, files: await list('--cached'), ignored }
     })
   }
 
