@@ -5,8 +5,13 @@ import { includesIn, makefileFor } from './makefile.ts'
 import { CONFIGS, filesOfConfig, PACKAGERS } from './runner-settings.ts'
 import { sightOf } from './tests-in.ts'
 
-/** The text of a file before the work was begun; null where there is none. */
-export type ReadBefore = (path: string) => string | null
+/** Reads files as they were before the work was begun. */
+export interface ReadBefore {
+  /** The text of a file; null where there is none. */
+  (path: string): string | null
+  /** Files that match a pattern, the first ones of them where they are many. Absent: patterns are not followed. */
+  readonly matching?: (pattern: string) => readonly string[]
+}
 
 export interface Check {
   readonly line: string
@@ -103,7 +108,7 @@ function entryOf(map: Map<string, Set<string>>, key: string): Set<string> {
   return known
 }
 
-/** What a makefile includes, and what these include. Of a pattern only the files that are changed are known. */
+/** What a makefile includes, and what these include; the files of a pattern count as one. */
 function includedBy(makefile: string, folder: string, read: ReadBefore): { pattern: string; text: string }[] {
   const found = new Map<string, string>()
   const queue = [makefile]
@@ -111,7 +116,7 @@ function includedBy(makefile: string, folder: string, read: ReadBefore): { patte
     for (const word of includesIn(text)) {
       const pattern = joined(folder, word)
       if (found.has(pattern) || found.size >= MOST_INCLUDES) continue
-      const included = /[*?[]/.test(word) ? '' : (read(pattern) ?? '')
+      const included = /[*?[]/.test(word) ? matchedText(pattern, read) : (read(pattern) ?? '')
       found.set(pattern, included)
       if (included !== '') queue.push(included)
     }
@@ -119,6 +124,16 @@ function includedBy(makefile: string, folder: string, read: ReadBefore): { patte
 }
 
 const MOST_INCLUDES = 100
+
+/** A pattern without a letter is a variable that may stand for anything. */
+function matchedText(pattern: string, read: ReadBefore): string {
+  const name = pattern.split('/').at(-1) ?? ''
+  const files = /\w/.test(name) ? (read.matching?.(pattern) ?? []) : []
+  return files
+    .slice(0, MOST_INCLUDES)
+    .map(file => read(file) ?? '')
+    .join('\n')
+}
 
 /** Settings of test runners name files that the runner runs. */
 function filesOfConfigs(text: string, base: string, read: ReadBefore): string[] {

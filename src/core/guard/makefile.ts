@@ -28,6 +28,7 @@ export function includesIn(text: string): string[] {
     .flatMap(line => /^ *(?:-|s)?include[ \t](.*)/s.exec(line.slice(0, LONGEST_LINE))?.[1] ?? [])
     .flatMap(words =>
       withoutComment(words)
+        .replaceAll(/\$[({](?:sort )?\$?[({]?wildcard ([^(){}$]*)[)}]{1,2}/g, ' $1 ')
         .replaceAll(/\$\([^()]*\)|\$\{[^{}]*\}/g, '*')
         .split(/\s+/),
     )

@@ -1,3 +1,4 @@
+import { matchesGlob } from '../../lib/glob.ts'
 import { describe, expect, it } from 'vitest'
 import { weakenings } from './weakening.ts'
 import type { FileChange } from './file-change.ts'
@@ -171,13 +172,18 @@ const FILES: Readonly<Record<string, string>> = {
   'deep/GNUmakefile':
     'include rules.mk\n-include *.mk conf/$(NAME).inc\nCC = cc\n\ntest: a.o\n\t$(MAKE) -C sub check\n',
   'deep/rules.mk': 'sinclude more/deep.make\n',
+  'globbed/Makefile': 'include mk/*.mk\ninclude $(sort $(wildcard more/*.mk))\ninclude $(ALL)\n',
+  'globbed/mk/unit.mk': 'test:\n\t./unit.sh\n',
+  'globbed/more/lint.mk': 'test: lint\n\nlint:\n\t./lint.sh\n',
   'deep/sub/Makefile': 'check:\n\t./run\n',
   'vitest.config.ts':
     "import base from './vitest.base'\nexport default { test: { setupFiles: ['./setup.ts'], coverage: { exclude: ['src/b.ts'] } } }\n",
 }
+const READ = Object.assign((path: string): string | null => FILES[path] ?? null, {
+  matching: (pattern: string): string[] => Object.keys(FILES).filter(file => matchesGlob(file, pattern)),
+})
 const refusedBy = (line: string, ...changes: FileChange[]): readonly string[] =>
-  weakenings(changes, { ...NOTHING, check: { line, folder: '', top: '/home/me/project' } }, path => FILES[path] ?? null)
-    .refused
+  weakenings(changes, { ...NOTHING, check: { line, folder: '', top: '/home/me/project' } }, READ).refused
 const manifest = (scripts: object, more: object = {}): string => JSON.stringify({ name: 'a', scripts, ...more })
 
 describe('a check that was changed is found', () => {
@@ -234,6 +240,12 @@ describe('a check that was changed is found', () => {
     ['a module of python', 'ci/run.sh', change('tools/check.py', 'x', 'y')],
     ['an included makefile', 'make -C deep test', change('deep/rules.mk', '', 'test:\n\ttrue\n')],
     ['a makefile that a pattern includes', 'make -C deep test', change('deep/zz.mk', null, 'test:\n\ttrue\n')],
+    ['a script of a makefile that a pattern includes', 'make -C globbed test', change('globbed/unit.sh', 'x', 'true')],
+    [
+      'a script of a makefile that $(wildcard) includes',
+      'make -C globbed test',
+      change('globbed/lint.sh', 'x', 'true'),
+    ],
     [
       'a makefile whose name is made of a variable',
       'make -C deep test',
