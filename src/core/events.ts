@@ -63,3 +63,8 @@ export type Event = { readonly at: Instant } & (
 )
 
 export type EventType = Event['type']
+
+/** When the session last ended, or began to wait for a person. */
+export function lastStop(events: readonly Event[]): Instant | undefined {
+  return events.findLast(({ type }) => type === 'session.ended' || type === 'session.blocked')?.at
+}

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { lastStop } from '../core/events.ts'
 import { wantedOf } from '../core/loop/choose.ts'
 import { createLoop, isAtWork, type Loop } from '../core/loop/loop.ts'
 import type { LoopSignal } from '../core/loop/signals.ts'
@@ -11,7 +12,7 @@ import type { LoopEvent } from '../world/agents/ralph/events.ts'
 import { attemptOfLetter, sessionFolder } from '../world/os/folders.ts'
 import { locateHome } from '../world/os/home.ts'
 import { loopFolder, readOwnLoop, recordLoop } from '../world/os/loop-file.ts'
-import { readOne } from '../world/store/read.ts'
+import { readEvents, readOne } from '../world/store/read.ts'
 import { composeGear } from './compose.ts'
 import { begin } from './deeds/begin.ts'
 import { Driver } from './driver.ts'
@@ -83,7 +84,8 @@ async function firstSight(
 ): Promise<LoopSignal[]> {
   const at = gear.now()
   const isResumed = loop.wokenAt !== wokenAt
-  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt }] : []
+  const stoppedAt = isResumed ? (lastStop(readEvents(gear.home, gear.self.id)) ?? wokenAt) : wokenAt
+  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt, stoppedAt }] : []
   const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
   const seen: LoopSignal[] = []
   const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)

@@ -2,11 +2,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LOOP_TASK_STATES } from '../api/contract/loop-view.ts'
 import { aSession, anEnded } from '../cli/session/fixture.ts'
-import type { Loop, Stand } from '../core/loop/loop.ts'
+import { decide } from '../core/loop/decide.ts'
+import type { Loop, LoopTask, Stand } from '../core/loop/loop.ts'
 import { aLoop, aTask, BEGIN, blockedAt, doneAt, WORKING } from '../testkit/core/loops.ts'
+import { iso } from '../lib/time.ts'
 import { boardOf } from './board.ts'
 
 const LOOP = { name: 'ralph-prd', task: 'prd', agent: 'ralph' } as const
+const CLASH = { kind: 'clash', reason: 'a conflict in a.txt', detail: '' } as const
 const running = aSession(LOOP)
 const at = (seconds: number): number => BEGIN + seconds * 1000
 const rows = (loop: Loop, session = running, seconds = 100): unknown[] =>
@@ -64,12 +67,33 @@ describe('a board', () => {
       aTask(1, WORKING, { worked: [[0, null]] }),
       aTask(2, { name: 'merging', role: 'task' }, { worked: [[0, 9]] }),
     ])
-    const stopped = anEnded({ ...LOOP, outcome: 'stopped', reason: 'stopped by you' })
+    const stopped = anEnded({ ...LOOP, outcome: 'stopped', reason: 'stopped by you', endedAt: iso(at(30)) })
     expect(rows(loop, stopped)).toEqual([
-      ['1', 'paused', 1, 'paused while being worked on', 0],
-      ['2', 'paused', 1, 'paused while being merged', 9],
+      ['1', 'paused', 1, 'paused while being worked on', 30],
+      ['2', 'paused', 1, 'paused while being merged', 30],
     ])
     expect(boardOf(loop, stopped, at(100))).toMatchObject({ secondsLeft: null, next: 'oneshot resume ralph-prd' })
+  })
+
+  it('shows in TIME how long agents worked, without the hour in which the loop was stopped', () => {
+    const tasks = [
+      aTask(1, WORKING, { worked: [[0, null]] }),
+      aTask(2, { name: 'judging', role: 'task', said: '', flaw: null }, { worked: [[0, 9]] }),
+      aTask(3, blockedAt(20), { worked: [[0, 15]] }),
+      aTask(4, { ...blockedAt(20), flaw: CLASH } as Stand, { worked: [[0, 15]] }),
+    ]
+    const signal = { type: 'user.resume', at: at(3630), wokenAt: at(3629), stoppedAt: at(30) } as const
+    const resumed = decide(aLoop(tasks, {}, { parallel: 4 }), signal)
+    const seconds = (loop: Loop, now: number): number[] =>
+      boardOf(loop, running, at(now)).tasks.map(task => task.seconds)
+    expect(seconds(resumed, 3640)).toEqual([40, 40, 15 + 10, 20 + 10])
+    const [first] = resumed.tasks as [LoopTask]
+    expect(seconds({ ...resumed, tasks: [{ ...first, stand: doneAt(3650) }] }, 9999)).toEqual([50])
+    const again = decide(resumed, { ...signal, at: at(9000), wokenAt: at(8999), stoppedAt: at(3640) })
+    expect(seconds(again, 9000)[0]).toBe(40)
+    expect(boardOf(resumed, anEnded({ endedAt: iso(at(3640)) }), at(9999)).tasks[0]?.seconds).toBe(40)
+    const held = aSession({ phase: 'blocked', trouble: 'held' })
+    expect(boardOf(resumed, held, at(9999), { stoppedAt: at(3645) }).tasks[0]?.seconds).toBe(45)
   })
 
   it('leaves out what is no longer in the list, and what was not asked for', () => {

@@ -13,16 +13,25 @@ import { isResumable } from './way-on.ts'
 /** Those who work for a loop and have not ended, by name. */
 export type Workers = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>
 
+/** What the caller of `boardOf` knows beside the session. */
+interface Known {
+  readonly workers?: Workers
+  readonly stoppedAt?: Instant
+}
+
 interface Seen {
   readonly isAtIt: boolean
+  /** When the loop stopped, for one that does not run; null where nobody knows it. */
+  readonly stoppedAt: Instant | null
   readonly now: Instant
   readonly workers: Workers | null
 }
 
 /** A loop as people see it: what it has written down, held against how its session and those of its workers are. */
-export function boardOf(loop: Loop, session: SessionView, now: Instant, workers: Workers | null = null): LoopView {
+export function boardOf(loop: Loop, session: SessionView, now: Instant, known: Known = {}): LoopView {
   const isAtIt = isGoingOn(session)
-  const tasks = wantedOf(loop).map(task => taskView(task, loop, { isAtIt, now, workers }))
+  const { workers = null, stoppedAt = session.endedAt === null ? null : Date.parse(session.endedAt) } = known
+  const tasks = wantedOf(loop).map(task => taskView(task, loop, { isAtIt, stoppedAt, now, workers }))
   const { spec } = loop
   return {
     name: session.name,
@@ -72,7 +81,7 @@ function taskView(task: LoopTask, loop: Loop, seen: Seen): LoopTaskView {
   const { item, tries, place, stand } = task
   const state = stateOf(task, seen)
   const spent = tries.map(one => one.spent).reduce(add, NOTHING_SPENT)
-  const worked = workedOn(task, seen.isAtIt ? seen.now : null)
+  const worked = workedOn(task, seen.isAtIt ? seen.now : seen.stoppedAt)
   return {
     id: item.label,
     title: item.title,

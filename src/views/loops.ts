@@ -21,7 +21,11 @@ export function readBoard(home: Home, session: SessionView, now: Instant): LoopV
   const loop = readLoop(home, session.id)
   if (loop === undefined) return undefined
   const workers = readLive(home).filter(({ spec }) => spec.parent?.id === session.id)
-  return boardOf(loop, session, now, new Map(workers.map(worker => [worker.spec.name, viewOf(worker, home)])))
+  const phase = readOne(home, session.id)?.phase
+  return boardOf(loop, session, now, {
+    workers: new Map(workers.map(worker => [worker.spec.name, viewOf(worker, home)])),
+    ...(phase?.name === 'blocked' && { stoppedAt: phase.since }),
+  })
 }
 
 /** The board of a loop that has not written anything down yet: what it was asked for. */

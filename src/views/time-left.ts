@@ -1,5 +1,5 @@
 import { wantedOf } from '../core/loop/choose.ts'
-import { isAtWork, isSettled, type Loop, type LoopTask } from '../core/loop/loop.ts'
+import { isAtWork, isSettled, type Loop, type LoopTask, type Try } from '../core/loop/loop.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
 /**
@@ -17,14 +17,23 @@ export function timeLeft(loop: Loop, now: Instant): Duration | null {
   return Math.max(together, ...each)
 }
 
-/** From each start to its end, and to the end of what followed it. `now`: for what is going on; null when nothing is. */
-export function workedOn({ tries, stand }: LoopTask, now: Instant | null): Duration {
+/**
+ * From each start to its end, and to the end of what followed it, without the time in which the loop was stopped. `now`: for a task that an agent
+ * works on; when the loop has stopped, the instant at which it did, or null where nobody knows that.
+ */
+export function workedOn(task: LoopTask, now: Instant | null): Duration {
+  const { tries, stand } = task
   const last = tries.at(-1)
-  const earlier = tries.slice(0, -1).reduce((sum, { since, until }) => sum + ((until ?? since) - since), 0)
   if (last === undefined) return 0
-  const isGoing = ['opening', 'working', 'judging', 'merging'].includes(stand.name)
-  const end = stand.name === 'done' ? stand.at : isGoing ? now : null
-  return earlier + Math.max(0, (end ?? last.until ?? last.since) - last.since)
+  const earlier = tries.slice(0, -1).reduce((sum, one) => sum + lengthOf(one, one.until), 0)
+  const end = stand.name === 'done' ? stand.at : isAtWork(task) ? now : null
+  return earlier + lengthOf(last, end ?? last.until)
+}
+
+function lengthOf({ since, stops = [] }: Try, end: Instant | null): Duration {
+  const until = end ?? since
+  const stopped = stops.map(({ from, to }) => Math.max(0, Math.min(to, until) - Math.max(from, since)))
+  return Math.max(0, until - since - stopped.reduce((sum, one) => sum + one, 0))
 }
 
 function isStuck(left: readonly LoopTask[]): boolean {

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionView } from '../../src/api/contract/session-view.ts'
 import type { Loop } from '../../src/core/loop/loop.ts'
+import { iso } from '../../src/lib/time.ts'
 import { run } from '../../src/world/os/run.ts'
 import { readLoop } from '../../src/world/os/loop-file.ts'
 import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
@@ -92,7 +93,8 @@ describe('one after the other', () => {
     const session = await ralph()
     await until('it waits at the gate', () => (agent.tempers().includes('b.txt slow') ? true : undefined))
     await house.ok('stop', session.name)
-    expect(await house.ended(session.name)).toMatchObject({ outcome: 'stopped' })
+    const stopped = await house.ended(session.name)
+    expect(stopped).toMatchObject({ outcome: 'stopped' })
     expect((await house.list()).filter(({ phase }) => phase !== 'ended')).toEqual([])
     fs.writeFileSync(agent.gate, '')
     await house.ok('resume', session.name)
@@ -102,6 +104,8 @@ describe('one after the other', () => {
     })
     expect(loopOf(session).tasks.map(({ tries }) => tries.length)).toEqual([1, 2, 1])
     expect(loopOf(session).iterations).toBe(4)
+    const stops = loopOf(session).tasks.map(({ tries }) => tries.at(-1)?.stops?.map(({ from }) => iso(from)))
+    expect(stops, 'the board does not count the time since the stop').toEqual([undefined, [stopped.endedAt], undefined])
   })
 
   it('is killed with its supervisor again and again, and does everything once', async () => {

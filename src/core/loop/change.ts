@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/time.ts'
 import { NOTHING_SPENT } from '../spending.ts'
 import type { Item } from './item.ts'
-import type { Loop, LoopTask, Role, Try } from './loop.ts'
+import type { Loop, LoopTask, Role, Span, Try } from './loop.ts'
 
 export function taskOf(loop: Loop, key: string): LoopTask | undefined {
   return loop.tasks.find(({ item }) => item.key === key)
@@ -19,6 +19,11 @@ export function withTry(task: LoopTask, change: Partial<Try>): LoopTask {
 
 export function withLast(tries: readonly Try[], change: Partial<Try>): readonly Try[] {
   return tries.map((one, at) => (at === tries.length - 1 ? { ...one, ...change } : one))
+}
+
+/** The task whose newest try was interrupted by a stop of the loop. */
+export function withStop(task: LoopTask, stop: Span): LoopTask {
+  return withTry(task, { stops: [...(task.tries.at(-1)?.stops ?? []), stop] })
 }
 
 export function newTry(iteration: number, role: Role, since: Instant): Try {

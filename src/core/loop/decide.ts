@@ -1,11 +1,11 @@
 import type { Instant } from '../../lib/time.ts'
 import { adopt } from './adopt.ts'
-import { newTry, withNotes, withTask } from './change.ts'
+import { newTry, withNotes, withStop, withTask } from './change.ts'
 import { choose } from './choose.ts'
 import { conclude } from './conclude.ts'
 import { onCheckTried } from './first-check.ts'
 import { onJudged } from './judging.ts'
-import type { Ending, Loop, LoopTask } from './loop.ts'
+import { type Ending, isAtWork, type Loop, type LoopTask } from './loop.ts'
 import { onRegained, reopen, spanOf } from './losses.ts'
 import { onClashed, onCleared, onMerged } from './merging.ts'
 import { onPlanSeen, onUnplanned } from './planning.ts'
@@ -123,7 +123,7 @@ function end(loop: Loop, at: Instant, ending: Ending): Loop {
 }
 
 /** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
-function resume(loop: Loop, { at, wokenAt }: LoopSignalOf<'user.resume'>): Loop {
+function resume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
   const { audit: _, ...known } = loop
   const woken = {
     ...known,
@@ -131,7 +131,9 @@ function resume(loop: Loop, { at, wokenAt }: LoopSignalOf<'user.resume'>): Loop 
     halt: null,
     lastStartAt: null,
     widthSince: at,
-    tasks: loop.tasks.map(task => forgiven(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop)),
+    tasks: loop.tasks
+      .map(task => (isAtWork(task) ? withStop(task, { from: stoppedAt, to: at }) : task))
+      .map(task => forgiven(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop, at)),
   }
   if (loop.stage.name !== 'ended') return woken
   const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'
@@ -139,7 +141,7 @@ function resume(loop: Loop, { at, wokenAt }: LoopSignalOf<'user.resume'>): Loop 
   return { ...woken, stage, waived: loop.iterations, plan: isUnplanned ? [] : loop.plan }
 }
 
-function forgiven(task: LoopTask, { branch }: Loop): LoopTask {
+function forgiven(task: LoopTask, { branch }: Loop, at: Instant): LoopTask {
   if (task.stand.name !== 'blocked') return task
   const role = task.resolution === null ? 'task' : 'resolve'
   const isClash = task.stand.flaw.kind === 'clash'
@@ -147,7 +149,7 @@ function forgiven(task: LoopTask, { branch }: Loop): LoopTask {
   const isWeakened = task.stand.flaw.kind === 'weakened'
   const stand = isClash ? ({ name: 'merging', role, isByHand: true } as const) : ({ name: 'open' } as const)
   return {
-    ...task,
+    ...(isClash ? withStop(task, { from: task.stand.at, to: at }) : task),
     stand,
     pardoned: task.tries.length,
     reopened: 0,

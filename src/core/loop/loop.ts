@@ -32,6 +32,11 @@ export interface Flaw {
 /** Why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
 export type Proof = 'checked' | 'changed'
 
+export interface Span {
+  readonly from: Instant
+  readonly to: Instant
+}
+
 /** One iteration: a fresh agent that worked on a task. */
 export interface Try {
   readonly iteration: number
@@ -40,6 +45,8 @@ export interface Try {
   readonly session: string | null
   readonly since: Instant
   readonly until: Instant | null
+  /** When the loop was stopped between its start and the end of its task. Absent: never. */
+  readonly stops?: readonly Span[]
   readonly spent: Spending
   readonly flaw: Flaw | null
   /** In a few words, once it is judged. */

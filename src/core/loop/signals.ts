@@ -44,8 +44,8 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
   /** There is no list yet, and there is one to be planned. */
   | { readonly type: 'loop.unplanned' }
   | { readonly type: 'loop.impossible'; readonly reason: string }
-  /** A person asks to go on after it had ended. */
-  | { readonly type: 'user.resume'; readonly wokenAt: Instant }
+  /** A person asks to go on after it had ended. `stoppedAt`: since when it was stopped. */
+  | { readonly type: 'user.resume'; readonly wokenAt: Instant; readonly stoppedAt: Instant }
   | { readonly type: 'clock.due' }
   | {
       readonly type: 'place.ready'

@@ -245,7 +245,7 @@ export function live(
       if (loop.stage.name === 'ended' && resumed++ >= resumes) break
       if (loop.stage.name === 'ended') {
         take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
-        take({ type: 'user.resume', wokenAt: now })
+        take({ type: 'user.resume', wokenAt: now, stoppedAt: loop.stage.at })
         continue
       }
       now = Math.max(now, dueOf(loop, now) ?? now)
