@@ -74,6 +74,22 @@ describe('names and places', () => {
     expect(await house.ok('events', 'job')).toContain('renamed to login')
   })
 
+  it('a session that was renamed is stopped, held and cleaned under its new name', async () => {
+    await house.ok(...sleeper('job'))
+    await house.ok('rename', 'job', 'login')
+    const refused = await house.oneshot('clean', 'login')
+    expect(refused).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(/login has not ended, so it stays\n.*oneshot stop login$/m),
+    })
+    expect(await house.ok('stop', 'login')).toContain('login')
+    expect((await house.oneshot('hold', 'login')).stderr).toContain('login has already ended')
+    expect(await house.ok('clean', '--dry-run', 'login')).toBe('login')
+    expect(await house.json('clean', '--dry-run', 'login')).toEqual({ wouldRemove: ['command-job'] })
+    expect(await house.ok('clean', 'login')).toBe('login')
+    expect(await house.list()).toEqual([])
+  })
+
   it('a session that is done gets more to do after its project was moved', async () => {
     const { cwd } = await house.run('--agent', 'demo', '--name', 'moved', 'steps=1')
     await house.ok('wait', 'moved')

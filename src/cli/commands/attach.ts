@@ -13,7 +13,7 @@ import type { Line } from '../line/line.ts'
 import { isTerminal } from '../screen/is-terminal.ts'
 import type { Paint } from '../screen/paint.ts'
 import { pickSession } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
+import { shownName, stateLine } from '../session/state.ts'
 import { untilEnded } from '../session/until-ended.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
@@ -27,29 +27,29 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
   if (!isLive(session)) {
     throw refusal(
       'session-ended',
-      `${session.name} has ended: ${session.reason ?? session.outcome}`,
-      `oneshot log ${session.name}`,
+      `${shownName(session)} has ended: ${session.reason ?? session.outcome}`,
+      `oneshot log ${shownName(session)}`,
     )
   }
   if (!isTerminal(0) || !isTerminal(1)) {
     throw refusal(
       'not-a-terminal',
       'attach needs a terminal for its input and output',
-      `oneshot follow ${session.name}`,
+      `oneshot follow ${shownName(session)}`,
     )
   }
   if (session.phase === 'blocked' && session.pid === null) {
     throw refusal(
       'session-ended',
-      `${session.name} has nothing to attach to: ${session.reason}`,
-      `oneshot resume ${session.name}`,
+      `${shownName(session)} has nothing to attach to: ${session.reason}`,
+      `oneshot resume ${shownName(session)}`,
     )
   }
   if (session.phase === 'resting') {
     throw refusal(
       'session-ended',
-      `${session.name} is resting until ${session.until}: ${session.reason}`,
-      `oneshot follow ${session.name}`,
+      `${shownName(session)} is resting until ${session.until}: ${session.reason}`,
+      `oneshot follow ${shownName(session)}`,
     )
   }
   const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
@@ -77,8 +77,8 @@ async function besideWorkers<T>({ home, env }: Surroundings, loop: SessionView, 
 
 function farewell(before: SessionView, after: SessionView, paint: Paint): string {
   if (after.attempt > before.attempt)
-    return `attempt ${before.attempt} has ended; ${after.name} continues in attempt ${after.attempt}`
-  return after.pid === null ? stateLine(after, paint) : `detached; ${after.name} continues`
+    return `attempt ${before.attempt} has ended; ${shownName(after)} continues in attempt ${after.attempt}`
+  return after.pid === null ? stateLine(after, paint) : `detached; ${shownName(after)} continues`
 }
 
 /** A terminal that closed because the work is over does so a moment before the end is recorded. */

@@ -6,6 +6,7 @@ import { changeOf, leftOut } from '../session/change-of.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
+import { shownName } from '../session/state.ts'
 
 export async function checkpoint(line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen } = surroundings
@@ -21,6 +22,6 @@ export async function checkpoint(line: Line, surroundings: Surroundings): Promis
     : `nothing has changed since checkpoint ${made.number}`
   if (line.has(OPTIONS.json)) out.say(toJson({ checkpoint: made, isNew }))
   else if (screen.isQuiet || !out.isTerminal) out.say(String(made.number))
-  else out.say([`${out.paint.bold(session.name)}: ${said}`, ...made.leftOut.map(leftOut)].join('\n  '))
+  else out.say([`${out.paint.bold(shownName(session))}: ${said}`, ...made.leftOut.map(leftOut)].join('\n  '))
   return 0
 }

@@ -9,7 +9,7 @@ import { ask } from '../screen/ask.ts'
 import { toJson } from '../screen/json.ts'
 import { findOrphans, orphansCalled, removeOrphans } from '../session/orphans.ts'
 import { pickSessions } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
+import { shownName, stateLine } from '../session/state.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -21,19 +21,19 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
   const words = line.words.filter(word => !isOrphan(word))
   const sessions = words.length === 0 && orphans.length > 0 ? [] : chosen(words, line, surroundings)
   const refs = orphans.map(({ name, sessionId }) => `refs/oneshot/${name}/${sessionId}`)
-  const names = [...sessions.map(session => session.name), ...refs]
-  const answer = (removed: readonly string[], word: string): number => {
-    if (line.has(OPTIONS.json)) screen.out.say(toJson({ [word === 'removed' ? 'removed' : 'wouldRemove']: removed }))
-    else if (screen.isQuiet || !screen.out.isTerminal) for (const name of removed) screen.out.say(name)
-    else screen.out.say(removed.length === 0 ? 'nothing to remove' : `${word} ${removed.join(', ')}`)
+  const answer = (which: readonly SessionView[], word: string): number => {
+    const names = [...which.map(line.has(OPTIONS.json) ? ({ name }) => name : shownName), ...refs]
+    if (line.has(OPTIONS.json)) screen.out.say(toJson({ [word === 'removed' ? 'removed' : 'wouldRemove']: names }))
+    else if (screen.isQuiet || !screen.out.isTerminal) for (const name of names) screen.out.say(name)
+    else screen.out.say(names.length === 0 ? 'nothing to remove' : `${word} ${names.join(', ')}`)
     return 0
   }
   if (line.has(OPTIONS.dryRun)) {
     if (isDropping && line.words.length === 0) await tellOrphans(surroundings)
-    return answer(names, 'would remove')
+    return answer(sessions, 'would remove')
   }
   await removeOrphans(orphans, surroundings)
-  if (sessions.length === 0) return answer(refs, 'removed')
+  if (sessions.length === 0) return answer([], 'removed')
   if (!(await mayRemove(line, surroundings, sessions))) return 1
   const client = await ensureDaemon(home)
   const { removed } = await client.clean({
@@ -41,7 +41,7 @@ export async function clean(line: Line, surroundings: Surroundings): Promise<num
     ...(isDropping && { checkpoints: true }),
   })
   const gone = sessions.filter(session => removed.includes(session.id))
-  answer([...gone.map(session => session.name), ...refs], 'removed')
+  answer(gone, 'removed')
   if (screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json) && !isDropping)
     for (const text of whatStays(gone)) screen.err.say(screen.err.paint.dim(text))
   return 0
@@ -72,7 +72,7 @@ function chosen(words: readonly string[], line: Line, surroundings: Surroundings
   const heads = isNamed ? pickSessions(surroundings, words) : withoutWorkers(all).filter(session => !isLive(session))
   const alive = heads.map(session => holderOf(session, all)).find(session => session !== undefined)
   if (alive !== undefined) {
-    throw refusal('session-alive', `${alive.name} has not ended, so it stays`, `oneshot stop ${alive.name}`)
+    throw refusal('session-alive', `${shownName(alive)} has not ended, so it stays`, `oneshot stop ${shownName(alive)}`)
   }
   const age = line.value(OPTIONS.olderThan)
   const newest = age === undefined ? Number.POSITIVE_INFINITY : Date.now() - age

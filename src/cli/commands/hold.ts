@@ -4,7 +4,7 @@ import type { Line } from '../line/line.ts'
 import { INTERRUPTED, look } from '../look.ts'
 import { toJson } from '../screen/json.ts'
 import { pickSession } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
+import { shownName, stateLine } from '../session/state.ts'
 import { supervisorFor } from '../session/stop-sessions.ts'
 import { untilStill } from '../session/until-still.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -14,7 +14,7 @@ export async function hold(line: Line, surroundings: Surroundings): Promise<numb
   const { home, screen } = surroundings
   const session = pickSession(surroundings, line.words[0], isLive)
   if (!isLive(session))
-    throw refusal('session-ended', `${session.name} has already ended`, `oneshot status ${session.name}`)
+    throw refusal('session-ended', `${shownName(session)} has already ended`, `oneshot status ${shownName(session)}`)
   const asked = await (await supervisorFor(home, [session], 'hold')).hold(session.id)
   let latest = asked
   const { ended } = await look({}, async signal => {

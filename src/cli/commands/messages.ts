@@ -12,6 +12,7 @@ import { relative } from '../screen/when.ts'
 import { pickSession } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
+import { shownName } from '../session/state.ts'
 
 export async function messages(line: Line, surroundings: Surroundings): Promise<number> {
   const { home, screen } = surroundings
@@ -22,7 +23,7 @@ export async function messages(line: Line, surroundings: Surroundings): Promise<
   if (number !== undefined) await showOne(messageIn(all, number, session), line, session, surroundings)
   else if (line.has(OPTIONS.json)) out.say(toJson(all))
   else if (screen.isQuiet) for (const message of all) out.say(String(message.number))
-  else if (all.length === 0) err.say(`${session.name} is a command, and reads no messages`)
+  else if (all.length === 0) err.say(`${shownName(session)} is a command, and reads no messages`)
   else show(all, line, out)
   return 0
 }

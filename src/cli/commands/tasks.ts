@@ -14,6 +14,7 @@ import { choose } from '../session/pick-session.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 import { orderOf } from '../tasks/order-of.ts'
+import { shownName } from '../session/state.ts'
 
 export async function tasks(line: Line, surroundings: Surroundings): Promise<number> {
   const { name, request } = orderOf(line.words)
@@ -24,7 +25,8 @@ export async function tasks(line: Line, surroundings: Surroundings): Promise<num
   const all = readTasks(home, session.id)
   if (line.has(OPTIONS.json)) out.say(toJson(all))
   else if (screen.isQuiet) for (const { id } of all) out.say(id)
-  else if (all.length === 0) err.say(`${session.name} has no tasks; oneshot tasks ${session.name} add "…" names one`)
+  else if (all.length === 0)
+    err.say(`${shownName(session)} has no tasks; oneshot tasks ${shownName(session)} add "…" names one`)
   else show(all, line, out)
   return 0
 }

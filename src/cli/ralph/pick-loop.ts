@@ -4,6 +4,7 @@ import { readSessions } from '../../views/sessions.ts'
 import { isLoop } from '../../views/way-on.ts'
 import { choose } from '../session/pick-session.ts'
 import { here, type Surroundings } from '../surroundings.ts'
+import { shownName } from '../session/state.ts'
 
 /** The loop that is meant: by its own name or by that of somebody who works for it. */
 export function pickLoop({ home }: Surroundings, word: string | undefined): SessionView {
@@ -17,5 +18,5 @@ export function pickLoop({ home }: Surroundings, word: string | undefined): Sess
   const loop = isLoop(found) ? found : sessions.find(({ id }) => id === found.parent)
   if (loop !== undefined && isLoop(loop)) return loop
   if (word === undefined) throw nowhere()
-  throw refusal('no-loop', `${found.name} is not a loop`, hint)
+  throw refusal('no-loop', `${shownName(found)} is not a loop`, hint)
 }

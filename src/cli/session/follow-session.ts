@@ -8,7 +8,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { checkSaid } from './check-said.ts'
 import { exitStatusOf } from './exit-status.ts'
 import type { LogOptions } from './log-options.ts'
-import { stateLine } from './state.ts'
+import { shownName, stateLine } from './state.ts'
 
 /** Shows a session's output until it has ended, and answers with the exit code. */
 export async function followSession(
@@ -23,7 +23,7 @@ export async function followSession(
     for await (const bytes of followLog(home, session, options.log, signal)) await out.pour(bytes)
   })
   if (glance.ended === 'interrupted') {
-    err.say(`\nthe work continues; stop it with: oneshot stop ${session.name}`)
+    err.say(`\nthe work continues; stop it with: oneshot stop ${shownName(session)}`)
     return INTERRUPTED
   }
   if (glance.ended === 'unread') return 0

@@ -5,6 +5,7 @@ import type { Line } from '../line/line.ts'
 import type { Outlet } from '../screen/outlet.ts'
 import { instantOf } from '../table/kinds.ts'
 import { OPTIONS } from '../table/options.ts'
+import { shownName } from './state.ts'
 
 export type LogOptions = Parameters<typeof readLog>[2]
 
@@ -15,8 +16,8 @@ export function logOptions(line: Line, session: SessionView, out: Outlet): LogOp
   if (attempt !== undefined && attempt > session.attempt) {
     throw refusal(
       'usage',
-      `${session.name} has had ${session.attempt} attempts, not ${attempt}`,
-      `oneshot status ${session.name}`,
+      `${shownName(session)} has had ${session.attempt} attempts, not ${attempt}`,
+      `oneshot status ${shownName(session)}`,
     )
   }
   return {

@@ -21,9 +21,14 @@ export function paintState(text: string, session: SessionView, paint: Paint): st
   return paint[SHADES[stateOf(session)]](text)
 }
 
+/** The name that its user gave it last. JSON, refs and panes keep the first one. */
+export function shownName({ label, name }: Pick<SessionView, 'label' | 'name'>): string {
+  return label ?? name
+}
+
 /** `✔ done demo-fix-auth: exit code 0` */
 export function stateLine(session: SessionView, paint: Paint, symbol?: string): string {
   const label = paintState(stateLabel(session, symbol), session, paint)
   const reason = session.reason === null ? '' : `: ${oneLine(session.reason)}`
-  return `${label} ${session.label ?? session.name}${reason}`
+  return `${label} ${shownName(session)}${reason}`
 }

@@ -2,6 +2,7 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { SessionView } from '../../api/contract/session-view.ts'
 import { watchSession } from '../../views/watch-session.ts'
 import type { Home } from '../../world/os/home.ts'
+import { shownName } from './state.ts'
 
 /** Waits for a session's end and answers with its last view; when aborted, with the latest one. */
 export async function untilEnded(
@@ -16,7 +17,7 @@ export async function untilEnded(
     if (view.phase === 'ended') break
   }
   if (latest.phase !== 'ended' && !options.signal.aborted) {
-    throw refusal('no-session', `${session.name} was removed meanwhile`, 'oneshot list')
+    throw refusal('no-session', `${shownName(session)} was removed meanwhile`, 'oneshot list')
   }
   return latest
 }
