@@ -1,17 +1,17 @@
 import type { SessionView } from '../../api/contract/session-view.ts'
-import { cutToWidth } from '../../lib/display-width.ts'
 import { oneLine } from '../../lib/terminal-text.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { describeCost } from '../../views/spent.ts'
 import { stateLabel, stateOf } from '../../views/state.ts'
 import { isLive, likeliestFirst } from '../find-session.ts'
 import { belowLoops, type Row } from '../list/below-loops.ts'
+import { BELOW, fitColumns } from '../list/fit-columns.ts'
 import type { Line } from '../line/line.ts'
 import { toJson } from '../screen/json.ts'
 import type { Screen } from '../screen/screen.ts'
 import { type Column, renderTable } from '../screen/table.ts'
 import { relative } from '../screen/when.ts'
-import { paintState } from '../session/state.ts'
+import { paintState, shownName } from '../session/state.ts'
 import { here, type Surroundings } from '../surroundings.ts'
 import { OPTIONS } from '../table/options.ts'
 
@@ -52,27 +52,22 @@ function tableOf(rows: readonly Row[], line: Line, { out }: Screen): string[] {
   const isWide = line.value(OPTIONS.output) === 'wide'
   const isCut = out.isTerminal && !isWide && !line.has(OPTIONS.noTrunc)
   const width = isCut ? out.width : Number.POSITIVE_INFINITY
-  const names = rows.map(({ session }) => session.label ?? session.name)
-  const columns = columnsFor(out, { isWide, hasTwins: new Set(names).size < names.length, width })
+  const fitted = (hasId: boolean): Column<Row>[] => fitColumns(columnsFor(out, { isWide, hasId }), rows, width)
+  const columns = isWide || areDistinct(fitted(false), rows) ? fitted(false) : fitted(true)
   return renderTable(columns, rows, { headers: !line.has(OPTIONS.noHeaders), width })
 }
 
-/** No name takes more than this part of a terminal's width. */
-const LARGEST_PART = 0.3
+/** Whether each session has a name of its own on the screen. */
+function areDistinct([name]: readonly Column<Row>[], rows: readonly Row[]): boolean {
+  return new Set(rows.map(row => name?.text(row))).size === rows.length
+}
 
-function columnsFor(
-  out: Screen['out'],
-  { isWide, hasTwins, width }: { isWide: boolean; hasTwins: boolean; width: number },
-): Column<Row>[] {
-  const longest = Math.max(12, Math.floor(width * LARGEST_PART))
+function columnsFor(out: Screen['out'], { isWide, hasId }: { isWide: boolean; hasId: boolean }): Column<Row>[] {
   const now = Date.now()
   const created = ({ createdAt }: SessionView): string => (out.isTerminal ? relative(createdAt, now) : createdAt)
   return [
-    {
-      header: 'NAME',
-      text: ({ session, isBelow }) => cutToWidth(`${isBelow ? '└ ' : ''}${session.label ?? session.name}`, longest),
-    },
-    ...(hasTwins && !isWide ? plain({ ID: session => session.id }) : []),
+    { header: 'NAME', text: ({ session, isBelow }) => `${isBelow ? BELOW : ''}${shownName(session)}` },
+    ...(hasId ? plain({ ID: session => session.id }) : []),
     {
       header: 'STATE',
       text: ({ session }) => stateLabel(session),
