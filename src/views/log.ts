@@ -1,5 +1,7 @@
 import fs from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
 import type { SessionView } from '../api/contract/session-view.ts'
+import { drawsOnScreen, ScreenText } from '../lib/screen-text.ts'
 import { readable } from '../lib/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
 import { sessionFolder } from '../world/os/folders.ts'
@@ -22,13 +24,34 @@ export interface LogOptions {
 }
 
 const CHUNK = 262_144
+/** Stands above the screen of a program that has used the alternate screen. */
+const LAST_SCREEN = '[full-screen program, its last screen:]'
 
 /** What a session has said so far, from disk alone. */
 export async function* readLog(home: Home, session: SessionView, options: LogOptions): AsyncGenerator<Uint8Array> {
-  const reader = new Reader(home, session, options)
+  const { lines, ...rest } = options
+  if (lines !== undefined && lines > 0 && isDrawnAt(home, session, options)) {
+    yield lastLines([...chunksOf(new Reader(home, session, rest))], lines)
+  } else yield* chunksOf(new Reader(home, session, options))
+}
+
+function* chunksOf(reader: Reader): Generator<Uint8Array> {
   reader.stopHere()
   yield* reader.available()
   yield* reader.rest()
+}
+
+/** Whether a program drew on the whole screen of a terminal in the part of the log that is asked for: its lines are not those of the file. */
+function isDrawnAt(home: Home, session: SessionView, options: LogOptions): boolean {
+  if (options.raw || session.mode !== 'tty') return false
+  const raw = new Reader(home, session, { ...options, raw: true })
+  for (const bytes of chunksOf(raw)) if (drawsOnScreen(Buffer.from(bytes).toString('latin1'))) return true
+  return false
+}
+
+function lastLines(chunks: readonly Uint8Array[], count: number): Uint8Array {
+  const lines = Buffer.concat(chunks).toString().replace(/\n$/, '').split('\n')
+  return Buffer.from(`${lines.slice(-count).join('\n')}\n`)
 }
 
 /** The same, and then what it goes on to say, until it has ended. */
@@ -38,7 +61,7 @@ export async function* followLog(
   options: LogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const reader = new Reader(home, session, options)
+  const reader = new Reader(home, session, options, `[full-screen program: oneshot attach ${session.name} shows it]`)
   const changes = new Changes([sessionFolder(home, session.id).root])
   const watched = new Set<string>()
   try {
@@ -68,8 +91,15 @@ class Reader {
   #carry: Buffer = Buffer.alloc(0)
   #held: Buffer = Buffer.alloc(0)
   #isTranscript = false
+  #file: string | undefined
+  readonly #decoder = new StringDecoder()
+  /** Draws the screen of a terminal session; null where the bytes themselves are wanted. */
+  readonly #screen: ScreenText | null
 
-  constructor(home: Home, session: SessionView, options: LogOptions) {
+  /** `notice`: for a reader who waits for each line, see `ScreenText`. */
+  constructor(home: Home, session: SessionView, options: LogOptions, notice: string | null = null) {
+    const isDrawn = session.mode === 'tty' && !options.raw
+    this.#screen = isDrawn ? new ScreenText({ heading: LAST_SCREEN, notice }) : null
     this.#home = home
     this.#session = session
     this.#options = options
@@ -90,8 +120,9 @@ class Reader {
     for (const { file, isTranscript } of this.#sources()) {
       this.#isTranscript = isTranscript
       for (let chunk = this.#read(file); chunk.length > 0; chunk = this.#read(file)) {
-        const own = this.#withoutMark(chunk)
-        const shown = this.#options.raw ? own : this.#wholeLines(own)
+        const before = this.#screenBefore(file)
+        const own = isTranscript ? this.#withoutMark(chunk) : this.#drawn(this.#withoutMark(chunk))
+        const shown = this.#options.raw ? own : this.#wholeLines(Buffer.concat([before, own]))
         if (shown.length > 0) yield shown
       }
     }
@@ -99,8 +130,9 @@ class Reader {
 
   /** A last line that has no end. */
   *rest(): Generator<Uint8Array> {
-    const left = Buffer.concat([this.#carry, this.#held])
-    if (left.length > 0) yield this.#options.raw ? left : this.#clean(Buffer.concat([left, Buffer.from('\n')]))
+    const left = Buffer.concat([this.#carry, this.#drawn(this.#held), Buffer.from(this.#screen?.end() ?? '')])
+    const lineEnd = left.at(-1) === 0x0a && this.#screen !== null ? '' : '\n'
+    if (left.length > 0) yield this.#options.raw ? left : this.#clean(Buffer.concat([left, Buffer.from(lineEnd)]))
     this.#carry = Buffer.alloc(0)
     this.#held = Buffer.alloc(0)
   }
@@ -130,6 +162,17 @@ class Reader {
     const isWhole = mayBeMark && bytes.length - at === mark.length
     this.#held = isWhole ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end))
     return bytes.subarray(0, end)
+  }
+
+  /** The last screen of the attempt before, when the first bytes of another file were read. */
+  #screenBefore(file: string): Buffer {
+    const isNext = this.#file !== undefined && this.#file !== file
+    this.#file = file
+    return Buffer.from(isNext ? (this.#screen?.end() ?? '') : '')
+  }
+
+  #drawn(bytes: Buffer): Buffer {
+    return this.#screen === null ? bytes : Buffer.from(this.#screen.write(this.#decoder.write(bytes)))
   }
 
   #wholeLines(chunk: Buffer): Uint8Array {

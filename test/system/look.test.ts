@@ -165,6 +165,20 @@ describe('log', () => {
     expect(await house.ok('log', 'writer')).toBe('100%\nbold')
   })
 
+  it('of an editor and of a table that is drawn again and again shows the last screen', async () => {
+    await wrote(
+      `printf 'before\\n\\033[?1049h\\033[2;1H~\\033[1;1Hhello\\033[1;6H, world\\033[?1049lafter\\n'
+      printf '\\033[H\\033[J'; for n in 1 2 3; do printf '\\033[Htop %s\\n  PID\\n' $n; done`,
+    )
+    const editor = ['before', '[full-screen program, its last screen:]', 'hello, world', '~', 'after']
+    expect(await house.ok('log', 'writer')).toBe([...editor, 'top 3', '  PID'].join('\n'))
+    expect(await house.ok('log', 'writer', '-n', '3')).toBe('after\ntop 3\n  PID')
+    expect(await house.ok('follow', 'writer')).toContain(
+      '[full-screen program: oneshot attach command-writer shows it]',
+    )
+    expect(await house.ok('log', 'writer', '--raw')).toContain('\u001b[?1049h')
+  })
+
   it('shows one attempt of several, and refuses one that never was', async () => {
     await house.run('--agent', 'demo', '--name', 'crasher', 'work crash=2 steps=3 delay=1ms')
     await house.ended('crasher')

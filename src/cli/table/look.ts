@@ -96,7 +96,7 @@ export const LOG: Command = {
   aliases: ['logs'],
   group: 'Look',
   summary: 'show what a session wrote',
-  about: 'For a full-screen program such as an editor use oneshot attach: its log is hard to read.',
+  about: 'Of a full-screen program such as an editor the log shows the last screen; use oneshot attach to watch it.',
   arguments: [sessionArgument('sessions')],
   options: [...LOG_OPTIONS, OPTIONS.follow],
   examples: [
