@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '../lib/time.ts'
 import { byId, descends, type Known, lineOf, type Wanted } from './rights.ts'
 import type { Session, Spec } from './session.ts'
-import { chargedTo, type Limits, spentBy, type Spending } from './spending.ts'
+import { add, chargedTo, type ChildrenCharge, type Limits, NOTHING_SPENT, spentBy, type Spending } from './spending.ts'
 
 /** What a session may give to those that it starts; null for no limit. */
 export interface Allowance {
@@ -14,22 +14,23 @@ export interface Allowance {
 }
 
 /**
- * What is left of a session's limits, and of the limits of those who started it. `written`: bytes of output that it and its
- * descendants have written.
+ * The rest of a session's limits, and of the limits of those who started it. `writtenBy`: the bytes of output that a session has
+ * written.
  */
 export function allowanceOf(
   caller: Session,
-  { sessions, now, written }: { sessions: readonly Session[]; now: Instant; written: number },
+  { sessions, now, writtenBy }: { sessions: readonly Session[]; now: Instant; writtenBy: (session: Session) => number },
 ): Allowance {
-  const { maxTime, memory, maxOutput = null } = caller.spec
+  const { maxTime, memory } = caller.spec
   const known = byId(sessions)
   const line = lineOf(caller.spec, known).map(({ id }) => id)
   const owners = sessions.filter(({ spec }) => line.includes(spec.id))
   const left = owners.map(owner => leftTo(owner, descendantsOf(owner, sessions, known)))
+  const output = owners.map(owner => outputLeftTo(owner, descendantsOf(owner, sessions, known), writtenBy))
   return {
     maxTime: maxTime === null ? null : Math.max(0, maxTime - timeUsedBy(caller, now)),
     memory,
-    maxOutput: maxOutput === null ? null : Math.max(0, maxOutput - written),
+    maxOutput: leastOf(output),
     limits: {
       usd: leastOf(left.map(({ usd }) => usd)),
       tokens: leastOf(left.map(({ tokens }) => tokens)),
@@ -38,6 +39,50 @@ export function allowanceOf(
     reservedFor: descendantsOf(caller, sessions, known)
       .filter(isSpender)
       .map(({ spec }) => spec.name),
+  }
+}
+
+/** A live descendant may still write as much as its own limit allows: that much is reserved for it and those that it starts. */
+function outputLeftTo(
+  owner: Session,
+  descendants: readonly Session[],
+  writtenBy: (session: Session) => number,
+): number | null {
+  const { maxOutput: limit = null } = owner.spec
+  if (limit === null) return null
+  const childrenOf = ({ spec: { id } }: Session): Session[] =>
+    descendants.filter(({ spec }) => (spec.startedBy ?? spec.parent?.id) === id)
+  const sum = (sessions: readonly Session[], of: (session: Session) => number): number =>
+    sessions.reduce((total, session) => total + of(session), 0)
+  const written = (session: Session): number => writtenBy(session) + sum(childrenOf(session), written)
+  const used = (session: Session): number => {
+    const own = session.phase.name === 'ended' ? null : (session.spec.maxOutput ?? null)
+    return own === null ? writtenBy(session) + sum(childrenOf(session), used) : Math.max(own, written(session))
+  }
+  return Math.max(0, limit - writtenBy(owner) - sum(childrenOf(owner), used))
+}
+
+/** The charge of a session's descendants against its limits. */
+export function chargeOf(owner: Session, sessions: readonly Session[]): ChildrenCharge {
+  const counted = descendantsOf(owner, sessions, byId(sessions)).filter(isCounted)
+  const spent = counted.map(({ spending }) => spentBy(spending)).reduce(add, NOTHING_SPENT)
+  return { spent, reserved: counted.map(one => reservedFor(one, sessions)).reduce(add, NOTHING_SPENT) }
+}
+
+/**
+ * A live descendant may still use the rest of its budget: that much is reserved for it, beside the parts of those that it has started itself. Tokens are
+ * reserved as tokens to be read.
+ */
+function reservedFor(session: Session, sessions: readonly Session[]): Spending {
+  if (!isSpender(session)) return NOTHING_SPENT
+  const { limits } = session.spec
+  const own = chargedTo({ ...session.spending, children: chargeOf(session, sessions) })
+  const rest = (limit: number | null, used: number): number => (limit === null ? 0 : Math.max(0, limit - used))
+  return {
+    ...NOTHING_SPENT,
+    input: rest(limits.tokens, own.input + own.output),
+    usd: limits.usd === null ? null : rest(limits.usd, own.usd ?? 0),
+    turns: rest(limits.turns, own.turns),
   }
 }
 
@@ -54,27 +99,18 @@ function isSpender(session: Session): boolean {
   return isCounted(session) && session.phase.name !== 'ended'
 }
 
-/** A live descendant may still use its whole budget: that much is reserved for it. An ended one counts with what it spent. */
-function leftTo({ spec: { limits }, spending }: Session, descendants: readonly Session[]): Limits {
-  const counted = descendants.filter(isCounted)
-  const left = (limit: number | null, of: (spent: Spending) => number, own: keyof Limits): number | null => {
-    if (limit === null) return null
-    const used = counted.map(other => Math.max(of(spentBy(other.spending)), reservedBy(other, of, own)))
-    return Math.max(0, limit - used.reduce((a, b) => a + b, of(chargedTo(spending))))
-  }
-  const usd = left(limits.usd, spent => spent.usd ?? 0, 'usd')
+function leftTo(owner: Session, descendants: readonly Session[]): Limits {
+  const { limits } = owner.spec
+  const charged = chargedTo({ ...owner.spending, children: chargeOf(owner, [owner, ...descendants]) })
+  const left = (limit: number | null, used: number): number | null =>
+    limit === null ? null : Math.max(0, limit - used)
+  const usd = left(limits.usd, charged.usd ?? 0)
   return {
     // Below a hundredth of a cent nothing is left.
-    usd: usd === null ? null : Math.floor(usd * 10_000) / 10_000,
-    tokens: left(limits.tokens, spent => spent.input + spent.output, 'tokens'),
-    turns: left(limits.turns, spent => spent.turns, 'turns'),
+    usd: usd === null ? null : Math.floor(usd * 10_000 + 1e-6) / 10_000,
+    tokens: left(limits.tokens, charged.input + charged.output),
+    turns: left(limits.turns, charged.turns),
   }
-}
-
-function reservedBy(session: Session, of: (spent: Spending) => number, own: keyof Limits): number {
-  const { spec, spending } = session
-  const limit = spec.limits[own]
-  return limit === null || !isSpender(session) ? 0 : of(spending.waived) + limit
 }
 
 function leastOf(amounts: readonly (number | null)[]): number | null {
@@ -115,15 +151,19 @@ export function objectionToRenewal(target: Spec, left: Allowance): string | null
   return over === undefined ? null : `its ${over[0]} would be counted anew, and is more than what is left`
 }
 
-/** The same request within the limits of the session that has it started. */
+/**
+ * The same request within the limits of the session that has it started. A session that asks for no budget of its own gets half of the rest, so that
+ * its starter can go on beside it. A command spends nothing: nothing is reserved for it.
+ */
 export function withinLimits<T extends Wanted>(wanted: T, own: Allowance): T {
   const maxTime = least(wanted.maxTime, own.maxTime)
   const memory = least(wanted.memory, own.memory)
-  const maxOutput = least(wanted.maxOutput, own.maxOutput ?? null)
+  const maxOutput = outputWithin(wanted.maxOutput, own.maxOutput ?? null)
   const { limits = {} } = wanted
-  const usd = least(limits.usd, own.limits.usd)
-  const tokens = least(limits.tokens, own.limits.tokens)
-  const turns = least(limits.turns, own.limits.turns)
+  const share = wanted.agent === 'command' ? least : shareOf
+  const usd = share(limits.usd, own.limits.usd, USD_STEP)
+  const tokens = share(limits.tokens, own.limits.tokens)
+  const turns = share(limits.turns, own.limits.turns)
   return {
     ...wanted,
     maxTime,
@@ -136,4 +176,17 @@ export function withinLimits<T extends Wanted>(wanted: T, own: Allowance): T {
 function least(wanted: number | null | undefined, own: number | null): number | null {
   if (wanted === undefined || wanted === null) return own
   return own === null ? wanted : Math.min(wanted, own)
+}
+
+/** The smallest part of a dollar that is given away. */
+const USD_STEP = 0.0001
+
+function shareOf(wanted: number | null | undefined, own: number | null, step = 1): number | null {
+  if (own === null || (wanted !== undefined && wanted !== null)) return least(wanted, own)
+  return Math.max(step, Math.floor(own / 2 / step) * step)
+}
+
+/** Every request names a limit for output, mostly the usual one: one that asks for all that is left gets half of it. */
+function outputWithin(wanted: number | null | undefined, own: number | null): number | null {
+  return own !== null && (wanted ?? own) >= own ? Math.max(1, Math.floor(own / 2)) : least(wanted, own)
 }

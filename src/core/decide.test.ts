@@ -71,12 +71,13 @@ test('an attempt is launched only when nothing of the one before is left, and ea
   })
 })
 
-test('what has ended changes only when its user writes to it, resumes or renames it; what is saved and planned is noted', () => {
+test('what has ended changes only when its user writes to it, resumes or renames it; what is saved, planned and spent by its children is noted', () => {
   forAnyHistory(moments => {
     for (const { before, session, effects, signal } of moments.filter(({ before }) => before.phase.name === 'ended')) {
       if (['user.message', 'user.resume', 'user.amend'].includes(signal.type)) continue
-      const { saved, tasks, notes } = session
-      expect({ ...before, saved, tasks, notes }).toEqual(session)
+      const { saved, tasks, notes, spending } = session
+      expect({ ...before, saved, tasks, notes, spending }).toEqual(session)
+      expect({ ...spending, children: undefined }).toEqual({ ...before.spending, children: undefined })
       expect(effects).toEqual([])
     }
   })

@@ -50,6 +50,11 @@ export function take(session: Session, { at, news }: SignalOf<'agent.told'>): St
   }
 }
 
+/** Remembers the spending of the sessions that it has started; the budget is judged when it goes on itself. */
+export function chargeChildren(session: Session, { charge }: SignalOf<'children.charged'>): Step {
+  return step({ ...session, spending: { ...session.spending, children: charge } }, [])
+}
+
 function goesOn(news: News): boolean {
   return news.type === 'tool-started' || news.type === 'began' || news.type === 'retrying'
 }

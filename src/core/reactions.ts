@@ -11,7 +11,7 @@ import {
   tryLaterOrGiveUp,
   waitForHelp,
 } from './ending.ts'
-import { listen } from './hearing.ts'
+import { chargeChildren, listen } from './hearing.ts'
 import {
   noteTrouble,
   rememberCheckpoint,
@@ -50,6 +50,7 @@ const KEEPING = {
   'checkpoint.pushed': rememberPush,
   'checkpoint.unpushed': rememberFailedPush,
   'trouble.noted': noteTrouble,
+  'children.charged': chargeChildren,
   'user.tasks': nameTasks,
   'user.amend': amend,
 } as const

@@ -3,7 +3,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import type { Failure } from './failure.ts'
 import type { Shown } from './prove.ts'
 import type { Exit, LastWord, Life } from './session.ts'
-import type { Spending } from './spending.ts'
+import type { ChildrenCharge, Spending } from './spending.ts'
 import type { Change, Task } from './task.ts'
 
 /** What an agent tells of its work while it is at it. */
@@ -101,6 +101,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'trouble.noted'; readonly note: string }
   /** The pieces of its work that somebody names; the same id again changes that one. */
   | { readonly type: 'user.tasks'; readonly tasks: readonly Omit<Task, 'source'>[] }
+  /** The sessions that it has started have spent, or have budgets reserved for them. */
+  | { readonly type: 'children.charged'; readonly charge: ChildrenCharge }
   /** The user gives it another name to be shown under, or says where its project is by now. */
   | { readonly type: 'user.amend'; readonly label?: string; readonly cwd?: string }
 )
@@ -136,5 +138,6 @@ export const SIGNAL_TYPES: readonly SignalType[] = [
   'checkpoint.unpushed',
   'trouble.noted',
   'user.tasks',
+  'children.charged',
   'user.amend',
 ]

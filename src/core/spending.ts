@@ -16,8 +16,16 @@ export interface Ledger {
   readonly attempt: Spending
   readonly thread: Spending
   readonly threadBefore: Spending
-  /** Spent before the session was last woken: its limits are counted from there. */
+  /** Spent before the session was last woken, by itself and by the sessions that it has started: its limits are counted from there. */
   readonly waived: Spending
+  /** The part of the sessions that it has started, however indirectly. Absent: it has started none that spends. */
+  readonly children?: ChildrenCharge
+}
+
+export interface ChildrenCharge {
+  readonly spent: Spending
+  /** Reserved for those that live, beyond what they have spent. */
+  readonly reserved: Spending
 }
 
 /** What a session may use up in all its attempts together; null for no limit. */
@@ -58,21 +66,34 @@ export function spentBy({ before, attempt }: Ledger): Spending {
   return add(before, attempt)
 }
 
-/** What counts against the limits. */
+/** Spent by the session and by those that it has started. */
+export function spentWithChildren(ledger: Ledger): Spending {
+  return add(spentBy(ledger), ledger.children?.spent ?? NOTHING_SPENT)
+}
+
+/** The spending that counts against the limits. */
 export function chargedTo(ledger: Ledger): Spending {
-  return beyond(spentBy(ledger), ledger.waived)
+  return add(beyond(spentWithChildren(ledger), ledger.waived), ledger.children?.reserved ?? NOTHING_SPENT)
 }
 
 /** Which limit was reached, as a sentence; null when none was. */
 export function judgeBudget(limits: Limits, ledger: Ledger): string | null {
   const spent = chargedTo(ledger)
   const tokens = spent.input + spent.output
+  const family = familyOf(ledger)
   if (limits.usd !== null && (spent.usd ?? 0) >= limits.usd)
-    return `the budget of $${limits.usd} was reached: $${(spent.usd ?? 0).toFixed(2)} were spent`
+    return `the budget of $${limits.usd} was reached: $${(spent.usd ?? 0).toFixed(2)} were spent${family}`
   if (limits.tokens !== null && tokens >= limits.tokens)
-    return `the budget of ${limits.tokens} tokens was reached: ${tokens} were used`
-  if (limits.turns !== null && spent.turns >= limits.turns) return `the limit of ${limits.turns} turns was reached`
+    return `the budget of ${limits.tokens} tokens was reached: ${tokens} were used${family}`
+  if (limits.turns !== null && spent.turns >= limits.turns)
+    return `the limit of ${limits.turns} turns was reached${family}`
   return null
+}
+
+function familyOf({ children }: Ledger): string {
+  if (children === undefined) return ''
+  const isReserved = hasSpent(children.reserved) || (children.reserved.usd ?? 0) > 0
+  return `, with those of the sessions it started${isReserved ? ' and the budgets reserved for them' : ''}`
 }
 
 export function describeSpending({ input, output, usd, turns }: Spending): string {

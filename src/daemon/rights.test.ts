@@ -167,7 +167,7 @@ describe('limits are handed down', () => {
   const given = (...sessions: Session[]): Parameters<typeof withinRights>[2] => ({
     home: locateHome({ ONESHOT_HOME: folder }),
     store: storeOf(...sessions),
-    engine: { written: () => 600 },
+    engine: { written: of => (of.some(({ spec }) => spec.id === 'top') ? 600 : 0) },
   })
   const now = Date.now()
   const limited = session(
@@ -178,13 +178,34 @@ describe('limits are handed down', () => {
   it('as far as the starter and those it has started have left of them', () => {
     const first = session({ id: 'first', startedBy: 'top' }, { spending: spent(1), phase: ENDED })
     const got = withinRights(request, limited, given(limited, first))
-    expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 400 })
+    expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 200 })
     expect(got.maxTime).toBeLessThanOrEqual(1_800_000)
     expect(got.maxTime).toBeGreaterThan(1_700_000)
   })
 
   const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
     session({ id, startedBy: 'top', limits: { ...NO_LIMITS, usd }, ...more })
+
+  it('half of them where an agent asks for no budget of its own, so that its starter can go on beside it', () => {
+    const agent = { ...request, agent: 'claude', argv: [], prompt: 'eA==' }
+    expect(withinRights(agent, limited, given(limited))).toMatchObject({ limits: { usd: 1.5, tokens: 450, turns: 4 } })
+    expect(withinRights({ ...agent, limits: { usd: 2.5 } }, limited, given(limited)).limits?.usd).toBe(2.5)
+    expect(withinRights({ ...agent, limits: { usd: 9 } }, limited, given(limited)).limits?.usd).toBe(3)
+  })
+
+  it('and the output of one that lives is reserved for it, so that no child gets more than its parent has left', () => {
+    const first = session({ id: 'first', startedBy: 'top', maxOutput: 300 })
+    const below = session({ id: 'below', startedBy: 'first', maxOutput: 200 })
+    const most = (maxOutput: number | null, ...others: Session[]): unknown =>
+      withinRights({ ...request, maxOutput }, limited, given(limited, ...others)).maxOutput
+    expect([most(1024 ** 3), most(null), most(300), most(399)]).toEqual([200, 200, 300, 399])
+    expect([most(60, first), most(1024 ** 3, first, below), most(null, { ...first, phase: ENDED })]).toEqual([
+      60, 50, 200,
+    ])
+    const rest = session({ id: 'rest', startedBy: 'top', maxOutput: 100 })
+    expect(() => most(null, first, rest)).toThrow('nothing is left of its output')
+    expect(withinRights({ ...request, maxOutput: 250 }, below, given(limited, first, below)).maxOutput).toBe(50)
+  })
 
   it('and the budget of one that lives is reserved for it, so that several at once do not overspend together', () => {
     const [first, second] = [share('first', 1), share('second', 1.5)]

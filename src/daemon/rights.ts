@@ -115,10 +115,8 @@ export function assertMayWake(target: Session, caller: Session | null, given: Gi
 }
 
 function leftTo(caller: Session, { store, engine }: Given): Allowance {
-  const sessions = store.all()
-  const { maxOutput = null } = caller.spec
-  const written = maxOutput === null ? 0 : engine.written(sessions.filter(other => isOwn(other, caller, sessions)))
-  return allowanceOf(caller, { sessions, now: Date.now(), written })
+  const writtenBy = (session: Session): number => engine.written([session])
+  return allowanceOf(caller, { sessions: store.all(), now: Date.now(), writtenBy })
 }
 
 function whoHolds({ reservedFor = [] }: Allowance): string {

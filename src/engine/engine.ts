@@ -8,6 +8,7 @@ import { Alarm } from './alarm.ts'
 import { attemptRef } from './attempt-ref.ts'
 import { Attendant } from './attendant.ts'
 import { Courier, type Trial } from './courier.ts'
+import { FamilyBudget } from './family-budget.ts'
 import { HookRunner } from './hook-runner.ts'
 import { Keepers } from './keepers.ts'
 import { firstStep, type Inherited } from './legacy.ts'
@@ -40,6 +41,7 @@ export class Engine {
   /** Who keep what is made, beside the work. */
   readonly keepers: Keepers
   readonly #offspring: Offspring
+  readonly #familyBudget: FamilyBudget
   #isDown = false
 
   constructor(world: World) {
@@ -66,12 +68,17 @@ export class Engine {
       world.store,
       (id, by) => void this.stop(id, { by }).catch(cause => world.onTrouble(id, cause)),
     )
+    this.#familyBudget = new FamilyBudget(
+      world,
+      (id, signal) => void this.#dispatch(id, signal).catch(cause => world.onTrouble(id, cause)),
+    )
     this.#recorder.onRecord((session, { notices, hooks }) => {
       this.#alarm.set()
       this.#vigil.follow(session)
       this.#output.follow(session)
       this.keepers.follow(session)
       this.#offspring.follow(session)
+      this.#familyBudget.follow(session)
       if (notices.length > 0) this.#courier.wake()
       if (hooks.length > 0) this.#hooks.wake()
     })
@@ -99,6 +106,7 @@ export class Engine {
     this.#rounds.wakeSetBack()
     this.keepers.start()
     this.#offspring.start()
+    this.#familyBudget.start()
     await this.mend().catch(cause => this.#world.onTrouble('', cause))
   }
 

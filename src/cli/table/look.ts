@@ -96,7 +96,7 @@ export const LOG: Command = {
   aliases: ['logs'],
   group: 'Look',
   summary: 'show what a session wrote',
-  about: 'Of a full-screen program such as an editor the log shows the last screen; use oneshot attach to watch it.',
+  about: 'Of a full-screen program such as an editor it shows the last screen; to watch it: oneshot attach.',
   arguments: [sessionArgument('sessions')],
   options: [...LOG_OPTIONS, OPTIONS.follow],
   examples: [

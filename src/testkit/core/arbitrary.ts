@@ -11,6 +11,7 @@ import {
   type Session,
   type Spec,
 } from '../../core/session.ts'
+import { NOTHING_SPENT } from '../../core/spending.ts'
 import { isToBeLookedAt } from '../../core/judge-work.ts'
 import type { Shown } from '../../core/prove.ts'
 import { type News, SIGNAL_TYPES, type Signal, type SignalType } from '../../core/signals.ts'
@@ -168,6 +169,8 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
       return fc.constant({ at, type, number: 1 })
     case 'trouble.noted':
       return fc.constant({ at, type, note: 'bd does not answer' })
+    case 'children.charged':
+      return fc.constant({ at, type, charge: { spent: NOTHING_SPENT, reserved: NOTHING_SPENT } })
     case 'user.tasks':
       return fc.constant({ at, type, tasks: [{ id: '1', title: 'first', state: 'done' }] })
     case 'user.amend':
@@ -228,6 +231,7 @@ export function signalFrom(whim: Whim, at: number, session: Session): Signal {
   if (type === 'checkpoint.saved') return { at, type, checkpoint: CHECKPOINT }
   if (type === 'checkpoint.pushed') return { at, type, number: 1 }
   if (type === 'trouble.noted') return { at, type, note: 'bd does not answer' }
+  if (type === 'children.charged') return { at, type, charge: { spent: NOTHING_SPENT, reserved: NOTHING_SPENT } }
   if (type === 'user.tasks') return { at, type, tasks: [{ id: key, title: 'first', state: has ? 'done' : 'open' }] }
   if (type === 'user.amend') return { at, type, label: key }
   if (type === 'user.stop' || type === 'user.resume' || type === 'clock.due' || type === 'checkpoint.unneeded')

@@ -1,0 +1,61 @@
+import { chargeOf } from '../core/allowance.ts'
+import type { Session } from '../core/session.ts'
+import type { Signal } from '../core/signals.ts'
+import type { ChildrenCharge } from '../core/spending.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+
+/** Reports to each session with a budget what the sessions that it has started have spent, and what is reserved for them. */
+export class FamilyBudget {
+  readonly #world: { readonly store: Store; readonly clock: Clock }
+  readonly #report: (id: string, signal: Signal) => void
+  /** The spending, the limits and the end of each session that another one has started, as they were reported last. */
+  readonly #known = new Map<string, string>()
+
+  constructor(world: { readonly store: Store; readonly clock: Clock }, report: (id: string, signal: Signal) => void) {
+    this.#world = world
+    this.#report = report
+  }
+
+  /** Reports the charges that a supervisor before this one did not live to report. */
+  start(): void {
+    const sessions = this.#world.store.all()
+    if (sessions.every(({ spec }) => spec.startedBy === undefined)) return
+    for (const session of sessions) if (session.phase.name !== 'ended') this.#charge(session, sessions)
+  }
+
+  /** Called with each session as it is now, as often as it changes. */
+  follow(session: Session): void {
+    const { id, startedBy, agent } = session.spec
+    if (startedBy === undefined || agent === 'command') return
+    const { before, attempt } = session.spending
+    const now = JSON.stringify([before, attempt, session.phase.name === 'ended'])
+    if (this.#known.get(id) === now) return
+    this.#known.set(id, now)
+    const { store } = this.#world
+    const seen = new Set([id])
+    let sessions: readonly Session[] | undefined
+    for (let next: string | undefined = startedBy; next !== undefined && !seen.has(next); ) {
+      seen.add(next)
+      const owner = store.load(next)
+      if (owner === undefined) return
+      if (hasLimits(owner)) this.#charge(owner, (sessions ??= store.all()))
+      next = owner.spec.startedBy ?? owner.spec.parent?.id
+    }
+  }
+
+  #charge(owner: Session, sessions: readonly Session[]): void {
+    if (!hasLimits(owner)) return
+    const charge = chargeOf(owner, sessions)
+    if (isSame(charge, owner.spending.children)) return
+    this.#report(owner.spec.id, { at: this.#world.clock.now(), type: 'children.charged', charge })
+  }
+}
+
+function hasLimits({ spec: { limits } }: Session): boolean {
+  return limits.usd !== null || limits.tokens !== null || limits.turns !== null
+}
+
+function isSame(a: ChildrenCharge, b: ChildrenCharge | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
