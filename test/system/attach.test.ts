@@ -50,6 +50,15 @@ describe('at a terminal, itself in a tmux,', () => {
     expect(await house.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
   })
 
+  it('attach without LANG shows letters beyond ASCII as they are', async () => {
+    await house.run('--name', 'umlaut', '--', 'sh', '-c', 'echo "größer als 漢字 ✔"; exec sleep 1000')
+    const terminal = await Terminal.open(house)
+    await terminal.enter('env -u LANG -u LC_ALL -u LC_CTYPE oneshot attach umlaut; echo "code=$?"')
+    await terminal.shows('größer als 漢字 ✔')
+    await terminal.press('C-b', 'd')
+    await terminal.shows('code=0')
+  })
+
   it('keys reach the program of a terminal session; with -r they do not', async () => {
     await house.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
     const terminal = await Terminal.open(house)

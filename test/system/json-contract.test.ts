@@ -132,9 +132,11 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
   })
 
   it('that waits for a person is blocked on its question, and goes on without an answer', async () => {
-    await house.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=2s steps=1 delay=10ms')
-    await until('it asks', async () => ((await house.status('asks')).phase === 'blocked' ? true : undefined))
-    const view = await told('asks')
+    await house.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=8s steps=1 delay=10ms')
+    const view = await until('it asks', async () => {
+      const now = await told('asks')
+      return now.phase === 'blocked' ? now : undefined
+    })
     expect(view).toMatchObject({ phase: 'blocked', outcome: null, reason: 'waiting for you: May I?', agent: 'demo' })
     expect(isAlive(view.pid as number)).toBe(true)
     expect(view.thread).toMatch(/^[\w-]{10,}$/)

@@ -62,6 +62,17 @@ describe('list', () => {
     )
   })
 
+  it('--live with nothing but ended sessions says so, and where those are', async () => {
+    await house.run('--name', 'past', '--headless', '--', 'true')
+    await house.ended('past')
+    const terminal = await Terminal.open(house)
+    await terminal.enter('oneshot list --live; echo "code=$?"')
+    const screen = await terminal.shows('code=0')
+    expect(screen).toContain('1 ended')
+    expect(screen).toContain('oneshot list')
+    expect(screen).not.toContain('start one with')
+  })
+
   it('on a terminal is cut to its width and tells how long ago', async () => {
     await house.run('--name', 'long', '--headless', '--', 'sh', '-c', `exec sleep 1000 # ${'very '.repeat(40)}long`)
     const terminal = await Terminal.open(house)

@@ -1,7 +1,7 @@
 // Loaded into pi before its own code: leaves out of its stdout the lines that only repeat what is to come.
 //
-// pi 0.73 writes the whole answer so far, twice, with every few characters of it: 22 MB of `message_update` for an answer of
-// 10 KB. `tool_execution_update` does the same with a tool's output. The events that follow them carry everything, and our
+// pi 0.73 writes the whole answer so far, twice, with every few characters of it: its `message_update` events grow with the
+// square of the answer's length. `tool_execution_update` does the same with a tool's output. The events that follow them carry everything, and our
 // stdout is a file on the user's disk. One empty line of the kind stays every few seconds: it tells that pi is at work.
 'use strict'
 
