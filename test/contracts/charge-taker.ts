@@ -3,8 +3,11 @@ import { showProgress } from '../../src/daemon/holder-watch.ts'
 import { takeCharge } from '../../src/daemon/take-charge.ts'
 import { homeAt } from '../../src/world/os/home.ts'
 
-/** Takes charge of a home, says how that went, and stays; it shows progress only if it is told to. */
-const [, , root = '', patience, how] = process.argv
+/** A supervisor that is in charge shows progress while it is busy, and none when it is stuck. */
+export type Behaviour = 'busy' | 'stuck'
+
+/** Takes charge of a home, says how that went, and stays. */
+const [, , root = '', patience, how] = process.argv as [string, string, string?, string?, Behaviour?]
 const home = homeAt(root)
 try {
   const lock = await takeCharge(home, Number(patience))

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { bundled, Companion } from '../../src/testkit/real/companion.ts'
 import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
 import { until } from '../../src/testkit/real/until.ts'
+import type { Behaviour } from './charge-taker.ts'
 
 const PATIENCE = 1_500
 const LONG = 60_000
@@ -26,14 +27,13 @@ afterEach(async () => {
   await temp.noLeaks()
 })
 
-function another(how: 'busy' | 'stuck', patience = PATIENCE): Companion {
+function another(how: Behaviour, patience = PATIENCE): Companion {
   const companion = new Companion(program, temp.home.root, String(patience), how)
   companions.push(companion)
   return companion
 }
 
-const many = (how: 'busy' | 'stuck'): Promise<string[]> =>
-  Promise.all(Array.from({ length: 6 }, () => another(how).heard()))
+const many = (how: Behaviour): Promise<string[]> => Promise.all(Array.from({ length: 6 }, () => another(how).heard()))
 
 /** The newcomer that waits for the holder has written its pid. */
 async function isWaiting({ child }: Companion): Promise<void> {

@@ -51,8 +51,8 @@ export function replaceKeeper(home: Home): Keeper | undefined {
   const keeper = spawn('sh', argv, { detached: true, stdio: 'ignore', cwd: '/' })
   keeper.on('error', () => undefined) // No sh: then nobody brings us back but the next command.
   keeper.unref()
-  const process_ = keeper.pid === undefined ? undefined : identify(keeper.pid)
-  return process_ && { ...process_, isOurs: true }
+  const started = keeper.pid === undefined ? undefined : identify(keeper.pid)
+  return started && { ...started, isOurs: true }
 }
 
 /** Leaves word for the shims how to start a supervisor when none is there. */
