@@ -49,6 +49,8 @@ export const HOSTILE = String.raw`
   prmentries) work; rm -rf "$(git rev-parse --git-common-dir)/worktrees" ;;
   plocks) work; git worktree lock ../all; rm -rf ../all ;;
   premoves) work; git rm -q a.txt; git -c user.name=a -c user.email=a@b commit -qm 'remove it' ;;
+  oddbranch) git checkout -q -b 'x;touch$IFS"pwned"' "$(git rev-list --max-parents=0 HEAD)"; work ;;
+  pipes) work; rm .git/logs/HEAD; mkfifo .git/logs/HEAD; rm -f "$GIT_TRACE2_EVENT"; mkfifo "$GIT_TRACE2_EVENT" ;;
   bare) work; git config core.bare true ;;
   symref) git symbolic-ref HEAD refs/heads/other ;;
   pbare) work; git config core.bare true ;;

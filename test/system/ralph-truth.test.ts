@@ -396,3 +396,15 @@ it('continues where an agent pointed HEAD elsewhere in your checkout, and names 
   expect(await git('log', '--format=%s', 'main')).not.toContain('other')
   expect(await git('log', '-1', '--format=%s', 'other')).toBe('other')
 })
+
+it('hangs on no pipe that an agent has put into .git, and quotes the name of a branch that an agent has made', async () => {
+  await project('good a.txt', 'oddbranch|good b.txt', 'pipes|good c.txt')
+  const session = await ralph()
+  await house.ended(session.name, 120_000)
+  const { notes } = loopOf(session)
+  const cure = /: (git merge .*)$/m.exec(notes.join('\n'))?.[1] ?? ''
+  expect(cure, notes.join('\n')).toBe(`git merge 'x;touch$IFS"pwned"'`)
+  fs.rmSync(house.path('.git/logs'), { recursive: true })
+  await run('sh', ['-c', cure], { cwd: house.project, env: house.env })
+  expect(fs.readdirSync(house.project)).not.toContain('pwned')
+})

@@ -141,7 +141,7 @@ export class CheckoutWatch {
 function moved({ item }: LoopTask, before: Head, now: Head): string {
   const who = `the agent of task ${item.label}`
   if (before.branch !== now.branch && before.branch !== null)
-    return `${who} left its worktree and checked out ${now.branch ?? 'no branch'} instead of ${before.branch} in your checkout: git checkout ${before.branch} brings it back`
+    return `${who} left its worktree and checked out ${now.branch ?? 'no branch'} instead of ${before.branch} in your checkout: ${commandLine(['git', 'checkout', before.branch])} brings it back`
   const [from, to] = [before.commit?.slice(0, 10), now.commit?.slice(0, 10)]
   return `${who} left its worktree and moved ${now.branch ?? 'HEAD'} in your checkout from ${from} to ${to}: git reset --keep ${from} brings it back`
 }

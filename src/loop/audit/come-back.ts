@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { LoopTask } from '../../core/loop/loop.ts'
+import { commandLine } from '../../lib/quote.ts'
 import type { Desk } from '../gear.ts'
 
 /** Whether an iteration can be judged; `strayed`: what its agent did to the branch, as a sentence. */
@@ -44,16 +45,17 @@ export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Ca
     case 'stuck':
       return {
         kind: 'lost',
-        why: `${who} left ${home} for ${came.from}, and ${home} cannot be checked out again (${came.why}): git checkout ${home}, then oneshot resume ${self.name}`,
+        why: `${who} left ${home} for ${came.from}, and ${home} cannot be checked out again (${came.why}): ${commandLine(['git', 'checkout', home])}, then oneshot resume ${self.name}`,
       }
   }
 }
 
+/** The agent has chosen the name of the branch, and a shell may read any sign in it as its own. */
 function leftThere({ from, head }: { from: string; head: string | null }): string {
   if (head === null) return ''
   return from === 'no branch'
     ? `, and what it committed is at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
-    : `, and what it committed is on ${from}: git merge ${from}`
+    : `, and what it committed is on ${from}: ${commandLine(['git', 'merge', from.startsWith('-') ? `heads/${from}` : from])}`
 }
 
 function withoutRepository(top: string, { item }: LoopTask): string {

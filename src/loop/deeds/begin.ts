@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { ItemList } from '../../core/loop/item.ts'
 import { isAtWork } from '../../core/loop/loop.ts'
 import type { Ground } from '../../core/loop/signals.ts'
+import { commandLine } from '../../lib/quote.ts'
 import { Trouble, wordsOf } from '../../lib/trouble.ts'
 import { otherSerialLoop, waysAround } from '../../views/serial-loops.ts'
 import { readAll } from '../../world/store/read.ts'
@@ -52,7 +53,7 @@ function elsewhereThan({ gear, loop }: Desk, branch: string | null, { losses = [
   const { home } = loop()
   if (home === undefined || home === branch || losses.length === 0) return null
   const now = branch === null ? 'no branch is checked out' : `${branch} is checked out`
-  return `this loop works on ${home}, and ${now}: git checkout ${home}, then oneshot resume ${gear.self.name}`
+  return `this loop works on ${home}, and ${now}: ${commandLine(['git', 'checkout', home])}, then oneshot resume ${gear.self.name}`
 }
 
 /** Looks at the plan that was made. */

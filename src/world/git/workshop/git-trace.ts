@@ -1,4 +1,7 @@
-import fs from 'node:fs'
+import { readRegular } from '../../os/files.ts'
+
+/** Bytes; the agent can write anything there. */
+const LONGEST = 64 * 1_048_576
 
 /** A git command that somebody ran, as git itself has written it down (`GIT_TRACE2_EVENT`). */
 export interface TracedCommand {
@@ -92,9 +95,9 @@ export function commandsIn(file: string): TracedCommand[] {
 function eventsIn(file: string): TraceEvent[] {
   let text: string
   try {
-    text = fs.readFileSync(file, 'utf8')
+    text = readRegular(file, LONGEST).content.toString()
   } catch {
-    return [] // No git was run.
+    return [] // No git was run, or the file is none that git has written.
   }
   return text.split('\n').flatMap(line => {
     if (!/"event":"(?:version|start|cmd_name|def_repo|exit|signal)"/.test(line)) return []

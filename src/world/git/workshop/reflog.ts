@@ -1,5 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { readRegular } from '../../os/files.ts'
+
+/** Bytes; git itself keeps three months of it. */
+const LONGEST = 64 * 1_048_576
 
 /** What was written down when HEAD of a working tree moved. */
 export interface Move {
@@ -27,7 +31,7 @@ export function commitsMadeSince(gitDir: string, size: number): Move[] | null {
 export function movesSince(gitDir: string, size: number): Move[] | null {
   let text: string
   try {
-    const bytes = fs.readFileSync(fileIn(gitDir))
+    const bytes = readRegular(fileIn(gitDir), LONGEST).content
     // One that is shorter than before was made anew.
     text = bytes.subarray(bytes.length < size ? 0 : size).toString('latin1')
   } catch {

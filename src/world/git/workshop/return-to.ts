@@ -1,4 +1,3 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import type { Snapshot } from '../../../core/loop/evidence.ts'
 import type { Head, Returned } from '../../../ports/workshop.ts'
@@ -22,7 +21,7 @@ export async function returnTo(
 ): Promise<Returned> {
   const { git, repository } = place
   const ref = `refs/heads/${branch}`
-  const now = fs.readFileSync(path.join(repository.gitDir, 'HEAD'), 'utf8').trim()
+  const now = readIfThere(path.join(repository.gitDir, 'HEAD'))?.trim() ?? ''
   if (now === `ref: ${ref}`) return { kind: 'there' }
   const from = /^ref: refs\/heads\/(.*)$/.exec(now)?.[1] ?? 'no branch'
   const base = since?.head ?? null
@@ -55,7 +54,7 @@ export async function headNow({ git, repository }: Place): Promise<Head> {
   const { gitDir, commonDir } = repository
   const reflog = reflogSize(gitDir)
   const said = readIfThere(path.join(gitDir, 'HEAD'))?.trim() ?? ''
-  const ref = /^ref: (refs\/heads\/.+)$/.exec(said)?.[1]
+  const ref = /^ref: (refs\/heads\/(?!.*\.\.).+)$/.exec(said)?.[1]
   const loose = ref === undefined ? said : readIfThere(path.join(commonDir, ref))?.trim()
   if (ref !== 'refs/heads/.invalid' && loose !== undefined && HASH.test(loose))
     return { commit: loose, branch: ref?.slice('refs/heads/'.length) ?? null, reflog }
