@@ -148,7 +148,7 @@ export function objectionToRenewal(target: Spec, left: Allowance): string | null
     ['turns', target.limits.turns, left.limits.turns],
   ]
   const over = pairs.find(([, own, most]) => most !== null && most !== undefined && (own ?? Infinity) > most)
-  return over === undefined ? null : `its ${over[0]} would be counted anew, and is more than what is left`
+  return over === undefined ? null : `its ${over[0]} would start again from zero, and is more than the rest`
 }
 
 /**

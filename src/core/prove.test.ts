@@ -52,7 +52,7 @@ it.each<[string, Partial<Grounds>]>([
   ['not proven: it changed no file', { work: NO_WORK }],
   ['not proven: it changed no file', { work: { ...NO_WORK, commitCount: 2 } }],
   ['not proven: oneshot cannot tell what changed: git is gone', { work: 'git is gone' }],
-  ['not proven: it is still at work (3 commits, 12 files, npm test passes)', { state: 'at-work' }],
+  ['not proven: it is still running (3 commits, 12 files, npm test passes)', { state: 'at-work' }],
   [
     'not proven: it did not finish: stopped by you (3 commits, 12 files, no check was run)',
     { state: 'stopped', reason: 'stopped by you', checked: { kind: 'off' } },

@@ -71,7 +71,7 @@ function objectionsTo(grounds: Grounds): Objection[] {
   const unproven = [
     typeof work === 'string' ? `oneshot cannot tell what changed: ${work}` : null,
     work !== null && typeof work !== 'string' && !hasWork(work) ? 'it changed no file' : null,
-    grounds.state === 'at-work' ? 'it is still at work' : null,
+    grounds.state === 'at-work' ? 'it is still running' : null,
     grounds.state === 'stopped' ? `it did not finish: ${grounds.reason ?? 'stopped'}` : null,
     checked?.kind === 'unknown' ? checked.how : null,
     complaintIn(grounds),

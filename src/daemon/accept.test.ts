@@ -128,10 +128,10 @@ test('one list has one loop, and one checkout one that works in it', () => {
   })
   expect(refused(loop('PRD.md'), [other('PRD.md')])).toMatchObject({
     code: 'session-alive',
-    message: 'ralph-l1 is at work on PRD.md here',
+    message: 'ralph-l1 works on PRD.md here',
     hint: 'oneshot ralph status ralph-l1, or oneshot stop ralph-l1',
   })
-  expect(refused(loop(null), [other(null)]).message).toBe('ralph-l1 is at work on the issues of beads here')
+  expect(refused(loop(null), [other(null)]).message).toBe('ralph-l1 works on the issues of beads here')
   const ended = { name: 'ended', at: 1, outcome: 'stopped', reason: '', trouble: null } as const
   expect(accepted(loop('PRD.md'), [other('PRD.md', { phase: ended })]).spec.agent).toBe('ralph')
   for (const beside of [other('TODO.md'), other(null)]) {

@@ -131,7 +131,7 @@ export function assertThreadFree(wanted: { agent: string; thread: string }, sess
   )
   if (holder === undefined) return
   const { name } = holder.spec
-  throw refusal('thread-busy', `${name} is at work in that conversation`, `oneshot send ${name} "…"`)
+  throw refusal('thread-busy', `${name} uses that conversation now`, `oneshot send ${name} "…"`)
 }
 
 function agentOf(request: RunRequest, agents: (kind: string) => Agent): Agent {

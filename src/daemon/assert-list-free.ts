@@ -24,9 +24,7 @@ export function assertListFree(asked: Pick<Spec, 'agent' | 'cwd' | 'argv'>, sess
   const file = listNamed(asked)
   throw refusal(
     'session-alive',
-    other.phase.name === 'blocked'
-      ? `${name} has ${file} here, and waits for you`
-      : `${name} is at work on ${file} here`,
+    other.phase.name === 'blocked' ? `${name} has ${file} here, and waits for you` : `${name} works on ${file} here`,
     `oneshot ralph status ${name}, or oneshot stop ${name}`,
   )
 }

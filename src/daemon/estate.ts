@@ -192,6 +192,6 @@ function legacyOf(record: CheckpointRecord, { at }: Checkpoint, thread: ThreadRe
     spentInThread: spentInThread ?? NOTHING_SPENT,
     lastWords: lastWord ?? '',
     tasks: tasks.map(task => ({ ...task, source: 'user' })),
-    reason: reason ?? `the machine it was at work on was last heard of ${iso(at)}`,
+    reason: reason ?? `its machine last sent something at ${iso(at)}`,
   }
 }

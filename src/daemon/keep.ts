@@ -54,7 +54,7 @@ export function assertStill(folder: string, { store, checkpoints }: Pick<Host, '
   const atWork = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
   if (atWork === undefined) return
   const { name, cwd } = atWork.spec
-  throw refusal('session-alive', `${name} is at work in ${cwd}`, `oneshot hold ${name}, then try again`)
+  throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)
 }
 
 function isWithin(folder: string, top: string): boolean {

@@ -213,7 +213,7 @@ describe('limits are handed down', () => {
     expect(withinRights(request, limited, given(limited, first, second))).toMatchObject({ limits: { usd: 0.5 } })
     const all = share('all', 3)
     expect(() => withinRights(request, limited, given(limited, all))).toThrow(
-      'nothing is left of its budget beside what is reserved for claude-all',
+      'nothing is left of its budget beside the part reserved for claude-all',
     )
     const over = { ...all, phase: ENDED, spending: spent(0.5) }
     expect(withinRights(request, limited, given(limited, over))).toMatchObject({ limits: { usd: 2.5 } })
@@ -254,8 +254,8 @@ describe('limits are handed down', () => {
     )
     const unlimited = session({ id: 'u', startedBy: 'top', maxTime: null, limits: NO_LIMITS }, { phase: ENDED })
     const all = given(limited, mine, small, unlimited)
-    expect(() => assertMayWake(mine, limited, all)).toThrow('would be counted anew')
-    expect(() => assertMayWake(unlimited, limited, all)).toThrow('would be counted anew')
+    expect(() => assertMayWake(mine, limited, all)).toThrow('would start again from zero')
+    expect(() => assertMayWake(unlimited, limited, all)).toThrow('would start again from zero')
     expect(() => assertMayWake({ ...limited, phase: ENDED }, limited, all)).toThrow('may not wake itself')
     assertMayWake(small, limited, all)
     assertMayWake(mine, null, all)

@@ -121,7 +121,7 @@ function leftTo(caller: Session, { store, engine }: Given): Allowance {
 
 function whoHolds({ reservedFor = [] }: Allowance): string {
   const holders = reservedFor.slice(0, 3).join(', ')
-  return holders === '' ? '' : ` beside what is reserved for ${holders} (give each a part, such as --budget-usd 1)`
+  return holders === '' ? '' : ` beside the part reserved for ${holders} (give each a part, such as --budget-usd 1)`
 }
 
 function objectionOf(request: RunRequest, caller: Session): string | null {

@@ -14,7 +14,7 @@ export function retryTask(home: Home, sessionId: string, wanted: string, options
   const { name } = session.spec
   const { phase } = session
   if (phase.name !== 'ended' && phase.name !== 'blocked')
-    throw refusal('session-running', `${name} is at work`, `oneshot stop ${name}, then try again`)
+    throw refusal('session-running', `${name} is running`, `oneshot stop ${name}, then try again`)
   const task = loop.tasks.find(({ item }) => item.label === wanted)
   const known = loop.tasks.map(({ item }) => item.label).join(', ')
   if (task === undefined) throw refusal('no-task', `${name} has no task ${wanted}`, `its tasks are ${known}`)

@@ -18,7 +18,7 @@ export async function changedCheckOf(home: Home, session: SessionView, line: str
     const found = await changesSince(session.cwd, first.commit, line)
     if (found.length === 0) return null
     const told = found.map(({ path: file, what }) => `${file}: ${what}`).join('; ')
-    return `${line} was not run: the agent does not have full autonomy, and changed what the check runs (${told})`
+    return `${line} was not run: the agent does not have full autonomy, and changed files that the check runs (${told})`
   } catch (cause) {
     if (!(cause instanceof Trouble)) throw cause
     return null // Git cannot tell; then what the user has asked for is done.

@@ -30,7 +30,7 @@ test.each([
     'begins with the prompt where nothing was read',
     { ...session, phase: ended('stopped') },
     false,
-    /begins with what it was asked/,
+    /starts with the first prompt/,
   ],
   ['has nothing to do when it is done', { ...read, phase: ended('done') }, true, /^nothing: it is done/],
   ['does not start a command twice', { ...read, messages: [], phase: ended('stopped') }, null, /^nothing: a command/],

@@ -46,12 +46,12 @@ function nextOf(session: Session, hasThread: boolean | null): string {
   const isAllRead = messages.every(message => message.confirmedAt !== null)
   if (phase.name === 'ended' && phase.outcome === 'done' && isAllRead)
     return isLoopKind(session)
-      ? 'nothing: it is done; oneshot ralph begins a loop on what is added to its list'
+      ? 'nothing: it is done; if you add tasks to its list, oneshot ralph starts a loop on them'
       : `nothing: it is done; oneshot send ${session.spec.name} gives it more to do`
   const next = `attempt ${attempt + 1}`
   if (isLoopKind(session)) return loopNext(session)
   const wasSpokenTo = messages.some(message => message.confirmedAt !== null)
-  if (!wasSpokenTo) return `${next} begins with what it was asked for`
+  if (!wasSpokenTo) return `${next} starts with the first prompt`
   if (thread.needsDigest || (hasThread === false && thread.id === null))
     return `${next} begins a new conversation with a summary of the work`
   if (hasThread === false)

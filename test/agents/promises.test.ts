@@ -46,7 +46,7 @@ describe.each(KINDS)('%s', kind => {
     await stage.server.until('main', turns => turns.some(turn => userMessages(turn).length === 2))
     const refused = await house.oneshot('run', ...more, '--name', 'third', 'And this.')
     expect(refused.code).toBe(6)
-    expect(refused.stderr).toContain('is at work in that conversation')
+    expect(refused.stderr).toContain('uses that conversation now')
     stage.server.openGate('go')
     const ended = await house.ended(name)
     expect(ended, await house.ok('log', name)).toMatchObject({ outcome: 'done', thread })

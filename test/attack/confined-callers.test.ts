@@ -170,7 +170,7 @@ ${many.map(n => `${ONESHOT} run --agent demo --name n${n} --budget-usd 1.5 'step
 wait`)
   await house.run('--agent', 'codex', '--name', 'boss', '--budget-usd', '4', 'manage it')
   const told = await answers()
-  expect(told.match(/nothing is left of its budget beside what is reserved for/g)?.length, told).toBe(3)
+  expect(told.match(/nothing is left of its budget beside the part reserved for/g)?.length, told).toBe(3)
   const children = (await house.list()).filter(({ agent }) => agent === 'demo')
   const budgets = await until('their records are on disk', () => {
     const files = children.map(({ id }) => sessionFolder(house.home, id).mirror)

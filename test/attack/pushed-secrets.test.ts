@@ -41,7 +41,7 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   const kept = files(pushed.commit)
   for (const name of Object.keys(secrets).slice(0, -1)) expect(kept).not.toContain(name)
   for (const name of [...Object.keys(harmless), 'tracked.pem', 'with space\n.env']) expect(kept).toContain(name)
-  expect(pushed.leftOut).toContain('.env looks like a secret, and what is saved is pushed')
+  expect(pushed.leftOut).toContain('.env looks like a secret, and checkpoints are pushed')
   expect(bench.git(repo, 'show', `${pushed.commit}:tracked.pem`)).toBe('changed\n')
 
   // What its user has committed is no longer a matter of checkpoints.
@@ -120,7 +120,7 @@ test.each(Object.entries(PLACES))(
     const pushed = pushedWith(commit)
     for (const secret of [TOKEN, ...ENCODED.map(text => text.slice(4, 30))]) expect(pushed).not.toContain(secret)
     expect(pushed).toContain('this goes along')
-    expect(leftOut.join('\n')).toContain('holds the value of a secret variable, and what is saved is pushed')
+    expect(leftOut.join('\n')).toContain('holds the value of a secret variable, and checkpoints are pushed')
   },
 )
 
@@ -129,7 +129,7 @@ test('a tracked file that held the value before is saved, and one that gets it n
   put(repo, 'config.txt', `known ${TOKEN}, changed\n`)
   put(repo, 'a.txt', `${TOKEN}\n`)
   const first = await save()
-  expect(first.leftOut).toEqual(['a.txt holds the value of a secret variable, and what is saved is pushed'])
+  expect(first.leftOut).toEqual(['a.txt holds the value of a secret variable, and checkpoints are pushed'])
   expect(bench.git(repo, 'show', `${first.commit}:config.txt`)).toContain('changed')
   expect(bench.git(repo, 'show', `${first.commit}:a.txt`)).toBe('a\n')
   put(repo, 'a.txt', 'b\n')

@@ -140,7 +140,7 @@ test('a nested repository that is gone, or new since, is told of', async () => {
   plain(bench, repo)
   const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
   expect(await checkpoints.restoreHere(keeping, second, third)).toEqual([
-    'the repository in/side was not there then, and stays',
+    'the repository in/side did not exist then, and stays',
   ])
   expect(fs.existsSync(path.join(nested, '.git'))).toBe(true)
 })

@@ -87,7 +87,7 @@ describe('a list in a file', () => {
       'TODO.md has no boxes: write each task as a line “- [ ] what is to be done”',
     ])
     fs.rmSync(file)
-    await expect(source.read(cwd, never)).rejects.toThrow('reading TODO.md: it is not there')
+    await expect(source.read(cwd, never)).rejects.toThrow('reading TODO.md: the file does not exist')
     put(path.join(cwd, 'tasks.yml'), '- title: "a\n')
     const broken = await sourceAt(place(cwd), null)
     await expect(broken.read(cwd, never)).rejects.toThrow(/^reading tasks\.yml: line \d+, column \d+: /)

@@ -97,7 +97,7 @@ export function promisesOfEnding(given: Given): void {
     await given.bench.work.sweep(order, { force: true })
   })
 
-  test('an attempt is refused while another session is at work in its thread, and not in another', async () => {
+  test('an attempt is refused while another session uses its thread, and not in another', async () => {
     const { bench } = given
     const { work } = bench
     const thread = 'talker-t 1/ü' // An agent may call it what it likes.
@@ -105,7 +105,7 @@ export function promisesOfEnding(given: Given): void {
     await bench.until('the first is at work', () => said(work, first).includes('ready'))
     const second = await given.launched(PATIENT, { thread })
     await bench.until('the second is refused', () => work.evidence(second).refusal !== null)
-    expect(work.evidence(second)).toMatchObject({ refusal: 'another session is at work in its thread', life: null })
+    expect(work.evidence(second)).toMatchObject({ refusal: 'another session uses its thread now', life: null })
     const other = await given.launched(HELLO, { thread: 'talker-t2' })
     await bench.until('another thread is free', () => work.evidence(other).exit !== null)
     await work.sweep(first, { force: true })

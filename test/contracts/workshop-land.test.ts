@@ -64,7 +64,7 @@ const WAYS: Readonly<Record<string, [RegExp, (all: ShopBench) => void]>> = {
       put(repo, 'sub/new.txt', 'mine')
     },
   ],
-  'a conflict': [/conflicts with what is here in a\.txt/, ({ repo, commit }) => commit(repo, 'a.txt', 'other\n')],
+  'a conflict': [/conflicts with your files: a\.txt/, ({ repo, commit }) => commit(repo, 'a.txt', 'other\n')],
   'a merge': [/a merge is under way/, ({ repo }) => put(repo, '.git/MERGE_HEAD', '')],
   'no branch, and another commit': [
     /no branch is checked out/,

@@ -34,7 +34,7 @@ function saved(name: string): Promise<unknown> {
 
 const REFUSED = {
   'needs-yes': { exit: 2, code: 'needs-yes', says: 'to checkpoint 1', hint: 'add --yes' },
-  'session-alive': { exit: 6, code: 'session-alive', says: 'is at work in', hint: 'oneshot hold' },
+  'session-alive': { exit: 6, code: 'session-alive', says: 'is running in', hint: 'oneshot hold' },
   'no-checkpoint': { exit: 3, code: 'no-checkpoint', says: 'has no checkpoint 9', hint: 'oneshot checkpoints' },
 } as const
 

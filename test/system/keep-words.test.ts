@@ -62,7 +62,7 @@ it('what cannot be restored so is refused before anybody is asked, with the name
     hint: 'give another --branch',
   })
   await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
-  const atWork = { exit: 6, code: 'session-alive', says: 'command-idle is at work in', hint: 'oneshot hold' } as const
+  const atWork = { exit: 6, code: 'session-alive', says: 'command-idle is running in', hint: 'oneshot hold' } as const
   await expectRefusal(house, ['restore', 'one@1', '--here'], atWork)
 })
 

@@ -173,7 +173,7 @@ it('one list has one loop, and loops of the same name get a number in other plac
     expect(await house.oneshot(...args)).toMatchObject({
       code: 6,
       stderr: expect.stringMatching(
-        /error: ralph-prd is at work on PRD.md here\nhint: oneshot ralph status ralph-prd, or oneshot stop ralph-prd\n$/,
+        /error: ralph-prd works on PRD.md here\nhint: oneshot ralph status ralph-prd, or oneshot stop ralph-prd\n$/,
       ),
     })
   write('- [ ] make it [slow b.txt]\n', 'OTHER.md')

@@ -188,9 +188,9 @@ it('notices an agent that leaves the branch, and finished work that is gone when
   })
   expect(await git('symbolic-ref', '--short', 'HEAD')).toBe('main')
   expect(loopOf(session).notes).toEqual([
-    'the agent of task 1 left main for elsewhere; what it committed there is on main now',
-    'the agent of task 2 left main for no branch; what it committed there is on main now',
-    'the agent of task 3 left main for old; main is checked out again, and what it committed is on old: git merge old',
+    'the agent of task 1 left main for elsewhere; its commits from there are on main now',
+    'the agent of task 2 left main for no branch; its commits from there are on main now',
+    'the agent of task 3 left main for old; main is checked out again, and its commits are on old: git merge old',
   ])
   await git('checkout', '-q', 'old')
   await house.ok('resume', session.name)
@@ -331,7 +331,7 @@ it('tells of lines and files that agents side by side take away, and of work tha
     board: { 'a.txt': 'good done', 'b.txt': 'good done', 'c.txt': 'good done', 'd.txt': 'good done' },
   })
   expect(notes).toContainEqual(
-    'task 2 brought nothing that was not merged before: a.txt came with another task as well',
+    'task 2 changed nothing that was not merged before: a.txt came with another task as well',
   )
   expect(notes).toContainEqual(
     expect.stringMatching(

@@ -51,7 +51,7 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
   await stoppedHalfway('auth')
   const { code, stdout, stderr } = await house.oneshot('resume', '--follow')
   expect(code).toBe(0)
-  expect(stdout).toMatch(/I go on after step 2\./)
+  expect(stdout).toMatch(/I continue after step 2\./)
   expect(stdout).not.toContain('I will work on')
   expect(stderr, 'it tells what it will do before it does it').toMatch(
     /^■ stopped demo-auth: .*\n {2}found {2}its conversation .*\n/,

@@ -139,10 +139,7 @@ it('what cannot be fast-forwarded is refused, and nothing is changed', async () 
   expect(fs.readFileSync(path.join(clone, 'README.md'), 'utf8')).toMatch(/mine\n$/)
 
   await git(clone, 'commit', '--quiet', '--all', '--message', 'mine')
-  await refused(
-    /error: git pull --ff-only failed in .*(fast-forward|diverg)/i,
-    'nothing was changed in what is running',
-  )
+  await refused(/error: git pull --ff-only failed in .*(fast-forward|diverg)/i, 'the running version is unchanged')
 
   await git(clone, 'checkout', '--quiet', '--no-track', '-b', 'own')
   await refused(
@@ -154,7 +151,7 @@ it('what cannot be fast-forwarded is refused, and nothing is changed', async () 
   await git(clone, 'checkout', '--quiet', 'main')
   await git(clone, 'reset', '--quiet', '--hard', 'HEAD~1')
   await git(clone, 'remote', 'set-url', 'origin', path.join(house.root, 'gone.git'))
-  await refused('error: git pull --ff-only failed in', 'nothing was changed in what is running')
+  await refused('error: git pull --ff-only failed in', 'the running version is unchanged')
 })
 
 it('an update that cannot be built is taken back, and the next one works', async () => {

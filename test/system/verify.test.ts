@@ -132,7 +132,7 @@ describe('the work of a session', () => {
     await house.run('--name', 'busy', '--headless', '--', 'sh', '-c', 'echo a >a; exec sleep 1000')
     await until('it has begun', () => (fs.existsSync(house.path('a')) ? true : undefined))
     const proof = await verified(3, 'busy')
-    expect(proof.sentence).toMatch(/^not proven: it is still at work \(1 file, not committed, /)
+    expect(proof.sentence).toMatch(/^not proven: it is still running \(1 file, not committed, /)
   })
 
   it('is told by times where it has no checkpoints, and not at all without git', async () => {

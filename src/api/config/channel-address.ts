@@ -87,7 +87,7 @@ function lookUp(entry: ChannelEntry, field: string, env: NodeJS.ProcessEnv): Sec
     return new Secret(value)
   throw refusal(
     'config-invalid',
-    `notify.${name}: what its ${field} leads to is no address`,
+    `notify.${name}: its ${field} does not lead to an address`,
     `${schemes.join('//, ')}//`,
   )
 }

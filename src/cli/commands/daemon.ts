@@ -32,7 +32,7 @@ async function start(line: Line, surroundings: Surroundings): Promise<number> {
 }
 
 function tooLate({ pid }: DaemonView): Refusal {
-  const says = `a supervisor is already running (pid ${pid}), and has resumed what it found`
+  const says = `a supervisor is already running (pid ${pid}), and has resumed the sessions that it found`
   return refusal('daemon-running', says, 'oneshot hold NAME, or oneshot daemon restart --no-resume')
 }
 

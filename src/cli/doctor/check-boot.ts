@@ -43,7 +43,7 @@ export function judgeLogout(facts: { place: LoginPlace; linger: boolean; isKille
     const way = 'systemd-run --user --scope oneshot daemon restart'
     return warning(
       check,
-      'logind ends what you have started, work included, when you log out (KillUserProcesses=yes)',
+      'logind ends all your processes, sessions included, when you log out (KillUserProcesses=yes)',
       facts.linger ? `when no work runs: ${way}` : `${lingerHint()}; then, when no work runs: ${way}`,
     )
   }

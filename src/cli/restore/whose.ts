@@ -61,7 +61,7 @@ export function assertStill(cwd: string, { home }: Surroundings): void {
   const atWork = readSessions(home).find(session => session.cwd === cwd && isLive(session) && !isIdle(session))
   if (atWork === undefined) return
   const { name } = atWork
-  throw refusal('session-alive', `${name} is at work in ${cwd}`, `oneshot hold ${name}, then try again`)
+  throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)
 }
 
 function isIdle({ phase, pid }: SessionView): boolean {

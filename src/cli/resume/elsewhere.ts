@@ -101,7 +101,7 @@ export async function resumeElsewhere(kept: Kept, line: Line, surroundings: Surr
     return 1
   }
   const { session } = await client.adopt(request)
-  if (session === null) throw refusal('bug', 'it was taken over, and is not there')
+  if (session === null) throw refusal('bug', 'another machine took it over, and it is missing there')
   const way =
     session.thread === null
       ? 'begins a new conversation with a summary of the work'

@@ -24,7 +24,7 @@ a name are shown with their ids, which every command takes instead of a name.`,
   ],
   examples: [
     { argv: ['list'], says: 'all of them' },
-    { argv: ['list', '--here', '--live'], says: 'what is at work in this directory' },
+    { argv: ['list', '--here', '--live'], says: 'live sessions of this directory' },
     { argv: ['list', '-q', '--live'], says: 'names only, for scripts' },
     { argv: ['list', '--state', 'failed'], says: 'only those that failed' },
     { argv: ['list', '--json'], says: 'everything that is known, as an array' },

@@ -37,5 +37,5 @@ function stepFailed(step: string, output: string, cwd: string): Refusal {
     .split('\n')
     .filter(line => line.trim() !== '')
   const why = oneLine(lines.slice(-3).join('; ')) || 'it said nothing'
-  return refusal('update-impossible', `${step} failed in ${cwd}: ${why}`, 'nothing was changed in what is running')
+  return refusal('update-impossible', `${step} failed in ${cwd}: ${why}`, 'the running version is unchanged')
 }

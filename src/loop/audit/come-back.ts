@@ -30,7 +30,7 @@ export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Ca
     case 'followed':
       return {
         kind: 'here',
-        strayed: `${who} left ${home} for ${came.from}; what it committed there is on ${home} now`,
+        strayed: `${who} left ${home} for ${came.from}; its commits from there are on ${home} now`,
       }
     case 'pointed':
       return {
@@ -54,8 +54,8 @@ export async function comeBack({ gear, loop }: Desk, task: LoopTask): Promise<Ca
 function leftThere({ from, head }: { from: string; head: string | null }): string {
   if (head === null) return ''
   return from === 'no branch'
-    ? `, and what it committed is at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
-    : `, and what it committed is on ${from}: ${commandLine(['git', 'merge', from.startsWith('-') ? `heads/${from}` : from])}`
+    ? `, and its commits are at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
+    : `, and its commits are on ${from}: ${commandLine(['git', 'merge', from.startsWith('-') ? `heads/${from}` : from])}`
 }
 
 function withoutRepository(top: string, { item }: LoopTask): string {

@@ -98,7 +98,7 @@ async function mergeOnce(deed: Merge, desk: Desk): Promise<void> {
 /** Two agents at work at the same time may take each other's files: nobody knows which of them made these. */
 function nothingNew({ item, evidence }: LoopTask): string {
   const files = few(evidence?.files ?? [])
-  return `task ${item.label} brought nothing that was not merged before: ${files} came with another task as well`
+  return `task ${item.label} changed nothing that was not merged before: ${files} came with another task as well`
 }
 
 /**

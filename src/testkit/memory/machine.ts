@@ -146,7 +146,7 @@ export class Machine {
       ([key, other]) =>
         key !== keyOf({ sessionId, attempt }) && thread !== null && other.thread === thread && isAlive(other),
     )
-    return holder === undefined ? null : 'another session is at work in its thread'
+    return holder === undefined ? null : 'another session uses its thread now'
   }
 
   #start(order: LaunchOrder, attempt: MachineAttempt): void {

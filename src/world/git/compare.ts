@@ -20,7 +20,14 @@ export async function compare(
   const isStranger = !fs.existsSync(place.folder)
   const index = await PrivateIndex.open(place)
   try {
-    const occasion: Occasion = { trigger: 'asked', attempt: 0, at: 0, record: '', isRecordNews: false, isVisible: false }
+    const occasion: Occasion = {
+      trigger: 'asked',
+      attempt: 0,
+      at: 0,
+      record: '',
+      isRecordNews: false,
+      isVisible: false,
+    }
     const gathered = await gather(place, index, {
       wish: { occasion, largest, number: 0 },
       before: null,

@@ -144,7 +144,7 @@ async function refuseUnlessJunk(place: Place, channel: Channel, ref: string): Pr
   const { remote } = channel
   const why =
     claim === undefined
-      ? `${ref} was changed there by somebody else; to replace it: git push ${named(remote)} --delete ${ref}`
+      ? `somebody else changed ${ref} there; to replace it: git push ${named(remote)} --delete ${ref}`
       : `${claim.host} continues this session as ${claim.sessionId}; to end it here: oneshot stop ${place.ref.split('/')[2]}`
   throw new Trouble(doingIn(channel), why, { mayHelpToRetry: false })
 }

@@ -65,7 +65,7 @@ test.each([
     'kind refused\nstatus 0\nsignalled no\nend\n',
     { kind: 'refused', reason: 'something of the attempt before is still alive' },
   ],
-  ['kind busy\nstatus 0\nsignalled no\nend\n', { kind: 'refused', reason: 'another session is at work in its thread' }],
+  ['kind busy\nstatus 0\nsignalled no\nend\n', { kind: 'refused', reason: 'another session uses its thread now' }],
   ['kind ended\nstatus 0\nsignalled no\n', null],
 ])('%j means %j', (text, record) => {
   fs.writeFileSync(folder.exit, text)

@@ -63,7 +63,7 @@ export function readExit(folder: AttemptFolder): ExitRecord | null {
 
 const REFUSALS: Readonly<Record<string, string>> = {
   refused: 'something of the attempt before is still alive',
-  busy: 'another session is at work in its thread',
+  busy: 'another session uses its thread now',
 }
 
 function processIn(file: string): ProcessId | null {

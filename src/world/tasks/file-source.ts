@@ -71,7 +71,8 @@ function withTrouble<T>(doing: string, deed: () => T): T {
   try {
     return deed()
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) throw new Trouble(doing, 'it is not there', { mayHelpToRetry: false })
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR'))
+      throw new Trouble(doing, 'the file does not exist', { mayHelpToRetry: false })
     throw new Trouble(doing, hasCode(cause, 'EACCES', 'EPERM') ? 'you may not do that' : cause)
   }
 }

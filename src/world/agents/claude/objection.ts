@@ -12,7 +12,7 @@ export function objection(request: LaunchRequest, user: { isRoot: boolean }): Ob
 function rootObjection({ autonomy, env }: LaunchRequest): Objection | null {
   if (autonomy !== 'full' || isDeclaredSandbox(env)) return null
   return {
-    problem: 'claude refuses to work with full autonomy as root, unless it is told that it is in a sandbox',
+    problem: 'claude refuses to work with full autonomy as root, unless a variable says that it is in a sandbox',
     remedy:
       'if this machine is a sandbox or a container: --env IS_SANDBOX=1; else --autonomy edits, or run it as an ordinary user',
   }
@@ -45,7 +45,7 @@ const REMEDIES = remedies(
   ['-w --worktree --tmux', 'leave it out; it would begin another with every attempt'],
   [
     '--bg --background --cloud --desktop --remote-control',
-    'leave it out; the work is to be done here, under supervision',
+    'leave it out: oneshot supervises work on this machine only',
   ],
   ['-h --help -v --version', 'run claude itself for that'],
 )

@@ -73,7 +73,7 @@ function isHooked(id: string, event: Json, answer: string): boolean {
  * square of their number.
  */
 export function readableAnswer(answer: string): string {
-  if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'broken off'
+  if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'interrupted'
   const shown = withoutFileNote(withoutAgentNote(reportIn(errorIn(answer))))
   return /^\(\w{1,100} completed with no output\)$/.test(shown) ? '' : shown
 }

@@ -17,7 +17,7 @@ export const codex: Agent = {
   program: 'codex',
   objection,
   plan,
-  byHand: (program, thread) => [program, 'exec', 'resume', thread, 'Go on.'],
+  byHand: (program, thread) => [program, 'exec', 'resume', thread, 'Continue.'],
   read: (line, memory) => read(line, memory, Date.now()),
   find,
   explain: ending => explain(ending, Date.now()),

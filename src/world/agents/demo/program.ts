@@ -41,7 +41,7 @@ async function work(thread: Thread): Promise<void> {
   const script = parseScript(prompt)
   const done = turn.filter(memory => memory.kind === 'step').length
   if (done === 0) say({ type: 'text', text: `I will work on: ${prompt.trim().split('\n')[0] ?? ''}` })
-  else say({ type: 'text', text: `I go on after step ${done}.` })
+  else say({ type: 'text', text: `I continue after step ${done}.` })
   if (script.ask !== null && !turn.some(memory => memory.kind === 'answer')) await ask(thread, script)
   if (script.litter) litter()
   for (let step = done + 1; step <= script.steps; step++) await take(step, thread, script)

@@ -57,7 +57,7 @@ export const DIRECTIVES: readonly (readonly [string, string])[] = [
   ['crash=3', 'die by SIGKILL in step 3, once; crash=always in every life'],
   ['hang=3', 'fall silent in step 3, once'],
   ['fail=yes', 'end the turn with a failure'],
-  ['ask="May I?"', 'ask for approval before the first step; patience=5s to go on without an answer'],
+  ['ask="May I?"', 'ask for approval before the first step; patience=5s to continue without an answer'],
   ['talk=10000', 'bytes of text in each step'],
   ['litter=yes', 'leave a tool process behind in a session of its own'],
 ]

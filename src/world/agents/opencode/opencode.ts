@@ -17,7 +17,7 @@ export const opencode: Agent = {
   program: 'opencode',
   objection,
   plan,
-  byHand: (program, thread) => [program, 'run', '--session', thread, 'Go on.'],
+  byHand: (program, thread) => [program, 'run', '--session', thread, 'Continue.'],
   read,
   find,
   explain,

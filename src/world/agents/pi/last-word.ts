@@ -23,7 +23,7 @@ function wordIn({ stopReason, errorMessage, content, timestamp }: PiMessage): La
 
 const ENDINGS = new Map([
   ['error', 'the request to the model failed'],
-  ['aborted', 'the turn was broken off'],
+  ['aborted', 'the turn was interrupted'],
   ['length', 'the answer was cut off at the length the model may write'],
   ['toolUse', 'the turn ended in the middle of using tools'],
 ])

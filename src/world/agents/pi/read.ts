@@ -103,7 +103,7 @@ function compacting({ reason }: JsonEvent): Reading {
 }
 
 function compacted({ errorMessage, result, aborted }: JsonEvent): Reading {
-  const problem = text(errorMessage) || (aborted === true ? 'broken off' : '')
+  const problem = text(errorMessage) || (aborted === true ? 'interrupted' : '')
   return {
     observations: spentIn(json(result)['usage']),
     text:

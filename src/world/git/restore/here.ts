@@ -69,7 +69,7 @@ async function planFor(place: Place, target: Link, over: Link): Promise<{ steps:
 
 /** A whole repository is not removed: it may be all there is of somebody's work. */
 function stays({ path }: Nested): string {
-  return `the repository ${shown(path)} was not there then, and stays`
+  return `the repository ${shown(path)} did not exist then, and stays`
 }
 
 /** Makes sure that the working tree is what was saved, and that nothing else would be lost. */

@@ -22,8 +22,8 @@ const READ_FOR_TOKENS = 256 * 1024
 const PIECE = 1024 * 1024
 const MOST_KNOWN = 10_000
 
-const LOOKS_SECRET = 'looks like a secret, and what is saved is pushed'
-const HOLDS_VALUE = 'holds the value of a secret variable, and what is saved is pushed'
+const LOOKS_SECRET = 'looks like a secret, and checkpoints are pushed'
+const HOLDS_VALUE = 'holds the value of a secret variable, and checkpoints are pushed'
 
 /**
  * Files that are not to be pushed, and why. One that HEAD does not have: because of its name, a key or a token of a known form

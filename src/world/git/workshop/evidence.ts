@@ -126,7 +126,7 @@ async function linesSince(place: Place, trees: readonly [string, string, string]
   if (answer.code !== 0) {
     const [first, other] = await objectsAt(git, [`${trees[0]}^{tree}`, instead])
     if (first !== null) throw new GitFailed('diff-tree', answer)
-    if (!other) throw new Error('what was there before is not in the repository any more')
+    if (!other) throw new Error('the commit from before is no longer in the repository')
     return linesSince(place, [other, trees[1], trees[2]], instead)
   }
   const found = readFound(answer.stdout)

@@ -53,7 +53,7 @@ async function objectionOfBranch({ git }: Place, bench: Bench, target: string): 
   )
     .split('\n')
     .filter(name => name !== '' && name !== ref)
-  return refs.length > 0 ? null : `no other branch has what is in ${branch}`
+  return refs.length > 0 ? null : `no other branch has the commits of ${branch}`
 }
 
 async function objectionOfTree(

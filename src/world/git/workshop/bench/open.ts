@@ -93,7 +93,7 @@ async function assertFree({ git, repository }: Place, bench: Bench, doing: strin
   // An agent may have locked the worktree that is ours, and removed it then.
   const isOurs = benchIn(known.gitDir).read()?.branch === branch
   if (known.lock !== null && !isOurs)
-    refuse(doing, `${folder} is not there, and locked: ${known.lock.trim() || 'no reason is given'}`)
+    refuse(doing, `${folder} is missing, and locked: ${known.lock.trim() || 'no reason is given'}`)
   if (stat !== undefined) fs.rmdirSync(folder)
   await git.run(['worktree', 'remove', '--force', '--force', '--', folder])
 }

@@ -62,10 +62,7 @@ interface DetachedSeal {
 }
 
 /** Makes the commit of what was judged, where HEAD has moved on: nothing else is touched. */
-async function sealBeside(
-  place: Place,
-  { message, apart, base, judged, doing }: DetachedSeal,
-): Promise<string> {
+async function sealBeside(place: Place, { message, apart, base, judged, doing }: DetachedSeal): Promise<string> {
   const { head, tree: found } = judged
   if (head === null) return refuse(doing, 'its branch has no commit')
   const aside = await asideChanges(place, { head, tree: found, apart, base, doing })

@@ -44,8 +44,7 @@ export async function land(place: Place, branch: string, message: string, how: H
   const what = underWay(repository.gitDir)
   if (what !== null) refuse(doing, `${what} is under way: end it first`)
   const ref = (await git.ask(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim() || null
-  if (ref === null && !isAhead)
-    refuse(doing, 'no branch is checked out, and what is checked out would have to be merged')
+  if (ref === null && !isAhead) refuse(doing, 'no branch is checked out, so that there is nothing to merge into')
   const merged = isAhead ? theirs : await mergeBeside(place, { head, theirs, squashed, message, doing, list: how.list })
   const target = how.isSquash === true ? await squash(place, { head, theirs, merged, message }) : merged
   const isForward = target === theirs

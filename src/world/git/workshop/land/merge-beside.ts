@@ -48,7 +48,7 @@ export async function mergeBeside(
     if (list !== undefined && files.length === 1 && files[0] === shown(list.file))
       return await commit(await treeWithList(git, folder, list), [head, theirs])
     if (files.length === 0) throw new GitFailed('merge', answer)
-    return refuse(doing, `it conflicts with what is here in ${files.join(', ')}`)
+    return refuse(doing, `it conflicts with your files: ${files.join(', ')}`)
   } finally {
     if (!place.git.signal.aborted) await remove(place, folder)
   }
