@@ -6,7 +6,7 @@ export default defineConfig({
     reporters: ['default'],
     coverage: { provider: 'v8', include: ['src/core/**/*.ts'], exclude: ['**/*.test.ts'], reporter: ['text', 'text-summary'] },
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/scenarios/**/*.test.ts'], testTimeout: 30_000, sequence: { groupOrder: 0 } } },
+      { test: { name: 'unit', include: ['src/**/*.test.ts', 'testkit/**/*.test.ts', 'test/scenarios/**/*.test.ts'], testTimeout: 30_000, sequence: { groupOrder: 0 } } },
       {
         test: {
           name: 'real',

@@ -9,7 +9,7 @@ const vm = require('node:vm')
 const PROGRAMS = {
   __daemon: ['daemon', program => program.daemon()],
   '__demo-agent': ['demo-agent', program => program.demoAgent(process.argv.slice(3))],
-  __loop: ['loop', program => program.loopProgram(process.argv.slice(3))],
+  __loop: ['loop', program => program.runLoop(process.argv.slice(3))],
 }
 
 const [part, enter] = PROGRAMS[process.argv[2]] ?? ['program', () => undefined]

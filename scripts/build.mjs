@@ -17,11 +17,11 @@ const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 
 /** What main.ts loads on demand becomes a file of its own. */
 const PARTS = {
   './daemon/daemon.ts': 'daemon',
-  './daemon/direct.ts': 'direct',
+  './daemon/run-unsupervised.ts': 'direct',
   './demo/demo.ts': 'demo',
-  './loop/program.ts': 'loop',
-  './loop/scout.ts': 'scout',
-  './loop/land-program.ts': 'land',
+  './loop/main.ts': 'loop',
+  './loop/preflight.ts': 'preflight',
+  './loop/land-command.ts': 'land',
   './loop/retry-task.ts': 'retry',
   './world/agents/demo/program.ts': 'demo-agent',
 }
@@ -58,7 +58,7 @@ for (const name of fs.readdirSync(next)) escapeNonAscii(path.join(next, name))
 for (const name of fs.readdirSync(path.join(root, 'src/shim'))) {
   fs.copyFileSync(path.join(root, 'src/shim', name), path.join(next, name))
 }
-fs.copyFileSync(path.join(root, 'src/world/agents/pi/thin.cjs'), path.join(next, 'thin-pi.cjs'))
+fs.copyFileSync(path.join(root, 'src/world/agents/pi/drop-updates.cjs'), path.join(next, 'thin-pi.cjs'))
 const CACHED = ['program', 'daemon', 'loop']
 const hashes = Object.fromEntries(CACHED.map(part => [part, hashOf(path.join(next, `${part}.cjs`))]))
 const boot = fs.readFileSync(path.join(root, 'scripts/boot.cjs'), 'utf8')

@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const bundle = path.join(root, 'node_modules', `.reference-${process.pid}.mjs`)
 await build({
-  entryPoints: [path.join(root, 'src/cli/reference.ts')],
+  entryPoints: [path.join(root, 'src/cli/help/reference.ts')],
   outfile: bundle,
   bundle: true,
   format: 'esm',

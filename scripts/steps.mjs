@@ -10,8 +10,8 @@ const bin = name => path.join(root, 'node_modules', '.bin', name)
 const STEPS = {
   format: [bin('biome'), 'format', '--log-level=error', '.'],
   types: [bin('tsc'), '-p', '.'],
-  lint: [bin('oxlint'), '--type-aware', '--deny-warnings', '--quiet', 'src', 'test', 'bench'],
-  walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test'],
+  lint: [bin('oxlint'), '--type-aware', '--deny-warnings', '--quiet', 'src', 'test', 'bench', 'testkit'],
+  walls: [bin('depcruise'), '--config', '.dependency-cruiser.cjs', 'src', 'test', 'testkit'],
   unused: [bin('knip'), '--no-progress'],
   build: [process.execPath, path.join(root, 'scripts', 'build.mjs')],
   loops: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--loops', '--rounds', '4', '--seed', '1'],

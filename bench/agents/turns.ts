@@ -2,44 +2,44 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { RunRequest } from '../../src/api/contract/requests.ts'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
 import type { LaunchPlan } from '../../src/ports/agent.ts'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
+import { ModelServer } from '../../testkit/model/model-server.ts'
 import { knownAgents } from '../../src/world/agents/agents.ts'
-import { attemptFolder, sessionFolder } from '../../src/world/os/folders.ts'
+import { attemptFolder, sessionFolder } from '../../src/state/session-folder.ts'
 import { type Kind, program } from '../../test/agents/kit/programs.ts'
-import { endedOnDisk } from '../measure/ended-on-disk.ts'
+import { waitForEndRecord } from '../measure/wait-for-end-record.ts'
 import { timeProgram } from '../measure/time-program.ts'
 import { callApi } from '../product/api.ts'
-import type { House } from '../product/house.ts'
-import type { Stage } from '../product/stage.ts'
-import { makeRepository, surroundings } from './surroundings.ts'
+import type { BenchHome } from '../product/bench-home.ts'
+import type { ProductClone } from '../product/clone.ts'
+import { makeRepository, agentEnvironment } from './environment.ts'
 
 const PROMPT = 'Say one short sentence.'
 const SENTENCE = 'All is well here.'
 
 /** The same trivial turn of an agent in three ways, in one project, with one home and one scripted model for all. */
 export class Turns {
-  readonly #house: House
+  readonly #house: BenchHome
   readonly #server: ModelServer
   readonly #env: Record<string, string>
   readonly #records: string
   readonly #plan: (kind: Kind) => LaunchPlan
 
-  static async open(house: House, stage: Stage, kinds: readonly Kind[]): Promise<Turns> {
-    return new Turns(house, stage, await ModelServer.open({ turn: [{ say: SENTENCE, times: 'ever' }] }), kinds)
+  static async open(home: BenchHome, clone: ProductClone, kinds: readonly Kind[]): Promise<Turns> {
+    return new Turns(home, clone, await ModelServer.open({ turn: [{ say: SENTENCE, times: 'ever' }] }), kinds)
   }
 
-  private constructor(house: House, stage: Stage, server: ModelServer, kinds: readonly Kind[]) {
-    this.#house = house
+  private constructor(home: BenchHome, clone: ProductClone, server: ModelServer, kinds: readonly Kind[]) {
+    this.#house = home
     this.#server = server
-    this.#records = path.join(stage.root, 'turns')
+    this.#records = path.join(clone.root, 'turns')
     fs.mkdirSync(this.#records)
     fs.writeFileSync(path.join(this.#records, 'prompt'), PROMPT)
-    const ours = { ONESHOT_HOME: house.home.root, ONESHOT_BENCH: stage.root }
-    this.#env = { ...surroundings(path.join(stage.root, 'agents-user'), server.url('turn'), kinds), ...ours }
-    makeRepository(house.project, this.#env)
-    this.#plan = kind => planOf(kind, { stage, cwd: house.project, env: this.#env })
+    const ours = { ONESHOT_HOME: home.home.root, ONESHOT_BENCH: clone.root }
+    this.#env = { ...agentEnvironment(path.join(clone.root, 'agents-user'), server.url('turn'), kinds), ...ours }
+    makeRepository(home.project, this.#env)
+    this.#plan = kind => planOf(kind, { stage: clone, cwd: home.project, env: this.#env })
   }
 
   /** Milliseconds from spawn to exit of the program alone, started as its adapter would start it. */
@@ -61,7 +61,7 @@ export class Turns {
     const begun = performance.now()
     const request = { method: 'POST', path: '/v1/sessions', body } as const
     const { id } = await callApi<SessionView>(home.daemonSocket, request)
-    const { at, session } = await endedOnDisk(sessionFolder(home, id))
+    const { at, session } = await waitForEndRecord(sessionFolder(home, id))
     const { phase } = session
     if (phase.name !== 'ended' || phase.outcome !== 'done') throw new Error(`its turn failed: ${JSON.stringify(phase)}`)
     const { started, exit } = attemptFolder(home, id, 1)
@@ -97,11 +97,11 @@ export class Turns {
 
 function planOf(
   kind: Kind,
-  { stage, cwd, env }: { stage: Stage; cwd: string; env: Record<string, string> },
+  { stage: clone, cwd, env }: { stage: ProductClone; cwd: string; env: Record<string, string> },
 ): LaunchPlan {
-  const thin = path.join(path.dirname(stage.main), 'thin-pi.cjs')
+  const thin = path.join(path.dirname(clone.main), 'thin-pi.cjs')
   const agents = knownAgents({ demoArgv: [], loopArgv: [], demoThreads: '', thin })
-  return agents(kind).plan({
+  return agents(kind).planLaunch({
     argv: [program(kind)],
     mode: 'headless',
     cwd,

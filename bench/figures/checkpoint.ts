@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Keeping, Kept } from '../../src/ports/checkpoints.ts'
-import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import type { CheckpointTarget, SaveResult } from '../../src/ports/checkpoints.ts'
+import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 import { type Command, interleave, timeCommand } from '../measure/time-command.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 import { openLargeRepository } from './large-repository.ts'
 
 const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
@@ -13,18 +13,18 @@ const SIZES = [10_000, 80_000] as const
 const CHANGED = 5
 
 /** A checkpoint of a large working tree beside `git status` in the same one: the first, one of a few changes, one of none. */
-export async function checkpoint(shop: Workshop): Promise<Row[]> {
+export async function checkpoint(context: BenchContext): Promise<Row[]> {
   const rows: Row[] = []
-  for (const size of shop.isQuick ? SIZES.slice(0, 1) : SIZES) rows.push(...(await ofSize(shop, size)))
+  for (const size of context.isQuick ? SIZES.slice(0, 1) : SIZES) rows.push(...(await ofSize(context, size)))
   return rows
 }
 
-async function ofSize(shop: Workshop, size: number): Promise<Row[]> {
-  const repository = openLargeRepository(shop.stage, size)
-  const saver = new Saver(shop.stage.root, repository, shop.stage.env)
+async function ofSize(context: BenchContext, size: number): Promise<Row[]> {
+  const repository = openLargeRepository(context.clone, size)
+  const saver = new Saver(context.clone.root, repository, context.clone.env)
   await saver.save('warm')
-  const status: Command = { program: 'git', args: ['status'], env: shop.stage.env, cwd: repository }
-  const times = await interleave(shop.rounds(size > 10_000 ? 11 : 21, 3), {
+  const status: Command = { program: 'git', args: ['status'], env: context.clone.env, cwd: repository }
+  const times = await interleave(context.rounds(size > 10_000 ? 11 : 21, 3), {
     status: () => timeCommand(status),
     first: round => saver.time(`first${round}`, true),
     changed: async round => {
@@ -59,8 +59,8 @@ class Saver {
     })
   }
 
-  save(sessionId: string): Promise<Kept> {
-    const keeping: Keeping = { cwd: this.#repository, sessionId, name: 'bench' }
+  save(sessionId: string): Promise<SaveResult> {
+    const target: CheckpointTarget = { cwd: this.#repository, sessionId, name: 'bench' }
     const occasion = {
       trigger: 'edit',
       attempt: 1,
@@ -69,7 +69,7 @@ class Saver {
       isRecordNews: false,
       isVisible: false,
     } as const
-    return this.#checkpoints.save(keeping, occasion, new AbortController().signal)
+    return this.#checkpoints.save(target, occasion, new AbortController().signal)
   }
 
   /** Milliseconds; what came of it must be what was expected. */

@@ -4,17 +4,17 @@ import { Pm2 } from '../peers/pm2.ts'
 import type { NotMeasured } from '../peers/install.ts'
 import { Supervisord } from '../peers/supervisord.ts'
 import type { Measured, Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 const SESSIONS = 200
 /** What starting left to do is done after this long. */
 const SETTLE = 2_000
 
 /** Processor time of everything but the agents while 200 of them sleep; the peers at the same time. */
-export async function idle(shop: Workshop): Promise<Row[]> {
-  const fleet = await (await shop.fleet('fleet')).growTo(SESSIONS)
-  const pm2 = await shop.pm2('pm2-fleet')
-  const supervisord = await openSupervisord(shop)
+export async function idle(context: BenchContext): Promise<Row[]> {
+  const fleet = await (await context.fleet('fleet')).growTo(SESSIONS)
+  const pm2 = await context.pm2('pm2-fleet')
+  const supervisord = await openSupervisord(context)
   const { daemon, keeper, tmux, shims } = await fleet.processes()
   const groups = {
     ours: [daemon, keeper, tmux, ...shims],
@@ -24,7 +24,7 @@ export async function idle(shop: Workshop): Promise<Row[]> {
   }
   await pause(SETTLE)
   // The daemon's slow round comes every half minute. A whole multiple of that leaves none out; a short run may.
-  const spent = await watch(groups, shop.isQuick ? 10_000 : 60_000)
+  const spent = await watch(groups, context.isQuick ? 10_000 : 60_000)
   const ours = { ...spent.ours, more: `of it the daemon ${spent.daemon.value.toFixed(2)}` }
   const figure = `idle CPU, ${SESSIONS} sessions`
   return [
@@ -63,9 +63,9 @@ async function watch<Name extends string>(
   return Object.fromEntries(rates) as Record<Name, Measured>
 }
 
-async function openSupervisord(shop: Workshop): Promise<Supervisord | NotMeasured> {
-  const { supervisord } = shop.peers
+async function openSupervisord(context: BenchContext): Promise<Supervisord | NotMeasured> {
+  const { supervisord } = context.peers
   if (typeof supervisord !== 'string') return supervisord
   const order = { name: 'supervisord-fleet', command: 'sleep 100000', copies: SESSIONS }
-  return shop.keep(await Supervisord.start(supervisord, shop.stage, order))
+  return context.closeAtEnd(await Supervisord.start(supervisord, context.clone, order))
 }

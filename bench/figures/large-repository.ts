@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Stage } from '../product/stage.ts'
+import type { ProductClone } from '../product/clone.ts'
 
 const IN_MODULE = 20
 const IN_PART = 1_000
 
 /** A repository with so many committed files, packed as one that was cloned is, and a quarter as many ignored ones. */
-export function openLargeRepository({ root, env }: Stage, size: number): string {
+export function openLargeRepository({ root, env }: ProductClone, size: number): string {
   const repository = path.join(root, `repository-${size}`)
   fs.mkdirSync(repository)
   const git = (...args: string[]): void => {

@@ -2,31 +2,31 @@ import path from 'node:path'
 import { type Contender, interleave, timeCommand } from '../measure/time-command.ts'
 import { Pm2 } from '../peers/pm2.ts'
 import type { NotMeasured } from '../peers/install.ts'
-import type { House } from '../product/house.ts'
+import type { BenchHome } from '../product/bench-home.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 const AHEAD: Aim = { of: 'ratio', is: 'below', limit: 1 }
 const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
 const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
 
 /** How long a person waits for `run` and `status`, beside an empty Node, tmux and pm2. */
-export async function latency(shop: Workshop): Promise<Row[]> {
-  const house = await shop.house('latency')
-  const pm2 = await shop.pm2('pm2-one')
-  const sleeper = await house.start(['sleep', '100000'])
-  const tmux = shop.keep(tmuxServer(shop))
+export async function latency(context: BenchContext): Promise<Row[]> {
+  const home = await context.home('latency')
+  const pm2 = await context.pm2('pm2-one')
+  const sleeper = await home.start(['sleep', '100000'])
+  const tmux = context.closeAtEnd(tmuxServer(context))
   const times = await interleave<string>(
-    shop.rounds(40, 5),
+    context.rounds(40, 5),
     {
-      node: () => timeCommand(emptyNode(shop)),
+      node: () => timeCommand(emptyNode(context)),
       tmux: () => timeCommand(tmux.newSession()),
-      run: round => timeCommand(house.command('run', '--headless', '--name', `run-${round}`, '--', 'true')),
-      status: () => timeCommand(house.command('status', sleeper.name)),
-      launcher: () => timeCommand(house.launcher('status', sleeper.name)),
+      run: round => timeCommand(home.command('run', '--headless', '--name', `run-${round}`, '--', 'true')),
+      status: () => timeCommand(home.command('status', sleeper.name)),
+      launcher: () => timeCommand(home.launcher('status', sleeper.name)),
       ...(pm2 instanceof Pm2 ? pm2Contenders(pm2.growTo(1)) : {}),
     },
-    round => tidy(round, house, pm2),
+    round => tidy(round, home, pm2),
   )
   const of = (name: string) => (times[name] === undefined ? (pm2 as NotMeasured) : milliseconds(times[name]))
   const row = (figure: string, ours: string, theirs: string, name: string, aim?: Aim): Row => ({
@@ -46,8 +46,8 @@ export async function latency(shop: Workshop): Promise<Row[]> {
   ]
 }
 
-export function emptyNode({ stage }: Workshop) {
-  return { program: process.execPath, args: ['-e', '0'], env: stage.env, cwd: stage.root }
+export function emptyNode({ clone }: BenchContext) {
+  return { program: process.execPath, args: ['-e', '0'], env: clone.env, cwd: clone.root }
 }
 
 function pm2Contenders(pm2: Pm2): Record<string, Contender> {
@@ -60,20 +60,20 @@ function pm2Contenders(pm2: Pm2): Record<string, Contender> {
 }
 
 /** Both begin each round with one program that sleeps and nothing else. */
-async function tidy(round: number, house: House, pm2: Pm2 | NotMeasured): Promise<void> {
-  const started = (await house.sessions()).find(session => session.name === `command-run-${round}`)
-  if (started !== undefined) await house.ended(started.id)
-  await house.clean()
+async function tidy(round: number, home: BenchHome, pm2: Pm2 | NotMeasured): Promise<void> {
+  const started = (await home.sessions()).find(session => session.name === `command-run-${round}`)
+  if (started !== undefined) await home.ended(started.id)
+  await home.clean()
   if (pm2 instanceof Pm2) pm2.do('delete', `run-${round}`)
 }
 
 /** A server that is up already, because ours is too. */
-function tmuxServer({ stage }: Workshop) {
+function tmuxServer({ clone }: BenchContext) {
   const command = (...words: string[]) => ({
     program: 'tmux',
-    args: ['-S', path.join(stage.root, 'tmux.sock'), '-f', '/dev/null', ...words],
-    env: stage.env,
-    cwd: stage.root,
+    args: ['-S', path.join(clone.root, 'tmux.sock'), '-f', '/dev/null', ...words],
+    env: clone.env,
+    cwd: clone.root,
   })
   timeCommand(command('new-session', '-d', 'sleep 100000'))
   return {

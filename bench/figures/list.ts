@@ -2,21 +2,21 @@ import { type Contender, interleave, timeCommand } from '../measure/time-command
 import { Pm2 } from '../peers/pm2.ts'
 import type { NotMeasured } from '../peers/install.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 import { emptyNode } from './latency.ts'
 
 const AHEAD: Aim = { of: 'ratio', is: 'below', limit: 1 }
 const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
 
 /** `list` with one session and with 200, beside an empty Node and pm2 with as many programs. */
-export async function list(shop: Workshop): Promise<Row[]> {
-  const one = await (await shop.fleet('one')).growTo(1)
-  const many = await (await shop.fleet('fleet')).growTo(200)
-  const pm2 = { one: await shop.pm2('pm2-one'), many: await shop.pm2('pm2-fleet') }
-  const times = await interleave<string>(shop.rounds(30, 6), {
-    node: () => timeCommand(emptyNode(shop)),
-    'ours 1': () => timeCommand(one.house.command('list')),
-    'ours 200': () => timeCommand(many.house.command('list')),
+export async function list(context: BenchContext): Promise<Row[]> {
+  const one = await (await context.fleet('one')).growTo(1)
+  const many = await (await context.fleet('fleet')).growTo(200)
+  const pm2 = { one: await context.pm2('pm2-one'), many: await context.pm2('pm2-fleet') }
+  const times = await interleave<string>(context.rounds(30, 6), {
+    node: () => timeCommand(emptyNode(context)),
+    'ours 1': () => timeCommand(one.home.command('list')),
+    'ours 200': () => timeCommand(many.home.command('list')),
     ...listing('pm2 1', pm2.one, 1),
     ...listing('pm2 200', pm2.many, 200),
   })

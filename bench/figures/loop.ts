@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { aLoopSpec } from '../../src/testkit/core/loops.ts'
-import { run } from '../../src/world/os/run.ts'
-import type { House } from '../product/house.ts'
+import { makeLoopSpec } from '../../testkit/core/loop-fixtures.ts'
+import { run } from '../../src/os/run.ts'
+import type { BenchHome } from '../product/bench-home.ts'
 import type { Aim, Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 const WORKERS = 4
 const PATIENCE = 600_000
-const WORKER = { ...aLoopSpec().worker, agent: 'codex' }
+const WORKER = { ...makeLoopSpec().worker, agent: 'codex' }
 const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
 
 /** Sleeps for as long as it is told, leaves a file behind, and ends its turn as codex does. */
@@ -22,16 +22,16 @@ echo '{"type":"turn.completed","usage":{}}'
 `
 
 /** What a loop takes beyond its agents, and how much sooner it is done with four of them at a time. Agents sleep: a model is what one waits for. */
-export async function loop(shop: Workshop): Promise<Row[]> {
-  const house = await shop.house('loop')
-  const bin = path.join(shop.stage.root, 'loop-bin')
+export async function loop(context: BenchContext): Promise<Row[]> {
+  const home = await context.home('loop')
+  const bin = path.join(context.clone.root, 'loop-bin')
   fs.mkdirSync(bin, { recursive: true })
   fs.writeFileSync(path.join(bin, 'codex'), AGENT, { mode: 0o755 })
-  const track = new Track(house, bin)
-  const short = shop.rounds(20, 5)
+  const track = new Track(home, bin)
+  const short = context.rounds(20, 5)
   const bare = await track.bare(short)
   const alone = await track.loop(short, 0, null)
-  const [tasks, nap] = shop.isQuick ? [8, 2] : [24, 5]
+  const [tasks, nap] = context.isQuick ? [8, 2] : [24, 5]
   const [inTurn, together] = [await track.loop(tasks, nap, null), await track.loop(tasks, nap, WORKERS)]
   return [
     {
@@ -49,12 +49,12 @@ export async function loop(shop: Workshop): Promise<Row[]> {
 
 /** Runs loops in a fresh repository each. */
 class Track {
-  readonly #house: House
+  readonly #house: BenchHome
   readonly #bin: string
   #count = 0
 
-  constructor(house: House, bin: string) {
-    this.#house = house
+  constructor(home: BenchHome, bin: string) {
+    this.#house = home
     this.#bin = bin
   }
 
@@ -76,7 +76,7 @@ class Track {
     }
     const begun = performance.now()
     const { id } = await this.#house.start(
-      [JSON.stringify(aLoopSpec({ worker: WORKER, check: null, parallel, stagger: 500 }))],
+      [JSON.stringify(makeLoopSpec({ worker: WORKER, check: null, parallel, stagger: 500 }))],
       'headless',
       {
         agent: 'ralph',

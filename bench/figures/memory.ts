@@ -4,14 +4,14 @@ import { Pm2 } from '../peers/pm2.ts'
 import { Runit } from '../peers/runit.ts'
 import type { Fleet } from '../product/fleet.ts'
 import { type Measured, megabytes, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 /** What the supervisor takes, and what each session takes beyond its agent: its shim and its share of the tmux server. */
-export async function memory(shop: Workshop): Promise<Row[]> {
+export async function memory(context: BenchContext): Promise<Row[]> {
   const rows: { daemon: Row[]; session: Row[] } = { daemon: [], session: [] }
-  const fleet = await shop.fleet('fleet')
-  const pm2 = await shop.pm2('pm2-fleet')
-  const sizes = shop.isQuick ? [1, 200] : [1, 50, 200]
+  const fleet = await context.fleet('fleet')
+  const pm2 = await context.pm2('pm2-fleet')
+  const sizes = context.isQuick ? [1, 200] : [1, 50, 200]
   for (const count of sizes.filter(size => size >= fleet.sessions.length)) {
     await fleet.growTo(count)
     const { daemon, perSession } = await measure(fleet)
@@ -25,7 +25,7 @@ export async function memory(shop: Workshop): Promise<Row[]> {
     rows.session.push({
       figure: `private memory per session, ${sessions}`,
       ours: perSession,
-      beside: { name: `runit’s runsv, ${count}`, theirs: await runitPerProgram(shop, count) },
+      beside: { name: `runit’s runsv, ${count}`, theirs: await runitPerProgram(context, count) },
       aim: { of: 'ours', is: 'below', limit: 2 },
     })
   }
@@ -47,10 +47,13 @@ function ofDaemon(pid: number): Measured {
   return megabytes(rss, `PSS ${(pss / 1e6).toFixed(1)}`)
 }
 
-async function runitPerProgram({ stage, peers, isQuick }: Workshop, copies: number): Promise<Measured | NotMeasured> {
+async function runitPerProgram(
+  { clone, peers, isQuick }: BenchContext,
+  copies: number,
+): Promise<Measured | NotMeasured> {
   if (isQuick) return { notMeasured: 'left out of the short run' }
   if (typeof peers.runsvdir !== 'string') return peers.runsvdir
-  const runit = await Runit.start(peers.runsvdir, stage, { name: `runit-${copies}`, command: 'sleep 100000', copies })
+  const runit = await Runit.start(peers.runsvdir, clone, { name: `runit-${copies}`, command: 'sleep 100000', copies })
   try {
     return megabytes((privateOf(runit.keepers()) + memoryOf(runit.daemon()).private) / copies)
   } finally {

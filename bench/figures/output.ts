@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { attemptFolder } from '../../src/world/os/folders.ts'
-import { which } from '../../src/world/os/which.ts'
+import { attemptFolder } from '../../src/state/session-folder.ts'
+import { which } from '../../src/os/which.ts'
 import { FolderWatch } from '../measure/folder-watch.ts'
 import { interleave } from '../measure/time-command.ts'
-import { ended } from '../peers/ended.ts'
+import { waitForExit } from '../peers/wait-for-exit.ts'
 import { faultIn } from '../programs/check-lines.ts'
 import { bytesOf } from '../programs/numbered-lines.ts'
-import type { House } from '../product/house.ts'
+import type { BenchHome } from '../product/bench-home.ts'
 import type { Measured, Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 /** This very program in its other role. */
 const TALK = [process.execPath, process.argv[1] ?? '', 'talk'] as const
@@ -19,19 +19,19 @@ const TALK = [process.execPath, process.argv[1] ?? '', 'talk'] as const
 const PATIENCE = 120_000
 
 /** How fast a program may write into a session, beside the same program writing into a file; every byte is checked. */
-export async function output(shop: Workshop): Promise<Row[]> {
-  const house = await shop.house('output')
-  const lines = { headless: shop.isQuick ? 2_000_000 : 5_000_000, tty: shop.isQuick ? 100_000 : 500_000 }
+export async function output(context: BenchContext): Promise<Row[]> {
+  const home = await context.home('output')
+  const lines = { headless: context.isQuick ? 2_000_000 : 5_000_000, tty: context.isQuick ? 100_000 : 500_000 }
   const script = which('script', process.env, '/')
-  const times = await interleave<string>(shop.rounds(9, 3), {
-    file: () => talkToFile(shop, lines.headless),
-    headless: () => talkInSession(shop, house, 'headless', lines.headless),
-    tty: () => talkInSession(shop, house, 'tty', lines.tty),
-    ...(script === undefined ? {} : { script: () => talkToScript(script, shop, lines.tty) }),
+  const times = await interleave<string>(context.rounds(9, 3), {
+    file: () => talkToFile(context, lines.headless),
+    headless: () => talkInSession(context, home, 'headless', lines.headless),
+    tty: () => talkInSession(context, home, 'tty', lines.tty),
+    ...(script === undefined ? {} : { script: () => talkToScript(script, context, lines.tty) }),
   })
   const of = (name: string, total: number): Measured => speed(total, times[name]?.median ?? Number.NaN)
   const raw = script === undefined ? { notMeasured: 'script is not installed' } : of('script', lines.tty)
-  const lost = shop.broken.length === 0 ? '0 bytes lost' : 'BYTES LOST'
+  const lost = context.broken.length === 0 ? '0 bytes lost' : 'BYTES LOST'
   return [
     {
       figure: `${bytesOf(lines.headless) / 1e6} MB through a headless session`,
@@ -47,28 +47,33 @@ export async function output(shop: Workshop): Promise<Row[]> {
   ]
 }
 
-async function talkInSession(shop: Workshop, house: House, mode: 'headless' | 'tty', lines: number): Promise<number> {
-  const report = reportIn(shop)
+async function talkInSession(
+  context: BenchContext,
+  home: BenchHome,
+  mode: 'headless' | 'tty',
+  lines: number,
+): Promise<number> {
+  const report = reportIn(context)
   const reports = new FolderWatch(path.dirname(report))
   const written = reports.come(new Set([`${path.basename(report)}.draft`]), PATIENCE)
-  const session = await house.start([...TALK, String(lines), report], mode)
+  const session = await home.start([...TALK, String(lines), report], mode)
   await written // Asking whether it has ended while it writes would slow it down.
   reports.close()
-  await house.ended(session.id)
-  const fault = faultIn(attemptFolder(house.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
-  if (fault !== null) shop.broken.push(`output of a ${mode} session: ${fault}`)
-  await house.clean()
+  await home.ended(session.id)
+  const fault = faultIn(attemptFolder(home.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
+  if (fault !== null) context.broken.push(`output of a ${mode} session: ${fault}`)
+  await home.clean()
   return takeReport(report)
 }
 
-async function talkToFile(shop: Workshop, lines: number): Promise<number> {
-  const file = path.join(shop.stage.root, 'raw')
-  const report = reportIn(shop)
+async function talkToFile(context: BenchContext, lines: number): Promise<number> {
+  const file = path.join(context.clone.root, 'raw')
+  const report = reportIn(context)
   const fd = fs.openSync(file, 'a')
   const [program, ...args] = TALK
-  const child = spawn(program, [...args, String(lines), report], { env: shop.stage.env, stdio: ['ignore', fd, fd] })
+  const child = spawn(program, [...args, String(lines), report], { env: context.clone.env, stdio: ['ignore', fd, fd] })
   fs.closeSync(fd)
-  await ended(child)
+  await waitForExit(child)
   const fault = faultIn(file, lines, '\n')
   if (fault !== null) throw new Error(`the benchmark's own writer is wrong: ${fault}`)
   fs.rmSync(file)
@@ -76,17 +81,17 @@ async function talkToFile(shop: Workshop, lines: number): Promise<number> {
 }
 
 /** What a terminal costs without tmux. */
-async function talkToScript(script: string, shop: Workshop, lines: number): Promise<number> {
-  const file = path.join(shop.stage.root, 'typescript')
-  const report = reportIn(shop)
+async function talkToScript(script: string, context: BenchContext, lines: number): Promise<number> {
+  const file = path.join(context.clone.root, 'typescript')
+  const report = reportIn(context)
   const command = `exec ${[...TALK, lines, report].join(' ')}`
-  await ended(spawn(script, ['-qec', command, file], { env: shop.stage.env, stdio: 'ignore' }))
+  await waitForExit(spawn(script, ['-qec', command, file], { env: context.clone.env, stdio: 'ignore' }))
   fs.rmSync(file)
   return takeReport(report)
 }
 
-function reportIn({ stage }: Workshop): string {
-  const folder = path.join(stage.root, 'reports')
+function reportIn({ clone }: BenchContext): string {
+  const folder = path.join(clone.root, 'reports')
   fs.mkdirSync(folder, { recursive: true })
   return path.join(folder, 'took')
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { attemptId } from '../../src/world/os/folders.ts'
+import { attemptId } from '../../src/state/session-folder.ts'
 import { FolderWatch } from '../measure/folder-watch.ts'
 import { isAlive } from '../measure/proc.ts'
 import { statsOf } from '../measure/stats.ts'
 import { timeCommand } from '../measure/time-command.ts'
-import { until } from '../measure/until.ts'
+import { waitUntil } from '../measure/wait-until.ts'
 import { Pm2 } from '../peers/pm2.ts'
 import type { Fleet } from '../product/fleet.ts'
 import { type Measured, milliseconds, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 const SESSIONS = 200
 const PATIENCE = 20_000
@@ -16,19 +16,19 @@ const PATIENCE = 20_000
 const LIFE = 7_000
 
 /** From `kill -9` of the supervisor until a new one answers for all 200 sessions and notices the death of one of them. */
-export async function recovery(shop: Workshop): Promise<Row[]> {
-  const fleet = await (await shop.fleet('fleet')).growTo(SESSIONS)
+export async function recovery(context: BenchContext): Promise<Row[]> {
+  const fleet = await (await context.fleet('fleet')).growTo(SESSIONS)
   const answering: number[] = []
   const noticing: number[] = []
-  for (let round = 0; round < shop.rounds(5, 1); round++) {
-    await pause(LIFE - (Date.now() - Date.parse((await fleet.house.daemon()).startedAt)))
+  for (let round = 0; round < context.rounds(5, 1); round++) {
+    await pause(LIFE - (Date.now() - Date.parse((await fleet.home.daemon()).startedAt)))
     const { answered, noticed } = await killDaemon(fleet)
     answering.push(answered)
     noticing.push(noticed)
-    await assertAllLive(shop, fleet)
+    await assertAllLive(context, fleet)
     await fleet.growTo(SESSIONS)
   }
-  const theirs = await resurrection(shop)
+  const theirs = await resurrection(context)
   return [
     {
       figure: `supervisor killed → it answers for ${SESSIONS} sessions`,
@@ -44,15 +44,15 @@ export async function recovery(shop: Workshop): Promise<Row[]> {
 }
 
 async function killDaemon(fleet: Fleet): Promise<{ answered: number; noticed: number }> {
-  const { house } = fleet
-  const before = await house.daemon()
-  const mailbox = new FolderWatch(house.home.mailbox)
+  const { home } = fleet
+  const before = await home.daemon()
+  const mailbox = new FolderWatch(home.home.mailbox)
   const killed = performance.now()
   process.kill(before.pid, 'SIGKILL')
-  await until(
+  await waitUntil(
     'a new supervisor answers for all',
     async () => {
-      const after = await house.daemon().catch(() => undefined)
+      const after = await home.daemon().catch(() => undefined)
       return after !== undefined && after.epoch > before.epoch && after.sessions.live === SESSIONS ? after : undefined
     },
     { patience: PATIENCE, every: 2 },
@@ -63,23 +63,23 @@ async function killDaemon(fleet: Fleet): Promise<{ answered: number; noticed: nu
   process.kill(probe.pid as number, 'SIGKILL')
   const noticed = (await gone) - killed
   mailbox.close()
-  await house.ended(probe.id)
+  await home.ended(probe.id)
   return { answered, noticed }
 }
 
 /** Every other agent is the same process as before, and known to be. */
-async function assertAllLive(shop: Workshop, fleet: Fleet): Promise<void> {
-  const views = new Map((await fleet.house.sessions()).map(view => [view.id, view]))
+async function assertAllLive(context: BenchContext, fleet: Fleet): Promise<void> {
+  const views = new Map((await fleet.home.sessions()).map(view => [view.id, view]))
   for (const { id, name, pid } of fleet.sessions) {
     const view = views.get(id)
     const isKept = view?.phase === 'running' && view.pid === pid && view.restarts === 0 && isAlive(pid as number)
-    if (!isKept) shop.broken.push(`${name} was lost: pid ${pid} before, now ${view?.phase ?? 'unknown'}`)
+    if (!isKept) context.broken.push(`${name} was lost: pid ${pid} before, now ${view?.phase ?? 'unknown'}`)
   }
 }
 
 /** pm2 does not find its programs again: it starts each of them once more beside the one that lives. */
-async function resurrection(shop: Workshop): Promise<Measured | { notMeasured: string }> {
-  const pm2 = await shop.pm2('pm2-fleet')
+async function resurrection(context: BenchContext): Promise<Measured | { notMeasured: string }> {
+  const pm2 = await context.pm2('pm2-fleet')
   if (!(pm2 instanceof Pm2)) return pm2
   pm2.growTo(SESSIONS).do('save')
   process.kill(pm2.daemon(), 'SIGKILL')

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Stats, statsOf } from '../measure/stats.ts'
 import { type Aim, milliseconds, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
-import { openRestarters, type Restarter } from './restarters.ts'
-import { succession } from './succession.ts'
+import type { BenchContext } from '../context.ts'
+import { openRestartContenders, type RestartContender } from './restart-contenders.ts'
+import { supervisorKill } from './supervisor-kill.ts'
 
 const FIGURE = 'agent killed → the next one’s first act'
 const PATIENCE = 10_000
@@ -19,10 +19,10 @@ const AIMS: Readonly<Record<string, Aim>> = { pm2: { of: 'ratio', is: 'at most',
  * written down on disk by then that the one died and that the other begins; none of the others writes anything down. Then
  * their supervisors are killed.
  */
-export async function restart(shop: Workshop): Promise<Row[]> {
-  const restarters = await openRestarters(shop)
+export async function restart(context: BenchContext): Promise<Row[]> {
+  const restarters = await openRestartContenders(context)
   const samples = new Map(restarters.map(({ name }) => [name, [] as number[]]))
-  for (let round = 0; round < shop.rounds(100, 2); round++) {
+  for (let round = 0; round < context.rounds(100, 2); round++) {
     await pause(LIFE)
     for (const { name, kill } of inTurn(restarters, round)) {
       const taken = samples.get(name) ?? []
@@ -31,16 +31,16 @@ export async function restart(shop: Workshop): Promise<Row[]> {
     }
   }
   const of = (name: string): Stats => statsOf(samples.get(name) ?? [])
-  return [...rows(of, restarters), ...(await succession(shop))]
+  return [...rows(of, restarters), ...(await supervisorKill(context))]
 }
 
 /** Each round begins with another one, because each leaves caches to its successor. */
-function inTurn(restarters: readonly Restarter[], round: number): Restarter[] {
+function inTurn(restarters: readonly RestartContender[], round: number): RestartContender[] {
   const first = round % restarters.length
   return [...restarters.slice(first), ...restarters.slice(0, first)]
 }
 
-function rows(of: (name: string) => Stats, restarters: readonly Restarter[]): Row[] {
+function rows(of: (name: string) => Stats, restarters: readonly RestartContender[]): Row[] {
   const ours = of('ours')
   const slowest = { value: ours.p99, unit: 'ms', more: `n ${ours.n}` } as const
   return [

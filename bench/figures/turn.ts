@@ -3,7 +3,7 @@ import { Turns } from '../agents/turns.ts'
 import { interleave } from '../measure/time-command.ts'
 import { type Stats, statsOf } from '../measure/stats.ts'
 import { type Aim, type Measured, milliseconds, round, type Row } from '../report/row.ts'
-import type { Workshop } from '../workshop.ts'
+import type { BenchContext } from '../context.ts'
 
 const KINDS = ['claude', 'codex', 'opencode', 'pi'] as const satisfies readonly Kind[]
 
@@ -11,16 +11,16 @@ const A_TENTH: Aim = { of: 'ratio', is: 'below', limit: 1.1 }
 const UNNOTICED: Aim = { of: 'ours', is: 'below', limit: 100 }
 
 /** What a whole turn of an agent takes longer with us than without. */
-export async function turn(shop: Workshop): Promise<Row[]> {
-  const kinds = KINDS.filter(kind => isInstalled(kind, shop))
+export async function turn(context: BenchContext): Promise<Row[]> {
+  const kinds = KINDS.filter(kind => isInstalled(kind, context))
   if (kinds.length === 0) return []
-  const turns = shop.keep(await Turns.open(await shop.house('turn'), shop.stage, kinds))
+  const turns = context.closeAtEnd(await Turns.open(await context.home('turn'), context.clone, kinds))
   const rows: Row[] = []
   for (const kind of kinds) {
     try {
-      rows.push(...(await measure(kind, turns, shop.rounds(15, 3))))
+      rows.push(...(await measure(kind, turns, context.rounds(15, 3))))
     } catch (cause) {
-      shop.broken.push(`turn of ${kind}: ${cause instanceof Error ? cause.stack : cause}`)
+      context.broken.push(`turn of ${kind}: ${cause instanceof Error ? cause.stack : cause}`)
     }
   }
   return rows
@@ -55,12 +55,12 @@ function difference(overhead: Stats, outside: Stats): Measured {
   return { ...measured, more: `${more}; outside the program ${round(outside.median)}` }
 }
 
-function isInstalled(kind: Kind, shop: Workshop): boolean {
+function isInstalled(kind: Kind, context: BenchContext): boolean {
   try {
     program(kind)
     return true
   } catch (cause) {
-    shop.notMeasured.push((cause as Error).message)
+    context.notMeasured.push((cause as Error).message)
     return false
   }
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { which } from '../../src/world/os/which.ts'
+import { which } from '../../src/os/which.ts'
 
 export const PM2_VERSION = '7.0.4'
 

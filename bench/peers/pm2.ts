@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { isAlive, processesWith } from '../measure/proc.ts'
 import { type Command, timeCommand } from '../measure/time-command.ts'
-import { until } from '../measure/until.ts'
-import type { Stage } from '../product/stage.ts'
+import { waitUntil } from '../measure/wait-until.ts'
+import type { ProductClone } from '../product/clone.ts'
 
 export interface Pm2App {
   readonly name: string
@@ -21,10 +21,10 @@ export class Pm2 {
   readonly #env: NodeJS.ProcessEnv
   #apps = 0
 
-  constructor(program: string, stage: Stage, name: string) {
+  constructor(program: string, clone: ProductClone, name: string) {
     this.#program = program
-    this.#folder = path.join(stage.root, name)
-    this.#env = { ...stage.env, PM2_HOME: this.#folder }
+    this.#folder = path.join(clone.root, name)
+    this.#env = { ...clone.env, PM2_HOME: this.#folder }
     fs.mkdirSync(this.#folder)
   }
 
@@ -76,7 +76,7 @@ export class Pm2 {
   async close(): Promise<void> {
     const daemon = fs.existsSync(path.join(this.#folder, 'pm2.pid')) ? this.daemon() : 0
     if (daemon > 0 && isAlive(daemon)) process.kill(daemon, 'SIGKILL')
-    await until('pm2 is gone', () => (isAlive(daemon) ? undefined : true))
+    await waitUntil('pm2 is gone', () => (isAlive(daemon) ? undefined : true))
     for (const pid of this.survivors()) process.kill(pid, 'SIGKILL')
   }
 }

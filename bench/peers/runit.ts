@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { childrenOf, isAlive } from '../measure/proc.ts'
-import { until } from '../measure/until.ts'
-import type { Stage } from '../product/stage.ts'
-import { ended } from './ended.ts'
+import { waitUntil } from '../measure/wait-until.ts'
+import type { ProductClone } from '../product/clone.ts'
+import { waitForExit } from './wait-for-exit.ts'
 
 /** runsvdir with one runsv for each copy of a program. */
 export class Runit {
@@ -16,18 +16,18 @@ export class Runit {
 
   static async start(
     program: string,
-    stage: Stage,
+    clone: ProductClone,
     { name, command, copies }: { name: string; command: string; copies: number },
   ): Promise<Runit> {
-    const folder = path.join(stage.root, name)
+    const folder = path.join(clone.root, name)
     for (let copy = 0; copy < copies; copy++) {
       const service = path.join(folder, `bench-${copy}`)
       fs.mkdirSync(service, { recursive: true })
       fs.writeFileSync(path.join(service, 'run'), `#!/bin/sh\nexec ${command}\n`, { mode: 0o755 })
     }
-    const child = spawn(program, [folder], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const child = spawn(program, [folder], { env: clone.env, cwd: folder, stdio: 'ignore' })
     const runit = new Runit(child)
-    await until('runit has started all', () => {
+    await waitUntil('runit has started all', () => {
       return childrenOf(...runit.keepers()).length === copies ? true : undefined
     })
     return runit
@@ -46,7 +46,7 @@ export class Runit {
   async close(): Promise<void> {
     const keepers = this.keepers()
     this.#child.kill('SIGHUP')
-    await ended(this.#child)
-    await until('runit has ended all', () => (keepers.some(isAlive) ? undefined : true))
+    await waitForExit(this.#child)
+    await waitUntil('runit has ended all', () => (keepers.some(isAlive) ? undefined : true))
   }
 }

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { childrenOf, isAlive } from '../measure/proc.ts'
-import { until } from '../measure/until.ts'
-import type { Stage } from '../product/stage.ts'
-import { ended } from './ended.ts'
+import { waitUntil } from '../measure/wait-until.ts'
+import type { ProductClone } from '../product/clone.ts'
+import { waitForExit } from './wait-for-exit.ts'
 
 /** s6-svscan with one s6-supervise for one program. */
 export class S6 {
@@ -14,14 +14,18 @@ export class S6 {
     this.#child = child
   }
 
-  static async start(program: string, stage: Stage, { name, command }: { name: string; command: string }): Promise<S6> {
-    const folder = path.join(stage.root, name)
+  static async start(
+    program: string,
+    clone: ProductClone,
+    { name, command }: { name: string; command: string },
+  ): Promise<S6> {
+    const folder = path.join(clone.root, name)
     const service = path.join(folder, 'bench')
     fs.mkdirSync(service, { recursive: true })
     fs.writeFileSync(path.join(service, 'run'), `#!/bin/sh\nexec ${command}\n`, { mode: 0o755 })
-    const child = spawn(program, [folder], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const child = spawn(program, [folder], { env: clone.env, cwd: folder, stdio: 'ignore' })
     const s6 = new S6(child)
-    await until('s6 has started its program', () => (childrenOf(...s6.keepers()).length === 1 ? true : undefined))
+    await waitUntil('s6 has started its program', () => (childrenOf(...s6.keepers()).length === 1 ? true : undefined))
     return s6
   }
 
@@ -34,7 +38,7 @@ export class S6 {
   async close(): Promise<void> {
     const keepers = this.keepers()
     this.#child.kill('SIGTERM')
-    await ended(this.#child)
-    await until('s6 has ended its program', () => (keepers.some(isAlive) ? undefined : true))
+    await waitForExit(this.#child)
+    await waitUntil('s6 has ended its program', () => (keepers.some(isAlive) ? undefined : true))
   }
 }

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { childrenOf } from '../measure/proc.ts'
-import { until } from '../measure/until.ts'
-import type { Stage } from '../product/stage.ts'
-import { ended } from './ended.ts'
+import { waitUntil } from '../measure/wait-until.ts'
+import type { ProductClone } from '../product/clone.ts'
+import { waitForExit } from './wait-for-exit.ts'
 
 /** supervisord in the foreground, with one program in as many copies as wanted. */
 export class Supervisord {
@@ -16,16 +16,16 @@ export class Supervisord {
 
   static async start(
     program: string,
-    stage: Stage,
+    clone: ProductClone,
     { name, command, copies, log = 'NONE' }: { name: string; command: string; copies: number; log?: string },
   ): Promise<Supervisord> {
-    const folder = path.join(stage.root, name)
+    const folder = path.join(clone.root, name)
     fs.mkdirSync(folder, { recursive: true })
     const file = path.join(folder, 'supervisord.conf')
     fs.writeFileSync(file, configuration(folder, { command, copies, log }))
-    const child = spawn(program, ['-n', '-c', file], { env: stage.env, cwd: folder, stdio: 'ignore' })
+    const child = spawn(program, ['-n', '-c', file], { env: clone.env, cwd: folder, stdio: 'ignore' })
     const supervisord = new Supervisord(child)
-    await until('supervisord has started all', () =>
+    await waitUntil('supervisord has started all', () =>
       childrenOf(supervisord.daemon()).length === copies ? true : undefined,
     )
     return supervisord
@@ -37,7 +37,7 @@ export class Supervisord {
 
   async close(): Promise<void> {
     this.#child.kill('SIGTERM')
-    await ended(this.#child)
+    await waitForExit(this.#child)
   }
 }
 

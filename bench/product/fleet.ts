@@ -1,7 +1,7 @@
 import fs from 'node:fs'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
 import { childrenOf } from '../measure/proc.ts'
-import type { House } from './house.ts'
+import type { BenchHome } from './bench-home.ts'
 
 /** As many as start side by side; more only queue in the daemon. */
 const STARTERS = 8
@@ -10,11 +10,11 @@ const SLEEP = ['sleep', '100000'] as const
 
 /** Many headless sessions that sleep. */
 export class Fleet {
-  readonly house: House
+  readonly home: BenchHome
   readonly sessions: SessionView[] = []
 
-  constructor(house: House) {
-    this.house = house
+  constructor(home: BenchHome) {
+    this.home = home
   }
 
   async growTo(count: number): Promise<this> {
@@ -35,14 +35,14 @@ export class Fleet {
 
   /** The processes that are there because of us and not because of the agents. */
   async processes(): Promise<{ daemon: number; keeper: number; tmux: number; shims: number[] }> {
-    const { pid } = await this.house.daemon()
-    const tmux = await this.house.tmuxServer()
-    const keeper = Number(fs.readFileSync(this.house.home.keeperPid, 'utf8'))
+    const { pid } = await this.home.daemon()
+    const tmux = await this.home.tmuxServer()
+    const keeper = Number(fs.readFileSync(this.home.home.keeperPid, 'utf8'))
     return { daemon: pid, keeper, tmux, shims: childrenOf(tmux) }
   }
 
   async #startOne(): Promise<SessionView> {
-    const session = await this.house.start(SLEEP)
+    const session = await this.home.start(SLEEP)
     if (session.phase === 'running' && session.pid !== null) return session
     throw new Error(`${session.name} is ${session.phase} instead of running: ${session.reason}`)
   }

@@ -1,14 +1,14 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
-import { Refusal } from '../lib/refusal.ts'
+import { Refusal } from '../lib/errors.ts'
 import type { Duration } from '../lib/time.ts'
-import { hasCode, wordsOf } from '../lib/trouble.ts'
+import { hasCode, errorMessage } from '../lib/errors.ts'
 import { refusal } from './contract/problems.ts'
 import type {
-  AdoptRequest,
+  ImportRequest,
   CleanRequest,
   NotifyTestRequest,
-  RestoreKeptRequest,
+  RestoreSavedSessionRequest,
   RestoreRequest,
   RenameRequest,
   ResumeRequest,
@@ -21,12 +21,12 @@ import type {
   CheckpointView,
   DaemonView,
   MessageView,
-  OutlookView,
+  ResumePreview,
   RestoredView,
   SessionView,
   TaskView,
-  TrialView,
-} from './contract/session-view.ts'
+  ChannelTestView,
+} from './contract/responses.ts'
 
 /** The daemon's API over its unix socket. Every call has a time limit, and refusals arrive as they were thrown there. */
 export interface Client {
@@ -43,97 +43,97 @@ export interface Client {
   /** Shows it under another name from now on. */
   rename(id: string, request: RenameRequest): Promise<SessionView>
   /** What is found of it, and what resuming it would do. Changes nothing. */
-  outlook(id: string): Promise<OutlookView>
+  previewResume(id: string): Promise<ResumePreview>
   /** Goes on here with a session of which only its checkpoints are left. */
-  adopt(request: AdoptRequest): Promise<{ outlook: OutlookView; session: SessionView | null }>
+  importSession(request: ImportRequest): Promise<{ outlook: ResumePreview; session: SessionView | null }>
   /** Has it stand still until it is resumed. Returns as soon as the wish is recorded. */
   hold(id: string): Promise<SessionView>
   /** Saves its working tree now; the newest checkpoint, and whether it is new. */
   checkpoint(id: string): Promise<{ checkpoint: CheckpointView; isNew: boolean }>
   /** Brings one back; where to, and what was saved of what was there before. */
   restore(id: string, request: RestoreRequest): Promise<RestoredView>
-  restoreKept(request: RestoreKeptRequest): Promise<RestoredView>
+  restoreSavedSession(request: RestoreSavedSessionRequest): Promise<RestoredView>
   /** Names pieces of its work, or says how they stand; answers all of them as they are now. */
   tasks(id: string, request: TasksRequest): Promise<readonly TaskView[]>
   clean(request: CleanRequest): Promise<{ removed: readonly string[] }>
   /** Sends a test on one channel or on all. */
-  testNotify(request: NotifyTestRequest): Promise<readonly TrialView[]>
+  testChannels(request: NotifyTestRequest): Promise<readonly ChannelTestView[]>
 }
 
 /** A living daemon answers within milliseconds; one that takes this long is stuck or suspended. */
-const PATIENCE: Duration = 5_000
+const TIMEOUT: Duration = 5_000
 /** Asking who is there touches nothing but memory. */
-const SHORT_PATIENCE: Duration = 2_000
+const SHORT_TIMEOUT: Duration = 2_000
 /** Starting a session waits for tmux, removing many for the disk. */
-const LONG_PATIENCE: Duration = 60_000
+const LONG_TIMEOUT: Duration = 60_000
 
 /** A large repository whose files are not in memory. */
-const GIT_PATIENCE: Duration = 300_000
+const GIT_TIMEOUT: Duration = 300_000
 
 export function connect(socket: string): Client {
-  const get = <T>(path: string, patience = SHORT_PATIENCE) => call<T>(socket, { method: 'GET', path, patience })
-  const post = <T>(path: string, body: unknown, patience: Duration) =>
-    call<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), patience })
+  const get = <T>(path: string, timeout = SHORT_TIMEOUT) => callApi<T>(socket, { method: 'GET', path, timeout })
+  const post = <T>(path: string, body: unknown, timeout: Duration) =>
+    callApi<T>(socket, { method: 'POST', path, body: Buffer.from(JSON.stringify(body)), timeout })
   return {
     findDaemon: async () => {
       try {
         return await get<DaemonView>('/v1/daemon')
       } catch (cause) {
-        if (cause instanceof NobodyListens) return undefined
+        if (cause instanceof NotListening) return undefined
         throw cause
       }
     },
-    stopDaemon: async () => void (await post('/v1/daemon/stop', {}, PATIENCE)),
-    run: request => post('/v1/sessions', request, LONG_PATIENCE),
-    stop: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, request, LONG_PATIENCE),
-    send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_PATIENCE),
-    resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_PATIENCE),
-    rename: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/rename`, request, PATIENCE),
-    outlook: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_PATIENCE),
-    adopt: request => post('/v1/sessions/adopt', request, GIT_PATIENCE),
-    hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_PATIENCE),
-    checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_PATIENCE),
-    restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_PATIENCE),
-    restoreKept: request => post('/v1/restore', request, GIT_PATIENCE),
-    tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, PATIENCE),
-    clean: request => post('/v1/sessions/clean', request, LONG_PATIENCE),
-    testNotify: request => post('/v1/notify/test', request, LONG_PATIENCE),
+    stopDaemon: async () => void (await post('/v1/daemon/stop', {}, TIMEOUT)),
+    run: request => post('/v1/sessions', request, LONG_TIMEOUT),
+    stop: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/stop`, request, LONG_TIMEOUT),
+    send: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/messages`, request, LONG_TIMEOUT),
+    resume: (id, request = {}) => post(`/v1/sessions/${encodeURIComponent(id)}/resume`, request, LONG_TIMEOUT),
+    rename: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/rename`, request, TIMEOUT),
+    previewResume: id => get(`/v1/sessions/${encodeURIComponent(id)}/outlook`, GIT_TIMEOUT),
+    importSession: request => post('/v1/sessions/adopt', request, GIT_TIMEOUT),
+    hold: id => post(`/v1/sessions/${encodeURIComponent(id)}/hold`, {}, LONG_TIMEOUT),
+    checkpoint: id => post(`/v1/sessions/${encodeURIComponent(id)}/checkpoint`, {}, GIT_TIMEOUT),
+    restore: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/restore`, request, GIT_TIMEOUT),
+    restoreSavedSession: request => post('/v1/restore', request, GIT_TIMEOUT),
+    tasks: (id, request) => post(`/v1/sessions/${encodeURIComponent(id)}/tasks`, request, TIMEOUT),
+    clean: request => post('/v1/sessions/clean', request, LONG_TIMEOUT),
+    testChannels: request => post('/v1/notify/test', request, LONG_TIMEOUT),
   }
 }
 
-interface Call {
+interface ApiCall {
   readonly method: string
   readonly path: string
   readonly body?: Buffer
-  readonly patience: Duration
+  readonly timeout: Duration
 }
 
-class NobodyListens extends Refusal {
+class NotListening extends Refusal {
   constructor() {
     super('daemon-unreachable', 'the supervisor is not running', 'oneshot daemon start')
   }
 }
 
-async function call<T>(socket: string, { method, path, body, patience }: Call): Promise<T> {
+async function callApi<T>(socket: string, { method, path, body, timeout }: ApiCall): Promise<T> {
   // Within a session, the supervisor holds it to what that session may do.
   const { ONESHOT_ATTEMPT: attempt } = process.env
-  const caller = attempt === undefined || !/^[\w.-]+$/.test(attempt) ? {} : { 'oneshot-attempt': attempt }
-  const about = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
-  const headers = { ...about, ...caller }
+  const callerHeader = attempt === undefined || !/^[\w.-]+$/.test(attempt) ? {} : { 'oneshot-attempt': attempt }
+  const contentHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }
+  const headers = { ...contentHeaders, ...callerHeader }
   // Without an agent: on Node 20 the agent's first call compiles a regular expression for IPv6, which takes 7 ms.
   const createConnection = (): Socket => process.getBuiltinModule('node:net').connect(socket)
-  const { status, text } = await exchange({ createConnection, method, path, headers }, body, patience)
+  const { status, text } = await sendRequest({ createConnection, method, path, headers }, body, timeout)
   const answer = parseJson(text)
   if (status < 400) return answer as T
   throw (
-    refusalFrom(answer) ?? refusal('world-failed', `the supervisor answered ${method} ${path} with status ${status}`)
+    parseRefusal(answer) ?? refusal('world-failed', `the supervisor answered ${method} ${path} with status ${status}`)
   )
 }
 
-function exchange(
+function sendRequest(
   options: RequestOptions,
   body: Buffer | undefined,
-  patience: Duration,
+  timeout: Duration,
 ): Promise<{ status: number; text: string }> {
   // Importing node:http costs 24 ms on Node 22 and later, because its namespace wakes up undici; this does not.
   const http = process.getBuiltinModule('node:http')
@@ -147,27 +147,27 @@ function exchange(
         resolve({ status: response.statusCode ?? 500, text: Buffer.concat(chunks).toString() })
       })
     })
-    const limit = setTimeout(() => request.destroy(new TooSlow(patience)), patience)
+    const limit = setTimeout(() => request.destroy(new TimedOut(timeout)), timeout)
     const fail = (cause: Error): void => {
       clearTimeout(limit)
-      reject(unreachable(cause))
+      reject(toUnreachable(cause))
     }
     request.on('error', fail)
     request.end(body)
   })
 }
 
-class TooSlow extends Error {
+class TimedOut extends Error {
   constructor(patience: Duration) {
     super(`it did not answer within ${patience / 1000} s`)
   }
 }
 
-function unreachable(cause: Error): Refusal {
-  if (hasCode(cause, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK')) return new NobodyListens()
-  if (cause instanceof TooSlow)
+function toUnreachable(cause: Error): Refusal {
+  if (hasCode(cause, 'ENOENT', 'ECONNREFUSED', 'ENOTSOCK')) return new NotListening()
+  if (cause instanceof TimedOut)
     return refusal('daemon-unreachable', `the supervisor is stuck: ${cause.message}`, 'oneshot doctor')
-  const why = hasCode(cause, 'ECONNRESET', 'EPIPE') ? 'it went away in the middle of the call' : wordsOf(cause)
+  const why = hasCode(cause, 'ECONNRESET', 'EPIPE') ? 'it went away in the middle of the call' : errorMessage(cause)
   return refusal('daemon-unreachable', `the supervisor cannot be reached: ${why}`, 'see oneshot list, then try again')
 }
 
@@ -179,7 +179,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refusalFrom(answer: unknown): Refusal | undefined {
+function parseRefusal(answer: unknown): Refusal | undefined {
   const { error } = (answer ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined
   return new Refusal(error.code, error.message, typeof error.hint === 'string' ? error.hint : undefined)

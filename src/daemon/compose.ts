@@ -1,90 +1,90 @@
-import { secretsToKeep } from '../lib/mask/env-secrets.ts'
+import { findEnvSecretsWithBase64 } from '../lib/mask/env-secrets.ts'
 import path from 'node:path'
-import { addressOf } from '../api/config/channel-address.ts'
+import { resolveChannelAddress } from '../api/config/channel-address.ts'
 import { loadChannels } from '../api/config/channels.ts'
-import { DEFAULT_RULES } from '../core/rules.ts'
+import { DEFAULT_TIMINGS } from '../core/session/defaults.ts'
 import { Engine } from '../engine/engine.ts'
-import type { World } from '../engine/world.ts'
+import type { EngineContext } from '../engine/context.ts'
 import type { Agent } from '../ports/agent.ts'
 import type { Checkpoints } from '../ports/checkpoints.ts'
 import type { Store } from '../ports/store.ts'
-import { viewOf } from '../views/session-view.ts'
-import { projectChecks } from '../world/checks/checks.ts'
+import { toSessionView } from '../views/session-view.ts'
+import { projectChecks } from '../world/checks/project-checks.ts'
 import { knownAgents } from '../world/agents/agents.ts'
-import { gitCheckpoints } from '../world/git/git-checkpoints.ts'
-import { endOrphans, markerFor } from '../world/git/orphans.ts'
-import { beadsTracker } from '../world/beads/beads.ts'
-import { hooksFor } from '../world/notify/hooks.ts'
-import { type Listing, notifierFor } from '../world/notify/notifier.ts'
-import { asset, selfArgv } from '../world/os/assets.ts'
-import type { Home } from '../world/os/home.ts'
-import { Reserve } from '../world/os/reserve.ts'
-import { systemClock } from '../world/os/system-clock.ts'
-import { openOrRebuild } from '../world/store/open-or-rebuild.ts'
-import { installPrograms } from '../world/tmux/install.ts'
-import { Panes } from '../world/tmux/panes.ts'
-import { findTmux } from '../world/tmux/tmux.ts'
-import { TmuxWork } from '../world/tmux/work.ts'
-import { Scribe } from './scribe/scribe.ts'
-import { witnessFor } from './witness.ts'
+import { gitCheckpoints } from '../world/git/checkpoint/git-checkpoints.ts'
+import { endOrphanProcesses, markerFor } from '../world/git/orphan-processes.ts'
+import { beadsTracker } from '../world/tracker/beads-tracker.ts'
+import { createHookRunner } from '../world/notify/hooks.ts'
+import { type ConfiguredChannel, createNotifier } from '../world/notify/notifier.ts'
+import { installedFile, selfArgv } from '../os/installation.ts'
+import type { Home } from '../state/home.ts'
+import { DiskReserve } from '../state/disk-reserve.ts'
+import { systemClock } from '../os/system-clock.ts'
+import { openOrRebuild } from '../world/store/mirror.ts'
+import { installPrograms } from '../world/runtime/install-programs.ts'
+import { Panes } from '../world/runtime/panes.ts'
+import { findTmux } from '../world/runtime/tmux.ts'
+import { TmuxRuntime } from '../world/runtime/tmux-runtime.ts'
+import { ProjectFiles } from './project-files/project-files.ts'
+import { createWorkInspector } from './work-inspector.ts'
 
 /** Stopping a session takes some ten pages of the database, 4 KB each. */
-const DATABASE_ROOM = 1_048_576
+const DATABASE_RESERVE = 1_048_576
 
-export interface Composed {
+export interface DaemonContext {
   readonly engine: Engine
   readonly store: Store
   readonly agents: (kind: string) => Agent
   readonly panes: Panes
-  readonly work: TmuxWork
+  readonly runtime: TmuxRuntime
   readonly checkpoints: Checkpoints
   /** Ends git processes that an earlier supervisor of this home has left. */
   readonly endOrphans: () => Promise<number>
-  readonly scribe: Scribe
+  readonly projectFiles: ProjectFiles
   /** Takes the room that is needed on a full disk; false when there is none. */
-  readonly keepRoom: () => Promise<boolean>
+  readonly reserveDiskSpace: () => Promise<boolean>
 }
 
 /** Plugs the world into the engine. Nothing else knows which drivers there are. */
 export function compose(
   home: Home,
-  hooks: Pick<Required<World>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
-): Composed {
-  const store = openOrRebuild(home, hooks.say)
-  const reserve = new Reserve(home)
+  callbacks: Pick<Required<EngineContext>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
+): DaemonContext {
+  const store = openOrRebuild(home, callbacks.say)
+  const reserve = new DiskReserve(home)
   const panes = new Panes(home, () => findTmux(process.env), installPrograms(home))
-  const work = new TmuxWork(home, panes)
-  const agents = agentsFor(home)
-  const environment = (id: string): Readonly<Record<string, string>> => work.environment(id)
+  const runtime = new TmuxRuntime(home, panes)
+  const agents = createAgents(home)
+  const environment = (id: string): Readonly<Record<string, string>> => runtime.readEnvironment(id)
   const checkpoints = gitCheckpoints(home, {
-    secretsOf: id => secretsToKeep(environment(id)),
+    secretsOf: id => findEnvSecretsWithBase64(environment(id)),
     marker: markerFor(home.root),
   })
-  const { say, onTrouble } = hooks
-  const scribe = new Scribe({ home, store, agents, environment, clock: systemClock, say, onTrouble })
+  const { say: log, onTrouble } = callbacks
+  const projectFiles = new ProjectFiles({ home, store, agents, environment, clock: systemClock, log, onTrouble })
   const engine = new Engine({
     store,
     checkpoints,
-    work,
+    runtime,
     agents,
     clock: systemClock,
-    rules: DEFAULT_RULES,
-    notifier: notifierFor(userChannels, { env: process.env, terminals: () => panes.audience() }),
-    hooks: hooksFor(home, { environment, document: session => viewOf(session, home) }),
-    say,
+    timings: DEFAULT_TIMINGS,
+    notifier: createNotifier(loadUserChannels, { env: process.env, terminals: () => panes.listAttachedTerminals() }),
+    hooks: createHookRunner(home, { environment, document: session => toSessionView(session, home) }),
+    log,
     onTrouble,
     onEvent: (session, event) => {
-      hooks.onEvent(session, event)
-      scribe.note(session, event)
+      callbacks.onEvent(session, event)
+      projectFiles.addEvent(session, event)
     },
     tracker: beadsTracker(home),
-    witness: witnessFor(home, { checks: projectChecks(), environment }),
+    workInspector: createWorkInspector(home, { checks: projectChecks(), environment }),
   })
-  engine.onChange(session => scribe.follow(session))
-  const keepRoom = async (): Promise<boolean> => {
+  engine.onChange(session => projectFiles.update(session))
+  const reserveDiskSpace = async (): Promise<boolean> => {
     const hasRoom = await reserve.fill()
-    const spare = reserve.share(DATABASE_ROOM)
-    if (spare >= DATABASE_ROOM / 16) await store.keepRoom(spare)
+    const reservable = reserve.limitToShare(DATABASE_RESERVE)
+    if (reservable >= DATABASE_RESERVE / 16) await store.reserveSpace(reservable)
     return hasRoom
   }
   return {
@@ -92,25 +92,25 @@ export function compose(
     store,
     agents,
     panes,
-    work,
+    runtime,
     checkpoints,
-    endOrphans: () => endOrphans(home.root),
-    scribe,
-    keepRoom,
+    endOrphans: () => endOrphanProcesses(home.root),
+    projectFiles,
+    reserveDiskSpace,
   }
 }
 
 /** As they are configured at this moment: a change counts without a restart. */
-async function userChannels(): Promise<Listing[]> {
+async function loadUserChannels(): Promise<ConfiguredChannel[]> {
   const entries = await loadChannels(process.env)
-  return entries.map(entry => ({ ...entry, address: () => addressOf(entry, process.env) }))
+  return entries.map(entry => ({ ...entry, address: () => resolveChannelAddress(entry, process.env) }))
 }
 
-export function agentsFor(home: Home): (kind: string) => Agent {
+export function createAgents(home: Home): (kind: string) => Agent {
   return knownAgents({
     demoArgv: [...selfArgv(), '__demo-agent'],
     loopArgv: [...selfArgv(), '__loop'],
     demoThreads: path.join(home.root, 'demo'),
-    thin: asset('thin-pi.cjs'),
+    thin: installedFile('thin-pi.cjs'),
   })
 }

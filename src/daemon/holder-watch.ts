@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import type { Duration } from '../lib/time.ts'
-import type { Home } from '../world/os/home.ts'
-import { readPid } from '../world/os/pid-file.ts'
-import { isSuspended } from '../world/os/processes.ts'
+import type { Home } from '../state/home.ts'
+import { readPid } from '../state/pid-file.ts'
+import { isSuspended } from '../os/process/processes.ts'
 
 /** A longer time between two looks is no evidence: the machine slept, or was too busy to let us look. */
 const LONGEST_PAUSE: Duration = 2_000

@@ -1,29 +1,29 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatDuration } from '../lib/time.ts'
-import { attemptFolder } from '../world/os/folders.ts'
-import { findTree } from '../world/os/end-tree.ts'
-import { type Play, play } from './play.ts'
-import { setStage, type Stage, until } from './stage.ts'
+import { attemptFolder } from '../state/session-folder.ts'
+import { findProcessTree } from '../os/process/tree.ts'
+import { type DemoReport, createReport } from './report.ts'
+import { createSandbox, type DemoSandbox, pollUntil } from './sandbox.ts'
 
-const STEPS = 12
+const LINE_COUNT = 12
 
 /** Shows the promise on the real product: kills the agent, the supervisor and tmux, and counts what is left of the work. */
 export async function demo(options: { keep: boolean }): Promise<number> {
-  const stage = setStage()
-  const show = play()
+  const sandbox = createSandbox()
+  const report = createReport()
   try {
-    await Promise.race([perform(stage, show), interrupted()])
+    await Promise.race([runScenario(sandbox, report), rejectOnInterrupt()])
   } catch (cause) {
-    show.promise('the demo itself runs to its end', false, cause instanceof Error ? cause.message : String(cause))
+    report.check('the demo itself runs to its end', false, cause instanceof Error ? cause.message : String(cause))
   } finally {
-    await strike(stage, show, options.keep)
+    await cleanUp(sandbox, report, options.keep)
   }
-  return show.finish()
+  return report.finish()
 }
 
 /** Ctrl-C ends the demo, but not without cleaning up. */
-function interrupted(): Promise<never> {
+function rejectOnInterrupt(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => reject(new Error(`it was interrupted by ${signal}; cleaning up`)))
@@ -31,144 +31,145 @@ function interrupted(): Promise<never> {
   })
 }
 
-async function perform(stage: Stage, show: Play): Promise<void> {
-  const prompt = `Write ${STEPS} lines, one at a time. steps=${STEPS} delay=${await paceOn(stage)}ms write=work.txt`
-  show.say(`$ oneshot run --agent demo "${prompt}"`)
-  const { stdout, stderr } = await stage.oneshot('run', '--agent', 'demo', '--name', 'show', prompt)
+async function runScenario(sandbox: DemoSandbox, report: DemoReport): Promise<void> {
+  const prompt = `Write ${LINE_COUNT} lines, one at a time. steps=${LINE_COUNT} delay=${await measureStepDelay(sandbox)}ms write=work.txt`
+  report.note(`$ oneshot run --agent demo "${prompt}"`)
+  const { stdout, stderr } = await sandbox.oneshot('run', '--agent', 'demo', '--name', 'show', prompt)
   const name = stdout.trim()
   if (name === '') throw new Error(stderr.trim())
-  const first = await runningAfter(stage, name, 0)
-  show.say(`${name} is running as pid ${first.pid}`)
+  const first = await waitForNewProcess(sandbox, name, 0)
+  report.note(`${name} is running as pid ${first.pid}`)
 
-  await linesWritten(stage, 3)
-  show.act(`kill -9 ${first.pid}   the agent, in the middle of step ${countLines(stage) + 1}`)
+  await waitForLines(sandbox, 3)
+  report.announce(`kill -9 ${first.pid}   the agent, in the middle of step ${countLines(sandbox) + 1}`)
   const killedAt = Date.now()
   process.kill(first.pid, 'SIGKILL')
-  const second = await runningAfter(stage, name, first.pid)
-  show.promise(
+  const second = await waitForNewProcess(sandbox, name, first.pid)
+  report.check(
     'a killed agent comes back in the same thread',
     second.thread === first.thread && second.pid !== first.pid,
     `pid ${first.pid} → ${second.pid} after ${formatDuration(Date.now() - killedAt)}, thread ${second.thread}`,
   )
 
-  await linesWritten(stage, 6)
-  const before = await stage.supervisor()
+  await waitForLines(sandbox, 6)
+  const before = await sandbox.supervisor()
   if (before === undefined) throw new Error('there is no supervisor')
-  show.act(`kill -9 ${before.pid}   the supervisor`)
+  report.announce(`kill -9 ${before.pid}   the supervisor`)
   process.kill(before.pid, 'SIGKILL')
-  const after = await until(async () => {
-    const now = await stage.supervisor()
+  const after = await pollUntil(async () => {
+    const now = await sandbox.supervisor()
     return now !== undefined && now.epoch > before.epoch ? now : undefined
   })
-  const third = await stage.status(name)
-  show.promise(
+  const third = await sandbox.status(name)
+  report.check(
     'a killed supervisor comes back, and the agent did not notice',
     after !== undefined && third.pid === second.pid,
     `supervisor pid ${before.pid} → ${after?.pid ?? 'none'}, epoch ${before.epoch} → ${after?.epoch ?? 'none'}, agent still pid ${third.pid}`,
   )
 
-  const server = await stage.tmuxServer()
-  show.act(`kill -9 ${server}   the tmux server`)
+  const server = await sandbox.tmuxServer()
+  report.announce(`kill -9 ${server}   the tmux server`)
   process.kill(server, 'SIGKILL')
-  const reopened = await until(async () => {
-    const now = await stage.tmuxServer().catch(() => Number.NaN)
+  const reopened = await pollUntil(async () => {
+    const now = await sandbox.tmuxServer().catch(() => Number.NaN)
     return Number.isInteger(now) && now > 0 && now !== server ? now : undefined
   })
-  const fourth = await stage.status(name)
-  show.promise(
+  const fourth = await sandbox.status(name)
+  report.check(
     'a killed tmux server takes no work with it',
     fourth.pid === second.pid && reopened !== undefined,
     `agent still pid ${fourth.pid}, panes are back on tmux pid ${reopened ?? 'none'}`,
   )
 
-  await examine(stage, show, name)
+  await verifyOutcome(sandbox, report, name)
 }
 
 /** Milliseconds for a step of the agent: on a busy machine, too, it is still at work when everything around it was killed. */
-async function paceOn(stage: Stage): Promise<number> {
-  const begun = Date.now()
-  await stage.oneshot('version')
-  return Math.min(5_000, Math.max(400, 6 * (Date.now() - begun)))
+async function measureStepDelay(sandbox: DemoSandbox): Promise<number> {
+  const startedAt = Date.now()
+  await sandbox.oneshot('version')
+  return Math.min(5_000, Math.max(400, 6 * (Date.now() - startedAt)))
 }
 
-async function examine(stage: Stage, show: Play, name: string): Promise<void> {
-  show.say(`$ oneshot wait ${name}`)
-  const waited = await stage.oneshot('wait', name, '--timeout', '60s')
-  const end = await stage.status(name)
-  show.promise(
+async function verifyOutcome(sandbox: DemoSandbox, report: DemoReport, name: string): Promise<void> {
+  report.note(`$ oneshot wait ${name}`)
+  const waited = await sandbox.oneshot('wait', name, '--timeout', '60s')
+  const end = await sandbox.status(name)
+  report.check(
     'the work is finished, and it says so',
     waited.code === 0 && end.outcome === 'done',
     `${end.outcome}: ${end.reason}`,
   )
-  const expected = Array.from({ length: STEPS }, (_, i) => `step ${i + 1}\n`).join('')
-  const work = fs.readFileSync(path.join(stage.project, 'work.txt'), 'utf8')
-  show.promise(
+  const expected = Array.from({ length: LINE_COUNT }, (_, i) => `step ${i + 1}\n`).join('')
+  const work = fs.readFileSync(path.join(sandbox.project, 'work.txt'), 'utf8')
+  report.check(
     'nothing was lost and nothing done twice',
     work === expected,
-    `work.txt holds ${work.split('\n').length - 1} of ${STEPS} lines, in order`,
+    `work.txt holds ${work.split('\n').length - 1} of ${LINE_COUNT} lines, in order`,
   )
-  const records = [1, 2].map(attempt => exitRecord(stage, end.id, attempt))
+  const records = [1, 2].map(attempt => readExitRecord(sandbox, end.id, attempt))
   const areTrue = records[0] === 'status 137, signalled yes' && records[1] === 'status 0, signalled no'
-  show.promise(
+  report.check(
     'every life of the agent left an exit record',
     areTrue,
     records.map((record, i) => `attempt ${i + 1}: ${record}`).join('; '),
   )
-  const { said, kept } = bytesOfLastAttempt(stage, end.id)
-  show.promise(
+  const { said, kept } = countOutputBytes(sandbox, end.id)
+  report.check(
     'no byte of its output is missing',
     said === kept,
     `the agent says it wrote ${said} bytes, the spool holds ${kept}`,
   )
-  const left = await findTree({ marker: `${end.id}.2`, root: null })
-  show.promise('nothing of it is left running', left.length === 0, `${left.length} processes`)
-  show.say(`$ oneshot log ${name}`)
-  show.quote((await stage.oneshot('log', name)).stdout)
+  const left = await findProcessTree({ marker: `${end.id}.2`, root: null })
+  report.check('nothing of it is left running', left.length === 0, `${left.length} processes`)
+  report.note(`$ oneshot log ${name}`)
+  report.showOutput((await sandbox.oneshot('log', name)).stdout)
 }
 
 /** Takes everything down again, whatever happened, and looks whether it is really gone. */
-async function strike(stage: Stage, show: Play, keep: boolean): Promise<void> {
-  await stage.oneshot('killall', '--yes')
-  const supervisor = await stage.supervisor()
-  await stage.oneshot('daemon', 'stop')
+async function cleanUp(sandbox: DemoSandbox, report: DemoReport, keep: boolean): Promise<void> {
+  await sandbox.oneshot('killall', '--yes')
+  const supervisor = await sandbox.supervisor()
+  await sandbox.oneshot('daemon', 'stop')
   const isGone =
-    supervisor === undefined || (await until(async () => (isAlive(supervisor.pid) ? undefined : true), 10_000)) === true
-  show.promise(
+    supervisor === undefined ||
+    (await pollUntil(async () => (isAlive(supervisor.pid) ? undefined : true), 10_000)) === true
+  report.check(
     'nothing is left behind',
     isGone,
-    keep ? `files kept in ${path.dirname(stage.project)}` : 'supervisor stopped, files removed',
+    keep ? `files kept in ${path.dirname(sandbox.project)}` : 'supervisor stopped, files removed',
   )
-  if (!keep) stage.remove()
+  if (!keep) sandbox.remove()
 }
 
-async function runningAfter(stage: Stage, name: string, formerPid: number) {
-  const view = await until(async () => {
-    const now = await stage.status(name)
+async function waitForNewProcess(sandbox: DemoSandbox, name: string, formerPid: number) {
+  const view = await pollUntil(async () => {
+    const now = await sandbox.status(name)
     return now.phase === 'running' && now.pid !== null && now.pid !== formerPid && now.thread !== null
       ? { ...now, pid: now.pid }
       : undefined
   })
-  if (view === undefined) throw new Error(`${name} did not run: ${(await stage.status(name)).reason}`)
+  if (view === undefined) throw new Error(`${name} did not run: ${(await sandbox.status(name)).reason}`)
   return view
 }
 
-async function linesWritten(stage: Stage, count: number): Promise<void> {
-  const isThere = await until(async () => (countLines(stage) >= count ? true : undefined))
-  if (isThere === undefined) throw new Error(`the work stopped at line ${countLines(stage)}`)
+async function waitForLines(sandbox: DemoSandbox, count: number): Promise<void> {
+  const hasLines = await pollUntil(async () => (countLines(sandbox) >= count ? true : undefined))
+  if (hasLines === undefined) throw new Error(`the work stopped at line ${countLines(sandbox)}`)
 }
 
-function countLines(stage: Stage): number {
-  const file = path.join(stage.project, 'work.txt')
+function countLines(sandbox: DemoSandbox): number {
+  const file = path.join(sandbox.project, 'work.txt')
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').length - 1 : 0
 }
 
-function exitRecord(stage: Stage, id: string, attempt: number): string {
-  const { exit } = attemptFolder(stage.home, id, attempt)
+function readExitRecord(sandbox: DemoSandbox, id: string, attempt: number): string {
+  const { exit } = attemptFolder(sandbox.home, id, attempt)
   return fs.existsSync(exit) ? fs.readFileSync(exit, 'utf8').split('\n').slice(1, 3).join(', ') : 'none'
 }
 
-function bytesOfLastAttempt(stage: Stage, id: string): { said: number; kept: number } {
-  const output = fs.readFileSync(attemptFolder(stage.home, id, 2).stdout)
+function countOutputBytes(sandbox: DemoSandbox, id: string): { said: number; kept: number } {
+  const output = fs.readFileSync(attemptFolder(sandbox.home, id, 2).stdout)
   const lastLine = output.subarray(output.subarray(0, -1).lastIndexOf(0x0a) + 1)
   return { said: (JSON.parse(lastLine.toString()) as { bytes: number }).bytes, kept: output.length - lastLine.length }
 }

@@ -1,7 +1,7 @@
-import { chargeOf } from '../core/allowance.ts'
-import type { Session } from '../core/session.ts'
-import type { Signal } from '../core/signals.ts'
-import type { ChildrenCharge } from '../core/spending.ts'
+import { chargeOf } from '../core/authorization/remaining-limits.ts'
+import type { Session } from '../core/session/session.ts'
+import type { Signal } from '../core/session/signals.ts'
+import type { ChildrenCharge } from '../core/session/usage.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 

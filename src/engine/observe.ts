@@ -1,35 +1,35 @@
-import type { Exit, Memory, Session } from '../core/session.ts'
-import type { Signal } from '../core/signals.ts'
-import { isThreadId } from '../core/thread-id.ts'
+import type { Exit, ParserState, Session } from '../core/session/session.ts'
+import type { Signal } from '../core/session/signals.ts'
+import { isThreadId } from '../core/session/conversation.ts'
 import { formatBytes } from '../lib/bytes.ts'
-import { endsOf } from '../lib/ends-of.ts'
-import { completeLines } from '../lib/lines.ts'
+import { headAndTail } from '../lib/text/lines.ts'
+import { splitCompleteLines } from '../lib/text/lines.ts'
 import type { Duration, Instant } from '../lib/time.ts'
-import type { Agent, Observation, Reading } from '../ports/agent.ts'
+import type { Agent, Observation, ParsedLine } from '../ports/agent.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AttemptRef, Evidence, Work } from '../ports/work.ts'
-import { attemptRef } from './attempt-ref.ts'
+import type { AttemptRef, AttemptState, Runtime } from '../ports/runtime.ts'
+import { attemptRef } from '../ports/runtime.ts'
 import { requestedIn } from './stored-requests.ts'
-import { type Archive, glance } from './thread.ts'
+import { type ThreadContext, checkRunningThread } from './thread-lookup.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
 /** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
-const CHUNK = 1_048_576
+const CHUNK_SIZE = 1_048_576
 /** A line longer than this is not worth waiting for its end. */
-const LONGEST_LINE = 64 * CHUNK
+const MAX_LINE_LENGTH = 64 * CHUNK_SIZE
 /** A shorter line holds nobody up, whatever is in it. */
-const LONG_LINE = 32_768
+const LONG_LINE_LENGTH = 32_768
 
 /** tmux opens a pane in milliseconds; one that has not come to life after this long never will. */
-const LAUNCH_PATIENCE = 20_000
+const LAUNCH_TIMEOUT = 20_000
 
 /** What is new about a session's current attempt, and how far its output was read to learn it. */
-export interface Observed {
+export interface AttemptObservation {
   readonly signals: readonly Signal[]
   /** What people read of it. */
   readonly text: string
   readonly output: number
-  readonly memory: Memory
+  readonly memory: ParserState
   /** There is more output to read before the rest can be told. */
   readonly hasMore: boolean
   /** Its shim is dead and it lives on: nobody will ring when it ends. */
@@ -44,48 +44,49 @@ export interface Observed {
  * it has been waited for already, by a clock that nobody sets.
  * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
  */
-export function observe(
+export function observeAttempt(
   session: Session,
-  world: Archive & { clock: Clock },
+  context: ThreadContext & { clock: Clock },
   {
     isSwept = false,
     awaited = 0,
     unfinished = new UnfinishedLines(),
   }: { isSwept?: boolean; awaited?: Duration; unfinished?: UnfinishedLines } = {},
-): Observed {
-  const { work, agent, clock } = world
+): AttemptObservation {
+  const { work: runtime, agent, clock } = context
   const ref = attemptRef(session)
   const at = clock.now()
   const { attempt } = session
-  const evidence = lookAt(ref, work)
-  const canSayMore = !isOver(evidence) || (session.spec.mode === 'tty' && !isSwept)
-  const speech =
-    agent.read === undefined
-      ? silence(session)
-      : listen(session, work, agent.read, { hasEnded: !canSayMore, unfinished })
+  const state = readAttemptState(ref, runtime)
+  const canSayMore = !hasEnded(state) || (session.spec.mode === 'tty' && !isSwept)
+  const readOutcome =
+    agent.readLine === undefined
+      ? nothingRead(session)
+      : readOutput(session, runtime, agent.readLine, { hasEnded: !canSayMore, unfinished })
   const signals: Signal[] = []
-  if (evidence.life !== null && session.life === null)
-    signals.push({ at, type: 'attempt.started', attempt, life: evidence.life })
-  signals.push(...speech.observations.map(observation => signalFor(observation, attempt, at)))
-  if (speech.note !== null) signals.push({ at, type: 'trouble.noted', note: speech.note })
+  if (state.life !== null && session.life === null)
+    signals.push({ at, type: 'attempt.started', attempt, life: state.life })
+  signals.push(...readOutcome.observations.map(observation => signalFor(observation, attempt, at)))
+  if (readOutcome.note !== null) signals.push({ at, type: 'trouble.noted', note: readOutcome.note })
   const isUnconfirmed = session.errand !== null && !session.errand.isConfirmed
-  if (isUnconfirmed && speech.hasMore) signals.push(...glance(named(session, speech.observations), world, at))
-  if (!speech.hasMore && session.exit === null) {
-    const isOverdue = session.phase.name === 'starting' && isLate(session.phase, evidence, at, awaited)
-    const death = deathIn(evidence, isOverdue) ?? withoutTrace(session, evidence, work)
-    if (death?.type === 'process.died') signals.push(...explain(session, death.exit, world, at))
+  if (isUnconfirmed && readOutcome.hasMore)
+    signals.push(...checkRunningThread(withReportedThread(session, readOutcome.observations), context, at))
+  if (!readOutcome.hasMore && session.exit === null) {
+    const isOverdue = session.phase.name === 'starting' && isLaunchOverdue(session.phase, state, at, awaited)
+    const death = findDeath(state, isOverdue) ?? findLostProcess(session, state, runtime)
+    if (death?.type === 'process.died') signals.push(...explainExit(session, death.exit, context, at))
     // A command stores its request before it ends the program, so that we find the request after the death.
-    if (death !== null) signals.push(...requestedIn(work, ref, at))
-    if (death !== null) signals.push({ at, attempt, chance: clock.chance(), ...withTheMachine(session, death, world) })
+    if (death !== null) signals.push(...requestedIn(runtime, ref, at))
+    if (death !== null) signals.push({ at, attempt, chance: clock.random(), ...markReboot(session, death, context) })
   }
-  const { text, output, memory, hasMore } = speech
-  const isAdopted = evidence.shim === 'dead' && evidence.process === 'alive'
-  const isAwaited = session.phase.name === 'starting' && !evidence.isClaimed && evidence.openedAt !== null
+  const { text, output, memory, hasMore } = readOutcome
+  const isAdopted = state.shim === 'dead' && state.process === 'alive'
+  const isAwaited = session.phase.name === 'starting' && !state.isClaimed && state.openedAt !== null
   return { signals, text, output, memory, hasMore, isAdopted, isAwaited }
 }
 
 /** The session with the thread it has just told. */
-function named(session: Session, observations: readonly Observation[]): Session {
+function withReportedThread(session: Session, observations: readonly Observation[]): Session {
   const told = observations.findLast(said => said.type === 'threaded' && isThreadId(said.thread))
   return told?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: told.thread } }
 }
@@ -94,130 +95,141 @@ function named(session: Session, observations: readonly Observation[]): Session 
  * What is known before the output is read: all that was said up to a death seen here is then read as well. Once a shim is
  * known to be dead a second look decides, for it may have written its record after the first.
  */
-function lookAt(ref: AttemptRef, work: Work): Evidence {
-  const first = work.evidence(ref)
-  return first.exit === null && first.shim === 'dead' ? work.evidence(ref) : first
+function readAttemptState(ref: AttemptRef, runtime: Runtime): AttemptState {
+  const first = runtime.attemptState(ref)
+  return first.exit === null && first.shim === 'dead' ? runtime.attemptState(ref) : first
 }
 
-function isOver({ exit, shim, process }: Evidence): boolean {
+function hasEnded({ exit, shim, process }: AttemptState): boolean {
   return exit !== null || (shim === 'dead' && process === 'dead')
 }
 
 /** By a clock that nobody sets, or by all that is on disk: supervisors may come and go meanwhile. */
-function isLate({ since }: { since: Instant }, { openedAt }: Evidence, now: Instant, awaited: Duration): boolean {
+function isLaunchOverdue(
+  { since }: { since: Instant },
+  { openedAt }: AttemptState,
+  now: Instant,
+  awaited: Duration,
+): boolean {
   if (openedAt === null) return false
   const from = since > now ? openedAt : Math.max(since, openedAt) // What is yet to come is of a clock that was set back.
-  return awaited > LAUNCH_PATIENCE || now - from > LAUNCH_PATIENCE
+  return awaited > LAUNCH_TIMEOUT || now - from > LAUNCH_TIMEOUT
 }
 
 type Death =
   | Pick<Extract<Signal, { type: 'process.died' }>, 'type' | 'exit' | 'seenAt' | 'isAlone' | 'memory'>
   | Pick<Extract<Signal, { type: 'launch.failed' }>, 'type' | 'reason'>
 
-function deathIn(evidence: Evidence, isOverdue: boolean): Death | null {
-  if (evidence.exit !== null) {
-    const { exit, isAlone, memory } = evidence
+function findDeath(state: AttemptState, isOverdue: boolean): Death | null {
+  if (state.exit !== null) {
+    const { exit, isTreeEmpty: isAlone, memory } = state
     return { type: 'process.died', exit, isAlone, ...(memory !== null && { memory }) }
   }
-  if (evidence.refusal !== null) return { type: 'launch.failed', reason: evidence.refusal }
-  if (!evidence.isClaimed && evidence.openedAt !== null && isOverdue)
+  if (state.refusal !== null) return { type: 'launch.failed', reason: state.refusal }
+  if (!state.isClaimed && state.openedAt !== null && isOverdue)
     return { type: 'launch.failed', reason: 'its pane never started' }
-  if (evidence.shim !== 'dead') return null
-  if (evidence.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
-  if (evidence.process !== 'dead') return null
+  if (state.shim !== 'dead') return null
+  if (state.life === null) return { type: 'launch.failed', reason: 'its shim died before the program was started' }
+  if (state.process !== 'dead') return null
   return {
     type: 'process.died',
-    exit: { kind: 'vanished', evidence: `pid ${evidence.life.pid} and its shim are gone` },
+    exit: { kind: 'vanished', evidence: `pid ${state.life.pid} and its shim are gone` },
   }
 }
 
 /** What its end means where its words alone do not tell. */
-function explain(session: Session, exit: Exit, { work, agent }: { work: Work; agent: Agent }, at: Instant): Signal[] {
-  const word = agent.explain?.({
+function explainExit(
+  session: Session,
+  exit: Exit,
+  { work: runtime, agent }: { work: Runtime; agent: Agent },
+  at: Instant,
+): Signal[] {
+  const word = agent.explainExit?.({
     exit,
     word: session.lastWord,
-    stderr: work.complaints(attemptRef(session)),
+    stderr: runtime.stderrTail(attemptRef(session)),
     memory: session.bookmark.memory,
-    env: work.environment(session.spec.id),
+    env: runtime.readEnvironment(session.spec.id),
   })
   return word ? [{ at, type: 'agent.finished', attempt: session.attempt, word }] : []
 }
 
 /** Power may have failed before what the shim wrote was on disk, but after we had recorded it. */
-function withoutTrace({ life }: Session, evidence: Evidence, work: Work): Death | null {
-  const isLost = life !== null && evidence.life === null && evidence.shim !== 'alive' && !work.isAlive(life)
+function findLostProcess({ life }: Session, state: AttemptState, runtime: Runtime): Death | null {
+  const isLost = life !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(life)
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
 }
 
 /** Whatever is gone without a record went down with its machine, if that was restarted since. */
-function withTheMachine(session: Session, death: Death, { work }: { work: Work }): Death {
+function markReboot(session: Session, death: Death, { work: runtime }: { work: Runtime }): Death {
   const ref = attemptRef(session)
-  const boot = session.life?.boot ?? work.evidence(ref).life?.boot ?? work.boot
-  const isReboot = death.type === 'process.died' && death.exit.kind === 'vanished' && boot !== work.boot
+  const boot = session.life?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
+  const isReboot = death.type === 'process.died' && death.exit.kind === 'vanished' && boot !== runtime.boot
   if (!isReboot) return death
-  const seenAt = work.seenAt(ref)
+  const seenAt = runtime.lastActiveAt(ref)
   const exit = { kind: 'vanished', evidence: 'the machine was restarted', isReboot } as const
   return { type: 'process.died', exit, ...(seenAt !== null && { seenAt }) }
 }
 
-interface Speech {
+interface ReadOutcome {
   readonly observations: readonly Observation[]
   readonly text: string
   readonly output: number
-  readonly memory: Memory
+  readonly memory: ParserState
   readonly hasMore: boolean
   /** What was left out of it, if anything was. */
   readonly note: string | null
 }
 
-function silence(session: Session): Speech {
+function nothingRead(session: Session): ReadOutcome {
   const { output, memory } = session.bookmark
   return { observations: [], text: '', output, memory, hasMore: false, note: null }
 }
 
 /** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
-function listen(
+function readOutput(
   session: Session,
-  work: Work,
-  read: NonNullable<Agent['read']>,
+  runtime: Runtime,
+  read: NonNullable<Agent['readLine']>,
   { hasEnded, unfinished }: { hasEnded: boolean; unfinished: UnfinishedLines },
-): Speech {
+): ReadOutcome {
   const from = session.bookmark.output
-  if (!hasEnded && unfinished.isUnfinished(attemptRef(session), from, work, LONGEST_LINE)) return silence(session)
-  let bytes = work.read(attemptRef(session), from, CHUNK)
-  let { lines, length } = completeLines(bytes)
-  for (let size = CHUNK * 2; length === 0 && bytes.length === size / 2 && size <= LONGEST_LINE; size *= 2) {
-    bytes = work.read(attemptRef(session), from, size)
-    ;({ lines, length } = completeLines(bytes))
+  if (!hasEnded && unfinished.isUnfinished(attemptRef(session), from, runtime, MAX_LINE_LENGTH))
+    return nothingRead(session)
+  let bytes = runtime.readOutput(attemptRef(session), from, CHUNK_SIZE)
+  let { lines, length } = splitCompleteLines(bytes)
+  for (let size = CHUNK_SIZE * 2; length === 0 && bytes.length === size / 2 && size <= MAX_LINE_LENGTH; size *= 2) {
+    bytes = runtime.readOutput(attemptRef(session), from, size)
+    ;({ lines, length } = splitCompleteLines(bytes))
   }
-  if (length === 0 && bytes.length > 0 && (hasEnded || bytes.length >= LONGEST_LINE)) {
+  if (length === 0 && bytes.length > 0 && (hasEnded || bytes.length >= MAX_LINE_LENGTH)) {
     lines = [new TextDecoder().decode(bytes)]
     length = bytes.length
   }
   if (length === 0 && bytes.length > 0) unfinished.note(attemptRef(session), from, from + bytes.length)
   else unfinished.forget(session.spec.id)
   const { memory } = session.bookmark
-  const mayTakeLong = lines.some(line => line.length > LONG_LINE)
+  const mayTakeLong = lines.some(line => line.length > LONG_LINE_LENGTH)
   const heard = mayTakeLong
-    ? work.whileReading(attemptRef(session), from, isStuck => hear(lines, memory, read, isStuck))
-    : hear(lines, memory, read, false)
+    ? runtime.guardReading(attemptRef(session), from, isStuck => parseLines(lines, memory, read, isStuck))
+    : parseLines(lines, memory, read, false)
   return { ...heard, output: from + length, hasMore: length > 0 }
 }
 
 /** Where a supervisor was stuck before, long lines are left out: one of them was the reason. */
-function hear(
+function parseLines(
   lines: readonly string[],
-  before: Memory,
-  read: NonNullable<Agent['read']>,
+  before: ParserState,
+  read: NonNullable<Agent['readLine']>,
   isStuck: boolean,
-): Pick<Speech, 'observations' | 'text' | 'memory' | 'note'> {
+): Pick<ReadOutcome, 'observations' | 'text' | 'memory' | 'note'> {
   let memory = before
   let leftOut = 0
-  const heard: Reading[] = []
+  const heard: ParsedLine[] = []
   for (const line of lines) {
-    if (isStuck && line.length > LONG_LINE) leftOut += line.length
-    if ((isStuck && line.length > LONG_LINE) || line.trim() === '') continue
-    const reading = understand(line, memory, read)
+    if (isStuck && line.length > LONG_LINE_LENGTH) leftOut += line.length
+    if ((isStuck && line.length > LONG_LINE_LENGTH) || line.trim() === '') continue
+    const reading = parseLineSafely(line, memory, read)
     memory = reading.memory ?? memory
     heard.push(reading)
   }
@@ -232,11 +244,11 @@ function hear(
 }
 
 /** A line that its agent's reader stumbles over is shown as it is: nobody must stay stuck on it. */
-function understand(line: string, memory: Memory, read: NonNullable<Agent['read']>): Reading {
+function parseLineSafely(line: string, memory: ParserState, read: NonNullable<Agent['readLine']>): ParsedLine {
   try {
     return read(line, memory)
   } catch {
-    return { observations: [], text: `${endsOf(line)}\n` }
+    return { observations: [], text: `${headAndTail(line)}\n` }
   }
 }
 

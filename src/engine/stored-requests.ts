@@ -1,14 +1,14 @@
-import type { Signal } from '../core/signals.ts'
-import { whoIs } from '../core/stopping.ts'
+import type { Signal } from '../core/session/signals.ts'
+import { describeRequester } from '../core/session/reactions/stop.ts'
 import type { Instant } from '../lib/time.ts'
-import type { AttemptRef, Work } from '../ports/work.ts'
+import type { AttemptRef, Runtime } from '../ports/runtime.ts'
 
 /** The signal for a request that a command stored for this attempt while no supervisor answered; nothing when there is none. */
-export function requestedIn(work: Work, ref: AttemptRef, at: Instant): Signal[] {
+export function requestedIn(work: Runtime, ref: AttemptRef, at: Instant): Signal[] {
   const request = work.request(ref)
   if (request === null) return []
   const by = request.by ?? undefined
   return request.type === 'stop'
     ? [{ at, type: 'user.stop', ...(by !== undefined && { by }) }]
-    : [{ at, type: 'user.hold', reason: `held by ${whoIs(by)}` }]
+    : [{ at, type: 'user.hold', reason: `held by ${describeRequester(by)}` }]
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Work } from '../ports/work.ts'
+import type { Runtime } from '../ports/runtime.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
 const ref = { sessionId: 's1', name: 'a', attempt: 1, mode: 'headless' } as const
 const LIMIT = 1_000_000
 
 /** An output that grows, and how many bytes of it were read. */
-function growing(): { work: Work; grow: (text: string) => void; read: () => number } {
+function growing(): { work: Runtime; grow: (text: string) => void; read: () => number } {
   let output = ''
   let read = 0
   const work = {
@@ -16,7 +16,7 @@ function growing(): { work: Work; grow: (text: string) => void; read: () => numb
       return bytes
     },
   }
-  return { work: work as unknown as Work, grow: text => (output += text), read: () => read }
+  return { work: work as unknown as Runtime, grow: text => (output += text), read: () => read }
 }
 
 test('a long line that grows piece by piece is read once, and not from its beginning for each piece', () => {

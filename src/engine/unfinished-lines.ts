@@ -1,4 +1,4 @@
-import type { AttemptRef, Work } from '../ports/work.ts'
+import type { AttemptRef, Runtime } from '../ports/runtime.ts'
 
 const LINE_END = 0x0a
 
@@ -21,10 +21,10 @@ export class UnfinishedLines {
   }
 
   /** Whether the line has still no end, by its new part alone. */
-  isUnfinished(ref: AttemptRef, from: number, work: Work, limit: number): boolean {
+  isUnfinished(ref: AttemptRef, from: number, work: Runtime, limit: number): boolean {
     const searched = this.searched(ref, from)
     if (searched === 0) return false
-    const bytes = work.read(ref, from + searched, limit - searched)
+    const bytes = work.readOutput(ref, from + searched, limit - searched)
     if (searched + bytes.length >= limit || bytes.includes(LINE_END)) return false
     this.note(ref, from, from + searched + bytes.length)
     return true

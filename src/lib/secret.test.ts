@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { conceal, HIDDEN, Secret } from './secret.ts'
+import { redactSecrets, HIDDEN, Secret } from './secret.ts'
 
 test('a secret is hidden however it is printed, and known to whoever uses it', () => {
   const secret = new Secret('tk_4711')
@@ -15,10 +15,10 @@ test('a secret is hidden however it is printed, and known to whoever uses it', (
 })
 
 test('a text that quotes a secret has it hidden, as it is and as it stands in an address', () => {
-  const told = conceal('GET /a%20b%2Fc?key=a b/c: a b/c said no', ['a b/c', ''])
+  const told = redactSecrets('GET /a%20b%2Fc?key=a b/c: a b/c said no', ['a b/c', ''])
   expect(told).toBe(`GET /${HIDDEN}?key=${HIDDEN}: ${HIDDEN} said no`)
 })
 
 test('a longer secret leaves no rest when it begins like a shorter one', () => {
-  expect(conceal('token token-42', ['token', 'token-42'])).toBe(`${HIDDEN} ${HIDDEN}`)
+  expect(redactSecrets('token token-42', ['token', 'token-42'])).toBe(`${HIDDEN} ${HIDDEN}`)
 })

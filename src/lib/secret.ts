@@ -29,7 +29,7 @@ export class Secret {
 }
 
 /** The text with every one of these hidden in it, also in the forms they have in an address. */
-export function conceal(text: string, secrets: readonly string[]): string {
+export function redactSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, encodeURIComponent(secret), encodeURI(secret)])
   // The longest first, so that no rest of a longer one stays. What is shorter than this is no secret, but every other word.
   const worth = [...new Set(forms)].filter(form => form.length >= 4).sort((a, b) => b.length - a.length)

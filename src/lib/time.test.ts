@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatDuration, iso, parseDuration } from './time.ts'
+import { formatDuration, formatIso, parseDuration } from './time.ts'
 
 test.each([
   ['90s', 90_000],
@@ -52,5 +52,5 @@ test('what is said of a duration names it within its smaller unit', () => {
 })
 
 test('an instant is written in ISO 8601', () => {
-  expect(iso(0)).toBe('1970-01-01T00:00:00.000Z')
+  expect(formatIso(0)).toBe('1970-01-01T00:00:00.000Z')
 })

@@ -10,11 +10,11 @@ export const LONGEST_DURATION: Duration = 365_000 * 86_400_000
 
 /** Reads `90s`, `5m`, `1h30m`, `250ms`, `2d`; a bare number means seconds. Undefined when it is none of these. */
 export function parseDuration(text: string): Duration | undefined {
-  const duration = sumOf(text.trim())
+  const duration = sumUnits(text.trim())
   return duration === undefined || duration > LONGEST_DURATION ? undefined : duration
 }
 
-function sumOf(trimmed: string): Duration | undefined {
+function sumUnits(trimmed: string): Duration | undefined {
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1000)
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) return undefined
   let total = 0
@@ -31,16 +31,16 @@ export function formatDuration(duration: Duration): string {
   const seconds = Math.round(ms / 1000)
   if (seconds < 60) return ms < 10_000 && ms % 1000 !== 0 ? `${(ms / 1000).toFixed(1)} s` : `${seconds} s`
   const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return both(minutes, 'min', seconds % 60, 's')
+  if (minutes < 60) return formatTwoUnits(minutes, 'min', seconds % 60, 's')
   const hours = Math.floor(minutes / 60)
-  if (hours < 24) return both(hours, 'h', minutes % 60, 'min')
-  return both(Math.floor(hours / 24), 'd', hours % 24, 'h')
+  if (hours < 24) return formatTwoUnits(hours, 'h', minutes % 60, 'min')
+  return formatTwoUnits(Math.floor(hours / 24), 'd', hours % 24, 'h')
 }
 
-export function iso(at: Instant): string {
+export function formatIso(at: Instant): string {
   return new Date(at).toISOString()
 }
 
-function both(major: number, majorUnit: string, minor: number, minorUnit: string): string {
+function formatTwoUnits(major: number, majorUnit: string, minor: number, minorUnit: string): string {
   return minor === 0 ? `${major} ${majorUnit}` : `${major} ${majorUnit} ${minor} ${minorUnit}`
 }

@@ -1,15 +1,15 @@
 import { refusal } from '../api/contract/problems.ts'
-import type { RetriedView } from '../api/contract/loop-view.ts'
+import type { RetriedView } from '../api/contract/loop.ts'
 import type { LoopTask } from '../core/loop/loop.ts'
-import { retried } from '../core/loop/retry.ts'
-import type { Home } from '../world/os/home.ts'
-import { readOwnLoop, recordLoop } from '../world/os/loop-file.ts'
-import { readOne } from '../world/store/read.ts'
+import { resetForRetry } from '../core/loop/update.ts'
+import type { Home } from '../state/home.ts'
+import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
+import { readStoredSession } from '../world/store/reader.ts'
 
 /** Opens a task of a loop that does not run. The loop works on it once it is resumed. */
 export function retryTask(home: Home, sessionId: string, wanted: string, options: { isFresh: boolean }): RetriedView {
-  const session = readOne(home, sessionId)
-  const loop = readOwnLoop(home, sessionId)
+  const session = readStoredSession(home, sessionId)
+  const loop = readLoopOrThrow(home, sessionId)
   if (session === undefined || loop === undefined) throw refusal('no-task', 'this loop has not read its list yet')
   const { name } = session.spec
   const { phase } = session
@@ -19,7 +19,7 @@ export function retryTask(home: Home, sessionId: string, wanted: string, options
   const known = loop.tasks.map(({ item }) => item.label).join(', ')
   if (task === undefined) throw refusal('no-task', `${name} has no task ${wanted}`, `its tasks are ${known}`)
   assertOpen(task, name, loop.spec.list)
-  recordLoop(home, sessionId, retried(loop, task.item.key, options))
+  writeLoop(home, sessionId, resetForRetry(loop, task.item.key, options))
   const left = options.isFresh && !task.isCleared ? (task.place?.branch ?? null) : null
   return { name, task: { id: task.item.label, title: task.item.title }, left }
 }

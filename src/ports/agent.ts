@@ -1,5 +1,5 @@
-import type { Autonomy, Exit, LastWord, Memory, Mode, Proof } from '../core/session.ts'
-import type { News } from '../core/signals.ts'
+import type { Autonomy, Exit, TurnResult, ParserState, Mode, SuccessCriterion } from '../core/session/session.ts'
+import type { AgentUpdate } from '../core/session/signals.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
 /** What an agent's program said, in our words. */
@@ -8,17 +8,17 @@ export type Observation =
   | { readonly type: 'asked'; readonly question: string }
   | { readonly type: 'answered' }
   /** A turn ended, as far as the program knows. A later word replaces an earlier one. */
-  | { readonly type: 'finished'; readonly word: LastWord }
-  | News
+  | { readonly type: 'finished'; readonly word: TurnResult }
+  | AgentUpdate
 
-export type { Memory } from '../core/session.ts'
+export type { ParserState } from '../core/session/session.ts'
 
-export interface Reading {
+export interface ParsedLine {
   readonly observations: readonly Observation[]
   /** How a person would read the line: whole lines with their ends; null for what is not worth reading. */
   readonly text: string | null
   /** Absent: as before. */
-  readonly memory?: Memory
+  readonly memory?: ParserState
 }
 
 export interface LaunchRequest {
@@ -50,7 +50,7 @@ export interface LaunchPlan {
 }
 
 /** What is known about a thread before its own record is looked up. */
-export interface ThreadPlace {
+export interface ThreadQuery {
   /** As the program told it; null while it has not. */
   readonly thread: string | null
   /** As given to `plan`. */
@@ -74,17 +74,17 @@ export interface ThreadRecord {
   readonly writtenAt?: Instant
 }
 
-export interface Ending {
+export interface ExitEvidence {
   readonly exit: Exit
-  readonly word: LastWord | null
+  readonly word: TurnResult | null
   /** The end of what it wrote to stderr. */
   readonly stderr: string
-  readonly memory: Memory
+  readonly memory: ParserState
   readonly env: Readonly<Record<string, string>>
 }
 
 /** Why a program cannot be started as asked, as a sentence, and what to do instead. */
-export interface Objection {
+export interface LaunchProblem {
   readonly problem: string
   readonly remedy: string
 }
@@ -92,7 +92,7 @@ export interface Objection {
 /** Knows one agent program: how it is started and resumed, and what its output means. */
 export interface Agent {
   readonly kind: string
-  readonly proof: Proof
+  readonly proof: SuccessCriterion
   readonly defaultMode: Mode
   readonly modes: readonly Mode[]
   /** Without any sign of life for this long it is hung, unless its user says otherwise; null for programs that may be quiet. */
@@ -102,15 +102,15 @@ export interface Agent {
   /** Where to find the program when the caller names none: a name for PATH, or an argv of our own. */
   readonly program: string | readonly string[]
   /** Asked before the work is accepted; null when it can be started. */
-  readonly objection?: (request: LaunchRequest, user: { isRoot: boolean }) => Objection | null
+  readonly validate?: (request: LaunchRequest, user: { isRoot: boolean }) => LaunchProblem | null
   /** How to start it, or to resume a thread. */
-  plan(request: LaunchRequest): LaunchPlan
+  planLaunch(request: LaunchRequest): LaunchPlan
   /** How a person goes on with a thread without us, in its folder: the whole argv. Absent where that makes no sense. */
-  readonly byHand?: (program: string, thread: string) => readonly string[]
+  readonly resumeCommand?: (program: string, thread: string) => readonly string[]
   /** What a line of output means, and how a person would read it. Absent when output is not interpreted. */
-  readonly read?: (line: string, memory: Memory) => Reading
+  readonly readLine?: (line: string, memory: ParserState) => ParsedLine
   /** Looks up the program's own record of a thread; null when there is none. Absent: it keeps none that we can read. */
-  readonly find?: (place: ThreadPlace) => ThreadRecord | null
+  readonly findThread?: (place: ThreadQuery) => ThreadRecord | null
   /** What its end means where the words alone do not tell, or tell wrong: the last word to go by; null leaves it as it is. */
-  readonly explain?: (ending: Ending) => LastWord | null
+  readonly explainExit?: (ending: ExitEvidence) => TurnResult | null
 }

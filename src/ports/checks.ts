@@ -1,4 +1,7 @@
 import type { Duration } from '../lib/time.ts'
+import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
+import type { InspectedWork } from '../core/policy/verify.ts'
+import type { Session } from '../core/session/session.ts'
 
 /** How a project is found to be in order: a line for a shell, and why it is this one. */
 export interface Check {
@@ -31,6 +34,16 @@ export interface Checks {
   run(
     check: Check,
     at: { cwd: string; env: Readonly<Record<string, string>>; log: string; limit: Duration },
-    ending: AbortSignal,
+    abortSignal: AbortSignal,
   ): Promise<CheckResult>
+}
+
+/** Looks at what a session has done. */
+export interface WorkInspector {
+  /**
+   * What can be seen of it, as far as its `verify` asks for it. `now` holds its working tree as it is; null where that could not be saved. It
+   * changes nothing itself, and may be asked again after a crash: a check that was left running then is ended first. What cannot be
+   * told is answered as such.
+   */
+  inspect(session: Session, now: Checkpoint | null, abortSignal: AbortSignal): Promise<InspectedWork>
 }

@@ -1,12 +1,12 @@
-import type { Effect } from '../core/effects.ts'
-import type { Event } from '../core/events.ts'
-import type { Session } from '../core/session.ts'
-import type { Step } from '../core/step.ts'
+import type { Effect } from '../core/session/decision.ts'
+import type { Event } from '../core/session/events.ts'
+import type { Session } from '../core/session/session.ts'
+import type { Decision } from '../core/session/decision.ts'
 import type { Instant } from '../lib/time.ts'
-import type { NoticeBox, Tidings } from './notice-box.ts'
+import type { NotificationStore, Outgoing } from './notifications.ts'
 
 /** An effect that was decided and not yet settled. */
-export interface Pending {
+export interface PendingEffect {
   readonly key: string
   readonly sessionId: string
   readonly effect: Effect
@@ -33,20 +33,20 @@ export interface Store {
   /** Throws `Superseded` unless we are still the one supervisor. Asked before each deed. */
   assertEpoch(): void
   /** Notices and hooks on their way. */
-  readonly notices: NoticeBox
+  readonly notifications: NotificationStore
   /** Records a step: the session, its events, its effects as pending, and what is to be told of it. All of it or nothing. */
-  record(step: Step, tidings?: Tidings): void
+  record(step: Decision, outgoing?: Outgoing): void
   load(id: string): Session | undefined
   all(): Session[]
   live(): Session[]
   /** Unsettled effects of one session in the order they were decided; of all sessions when none is named. */
-  pending(sessionId?: string): Pending[]
+  pendingEffects(sessionId?: string): PendingEffect[]
   /** The effect was performed, or no longer needs to be. */
-  settle(key: string): void
+  settleEffect(key: string): void
   /** The earliest alarm of any session. */
   nextDue(): Instant | undefined
   /** Sessions whose alarm has rung. */
-  due(now: Instant): string[]
+  dueSessions(now: Instant): string[]
   events(sessionId: string): StoredEvent[]
   /** Forgets a session and all that belongs to it. What is still to be told of it stays. */
   remove(id: string): void

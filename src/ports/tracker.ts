@@ -1,7 +1,7 @@
-import type { Issue, Tracked } from '../core/tracked.ts'
+import type { Issue, TrackerSnapshot } from '../core/session/task.ts'
 
 /** Where a session works, and the environment that was saved with it: its programs are found there, not in ours. */
-export interface Place {
+export interface TrackerContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
@@ -12,21 +12,21 @@ export interface Place {
  */
 export interface Tracker {
   /** What people call it. */
-  readonly kind: Tracked['kind']
+  readonly kind: TrackerSnapshot['kind']
   /** The folder whose list this place belongs to; null where none is kept. The list may be there and its program not. */
-  find(place: Place): string | null
+  findRoot(place: TrackerContext): string | null
   /** Which one it is. */
-  version(place: Place, ending: AbortSignal): Promise<string>
+  version(place: TrackerContext, abortSignal: AbortSignal): Promise<string>
   /** Has it bring what it knows to where it belongs. Nothing of the user's git is touched. Repeating it changes nothing. */
-  sync(place: Place, ending: AbortSignal): Promise<void>
+  sync(place: TrackerContext, abortSignal: AbortSignal): Promise<void>
   /** What can be worked on, and what somebody is at; that comes first. */
-  ready(place: Place, ending: AbortSignal): Promise<Issue[]>
+  readyIssues(place: TrackerContext, abortSignal: AbortSignal): Promise<Issue[]>
   /** One issue, whatever state it is in; null when there is none by that id. */
-  show(place: Place, id: string, ending: AbortSignal): Promise<Issue | null>
+  findIssue(place: TrackerContext, id: string, abortSignal: AbortSignal): Promise<Issue | null>
   /** Closes an issue. One that is closed already stays as it is. */
-  close(place: Place, id: string, reason: string, ending: AbortSignal): Promise<void>
+  closeIssue(place: TrackerContext, id: string, reason: string, abortSignal: AbortSignal): Promise<void>
   /** What was last written down about it for a session; null before the first time. */
-  recall(sessionId: string): Tracked | null
+  loadSnapshot(sessionId: string): TrackerSnapshot | null
   /** Writes it down, in one step, beside the session's other files. */
-  keep(sessionId: string, seen: Omit<Tracked, 'kind' | 'hash'>): void
+  saveSnapshot(sessionId: string, snapshot: Omit<TrackerSnapshot, 'kind' | 'hash'>): void
 }

@@ -1,12 +1,12 @@
 import { describeChannel } from '../api/config/channel-address.ts'
 import type { ChannelEntry } from '../api/config/channels.ts'
-import type { ChannelView } from '../api/contract/session-view.ts'
-import { type Instant, iso } from '../lib/time.ts'
-import { type Home, homeExists } from '../world/os/home.ts'
-import { readDeliveries } from '../world/store/read-deliveries.ts'
+import type { ChannelView } from '../api/contract/responses.ts'
+import { type Instant, formatIso } from '../lib/time.ts'
+import { type Home, homeExists } from '../state/home.ts'
+import { readDeliveries } from '../world/store/reader.ts'
 
 /** The configured channels, and what became of the notices for each. */
-export function channelViews(entries: readonly ChannelEntry[], home: Home): ChannelView[] {
+export function toChannelViews(entries: readonly ChannelEntry[], home: Home): ChannelView[] {
   const records = homeExists(home) ? readDeliveries(home) : []
   return entries.map(entry => {
     const record = records.find(({ channel }) => channel === entry.name)
@@ -26,5 +26,5 @@ export function channelViews(entries: readonly ChannelEntry[], home: Home): Chan
 }
 
 function isoOrNull(at: Instant | null | undefined): string | null {
-  return at === null || at === undefined ? null : iso(at)
+  return at === null || at === undefined ? null : formatIso(at)
 }

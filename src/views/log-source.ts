@@ -1,8 +1,8 @@
 import fs from 'node:fs'
-import type { SessionView } from '../api/contract/session-view.ts'
+import type { SessionView } from '../api/contract/responses.ts'
 import type { Instant } from '../lib/time.ts'
-import { attemptFolder, sessionFolder } from '../world/os/folders.ts'
-import type { Home } from '../world/os/home.ts'
+import { attemptFolder, sessionFolder } from '../state/session-folder.ts'
+import type { Home } from '../state/home.ts'
 
 /** A file with some of a session's output, and the record of when it had which length. */
 export interface LogSource {
@@ -16,7 +16,11 @@ export interface LogSource {
  * Where a session's log lies. Agents whose events we read have one transcript; of everything else, and for `raw`, the
  * program's own output is the log, attempt after attempt.
  */
-export function logSources(home: Home, session: SessionView, options: { raw: boolean; attempt?: number }): LogSource[] {
+export function findLogSources(
+  home: Home,
+  session: SessionView,
+  options: { raw: boolean; attempt?: number },
+): LogSource[] {
   const folder = sessionFolder(home, session.id)
   if (!options.raw && options.attempt === undefined && fs.existsSync(folder.transcript)) {
     return [{ file: folder.transcript, times: folder.times, isTranscript: true }]
@@ -29,16 +33,16 @@ export function logSources(home: Home, session: SessionView, options: { raw: boo
 }
 
 /** How much a session has said so far: what is said from now on comes after it. */
-export function transcriptLength(home: Home, id: string): number {
+export function readTranscriptLength(home: Home, id: string): number {
   return fs.statSync(sessionFolder(home, id).transcript, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** The offset at which what was written since `since` begins, as exactly as lengths were noted down. */
-export function offsetSince(source: LogSource, since: Instant): number {
+export function findOffsetSince(source: LogSource, since: Instant): number {
   const written = fs.statSync(source.file)
   if (written.mtimeMs < since) return written.size
   let offset = 0
-  for (const line of readOr(source.times, '').split('\n')) {
+  for (const line of readOrDefault(source.times, '').split('\n')) {
     const [at, length] = line.split(' ').map(Number)
     if (at !== undefined && length !== undefined && at <= since) offset = length
   }
@@ -46,7 +50,7 @@ export function offsetSince(source: LogSource, since: Instant): number {
 }
 
 /** The offset of the last `count` lines of a file that ends at `end`; how many lines were found tells whether to go on. */
-export function offsetOfLastLines(file: string, count: number): { offset: number; found: number } {
+export function findOffsetOfLastLines(file: string, count: number): { offset: number; found: number } {
   const fd = fs.openSync(file, 'r')
   try {
     let position = fs.fstatSync(fd).size
@@ -68,6 +72,6 @@ export function offsetOfLastLines(file: string, count: number): { offset: number
   }
 }
 
-function readOr(file: string, otherwise: string): string {
-  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : otherwise
+function readOrDefault(file: string, fallback: string): string {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : fallback
 }

@@ -1,19 +1,19 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { SessionView } from '../api/contract/session-view.ts'
-import { create } from '../core/create.ts'
-import type { Session } from '../core/session.ts'
-import { step } from '../core/step.ts'
-import { specOf } from '../testkit/memory/stage.ts'
-import { type TempHome, tempHome } from '../testkit/real/temp-home.ts'
-import { until } from '../testkit/real/until.ts'
-import { attemptFolder, sessionFolder } from '../world/os/folders.ts'
-import { mirrorTo } from '../world/store/mirror.ts'
+import type { SessionView } from '../api/contract/responses.ts'
+import { createSession } from '../core/session/create.ts'
+import type { Session } from '../core/session/session.ts'
+import { makeDecision } from '../core/session/decision.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { attemptFolder, sessionFolder } from '../state/session-folder.ts'
+import { createMirror } from '../world/store/mirror.ts'
 import { openStore, type SqliteStore } from '../world/store/sqlite-store.ts'
 import { followLog, type LogOptions, readLog } from './log.ts'
-import { transcriptLength } from './log-source.ts'
-import { viewOf } from './session-view.ts'
-import { watchSession } from './watch-session.ts'
+import { readTranscriptLength } from './log-source.ts'
+import { toSessionView } from './session-view.ts'
+import { watchSession } from './sessions.ts'
 
 const ID = 'aaaaaaaaaa'
 let temp: TempHome
@@ -21,23 +21,23 @@ let session: Session
 let store: SqliteStore
 beforeEach(() => {
   temp = tempHome()
-  store = openStore(temp.home.database, mirrorTo(temp.home))
-  session = create(specOf({ agent: 'mute', id: ID }), { hasPrompt: true }).session
+  store = openStore(temp.home.database, createMirror(temp.home))
+  session = createSession(makeSpec({ agent: 'mute', id: ID }), { hasPrompt: true }).session
   fs.mkdirSync(attemptFolder(temp.home, ID, 1).root, { recursive: true })
-  store.record(step(session, []))
+  store.record(makeDecision(session, []))
 })
 afterEach(async () => {
   store.close()
-  await temp.noLeaks()
+  await temp.assertNoLeaks()
 })
 
-const view = (): SessionView => viewOf(session, temp.home)
+const view = (): SessionView => toSessionView(session, temp.home)
 const stdout = (attempt = 1): string => attemptFolder(temp.home, ID, attempt).stdout
 const PLAIN: LogOptions = { raw: false, colour: false }
 
 function end(): void {
   session = { ...session, phase: { name: 'ended', at: 5_000, outcome: 'done', reason: 'exit code 0', trouble: null } }
-  store.record(step(session, []))
+  store.record(makeDecision(session, []))
 }
 
 async function read(options: Partial<LogOptions> = {}): Promise<string> {
@@ -118,10 +118,10 @@ test('a transcript is coloured by what each line is, the program’s own bytes a
 
 test('a transcript is read from a length on that it had', async () => {
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'before\n')
-  const after = transcriptLength(temp.home, ID)
+  const after = readTranscriptLength(temp.home, ID)
   fs.appendFileSync(sessionFolder(temp.home, ID).transcript, 'after\n')
   expect(await read({ after })).toBe('after\n')
-  expect(transcriptLength(temp.home, 'bbbbbbbbbb')).toBe(0)
+  expect(readTranscriptLength(temp.home, 'bbbbbbbbbb')).toBe(0)
 })
 
 test('who follows a log reads on until the session has ended, and misses nothing', async () => {
@@ -131,10 +131,10 @@ test('who follows a log reads on until the session has ended, and misses nothing
     for await (const chunk of followLog(temp.home, view(), PLAIN, new AbortController().signal))
       seen += Buffer.from(chunk).toString()
   })()
-  await until('the first line is read', () => seen === 'one\n')
+  await waitUntil('the first line is read', () => seen === 'one\n')
   fs.appendFileSync(stdout(), 'tw')
   fs.appendFileSync(stdout(), 'o\nthree')
-  await until('the second line is read', () => seen === 'one\ntwo\n')
+  await waitUntil('the second line is read', () => seen === 'one\ntwo\n')
   end()
   await following
   expect(seen).toBe('one\ntwo\nthree\n')
@@ -157,7 +157,7 @@ test('who watches a session sees each change, and no more after its end', async 
     for await (const { phase, outcome } of watchSession(temp.home, ID, new AbortController().signal))
       seen.push(phase, outcome)
   })()
-  await until('its beginning is seen', () => seen.length === 2)
+  await waitUntil('its beginning is seen', () => seen.length === 2)
   end()
   await watching
   expect(seen).toEqual(['starting', null, 'ended', 'done'])

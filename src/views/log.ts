@@ -1,15 +1,14 @@
 import fs from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
-import type { SessionView } from '../api/contract/session-view.ts'
-import { drawsOnScreen, ScreenText } from '../lib/screen-text.ts'
-import { readable } from '../lib/terminal-text.ts'
+import type { SessionView } from '../api/contract/responses.ts'
+import { ScreenText, drawsOnScreen } from '../lib/text/screen-text.ts'
+import { renderTerminalText } from '../lib/text/terminal-text.ts'
 import type { Instant } from '../lib/time.ts'
-import { sessionFolder } from '../world/os/folders.ts'
-import type { Home } from '../world/os/home.ts'
-import { CLOSING_MARK } from '../world/os/spool.ts'
-import { Changes } from './changes.ts'
-import { type LogSource, logSources, offsetOfLastLines, offsetSince } from './log-source.ts'
-import { paintTranscript } from './paint-transcript.ts'
+import { sessionFolder } from '../state/session-folder.ts'
+import type { Home } from '../state/home.ts'
+import { CLOSING_MARK } from '../state/attempt-files.ts'
+import { FileWatcher } from '../os/files/file-watcher.ts'
+import { type LogSource, findLogSources, findOffsetOfLastLines, findOffsetSince } from './log-source.ts'
 import { readSession } from './sessions.ts'
 
 export interface LogOptions {
@@ -23,7 +22,7 @@ export interface LogOptions {
   readonly after?: number
 }
 
-const CHUNK = 262_144
+const CHUNK_SIZE = 262_144
 /** Stands above the screen of a program that has used the alternate screen. */
 const LAST_SCREEN = '[full-screen program, its last screen:]'
 
@@ -31,20 +30,20 @@ const LAST_SCREEN = '[full-screen program, its last screen:]'
 export async function* readLog(home: Home, session: SessionView, options: LogOptions): AsyncGenerator<Uint8Array> {
   const { lines, ...rest } = options
   if (lines !== undefined && lines > 0 && isDrawnAt(home, session, options)) {
-    yield lastLines([...chunksOf(new Reader(home, session, rest))], lines)
-  } else yield* chunksOf(new Reader(home, session, options))
+    yield lastLines([...chunksOf(new LogReader(home, session, rest))], lines)
+  } else yield* chunksOf(new LogReader(home, session, options))
 }
 
-function* chunksOf(reader: Reader): Generator<Uint8Array> {
-  reader.stopHere()
-  yield* reader.available()
-  yield* reader.rest()
+function* chunksOf(reader: LogReader): Generator<Uint8Array> {
+  reader.stopAtCurrentEnd()
+  yield* reader.readAvailable()
+  yield* reader.readRest()
 }
 
 /** Whether a program drew on the whole screen of a terminal in the part of the log that is asked for: its lines are not those of the file. */
 function isDrawnAt(home: Home, session: SessionView, options: LogOptions): boolean {
   if (options.raw || session.mode !== 'tty') return false
-  const raw = new Reader(home, session, { ...options, raw: true })
+  const raw = new LogReader(home, session, { ...options, raw: true })
   for (const bytes of chunksOf(raw)) if (drawsOnScreen(Buffer.from(bytes).toString('latin1'))) return true
   return false
 }
@@ -61,35 +60,35 @@ export async function* followLog(
   options: LogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const reader = new Reader(home, session, options, `[full-screen program: oneshot attach ${session.name} shows it]`)
-  const changes = new Changes([sessionFolder(home, session.id).root])
+  const reader = new LogReader(home, session, options, `[full-screen program: oneshot attach ${session.name} shows it]`)
+  const watcher = new FileWatcher([sessionFolder(home, session.id).root])
   const watched = new Set<string>()
   try {
     while (!signal.aborted) {
       const now = readSession(home, session.id)
       for (const file of reader.files(now ?? session)) {
-        if (!watched.has(file)) changes.watch(file)
+        if (!watched.has(file)) watcher.watch(file)
         watched.add(file)
       }
-      yield* reader.available()
+      yield* reader.readAvailable()
       if (now === undefined || now.phase === 'ended') break
-      await changes.next(signal)
+      await watcher.nextChange(signal)
     }
-    yield* reader.rest()
+    yield* reader.readRest()
   } finally {
-    changes.close()
+    watcher.close()
   }
 }
 
 /** Reads the files of a log one after the other, each from where it was left. */
-class Reader {
+class LogReader {
   readonly #home: Home
   readonly #options: LogOptions
   readonly #offsets = new Map<string, number>()
   readonly #ends = new Map<string, number>()
   #session: SessionView
-  #carry: Buffer = Buffer.alloc(0)
-  #held: Buffer = Buffer.alloc(0)
+  #partialLine: Buffer = Buffer.alloc(0)
+  #possibleMark: Buffer = Buffer.alloc(0)
   #isTranscript = false
   #file: string | undefined
   readonly #decoder = new StringDecoder()
@@ -103,11 +102,11 @@ class Reader {
     this.#home = home
     this.#session = session
     this.#options = options
-    for (const [file, offset] of beginnings(this.#sources(), options)) this.#offsets.set(file, offset)
+    for (const [file, offset] of findStartOffsets(this.#sources(), options)) this.#offsets.set(file, offset)
   }
 
   /** What is written from now on is not read: a session that writes faster than we do would never let us end. */
-  stopHere(): void {
+  stopAtCurrentEnd(): void {
     for (const { file } of this.#sources()) this.#ends.set(file, fs.statSync(file).size)
   }
 
@@ -116,12 +115,12 @@ class Reader {
     return this.#sources().map(source => source.file)
   }
 
-  *available(): Generator<Uint8Array> {
+  *readAvailable(): Generator<Uint8Array> {
     for (const { file, isTranscript } of this.#sources()) {
       this.#isTranscript = isTranscript
       for (let chunk = this.#read(file); chunk.length > 0; chunk = this.#read(file)) {
         const before = this.#screenBefore(file)
-        const own = isTranscript ? this.#withoutMark(chunk) : this.#drawn(this.#withoutMark(chunk))
+        const own = isTranscript ? this.#stripMark(chunk) : this.#drawn(this.#stripMark(chunk))
         const shown = this.#options.raw ? own : this.#wholeLines(Buffer.concat([before, own]))
         if (shown.length > 0) yield shown
       }
@@ -129,21 +128,25 @@ class Reader {
   }
 
   /** A last line that has no end. */
-  *rest(): Generator<Uint8Array> {
-    const left = Buffer.concat([this.#carry, this.#drawn(this.#held), Buffer.from(this.#screen?.end() ?? '')])
+  *readRest(): Generator<Uint8Array> {
+    const left = Buffer.concat([
+      this.#partialLine,
+      this.#drawn(this.#possibleMark),
+      Buffer.from(this.#screen?.end() ?? ''),
+    ])
     const lineEnd = left.at(-1) === 0x0a && this.#screen !== null ? '' : '\n'
     if (left.length > 0) yield this.#options.raw ? left : this.#clean(Buffer.concat([left, Buffer.from(lineEnd)]))
-    this.#carry = Buffer.alloc(0)
-    this.#held = Buffer.alloc(0)
+    this.#partialLine = Buffer.alloc(0)
+    this.#possibleMark = Buffer.alloc(0)
   }
 
   #read(file: string): Buffer {
     const offset = this.#offsets.get(file) ?? 0
     const fd = fs.openSync(file, 'r')
     try {
-      const chunk = Buffer.alloc(CHUNK)
-      const wanted = Math.min(CHUNK, (this.#ends.get(file) ?? Number.POSITIVE_INFINITY) - offset)
-      const length = wanted <= 0 ? 0 : fs.readSync(fd, chunk, 0, wanted, offset)
+      const chunk = Buffer.alloc(CHUNK_SIZE)
+      const maxLength = Math.min(CHUNK_SIZE, (this.#ends.get(file) ?? Number.POSITIVE_INFINITY) - offset)
+      const length = maxLength <= 0 ? 0 : fs.readSync(fd, chunk, 0, maxLength, offset)
       this.#offsets.set(file, offset + length)
       return chunk.subarray(0, length)
     } finally {
@@ -152,15 +155,17 @@ class Reader {
   }
 
   /** The shim's closing mark is not the program's. While it may just be arriving, its beginning is held back. */
-  #withoutMark(chunk: Buffer): Buffer {
-    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+  #stripMark(chunk: Buffer): Buffer {
+    const bytes = this.#possibleMark.length === 0 ? chunk : Buffer.concat([this.#possibleMark, chunk])
     const mark = Buffer.from(CLOSING_MARK)
-    const at = bytes.lastIndexOf(0x1b)
+    const escapeAt = bytes.lastIndexOf(0x1b)
     const mayBeMark =
-      at >= 0 && bytes.length - at <= mark.length && mark.subarray(0, bytes.length - at).equals(bytes.subarray(at))
-    const end = mayBeMark ? at : bytes.length
-    const isWhole = mayBeMark && bytes.length - at === mark.length
-    this.#held = isWhole ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end))
+      escapeAt >= 0 &&
+      bytes.length - escapeAt <= mark.length &&
+      mark.subarray(0, bytes.length - escapeAt).equals(bytes.subarray(escapeAt))
+    const end = mayBeMark ? escapeAt : bytes.length
+    const isWhole = mayBeMark && bytes.length - escapeAt === mark.length
+    this.#possibleMark = isWhole ? Buffer.alloc(0) : Buffer.from(bytes.subarray(end))
     return bytes.subarray(0, end)
   }
 
@@ -176,37 +181,58 @@ class Reader {
   }
 
   #wholeLines(chunk: Buffer): Uint8Array {
-    const bytes = Buffer.concat([this.#carry, chunk])
+    const bytes = Buffer.concat([this.#partialLine, chunk])
     const end = bytes.lastIndexOf(0x0a) + 1
-    this.#carry = bytes.subarray(end)
+    this.#partialLine = bytes.subarray(end)
     return end === 0 ? Buffer.alloc(0) : this.#clean(bytes.subarray(0, end))
   }
 
   #clean(bytes: Buffer): Uint8Array {
     const { colour } = this.#options
-    const text = readable(bytes.toString(), { colour })
-    return Buffer.from(colour && this.#isTranscript ? paintTranscript(text) : text)
+    const text = renderTerminalText(bytes.toString(), { colour })
+    return Buffer.from(colour && this.#isTranscript ? colorTranscript(text) : text)
   }
 
   #sources(): LogSource[] {
-    return logSources(this.#home, this.#session, this.#options)
+    return findLogSources(this.#home, this.#session, this.#options)
   }
 }
 
 /** Where each file is read from, so that `lines` and `since` hold over all of them together. */
-function beginnings(sources: readonly LogSource[], options: LogOptions): Map<string, number> {
+function findStartOffsets(sources: readonly LogSource[], options: LogOptions): Map<string, number> {
   const offsets = new Map<string, number>()
-  let wanted = options.lines
+  let remaining = options.lines
   for (const source of [...sources].reverse()) {
-    const since = options.since === undefined ? (options.after ?? 0) : offsetSince(source, options.since)
+    const since = options.since === undefined ? (options.after ?? 0) : findOffsetSince(source, options.since)
     let offset = since
-    if (wanted !== undefined) {
+    if (remaining !== undefined) {
       const last =
-        wanted === 0 ? { offset: fs.statSync(source.file).size, found: 0 } : offsetOfLastLines(source.file, wanted)
+        remaining === 0
+          ? { offset: fs.statSync(source.file).size, found: 0 }
+          : findOffsetOfLastLines(source.file, remaining)
       offset = Math.max(since, last.offset)
-      wanted = Math.max(0, wanted - last.found)
+      remaining = Math.max(0, remaining - last.found)
     }
     offsets.set(source.file, offset)
   }
   return offsets
+}
+
+/** What a line's first characters say it is, and how it is shown. */
+const LINE_COLORS: readonly (readonly [mark: string, code: number])[] = [
+  ['● ', 36],
+  ['  │ ', 2],
+  ['  ✗ ', 31],
+  ['✗ ', 31],
+  ['── ', 1],
+]
+
+/** Colours a transcript: what tools are called and give back, failures, and our own notes; the agent's words stay plain. */
+function colorTranscript(text: string): string {
+  return text.split('\n').map(colorLine).join('\n')
+}
+
+function colorLine(line: string): string {
+  const code = LINE_COLORS.find(([mark]) => line.startsWith(mark))?.[1]
+  return code === undefined ? line : `\u001b[${code}m${line}\u001b[0m`
 }

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { create } from '../core/create.ts'
-import type { Session } from '../core/session.ts'
-import { specOf } from '../testkit/memory/stage.ts'
-import { type TempHome, tempHome } from '../testkit/real/temp-home.ts'
-import { until } from '../testkit/real/until.ts'
-import { attemptFolder } from '../world/os/folders.ts'
-import { bootId, identify, lives } from '../world/os/processes.ts'
-import { viewOf } from './session-view.ts'
+import { createSession } from '../core/session/create.ts'
+import type { Session } from '../core/session/session.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { attemptFolder } from '../state/session-folder.ts'
+import { bootId, identifyProcess, checkLiveness } from '../os/process/processes.ts'
+import { toSessionView } from './session-view.ts'
 
 const ID = 'aaaaaaaaaa'
 let temp: TempHome
@@ -16,12 +16,13 @@ beforeEach(() => {
   temp = tempHome()
   fs.mkdirSync(attemptFolder(temp.home, ID, 1).root, { recursive: true })
 })
-afterEach(() => temp.noLeaks())
+afterEach(() => temp.assertNoLeaks())
 
-const newborn = (): Session => create(specOf({ agent: 'mute', id: ID, maxTime: 60_000 }), { hasPrompt: true }).session
+const newborn = (): Session =>
+  createSession(makeSpec({ agent: 'mute', id: ID, maxTime: 60_000 }), { hasPrompt: true }).session
 
 function alive(session: Session): Session {
-  const birth = identify(process.pid)?.birth ?? ''
+  const birth = identifyProcess(process.pid)?.birth ?? ''
   return {
     ...session,
     phase: { name: 'running', since: 1_000 },
@@ -31,7 +32,7 @@ function alive(session: Session): Session {
 }
 
 test('a session is shown as it is recorded', () => {
-  expect(viewOf(newborn(), temp.home)).toEqual({
+  expect(toSessionView(newborn(), temp.home)).toEqual({
     name: 'mute-task',
     id: ID,
     parent: null,
@@ -71,14 +72,14 @@ test('a session is shown as it is recorded', () => {
 })
 
 test('a living process is shown with its pid', () => {
-  expect(viewOf(alive(newborn()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
+  expect(toSessionView(alive(newborn()), temp.home)).toMatchObject({ phase: 'running', pid: process.pid })
 })
 
 test('a process of an earlier boot, or one that has another birth, is not shown as alive', () => {
   const session = alive(newborn())
   for (const other of [{ boot: 'another' }, { birth: '1' }]) {
     const gone = { ...session, life: { ...(session.life as NonNullable<Session['life']>), ...other } }
-    expect(viewOf(gone, temp.home)).toMatchObject({
+    expect(toSessionView(gone, temp.home)).toMatchObject({
       phase: 'stopping',
       pid: null,
       reason: `pid ${process.pid} is gone; not concluded yet`,
@@ -88,14 +89,19 @@ test('a process of an earlier boot, or one that has another birth, is not shown 
 
 test('a process that has died is shown with its exit as soon as that is on disk, concluded or not', async () => {
   const child = spawn('sleep', ['1000'])
-  const life = { pid: child.pid ?? 0, birth: identify(child.pid ?? 0)?.birth ?? '', boot: bootId, startedAt: 1_000 }
+  const life = {
+    pid: child.pid ?? 0,
+    birth: identifyProcess(child.pid ?? 0)?.birth ?? '',
+    boot: bootId,
+    startedAt: 1_000,
+  }
   const session = { ...alive(newborn()), life }
-  expect(viewOf(session, temp.home).pid).toBe(child.pid)
+  expect(toSessionView(session, temp.home).pid).toBe(child.pid)
   child.kill('SIGKILL')
-  await until('it is dead', () => lives(life) === 'dead')
-  expect(viewOf(session, temp.home)).toMatchObject({ phase: 'stopping', pid: null, exitCode: null })
+  await waitUntil('it is dead', () => checkLiveness(life) === 'dead')
+  expect(toSessionView(session, temp.home)).toMatchObject({ phase: 'stopping', pid: null, exitCode: null })
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).exit, 'kind ended\nstatus 137\nsignalled yes\nend\n')
-  expect(viewOf(session, temp.home)).toMatchObject({
+  expect(toSessionView(session, temp.home)).toMatchObject({
     phase: 'stopping',
     signal: 'SIGKILL',
     reason: 'killed by SIGKILL; not concluded yet',
@@ -108,7 +114,7 @@ test('the last output is that of the newest attempt that has said something', ()
   fs.writeFileSync(attemptFolder(temp.home, ID, 1).stdout, 'hello')
   fs.writeFileSync(attemptFolder(temp.home, ID, 2).stdout, '')
   fs.utimesSync(attemptFolder(temp.home, ID, 1).stdout, 5, 5)
-  expect(viewOf(session, temp.home).lastOutputAt).toBe('1970-01-01T00:00:05.000Z')
+  expect(toSessionView(session, temp.home).lastOutputAt).toBe('1970-01-01T00:00:05.000Z')
 })
 
 test('how and when it ended, rests or is blocked is told', () => {
@@ -118,7 +124,7 @@ test('how and when it ended, rests or is blocked is told', () => {
     exit,
     phase: { name: 'ended', at: 5_000, outcome: 'failed', reason: 'exit code 3', trouble: 'crash' },
   }
-  expect(viewOf(ended, temp.home)).toMatchObject({
+  expect(toSessionView(ended, temp.home)).toMatchObject({
     outcome: 'failed',
     exitCode: 3,
     endedAt: '1970-01-01T00:00:05.000Z',
@@ -129,20 +135,23 @@ test('how and when it ended, rests or is blocked is told', () => {
     exit,
     phase: { name: 'resting', cause: 'crash', trouble: 'crash', since: 1_000, until: 9_000, reason: 'exit code 3' },
   }
-  expect(viewOf(resting, temp.home)).toMatchObject({
+  expect(toSessionView(resting, temp.home)).toMatchObject({
     phase: 'resting',
     until: '1970-01-01T00:00:09.000Z',
     reason: 'exit code 3',
     trouble: 'crash',
   })
   const asking = { name: 'blocked', since: 1, question: 'may I?', trouble: 'approval', isIdle: false } as const
-  expect(viewOf({ ...newborn(), phase: asking }, temp.home)).toMatchObject({
+  expect(toSessionView({ ...newborn(), phase: asking }, temp.home)).toMatchObject({
     phase: 'blocked',
     reason: 'waiting for you: may I?',
     trouble: 'approval',
   })
   const held = { ...asking, question: 'held by you', trouble: 'held', isIdle: true } as const
-  expect(viewOf({ ...newborn(), phase: held }, temp.home)).toMatchObject({ reason: 'held by you', trouble: 'held' })
+  expect(toSessionView({ ...newborn(), phase: held }, temp.home)).toMatchObject({
+    reason: 'held by you',
+    trouble: 'held',
+  })
 })
 
 test('what it is at, what it has read and what it has spent is told', () => {
@@ -154,12 +163,12 @@ test('what it is at, what it has read and what it has spent is told', () => {
     messages: [...session.messages.map(message => ({ ...message, confirmedAt: 2_000 })), ...session.messages],
     spending: { ...session.spending, before: spent, attempt: spent },
   }
-  expect(viewOf(busy, temp.home)).toMatchObject({
+  expect(toSessionView(busy, temp.home)).toMatchObject({
     activity: 'Bash npm test',
     messages: { accepted: 2, confirmed: 1 },
     spent: { turns: 4, inputTokens: 2_400, cachedTokens: 400, outputTokens: 60, costUsd: 1 },
   })
   const failure = { kind: 'overloaded', text: '529 Overloaded', resetAt: null, remedy: null } as const
   const retrying: Session = { ...busy, activity: { ...busy.activity, retrying: failure } }
-  expect(viewOf(retrying, temp.home).activity).toBe('tries again: 529 Overloaded')
+  expect(toSessionView(retrying, temp.home).activity).toBe('tries again: 529 Overloaded')
 })

@@ -1,28 +1,28 @@
-import type { TaskView } from '../api/contract/session-view.ts'
-import type { Session } from '../core/session.ts'
-import { finishedIssues, type Tracked } from '../core/tracked.ts'
-import { type Home, homeExists } from '../world/os/home.ts'
-import { readTracked } from '../world/os/tracker-file.ts'
-import { readOne } from '../world/store/read.ts'
+import type { TaskView } from '../api/contract/responses.ts'
+import type { Session } from '../core/session/session.ts'
+import { finishedIssues, type TrackerSnapshot } from '../core/session/task.ts'
+import { type Home, homeExists } from '../state/home.ts'
+import { readTrackerFile } from '../state/tracker-file.ts'
+import { readStoredSession } from '../world/store/reader.ts'
 
 /** The pieces of a session's work, from disk alone. */
 export function readTasks(home: Home, id: string): TaskView[] {
-  const session = homeExists(home) ? readOne(home, id) : undefined
-  return session === undefined ? [] : taskViews(session, readTracked(home, id))
+  const session = homeExists(home) ? readStoredSession(home, id) : undefined
+  return session === undefined ? [] : toTaskViews(session, readTrackerFile(home, id))
 }
 
 /**
  * What is under way first, then what is open, then what is done; and what the project's tracker has ready, unless it is in
  * the list already or is about to be closed.
  */
-export function taskViews({ tasks }: Session, tracked: Tracked | null): TaskView[] {
+export function toTaskViews({ tasks }: Session, tracked: TrackerSnapshot | null): TaskView[] {
   const finished = tracked === null ? [] : finishedIssues(tasks, tracked)
-  const isNews = (id: string): boolean => !tasks.some(task => task.id === id) && !finished.includes(id)
-  const issues = (tracked?.ready ?? []).filter(({ id }) => isNews(id))
+  const isNew = (id: string): boolean => !tasks.some(task => task.id === id) && !finished.includes(id)
+  const issues = (tracked?.ready ?? []).filter(({ id }) => isNew(id))
   const all: TaskView[] = [...tasks, ...issues.map(issue => ({ ...issue, source: tracked?.kind ?? 'beads' }))]
   return all
-    .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
+    .toSorted((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state))
     .map(({ id, title, state, source }) => ({ id, title, state, source }))
 }
 
-const ORDER: readonly TaskView['state'][] = ['doing', 'open', 'done']
+const STATE_ORDER: readonly TaskView['state'][] = ['doing', 'open', 'done']

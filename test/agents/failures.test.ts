@@ -1,35 +1,35 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { userMessages } from '../../src/testkit/model/requests.ts'
-import type { Answer, Script } from '../../src/testkit/model/script.ts'
-import { until } from '../system/house.ts'
-import { asked, KINDS } from './kit/kinds.ts'
-import { useStage } from './kit/stage.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { userMessages } from '../../testkit/model/requests.ts'
+import type { Answer, Script } from '../../testkit/model/script.ts'
+import { waitUntil } from '../system/test-home.ts'
+import { runArguments, KINDS } from './kit/kinds.ts'
+import { useAgentTest } from './kit/agent-test.ts'
 import type { Kind } from './kit/programs.ts'
 
 /** The programs try again by themselves for minutes; those that can be told not to are. */
 const IMPATIENT = { CLAUDE_CODE_MAX_RETRIES: '0' }
 
-const stage = useStage()
+const stage = useAgentTest()
 
 async function begin(kind: Kind, script: Script): Promise<string> {
-  const house = stage.furnish(kind, script)
-  Object.assign(house.env, IMPATIENT)
-  return (await stage.house.run(...asked(kind), '--name', 'fail', 'Do it.')).name
+  const testHome = stage.openHome(kind, script)
+  Object.assign(testHome.env, IMPATIENT)
+  return (await stage.home.run(...runArguments(kind), '--name', 'fail', 'Do it.')).name
 }
 
 async function comesTo(name: string, phase: SessionView['phase']): Promise<SessionView & { log: string }> {
-  const session = await until(
+  const session = await waitUntil(
     `${name} is ${phase}`,
     async () => {
-      const view = await stage.house.status(name)
+      const view = await stage.home.status(name)
       if (view.phase === 'ended' && phase !== 'ended')
-        throw new Error(`it ended: ${view.reason}\n${await stage.house.ok('log', name)}`)
+        throw new Error(`it ended: ${view.reason}\n${await stage.home.ok('log', name)}`)
       return view.phase === phase ? view : undefined
     },
     180_000,
   )
-  return { ...session, log: await stage.house.ok('log', name) }
+  return { ...session, log: await stage.home.ok('log', name) }
 }
 
 const always = (answer: Answer): Script => [{ ...answer, times: 'ever' }]
@@ -41,7 +41,7 @@ describe.each(KINDS)('%s', kind => {
     expect(blocked.reason, blocked.log).toMatch(/not logged in/)
     expect(blocked.pid).toBeNull()
     stage.server.play('main', [{ say: 'Now it works.' }])
-    await stage.house.ok('resume', name)
+    await stage.home.ok('resume', name)
     const ended = await comesTo(name, 'ended')
     expect(ended.outcome, ended.log).toBe('done')
     const last = stage.server.main('main').at(-1)
@@ -77,18 +77,18 @@ describe.each(KINDS)('%s', kind => {
   })
 
   test('whose model falls silent is ended, and its work is finished in the same conversation', async () => {
-    const house = stage.furnish(kind, [
+    const testHome = stage.openHome(kind, [
       { say: 'First I look.', shell: 'echo looked' },
       { hang: true, times: 'ever' },
     ])
-    Object.assign(house.env, IMPATIENT)
+    Object.assign(testHome.env, IMPATIENT)
     const silence = kind === 'opencode' ? '25s' : '12s' // A loaded machine takes it as long to start.
-    const { name } = await house.run(...asked(kind), '--name', 'fail', '--silence', silence, 'Do it.')
+    const { name } = await testHome.run(...runArguments(kind), '--name', 'fail', '--silence', silence, 'Do it.')
     await stage.server.until('main', turns => turns.length >= 2, 120_000)
-    const story = await until(
+    const story = await waitUntil(
       'it was found silent',
       async () => {
-        const told = await house.ok('events', name)
+        const told = await testHome.ok('events', name)
         return told.includes('silent for') ? told : undefined
       },
       180_000,
@@ -107,10 +107,10 @@ describe.each(KINDS)('%s', kind => {
       { overflow: true, times: 'ever' },
     ])
     await stage.server.until('main', turns => turns.length >= 2, 120_000)
-    await until(
+    await waitUntil(
       'it was given up',
       async () => {
-        const log = await stage.house.ok('log', name)
+        const log = await stage.home.ok('log', name)
         return log.includes('a new thread continues') ? log : undefined
       },
       180_000,

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import type { Script } from '../../src/testkit/model/script.ts'
-import { asked, KINDS } from './kit/kinds.ts'
-import { useStage } from './kit/stage.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import type { Script } from '../../testkit/model/script.ts'
+import { runArguments, KINDS } from './kit/kinds.ts'
+import { useAgentTest } from './kit/agent-test.ts'
 import type { Kind } from './kit/programs.ts'
 
-const stage = useStage()
+const stage = useAgentTest()
 
 async function outcomeOf(kind: Kind, script: Script, ...options: string[]): Promise<SessionView & { log: string }> {
-  const house = stage.furnish(kind, script)
-  const { name } = await house.run(...asked(kind), '--name', 'lie', ...options, 'Do it.')
-  const session = await house.ended(name)
-  return { ...session, log: await house.ok('log', name) }
+  const testHome = stage.openHome(kind, script)
+  const { name } = await testHome.run(...runArguments(kind), '--name', 'lie', ...options, 'Do it.')
+  const session = await testHome.ended(name)
+  return { ...session, log: await testHome.ok('log', name) }
 }
 
 describe.each(KINDS)('%s', kind => {

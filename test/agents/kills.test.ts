@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
-import { userMessages } from '../../src/testkit/model/requests.ts'
-import type { Script } from '../../src/testkit/model/script.ts'
-import { isAlive, until } from '../system/house.ts'
-import { AgentHouse } from './kit/agent-house.ts'
-import { asked, IS_QUICK, KINDS } from './kit/kinds.ts'
-import { dice } from '../../src/testkit/real/dice.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { ModelServer } from '../../testkit/model/model-server.ts'
+import { userMessages } from '../../testkit/model/requests.ts'
+import type { Script } from '../../testkit/model/script.ts'
+import { isAlive, waitUntil } from '../system/test-home.ts'
+import { AgentTestHome } from './kit/agent-test-home.ts'
+import { runArguments, IS_QUICK, KINDS } from './kit/kinds.ts'
+import { seededRandom } from '../../testkit/system/seeded-random.ts'
 
 const MOMENTS = IS_QUICK ? 3 : 20
 const STEPS = 4
@@ -25,14 +25,14 @@ function work(label: string): NonNullable<Extract<Script, { task?: unknown }>['t
 
 describe.each(KINDS)('%s', kind => {
   let server: ModelServer
-  let house: AgentHouse
+  let testHome: AgentTestHome
   let duration = 0
   beforeAll(async () => {
     server = await ModelServer.open()
-    house = new AgentHouse(server, { kinds: [kind] })
+    testHome = new AgentTestHome(server, { kinds: [kind] })
   })
   afterAll(async () => {
-    await house.close()
+    await testHome.close()
     await server.close()
   })
 
@@ -47,20 +47,22 @@ describe.each(KINDS)('%s', kind => {
       ],
     })
     const began = Date.now()
-    const answer = await house.call(['run', '--json', ...asked(kind), '--name', name, prompt], {
-      env: house.playing(name),
+    const answer = await testHome.call(['run', '--json', ...runArguments(kind), '--name', name, prompt], {
+      env: testHome.environmentFor(name),
     })
     expect(answer.code, answer.stderr).toBe(0)
     const session = JSON.parse(answer.stdout) as SessionView
     const fate = misfortune(session)
-    await house.ok('send', session.name, second)
-    await house.ok('send', session.name, third)
+    await testHome.ok('send', session.name, second)
+    await testHome.ok('send', session.name, third)
     await fate
-    const ended = await until('it has ended', () => overIn(house, session.name), 240_000).catch(async cause => {
-      throw new Error(`${cause}\n${await house.ok('log', session.name)}\n${await house.ok('status', session.name)}`)
+    const ended = await waitUntil('it has ended', () => overIn(testHome, session.name), 240_000).catch(async cause => {
+      throw new Error(
+        `${cause}\n${await testHome.ok('log', session.name)}\n${await testHome.ok('status', session.name)}`,
+      )
     })
     duration = Math.max(duration, Date.now() - began)
-    const story = `${await house.ok('log', session.name)}\n${JSON.stringify(ended)}`
+    const story = `${await testHome.ok('log', session.name)}\n${JSON.stringify(ended)}`
     expect(ended.outcome, story).toBe('done')
     const turns = server.main(name)
     for (const turn of turns) {
@@ -74,8 +76,8 @@ describe.each(KINDS)('%s', kind => {
       story,
     ).toEqual([prompt, second, third])
     expect(ended.messages, story).toEqual({ accepted: 3, confirmed: 3 })
-    for (const file of [`${name}-a-all`, `${name}-b-all`]) expect(fs.existsSync(house.path(file)), story).toBe(true)
-    expect(house.processesLeft(), story).toEqual([])
+    for (const file of [`${name}-a-all`, `${name}-b-all`]) expect(fs.existsSync(testHome.path(file)), story).toBe(true)
+    expect(testHome.processesLeft(), story).toEqual([])
     return ended
   }
 
@@ -84,7 +86,7 @@ describe.each(KINDS)('%s', kind => {
     expect(session).toMatchObject({ attempt: 3, restarts: 0 })
   })
 
-  const roll = dice(kind)
+  const roll = seededRandom(kind)
   const misfortunes = Array.from({ length: MOMENTS }, (_, n) => {
     const victims = (['agent', 'supervisor', 'both'] as const)[n % 3] as 'agent' | 'supervisor' | 'both'
     return { victims, share: roll(), n }
@@ -94,7 +96,7 @@ describe.each(KINDS)('%s', kind => {
     async ({ victims, share, n }) => {
       await round(`r${n}`, async ({ name }) => {
         await pause(share * duration)
-        const [{ pid }, daemon] = await Promise.all([house.status(name), house.daemon()])
+        const [{ pid }, daemon] = await Promise.all([testHome.status(name), testHome.daemon()])
         if (victims !== 'supervisor' && pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL')
         if (victims !== 'agent' && isAlive(daemon.pid)) process.kill(daemon.pid, 'SIGKILL')
       })
@@ -102,8 +104,8 @@ describe.each(KINDS)('%s', kind => {
   )
 })
 
-async function overIn(house: AgentHouse, name: string): Promise<SessionView | undefined> {
-  const view = await house.status(name)
+async function overIn(testHome: AgentTestHome, name: string): Promise<SessionView | undefined> {
+  const view = await testHome.status(name)
   return view.phase === 'ended' && view.messages.accepted === 3 ? view : undefined
 }
 

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ModelServer } from '../../src/testkit/model/model-server.ts'
-import { userMessages } from '../../src/testkit/model/requests.ts'
-import { AgentHouse } from './kit/agent-house.ts'
+import { ModelServer } from '../../testkit/model/model-server.ts'
+import { userMessages } from '../../testkit/model/requests.ts'
+import { AgentTestHome } from './kit/agent-test-home.ts'
 import { threadIn } from './kit/bare-arguments.ts'
 import { KINDS } from './kit/kinds.ts'
 
@@ -16,16 +16,16 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe.each(KINDS)('%s speaks with the scripted model', kind => {
-  let house: AgentHouse
+  let testHome: AgentTestHome
   beforeAll(() => {
-    house = new AgentHouse(server, { kinds: [kind] })
+    testHome = new AgentTestHome(server, { kinds: [kind] })
   })
-  afterAll(() => house.close())
+  afterAll(() => testHome.close())
 
   test('which says something', async () => {
     const script = `${kind}-say`
     server.play(script, [{ say: 'Hello-from-the-script.' }])
-    const { code, stdout } = await house.bare(kind, { prompt: PROMPT, script })
+    const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
     expect(code).toBe(0)
     expect(stdout).toContain('Hello-from-the-script.')
     expect(server.main(script).map(userMessages)).toEqual([[PROMPT]])
@@ -34,8 +34,8 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
   test('which runs a command', async () => {
     const script = `${kind}-shell`
     server.play(script, { task: [{ say: 'First', shell: 'echo one >> out.txt' }, { shell: 'echo two >> out.txt' }] })
-    const { code, stdout } = await house.bare(kind, { prompt: PROMPT, script })
-    expect({ code, out: fs.readFileSync(house.path('out.txt'), 'utf8') }).toEqual({ code: 0, out: 'one\ntwo\n' })
+    const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
+    expect({ code, out: fs.readFileSync(testHome.path('out.txt'), 'utf8') }).toEqual({ code: 0, out: 'one\ntwo\n' })
     expect(stdout).toContain('Done.')
     expect(server.main(script).map(userMessages)).toEqual([[PROMPT], [PROMPT], [PROMPT]])
   })
@@ -43,26 +43,26 @@ describe.each(KINDS)('%s speaks with the scripted model', kind => {
   test('which writes a file', async () => {
     const script = `${kind}-write`
     server.play(script, {
-      task: [{ write: { path: house.path('new.txt'), content: "it's\nnew\n" } }, { say: 'Written.' }],
+      task: [{ write: { path: testHome.path('new.txt'), content: "it's\nnew\n" } }, { say: 'Written.' }],
     })
-    const { code, stdout } = await house.bare(kind, { prompt: PROMPT, script })
-    expect({ code, text: fs.readFileSync(house.path('new.txt'), 'utf8') }).toEqual({ code: 0, text: "it's\nnew\n" })
+    const { code, stdout } = await testHome.runBare(kind, { prompt: PROMPT, script })
+    expect({ code, text: fs.readFileSync(testHome.path('new.txt'), 'utf8') }).toEqual({ code: 0, text: "it's\nnew\n" })
     expect(stdout).toContain('Written.')
-    expect(house.processesLeft()).toEqual([])
+    expect(testHome.processesLeft()).toEqual([])
   })
 
   test('which goes on in the next process where the last one was killed', async () => {
     const script = `${kind}-crash`
     const task = ['one', 'two'].map(name => ({ shell: `touch ${name}.done` }))
     server.play(script, { task: [...task, { say: 'Both-are-there.', gate: script }] })
-    const running = house.begin(kind, { prompt: PROMPT, script })
+    const running = testHome.startBare(kind, { prompt: PROMPT, script })
     await server.until(script, turns => turns.length === 3)
     running.kill('SIGKILL')
     const resume = threadIn(kind, (await running.ended).stdout)
     server.openGate(script)
-    const { code, stdout } = await house.bare(kind, { prompt: 'Go on.', script, ...(resume && { resume }) })
+    const { code, stdout } = await testHome.runBare(kind, { prompt: 'Go on.', script, ...(resume && { resume }) })
     expect({ code, hasEnded: stdout.includes('Both-are-there.') }).toEqual({ code: 0, hasEnded: true })
-    expect(['one', 'two'].map(name => fs.existsSync(house.path(`${name}.done`)))).toEqual([true, true])
+    expect(['one', 'two'].map(name => fs.existsSync(testHome.path(`${name}.done`)))).toEqual([true, true])
     expect(server.main(script).slice(3).map(userMessages)).toContainEqual([PROMPT, 'Go on.'])
   })
 })

@@ -1,22 +1,22 @@
 import fs from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { TaskView } from '../../src/api/contract/session-view.ts'
-import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
-import type { Answer, ToolCall } from '../../src/testkit/model/script.ts'
-import { until } from '../system/house.ts'
-import type { AgentHouse } from './kit/agent-house.ts'
-import { asked, IS_QUICK, KINDS } from './kit/kinds.ts'
+import type { TaskView } from '../../src/api/contract/responses.ts'
+import { installFakeBd, BeadsProject } from '../../testkit/tracker/beads-project.ts'
+import type { Answer, ToolCall } from '../../testkit/model/script.ts'
+import { waitUntil } from '../system/test-home.ts'
+import type { AgentTestHome } from './kit/agent-test-home.ts'
+import { runArguments, IS_QUICK, KINDS } from './kit/kinds.ts'
 import type { Kind } from './kit/programs.ts'
-import { useStage } from './kit/stage.ts'
+import { useAgentTest } from './kit/agent-test.ts'
 
-const stage = useStage()
+const stage = useAgentTest()
 
 const [FIRST, SECOND] = ['bd-a1: write tests', 'fix it']
 
 /** How a program is had to keep a plan: two steps of which the first is begun, and then done. */
 interface Way {
   readonly plans: readonly (readonly ToolCall[])[]
-  readonly prepare?: (house: AgentHouse) => void
+  readonly prepare?: (testHome: AgentTestHome) => void
   readonly args?: readonly string[]
   /** What it tells of the second step at the end. */
   readonly second?: TaskView['state']
@@ -34,8 +34,8 @@ function inWhole(tool: string, list: string, words: string, more: object = {}): 
 }
 
 /** claude 2.1.325 gives its newest models no plan to keep unless it is told to. */
-const todoTools = (house: AgentHouse): void => {
-  house.env['CLAUDE_CODE_ENABLE_TODO_TOOLS'] = '1'
+const todoTools = (testHome: AgentTestHome): void => {
+  testHome.env['CLAUDE_CODE_ENABLE_TODO_TOOLS'] = '1'
 }
 
 const NUMBERED: Way = {
@@ -49,9 +49,9 @@ const NUMBERED: Way = {
 
 const TODOS: Way = {
   plans: inWhole('TodoWrite', 'todos', 'content', { activeForm: 'Working' }),
-  prepare: house => {
-    todoTools(house)
-    house.env['CLAUDE_CODE_ENABLE_TASKS'] = '0'
+  prepare: testHome => {
+    todoTools(testHome)
+    testHome.env['CLAUDE_CODE_ENABLE_TASKS'] = '0'
   },
 }
 
@@ -65,7 +65,8 @@ const WAYS: readonly (readonly [kind: Kind, how: string, way: Way])[] = [
     'a plan',
     {
       plans: inWhole('update_plan', 'plan', 'step'),
-      prepare: house => fs.appendFileSync(`${house.root}/.codex/config.toml`, '[tools.update_plan]\nenabled = true\n'),
+      prepare: testHome =>
+        fs.appendFileSync(`${testHome.root}/.codex/config.toml`, '[tools.update_plan]\nenabled = true\n'),
       second: 'open',
     },
   ],
@@ -76,14 +77,14 @@ const WAYS: readonly (readonly [kind: Kind, how: string, way: Way])[] = [
 
 const ways = WAYS.filter(([kind]) => KINDS.includes(kind))
 
-function furnish(kind: Kind, { prepare }: Way, task: readonly Answer[]): { house: AgentHouse; beads: BeadsProject } {
-  const house = stage.furnish(kind, { task })
-  prepare?.(house)
-  const beads = new BeadsProject(house.project)
+function furnish(kind: Kind, { prepare }: Way, task: readonly Answer[]): { house: AgentTestHome; beads: BeadsProject } {
+  const testHome = stage.openHome(kind, { task })
+  prepare?.(testHome)
+  const beads = new BeadsProject(testHome.project)
   beads.create('write tests')
-  house.env['ONESHOT_BEADS'] = 'true'
-  house.env['PATH'] = `${house.env['PATH']}:${beadsBin(house.root)}`
-  return { house, beads }
+  testHome.env['ONESHOT_BEADS'] = 'true'
+  testHome.env['PATH'] = `${testHome.env['PATH']}:${installFakeBd(testHome.root)}`
+  return { house: testHome, beads }
 }
 
 const told = (all: readonly TaskView[]): string[] =>
@@ -92,26 +93,30 @@ const told = (all: readonly TaskView[]): string[] =>
 describe.each(ways)('%s with %s', (kind, _, way) => {
   test('has its plan shown as the session’s tasks, and an issue closed that it has finished', async () => {
     const plans = way.plans.map((call): Answer => ({ call }))
-    const { house, beads } = furnish(kind, way, [...plans, { say: 'All done.' }])
-    const { name, id } = await house.run(...asked(kind), ...(way.args ?? []), '--name', 'plan', 'Do it.')
-    expect(await house.ended(name), await house.ok('log', name)).toMatchObject({ outcome: 'done' })
-    const all = await house.json<TaskView[]>('tasks', name)
+    const { house: testHome, beads } = furnish(kind, way, [...plans, { say: 'All done.' }])
+    const { name, id } = await testHome.run(...runArguments(kind), ...(way.args ?? []), '--name', 'plan', 'Do it.')
+    expect(await testHome.ended(name), await testHome.ok('log', name)).toMatchObject({ outcome: 'done' })
+    const all = await testHome.json<TaskView[]>('tasks', name)
     expect(told(all).toSorted()).toEqual([`${FIRST}: done`, `${SECOND}: ${way.second ?? 'doing'}`])
-    await until('the issue is closed', () => (beads.status('bd-a1') === 'closed' ? true : undefined))
+    await waitUntil('the issue is closed', () => (beads.status('bd-a1') === 'closed' ? true : undefined))
     expect(beads.lines('closed')).toEqual([`bd-a1 finished by ${name}, oneshot session ${id}`])
   })
 
   // A second life of each program: a quick look does without.
   test.skipIf(IS_QUICK)('that is killed and goes on keeps the plan it had', async () => {
     const [first = [], second = []] = way.plans
-    const { house } = furnish(kind, way, [{ call: first }, { gate: 'go', call: second }, { say: 'All done.' }])
-    const { name } = await house.run(...asked(kind), ...(way.args ?? []), '--name', 'plan', 'Do it.')
+    const { house: testHome } = furnish(kind, way, [
+      { call: first },
+      { gate: 'go', call: second },
+      { say: 'All done.' },
+    ])
+    const { name } = await testHome.run(...runArguments(kind), ...(way.args ?? []), '--name', 'plan', 'Do it.')
     await stage.server.until('main', turns => turns.length >= 2)
-    const planned = async (): Promise<string[]> => told(await house.json<TaskView[]>('tasks', name))
-    await until('it is listed', async () => ((await planned()).length === 2 ? true : undefined))
-    process.kill((await house.status(name)).pid ?? 0, 'SIGKILL')
+    const planned = async (): Promise<string[]> => told(await testHome.json<TaskView[]>('tasks', name))
+    await waitUntil('it is listed', async () => ((await planned()).length === 2 ? true : undefined))
+    process.kill((await testHome.status(name)).pid ?? 0, 'SIGKILL')
     stage.server.openGate('go')
-    expect(await house.ended(name), await house.ok('log', name)).toMatchObject({ outcome: 'done', attempt: 2 })
+    expect(await testHome.ended(name), await testHome.ok('log', name)).toMatchObject({ outcome: 'done', attempt: 2 })
     expect((await planned()).toSorted()).toEqual([`${FIRST}: done`, `${SECOND}: ${way.second ?? 'doing'}`])
   })
 })

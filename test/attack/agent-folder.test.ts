@@ -3,9 +3,13 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { replaceIn } from '../../src/world/os/files.ts'
-import { openSessionFolder, removeAgentFolder, removeSessionFolder } from '../../src/world/project/agent-folder.ts'
-import { appendTo, openOwn } from '../../src/world/project/own-file.ts'
+import { replaceIn } from '../../src/os/files/file-io.ts'
+import {
+  openSessionFolder,
+  removeAgentFolder,
+  removeSessionFolder,
+} from '../../src/world/project-files/agent-folder.ts'
+import { appendSafely, openSafely } from '../../src/world/project-files/safe-file.ts'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
@@ -62,11 +66,11 @@ test('a log that belongs to another user, or that others can write to, is not wr
   replaceIn(folder, 'session.log', 'mine')
   const file = path.join(project, '.agent/demo/session.log')
   fs.chmodSync(file, 0o666)
-  expect(openOwn(folder, 'session.log')).toBeNull()
+  expect(openSafely(folder, 'session.log')).toBeNull()
   fs.chmodSync(file, 0o600)
   if (isRoot) {
     fs.chownSync(file, NOBODY, NOBODY)
-    expect(appendTo(folder, 'session.log', 'secret')).toBe(false)
+    expect(appendSafely(folder, 'session.log', 'secret')).toBe(false)
   }
   expect(fs.readFileSync(file, 'utf8')).toBe('mine')
   folder.close()

@@ -2,27 +2,27 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { randomHex } from '../../src/world/os/random-hex.ts'
-import { attemptFolder } from '../../src/world/os/folders.ts'
-import { run } from '../../src/world/os/run.ts'
-import { House, isAlive, kill, MAIN, until } from '../system/house.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { randomHex } from '../../src/os/files/file-io.ts'
+import { attemptFolder } from '../../src/state/session-folder.ts'
+import { run } from '../../src/os/run.ts'
+import { TestHome, isAlive, kill, MAIN, waitUntil } from '../system/test-home.ts'
 import { Terminal } from '../system/terminal.ts'
 import { ARGUMENT_POLLER } from './argument-poller.ts'
-import { strength } from './strength.ts'
+import { attackSize } from './attack-size.ts'
 
 const KEY = 'sk-ant-api03-correct-horse-battery-staple-7731'
 const PROMPT = 'steps=1 pause=100 my-private-plan-4242'
 const isRoot = process.getuid?.() === 0
 
-let house: House
+let testHome: TestHome
 let poller: ChildProcess | undefined
 beforeEach(() => {
-  house = new House({ ANTHROPIC_API_KEY: KEY })
+  testHome = new TestHome({ ANTHROPIC_API_KEY: KEY })
 })
 afterEach(async () => {
   poller?.kill('SIGKILL')
-  await house.close()
+  await testHome.close()
 })
 
 /** Another user where that is possible: what is in an argument list is for everybody. */
@@ -31,7 +31,7 @@ async function poll(...words: string[]): Promise<() => string[]> {
   const user = isRoot ? { uid: 65_534, gid: 65_534 } : {}
   poller = spawn('perl', ['-e', ARGUMENT_POLLER, ...words], { ...user, stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' })
   poller.stdout?.on('data', (data: Buffer) => (seen += data.toString()))
-  await until('somebody looks', () => (seen.startsWith('ready') ? true : undefined))
+  await waitUntil('somebody looks', () => (seen.startsWith('ready') ? true : undefined))
   return () => seen.split('\n').slice(1, -1)
 }
 
@@ -40,12 +40,12 @@ it('keys in the environment are in no argument list, at no start and no restart,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
   const seen = await poll(KEY)
-  for (let round = 0; round < strength(3, 40); round++) {
+  for (let round = 0; round < attackSize(3, 40); round++) {
     const flags = ['--restart', 'on-failure', '--max-restarts', '1']
-    const session = await house.run('--name', `plain-${round}`, ...flags, '--', 'sh', '-c', 'exit 3')
-    const terminal = await house.run('--name', `tty-${round}`, '--tty', '--', 'sh', '-c', 'exit 0')
-    await house.ended(session.name)
-    await house.ended(terminal.name)
+    const session = await testHome.run('--name', `plain-${round}`, ...flags, '--', 'sh', '-c', 'exit 3')
+    const terminal = await testHome.run('--name', `tty-${round}`, '--tty', '--', 'sh', '-c', 'exit 0')
+    await testHome.ended(session.name)
+    await testHome.ended(terminal.name)
   }
   expect(seen()).toEqual([])
 })
@@ -59,55 +59,55 @@ it('words of a prompt, of which names are made, are in no argument list, at no s
   const seen = await poll(word)
   const begin = async (prompt: string, ...flags: string[]): Promise<SessionView> => {
     const input = Buffer.from(prompt)
-    const { stdout } = await house.call(['run', '--json', '--agent', 'demo', ...flags, '-'], { input })
+    const { stdout } = await testHome.call(['run', '--json', '--agent', 'demo', ...flags, '-'], { input })
     return JSON.parse(stdout) as SessionView
   }
   const work = `${word} steps=100000 delay=20ms`
   const sessions = [await begin(work), await begin(work, '--tty')]
   expect(sessions.map(({ name }) => name)).toEqual(expect.arrayContaining([expect.stringContaining(word)]))
-  const terminal = await Terminal.open(house)
+  const terminal = await Terminal.open(testHome)
   for (const { id } of sessions) {
     await terminal.enter(`oneshot attach ${id}`)
     await terminal.shows(/step\D+\d+\D+100000/)
     await terminal.press('C-b', 'd')
     await terminal.shows('detached')
     await terminal.clear()
-    const { pid } = await house.status(id)
+    const { pid } = await testHome.status(id)
     process.kill(pid ?? 0, 'SIGKILL')
-    await until('it is restarted', async () => ((await house.status(id)).attempt > 1 ? true : undefined))
-    await house.ok('stop', id)
-    await house.ended(id)
+    await waitUntil('it is restarted', async () => ((await testHome.status(id)).attempt > 1 ? true : undefined))
+    await testHome.ok('stop', id)
+    await testHome.ended(id)
   }
   expect(seen()).toEqual([])
 })
 
 it('an attempt that ended while nobody supervised it has its copies of the environment emptied by the next supervisor', async () => {
-  const wait = ['--', 'sh', '-c', `until [ -e '${house.path('go')}' ]; do sleep 0.02; done`]
+  const wait = ['--', 'sh', '-c', `until [ -e '${testHome.path('go')}' ]; do sleep 0.02; done`]
   const sessions = [
-    await house.run('--name', 'plain', '--headless', ...wait),
-    await house.run('--name', 'tty', '--tty', ...wait),
+    await testHome.run('--name', 'plain', '--headless', ...wait),
+    await testHome.run('--name', 'tty', '--tty', ...wait),
   ]
-  const copies = sessions.map(({ id }) => attemptFolder(house.home, id, 1).enter)
+  const copies = sessions.map(({ id }) => attemptFolder(testHome.home, id, 1).enter)
   for (const file of copies) expect(fs.readFileSync(file, 'utf8')).toContain(KEY)
-  const { pid } = await house.daemon()
-  kill(Number(fs.readFileSync(path.join(house.home.root, 'keeper.pid'), 'utf8')))
+  const { pid } = await testHome.daemon()
+  kill(Number(fs.readFileSync(path.join(testHome.home.root, 'keeper.pid'), 'utf8')))
   kill(pid)
-  fs.writeFileSync(house.path('go'), '')
-  await until('the programs have ended', () => (sessions.some(one => isAlive(one.pid ?? 0)) ? undefined : true))
-  await house.ok('daemon', 'start')
+  fs.writeFileSync(testHome.path('go'), '')
+  await waitUntil('the programs have ended', () => (sessions.some(one => isAlive(one.pid ?? 0)) ? undefined : true))
+  await testHome.ok('daemon', 'start')
   for (const { id } of sessions) {
-    await house.ended(id)
-    const { enter, launch } = attemptFolder(house.home, id, 1)
+    await testHome.ended(id)
+    const { enter, launch } = attemptFolder(testHome.home, id, 1)
     expect([enter, launch].map(file => fs.readFileSync(file, 'utf8'))).toEqual(['', ''])
   }
 })
 
 it('a prompt, and a variable that was given on the command line, are not in `ps` once the command has read them', async () => {
   const flags = ['run', '--follow', '--agent', 'demo', '--env', `TOKEN=${KEY}`, PROMPT]
-  const child = spawn(process.execPath, [MAIN, ...flags], { cwd: house.project, env: house.env, stdio: 'pipe' })
+  const child = spawn(process.execPath, [MAIN, ...flags], { cwd: testHome.project, env: testHome.env, stdio: 'pipe' })
   let said = ''
   child.stderr.on('data', (data: Buffer) => (said += data.toString()))
-  await until('it follows', () => (said.includes('leaves it running') ? true : undefined))
+  await waitUntil('it follows', () => (said.includes('leaves it running') ? true : undefined))
   const line = fs.readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')
   child.kill('SIGINT')
   expect(line.replaceAll('\0', '')).toBe('oneshot run')

@@ -3,30 +3,30 @@ import http from 'node:http'
 import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Spec } from '../../src/core/session.ts'
-import { sessionFolder } from '../../src/world/os/folders.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { Spec } from '../../src/core/session/session.ts'
+import { sessionFolder } from '../../src/state/session-folder.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'
-import { House, MAIN, until } from '../system/house.ts'
+import { TestHome, MAIN, waitUntil } from '../system/test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const ONESHOT = `'${process.execPath}' '${MAIN}'`
 const THREAD = '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
 
 /** A codex that does this, notes what came of it, and goes on working. With a name, in the session of that name only. */
 function codexThat(script: string, name = '$ONESHOT_SESSION'): void {
-  const codex = `cat >/dev/null\necho '${THREAD}'\n[ "$ONESHOT_SESSION" = "${name}" ] || exec sleep 600\ncd '${house.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
-  house.env['PATH'] = `${binFolder(house, { tools: ['tmux'], scripts: { codex } })}:${process.env['PATH']}`
+  const codex = `cat >/dev/null\necho '${THREAD}'\n[ "$ONESHOT_SESSION" = "${name}" ] || exec sleep 600\ncd '${testHome.project}'\n{ ${script}\n} >answers 2>&1\necho done >>answers\nexec sleep 600`
+  testHome.env['PATH'] = `${binFolder(testHome, { tools: ['tmux'], scripts: { codex } })}:${process.env['PATH']}`
 }
 
 async function answers(): Promise<string> {
-  const file = house.path('answers')
-  return until('it has tried', () => {
+  const file = testHome.path('answers')
+  return waitUntil('it has tried', () => {
     const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
     return text.endsWith('done\n') ? text : undefined
   })
@@ -36,37 +36,37 @@ it('a session with less than full autonomy neither starts a command nor touches 
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
-  const post = `require('node:http').request({socketPath:'${house.home.daemonSocket}',path:'/v1/daemon/stop',method:'POST'},r=>console.log('status',r.statusCode)).end()`
+  const post = `require('node:http').request({socketPath:'${testHome.home.daemonSocket}',path:'/v1/daemon/stop',method:'POST'},r=>console.log('status',r.statusCode)).end()`
   codexThat(`
-${ONESHOT} run --headless -- touch '${house.path('pwned-1')}'
-env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}' ${ONESHOT} run --headless -- touch '${house.path('pwned-2')}'
+${ONESHOT} run --headless -- touch '${testHome.path('pwned-1')}'
+env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${testHome.home.root}' ${ONESHOT} run --headless -- touch '${testHome.path('pwned-2')}'
 ${ONESHOT} run --agent demo --autonomy full 'steps=1'
 ${ONESHOT} stop command-victim
-env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}' ${ONESHOT} hold command-victim
+env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${testHome.home.root}' ${ONESHOT} hold command-victim
 env -i '${process.execPath}' -e "${post}"
 ${ONESHOT} status command-victim --json | grep -c '"name": "command-victim"'`)
-  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
-  await house.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
+  const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await testHome.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
   const told = await answers()
   expect(told.match(/the session codex-spy may not/g)?.length).toBe(5)
   expect(told).toContain('status 400')
   expect(told).toMatch(/^1$/m)
-  expect(fs.readdirSync(house.project).filter(name => name.startsWith('pwned'))).toEqual([])
-  expect((await house.status(victim.name)).phase).toBe('running')
-  expect((await house.list()).map(({ name }) => name).sort()).toEqual(['codex-spy', 'command-victim'])
+  expect(fs.readdirSync(testHome.project).filter(name => name.startsWith('pwned'))).toEqual([])
+  expect((await testHome.status(victim.name)).phase).toBe('running')
+  expect((await testHome.list()).map(({ name }) => name).sort()).toEqual(['codex-spy', 'command-victim'])
 })
 
 it('a session that leaves its parent, its environment, its process session and its control group gains nothing', async ({
   skip,
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
-  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
   const leave = `for g in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo $$ >$g/cgroup.procs; done 2>/dev/null`
-  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}'`
+  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${testHome.home.root}'`
   const forged = `${bare} ONESHOT_ATTEMPT=${victim.id}.1 ONESHOT_SESSION=command-victim`
-  const touch = (name: string): string => `run --headless -- touch '${house.path(name)}'`
+  const touch = (name: string): string => `run --headless -- touch '${testHome.path(name)}'`
   fs.writeFileSync(
-    house.path('orphan.sh'),
+    testHome.path('orphan.sh'),
     `${leave}
 while [ "$(ps -o ppid= -p $$ | tr -d ' ')" = "$1" ]; do sleep 0.01; done
 ${bare} ${ONESHOT} ${touch('pwned-1')}
@@ -81,14 +81,14 @@ echo over
 sh -c 'setsid env -i PATH="$PATH" HOME="$HOME" sh orphan.sh $$ >orphaned 2>&1 &'
 until grep -q over orphaned; do sleep 0.01; done
 cat orphaned`)
-  await house.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'spy', 'look around')
+  await testHome.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'spy', 'look around')
   const told = await answers()
   expect(told.match(/cannot tell whether this command comes from the session codex-spy/g)?.length, told).toBe(4)
   expect(told).toMatch(/^1$/m)
-  expect(fs.readdirSync(house.project).filter(name => name.startsWith('pwned'))).toEqual([])
-  expect((await house.status(victim.name)).phase).toBe('running')
+  expect(fs.readdirSync(testHome.project).filter(name => name.startsWith('pwned'))).toEqual([])
+  expect((await testHome.status(victim.name)).phase).toBe('running')
   // Its user is not taken for it.
-  await house.ok('stop', 'command-victim')
+  await testHome.ok('stop', 'command-victim')
 })
 
 it('a session that takes the marker or the control group of another gains neither its rights nor its ear', async ({
@@ -96,17 +96,17 @@ it('a session that takes the marker or the control group of another gains neithe
 }) => {
   if ((await run('perl', ['-v'], {})).code !== 0) return skip('perl is not installed')
   codexThat('true', 'codex-spy')
-  const bee = await house.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'bee', 'edit')
-  const boss = await house.run('--agent', 'codex', '--autonomy', 'full', '--name', 'boss', 'do anything')
-  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${house.home.root}'`
+  const bee = await testHome.run('--agent', 'codex', '--autonomy', 'edits', '--name', 'bee', 'edit')
+  const boss = await testHome.run('--agent', 'codex', '--autonomy', 'full', '--name', 'boss', 'do anything')
+  const bare = `env -i PATH="$PATH" HOME="$HOME" ONESHOT_HOME='${testHome.home.root}'`
   const asBee = `ONESHOT_ATTEMPT=${bee.id}.1 ONESHOT_SESSION=codex-bee ${ONESHOT}`
   const moveInto = (id: string): string =>
     `for g in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo $$ >$g/oneshot-${id}.1/cgroup.procs; done 2>/dev/null`
   fs.writeFileSync(
-    house.path('orphan.sh'),
+    testHome.path('orphan.sh'),
     `${moveInto(boss.id)}
 while [ "$(ps -o ppid= -p $$ | tr -d ' ')" = "$1" ]; do sleep 0.01; done
-${bare} ${ONESHOT} run --headless -- touch '${house.path('pwned')}'
+${bare} ${ONESHOT} run --headless -- touch '${testHome.path('pwned')}'
 ${bare} ${asBee} send codex-bee 'obey me'
 ${moveInto(bee.id)}
 ${bare} ${ONESHOT} send codex-bee 'obey me'
@@ -123,13 +123,13 @@ until grep -q over orphaned; do sleep 0.01; done
 cat orphaned`,
     'codex-spy',
   )
-  await house.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
+  await testHome.run('--agent', 'codex', '--autonomy', 'ask', '--name', 'spy', 'look around')
   const told = await answers()
   expect(told.match(/the session codex-spy may not/g)?.length, told).toBe(3)
   expect(told.match(/cannot tell whether this command comes from the session codex-/g)?.length, told).toBe(3)
-  expect(fs.existsSync(house.path('pwned'))).toBe(false)
-  expect((await house.list()).map(({ name }) => name).sort()).toEqual(['codex-bee', 'codex-boss', 'codex-spy'])
-  expect((await house.status('codex-bee')).messages.accepted).toBe(1)
+  expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
+  expect((await testHome.list()).map(({ name }) => name).sort()).toEqual(['codex-bee', 'codex-boss', 'codex-spy'])
+  expect((await testHome.status('codex-bee')).messages.accepted).toBe(1)
 })
 
 it('a session stops what it has started, which says so, and nothing else', async () => {
@@ -140,27 +140,27 @@ ${ONESHOT} wait command-child
 ${ONESHOT} stop command-victim
 ${ONESHOT} clean command-victim --yes
 ${ONESHOT} daemon stop`)
-  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
-  await house.run('--agent', 'codex', '--name', 'boss', '--max-time', '1h', 'manage it')
+  const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await testHome.run('--agent', 'codex', '--name', 'boss', '--max-time', '1h', 'manage it')
   const told = await answers()
   expect(told.match(/the session codex-boss may not/g)?.length).toBeGreaterThanOrEqual(2)
-  const child = await house.ended('command-child')
+  const child = await testHome.ended('command-child')
   expect(child).toMatchObject({
     outcome: 'stopped',
     reason: expect.stringContaining('stopped by the session codex-boss') as unknown,
   })
-  expect((await house.status(victim.name)).phase).toBe('running')
+  expect((await testHome.status(victim.name)).phase).toBe('running')
 })
 
 it('killall in a session ends that session and what it has started, says who did it, and ends nothing else', async () => {
   codexThat(`${ONESHOT} killall --yes`)
-  const victim = await house.run('--name', 'victim', '--headless', '--', 'sleep', '600')
-  await house.run('--agent', 'codex', '--name', 'boss', 'manage it')
-  expect(await house.ended('codex-boss')).toMatchObject({
+  const victim = await testHome.run('--name', 'victim', '--headless', '--', 'sleep', '600')
+  await testHome.run('--agent', 'codex', '--name', 'boss', 'manage it')
+  expect(await testHome.ended('codex-boss')).toMatchObject({
     outcome: 'stopped',
     reason: expect.stringContaining('stopped by the session codex-boss') as unknown,
   })
-  expect((await house.status(victim.name)).phase).toBe('running')
+  expect((await testHome.status(victim.name)).phase).toBe('running')
 })
 
 it('a session with a budget that starts many at once gives them no more than it has, all together', async () => {
@@ -168,12 +168,12 @@ it('a session with a budget that starts many at once gives them no more than it 
   codexThat(`
 ${many.map(n => `${ONESHOT} run --agent demo --name n${n} --budget-usd 1.5 'steps=100000 delay=100ms' &`).join('\n')}
 wait`)
-  await house.run('--agent', 'codex', '--name', 'boss', '--budget-usd', '4', 'manage it')
+  await testHome.run('--agent', 'codex', '--name', 'boss', '--budget-usd', '4', 'manage it')
   const told = await answers()
   expect(told.match(/nothing is left of its budget beside the part reserved for/g)?.length, told).toBe(3)
-  const children = (await house.list()).filter(({ agent }) => agent === 'demo')
-  const budgets = await until('their records are on disk', () => {
-    const files = children.map(({ id }) => sessionFolder(house.home, id).mirror)
+  const children = (await testHome.list()).filter(({ agent }) => agent === 'demo')
+  const budgets = await waitUntil('their records are on disk', () => {
+    const files = children.map(({ id }) => sessionFolder(testHome.home, id).mirror)
     if (!files.every(file => fs.existsSync(file))) return undefined
     return files.map(file => (JSON.parse(fs.readFileSync(file, 'utf8')) as { spec: Spec }).spec.limits.usd)
   })
@@ -181,22 +181,22 @@ wait`)
 })
 
 it('a lone % in an address is refused as such, and the supervisor says nothing of a bug', async () => {
-  await house.run('--name', 'some', '--headless', '--', 'true')
+  await testHome.run('--name', 'some', '--headless', '--', 'true')
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const options = { socketPath: house.home.daemonSocket, path: '/v1/sessions/%/stop', method: 'POST' }
+    const options = { socketPath: testHome.home.daemonSocket, path: '/v1/sessions/%/stop', method: 'POST' }
     http
       .request(options, response => resolve(response.statusCode))
       .on('error', reject)
       .end()
   })
   expect(status).toBe(400)
-  expect(fs.readFileSync(path.join(house.home.root, 'daemon.log'), 'utf8')).not.toContain('URIError')
+  expect(fs.readFileSync(path.join(testHome.home.root, 'daemon.log'), 'utf8')).not.toContain('URIError')
 })
 
 /** Sends these bytes; the status of the answer, or what became of the connection. */
 function exchange(bytes: string): Promise<string> {
   return new Promise(resolve => {
-    const socket = net.connect(house.home.daemonSocket, () => socket.write(bytes))
+    const socket = net.connect(testHome.home.daemonSocket, () => socket.write(bytes))
     let answer = ''
     socket.on('data', data => {
       answer += data.toString()
@@ -212,11 +212,11 @@ function post(path: string, body: string): Promise<string> {
 }
 
 it('requests that nobody honest makes are refused, and the supervisor goes on as before', async () => {
-  await house.run('--name', 'some', '--headless', '--', 'sleep', '600')
-  const { pid } = await house.daemon()
-  const idle = Array.from({ length: 300 }, () => net.connect(house.home.daemonSocket).on('error', () => undefined))
+  await testHome.run('--name', 'some', '--headless', '--', 'sleep', '600')
+  const { pid } = await testHome.daemon()
+  const idle = Array.from({ length: 300 }, () => net.connect(testHome.home.daemonSocket).on('error', () => undefined))
   const slow = Array.from({ length: 50 }, () => {
-    const socket = net.connect(house.home.daemonSocket).on('error', () => undefined)
+    const socket = net.connect(testHome.home.daemonSocket).on('error', () => undefined)
     socket.write('POST /v1/sessions HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{')
     return socket
   })
@@ -248,9 +248,9 @@ it('requests that nobody honest makes are refused, and the supervisor goes on as
     /431|closed/,
   )
   expect(await exchange('GET /v1/daemon HTTP/1.1\r\nhost: x\r\noneshot-attempt: __proto__.1\r\n\r\n')).toBe('200')
-  expect((await house.daemon()).pid).toBe(pid)
-  expect((await house.status('command-some')).phase).toBe('running')
+  expect((await testHome.daemon()).pid).toBe(pid)
+  expect((await testHome.status('command-some')).phase).toBe('running')
   for (const socket of [...idle, ...slow]) socket.destroy()
-  await house.ok('stop', 'command-some')
-  expect(fs.readFileSync(path.join(house.home.root, 'daemon.log'), 'utf8')).not.toMatch(/^ +at /m)
+  await testHome.ok('stop', 'command-some')
+  expect(fs.readFileSync(path.join(testHome.home.root, 'daemon.log'), 'utf8')).not.toMatch(/^ +at /m)
 })

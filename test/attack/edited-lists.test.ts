@@ -1,39 +1,39 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoopView } from '../../src/api/contract/loop-view.ts'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { LoopView } from '../../src/api/contract/loop.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'
-import { House } from '../system/house.ts'
+import { TestHome } from '../system/test-home.ts'
 import { stubAgents } from '../system/stub-agents.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(async () => {
-  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  testHome = new TestHome({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
   await git('init', '-q', '-b', 'main', '.')
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 async function git(...args: string[]): Promise<void> {
-  const { code, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  const { code, stderr } = await run('git', args, { cwd: testHome.project, env: testHome.env })
   expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
 }
 
 /** An agent that works, and then does this to the list. */
 async function project(list: string, agent: string): Promise<void> {
   const { codex = '' } = stubAgents(`cat > /dev/null\necho x >> work.txt\n${agent}\n`)
-  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
-  house.env['COUNT'] = path.join(house.root, 'count')
-  fs.writeFileSync(house.path('PRD.md'), list)
+  testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${testHome.env['PATH']}`
+  testHome.env['COUNT'] = path.join(testHome.root, 'count')
+  fs.writeFileSync(testHome.path('PRD.md'), list)
   await git('add', '.')
   await git('-c', 'user.name=n', '-c', 'user.email=e@x', 'commit', '-qm', 'first')
 }
 
 async function played(...args: string[]): Promise<LoopView> {
-  const { name } = await house.json<SessionView>('ralph', '--agent', 'codex', '--no-verify', ...args)
-  await house.ended(name, 60_000)
-  return house.json<LoopView>('ralph', 'status', name)
+  const { name } = await testHome.json<SessionView>('ralph', '--agent', 'codex', '--no-verify', ...args)
+  await testHome.ended(name, 60_000)
+  return testHome.json<LoopView>('ralph', 'status', name)
 }
 
 const rows = ({ tasks }: LoopView): (readonly [string, string, string])[] =>
@@ -70,7 +70,9 @@ describe('an agent that edits the list', () => {
       ['2', 'print', 'done'],
     ])
     expect(board).toMatchObject({ outcome: 'done', iterations: 2 })
-    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [x] parse (done by me)\n- [x] print (done by me)\n')
+    expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe(
+      '- [x] parse (done by me)\n- [x] print (done by me)\n',
+    )
   })
 
   it('and deletes it finds it back, with the boxes that were ticked', async () => {
@@ -84,6 +86,6 @@ describe('an agent that edits the list', () => {
       'the agent of task 1 deleted PRD.md: it is back as it was',
       'the agent of task 2 deleted PRD.md: it is back as it was',
     ])
-    expect(fs.readFileSync(house.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
+    expect(fs.readFileSync(testHome.path('PRD.md'), 'utf8')).toBe('- [x] first\n- [x] second\n')
   })
 })

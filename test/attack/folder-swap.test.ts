@@ -2,16 +2,16 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { replaceFile, replaceIn, rewriteDurably, writeDurably } from '../../src/world/os/files.ts'
-import { hideFromGit } from '../../src/world/os/hide-from-git.ts'
-import { openFolder, openStraight } from '../../src/world/os/open-folder.ts'
-import { removeTree, unlinkBelow } from '../../src/world/os/remove-tree.ts'
-import { openSessionFolder } from '../../src/world/project/agent-folder.ts'
-import { fileSource } from '../../src/world/tasks/file-source.ts'
-import { Note } from '../../src/world/git/workshop/notes.ts'
-import { openShopBench } from '../contracts/workshop-bench.ts'
-import { strength } from './strength.ts'
-import { swapForever } from './swapper.ts'
+import { replaceFile, replaceIn, rewriteDurably, writeDurably } from '../../src/os/files/file-io.ts'
+import { addToGitExclude } from '../../src/state/git-exclude.ts'
+import { openFolder, openFolderWithoutLinks } from '../../src/os/files/folder-handle.ts'
+import { removeTree, unlinkBelow } from '../../src/os/files/remove-tree.ts'
+import { openSessionFolder } from '../../src/world/project-files/agent-folder.ts'
+import { fileTaskSource } from '../../src/world/task-list/file-source.ts'
+import { JournalEntry } from '../../src/world/git/worktrees/journal.ts'
+import { openWorktreesFixture } from '../contracts/worktrees-fixture.ts'
+import { attackSize } from './attack-size.ts'
+import { swapForever } from './swap-folders.ts'
 
 const NAMES = Array.from({ length: 30 }, (_, at) => `file-${at}`)
 
@@ -50,7 +50,7 @@ test('a tree that is removed while its folders are swapped for links takes nothi
   const tree = path.join(project, 'tree')
   const folders = ['a', 'b', 'c'].map(name => path.join(tree, name))
   await swapForever([...folders, tree], outside)
-  for (let round = 0; round < strength(60, 1_500); round++) {
+  for (let round = 0; round < attackSize(60, 1_500); round++) {
     // Made elsewhere, so that it is not the test that writes through a link.
     const stage = path.join(project, `stage-${round}`)
     for (const folder of ['a', 'b', 'c']) {
@@ -90,10 +90,10 @@ test('nothing is written behind a folder that is swapped for a link while we wri
   fs.writeFileSync(path.join(project, 'list', 'file-1'), '- [ ] a\n')
   await swapForever(folders, outside)
   let written = 0
-  for (let round = 0; round < strength(300, 10_000); round++) {
-    const note = new Note(path.join(project, '.git', 'oneshot', 'file-2'))
+  for (let round = 0; round < attackSize(300, 10_000); round++) {
+    const note = new JournalEntry(path.join(project, '.git', 'oneshot', 'file-2'))
     if (attempt(() => note.write({ round }))) written++
-    attempt(() => hideFromGit(project, [`.agent-${round}/`]))
+    attempt(() => addToGitExclude(project, [`.agent-${round}/`]))
     attempt(() => rewriteDurably(path.join(project, 'list', 'file-1'), 1_000, () => Buffer.from(`${round}`)))
   }
   expect(written).toBeGreaterThan(0)
@@ -104,7 +104,7 @@ test('a box is ticked in the list alone, whatever links wait for its draft, and 
   const { project, outside, expectWhole } = place()
   const victim = path.join(outside, 'file-1')
   const list = path.join(project, 'PRD.md')
-  const source = fileSource('markdown', 'PRD.md')
+  const source = fileTaskSource('markdown', 'PRD.md')
   const { signal } = new AbortController()
   fs.writeFileSync(list, '- [ ] a $(touch pwned)\n', { mode: 0o640 })
   for (const name of [`PRD.md.${process.pid}.tmp`, '.PRD.md.tmp']) fs.symlinkSync(victim, path.join(project, name))
@@ -139,7 +139,7 @@ test('no folder in .agent is emptied: one in the place of a file, of a draft or 
     traps.map(name => path.join(at, name)),
     outside,
   )
-  for (let round = 0; round < strength(50, 1_000); round++) {
+  for (let round = 0; round < attackSize(50, 1_000); round++) {
     attempt(() => openSessionFolder({ ...owner, id: `b${round}` }, () => true)?.close())
   }
   await stop()
@@ -153,20 +153,20 @@ test('a folder is opened by a path without links only, and made only there', () 
   const { project, outside, expectWhole } = place()
   fs.symlinkSync(outside, path.join(project, 'link'))
   expect(openFolder(path.join(project, 'link'))).toBeNull()
-  expect(openStraight(path.join(project, 'link', 'deep'))).toBeNull()
+  expect(openFolderWithoutLinks(path.join(project, 'link', 'deep'))).toBeNull()
   expectWhole()
 })
 
 test('worktrees are never made behind a link, nor cleared there', async () => {
-  const { repo, shop, bench, head, root } = openShopBench()
+  const { repo, shop: worktrees, bench, head, root } = openWorktreesFixture()
   const outside = path.join(root, 'outside')
   fs.mkdirSync(outside)
   fs.symlinkSync(outside, path.join(repo, '.agent'))
-  await expect(shop.open(repo, bench('one'), head(repo))).rejects.toThrow('leads elsewhere by a link')
-  await expect(shop.clear(repo, bench('one'), 'HEAD')).rejects.toThrow('leads elsewhere by a link')
+  await expect(worktrees.open(repo, bench('one'), head(repo))).rejects.toThrow('leads elsewhere by a link')
+  await expect(worktrees.remove(repo, bench('one'), 'HEAD')).rejects.toThrow('leads elsewhere by a link')
   fs.rmSync(path.join(repo, '.agent'))
   fs.mkdirSync(path.join(repo, '.agent'))
   fs.symlinkSync(outside, path.join(repo, '.agent', 'worktrees'))
-  await expect(shop.open(repo, bench('one'), head(repo))).rejects.toThrow('leads elsewhere by a link')
+  await expect(worktrees.open(repo, bench('one'), head(repo))).rejects.toThrow('leads elsewhere by a link')
   expect(fs.readdirSync(outside)).toEqual([])
 })

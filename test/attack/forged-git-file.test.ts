@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isAbandoned } from '../../src/world/git/save/abandoned.ts'
-import { hideFromGit } from '../../src/world/os/hide-from-git.ts'
+import { isRemovedRepository } from '../../src/world/git/checkpoint/save/classify-files.ts'
+import { addToGitExclude } from '../../src/state/git-exclude.ts'
 
 let root: string
 beforeEach(() => {
@@ -35,7 +35,7 @@ test('a .git file that names the repository of another project does not change t
   const project = path.join(root, 'project')
   fs.mkdirSync(project)
   fs.writeFileSync(path.join(project, '.git'), `gitdir: ${path.join(other, '.git')}\n`)
-  hideFromGit(project, ['.agent/'])
+  addToGitExclude(project, ['.agent/'])
   expect(excludedIn(path.join(other, '.git'))).toBe(false)
 })
 
@@ -44,8 +44,8 @@ test('in a worktree and in a submodule the files are hidden', () => {
   const module = repository('module')
   git(main, 'worktree', 'add', '../beside')
   git(main, 'submodule', 'add', module, 'sub')
-  hideFromGit(path.join(root, 'beside'), ['.agent/'])
-  hideFromGit(path.join(main, 'sub'), ['.agent/'])
+  addToGitExclude(path.join(root, 'beside'), ['.agent/'])
+  addToGitExclude(path.join(main, 'sub'), ['.agent/'])
   expect(excludedIn(path.join(main, '.git'))).toBe(true)
   expect(excludedIn(path.join(main, '.git/modules/sub'))).toBe(true)
 })
@@ -55,7 +55,7 @@ test('a .git file of many megabytes is not read', () => {
   const file = path.join(folder, '.git')
   fs.mkdirSync(folder)
   fs.writeFileSync(file, 'gitdir: /nowhere\n')
-  expect(isAbandoned(Buffer.from(folder))).toBe(true)
+  expect(isRemovedRepository(Buffer.from(folder))).toBe(true)
   fs.truncateSync(file, 64 * 1_048_576)
-  expect(isAbandoned(Buffer.from(folder))).toBe(false)
+  expect(isRemovedRepository(Buffer.from(folder))).toBe(false)
 })

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { toJson } from '../../src/cli/screen/json.ts'
-import { quote } from '../../src/lib/quote.ts'
-import { harmless, oneLine, readable, spelt } from '../../src/lib/terminal-text.ts'
-import { run } from '../../src/world/os/run.ts'
-import { House, MAIN } from '../system/house.ts'
-import { strength } from './strength.ts'
+import { toJson } from '../../src/cli/terminal/format.ts'
+import { quoteShellWord } from '../../src/lib/text/shell-words.ts'
+import { stripControls, toOneLine, renderTerminalText, escapeControls } from '../../src/lib/text/terminal-text.ts'
+import { run } from '../../src/os/run.ts'
+import { TestHome, MAIN } from '../system/test-home.ts'
+import { attackSize } from './attack-size.ts'
 
 /** All that a terminal may obey. Colours, line ends and tabs are taken out before. */
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
@@ -41,54 +41,54 @@ const nasty = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map(pieces
 
 describe('text that others wrote', () => {
   it.each([
-    ['one line', (text: string) => oneLine(text)],
-    ['a page', (text: string) => readable(text, { colour: false })],
-    ['a line of ours', (text: string) => harmless(text, { colour: false })],
+    ['one line', (text: string) => toOneLine(text)],
+    ['a page', (text: string) => renderTerminalText(text, { colour: false })],
+    ['a line of ours', (text: string) => stripControls(text, { colour: false })],
     [
       'a line of ours, in colour',
-      (text: string) => harmless(text, { colour: true }).replace(/\u001b\[(?:0|1|2|3[1-6])m/g, ''),
+      (text: string) => stripControls(text, { colour: true }).replace(/\u001b\[(?:0|1|2|3[1-6])m/g, ''),
     ],
-    ['a page, in colour', (text: string) => readable(text, { colour: true }).replace(COLOURS, '')],
-    ['a file', (text: string) => spelt(text, { colour: false })],
-    ['a file, in colour', (text: string) => spelt(text, { colour: true }).replace(COLOURS, '')],
+    ['a page, in colour', (text: string) => renderTerminalText(text, { colour: true }).replace(COLOURS, '')],
+    ['a file', (text: string) => escapeControls(text, { colour: false })],
+    ['a file, in colour', (text: string) => escapeControls(text, { colour: true }).replace(COLOURS, '')],
     ['JSON', (text: string) => toJson(text)],
   ])('as %s holds nothing that a terminal obeys', (_, show) => {
     fc.assert(
       fc.property(nasty, text => {
         expect(show(text).replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(OBEYED)
       }),
-      { numRuns: strength(2_000, 200_000) },
+      { numRuns: attackSize(2_000, 200_000) },
     )
   })
 
   it('keeps its meaning as JSON, and all it hides is spelt out in a file', () => {
     fc.assert(fc.property(nasty, text => JSON.parse(toJson(text)) === text))
-    expect(spelt('+good\r\u001b]0;x\u0007\u009b\u202e', { colour: true })).toBe('+good^M^[]0;x^G<9b><202e>')
+    expect(escapeControls('+good\r\u001b]0;x\u0007\u009b\u202e', { colour: true })).toBe('+good^M^[]0;x^G<9b><202e>')
   })
 })
 
 describe('on a terminal', () => {
-  let house: House
+  let testHome: TestHome
   beforeEach(() => {
-    house = new House()
+    testHome = new TestHome()
   })
-  afterEach(() => house.close())
+  afterEach(() => testHome.close())
 
   it('titles, logs, differences, the supervisor’s log and errors bring nothing that it obeys', async () => {
-    const git = (...args: string[]): Promise<unknown> => run('git', args, { cwd: house.project, env: house.env })
+    const git = (...args: string[]): Promise<unknown> => run('git', args, { cwd: testHome.project, env: testHome.env })
     await git('init', '-q', '.')
     const evil = 'x\u001b]52;c;aGk=\u0007\u009b2J\u009d0;t\u009c\u202eevil'
-    fs.writeFileSync(house.path('evil.sh'), `printf '%s\\n' '${evil}'; printf '%s\\n' '${evil}' >made\n`)
+    fs.writeFileSync(testHome.path('evil.sh'), `printf '%s\\n' '${evil}'; printf '%s\\n' '${evil}' >made\n`)
     const hook = `printf '%s' '${evil}' >&2; exit 1`
-    await house.run('--name', 'bad', '--headless', '--on-exit-shell', hook, '--', 'sh', 'evil.sh', evil)
-    await house.ended('command-bad')
+    await testHome.run('--name', 'bad', '--headless', '--on-exit-shell', hook, '--', 'sh', 'evil.sh', evil)
+    await testHome.ended('command-bad')
     const lines = [['list'], ['status', 'bad'], ['log', 'bad'], ['diff', 'bad'], ['daemon', 'log'], ['status', evil]]
     for (const args of lines) {
       // A terminal whose every byte is kept.
-      const command = [process.execPath, MAIN, ...args].map(quote).join(' ')
+      const command = [process.execPath, MAIN, ...args].map(quoteShellWord).join(' ')
       const answer = await run('script', ['-qec', command, '/dev/null'], {
-        cwd: house.project,
-        env: { ...house.env, NO_COLOR: '' },
+        cwd: testHome.project,
+        env: { ...testHome.env, NO_COLOR: '' },
       })
       const shown = answer.stdout.replace(COLOURS, '')
       expect(shown).not.toBe('')

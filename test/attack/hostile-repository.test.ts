@@ -3,12 +3,19 @@ import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
-import { traceWithin } from '../../src/world/git/trace.ts'
-import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
-import { which } from '../../src/world/os/which.ts'
-import { type GitBench, NEVER, occasion, openGitBench, put, saved } from '../contracts/git-bench.ts'
-import { openShopBench } from '../contracts/workshop-bench.ts'
+import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
+import { workWithin } from '../../src/world/git/work-since.ts'
+import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
+import { which } from '../../src/os/which.ts'
+import {
+  type GitFixture,
+  NEVER,
+  makeCheckpointRequest,
+  openGitFixture,
+  put,
+  savedCheckpoint,
+} from '../contracts/git-fixture.ts'
+import { openWorktreesFixture } from '../contracts/worktrees-fixture.ts'
 
 /** A program that leaves a mark when anybody runs it. */
 function trap(root: string): { program: string; expectUnsprung: () => void } {
@@ -63,38 +70,38 @@ function hostileConfig(program: string): string {
 const ATTRIBUTES = '* filter=evil diff=evil merge=evil\n'
 
 test('no program that a repository’s configuration names is run by a checkpoint, a diff, a look or a restore', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   put(repo, 'a.txt', 'a\n')
   bench.git(repo, 'add', '--all')
   bench.git(repo, 'commit', '--quiet', '--message', 'begin')
   const begun = Date.now() - 60_000
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const included = path.join(repo, 'more.config')
   put(repo, 'more.config', hostileConfig(program).replaceAll('evil', 'other'))
   fs.appendFileSync(path.join(repo, '.git/config'), `${hostileConfig(program)}[include]\n\tpath = ${included}\n`)
   put(repo, '.gitattributes', `${ATTRIBUTES}*.md filter=other\n`)
   for (const name of ['a.txt', 'b.txt', 'c.md']) put(repo, name, `${name} is new\n`)
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(bench.git(repo, 'cat-file', 'blob', `${second.commit}:c.md`)).toBe('c.md is new\n')
   // A file that is included is changed by itself.
   fs.writeFileSync(included, hostileConfig(program).replaceAll('evil', 'third'))
   put(repo, '.gitattributes', '* filter=third diff=third merge=third\n')
   put(repo, 'd.txt', 'd\n')
-  const third = await saved(checkpoints.save(keeping, occasion({ isVisible: true }), NEVER))
-  expect(await checkpoints.diff(keeping, first.commit, third.commit, { stat: false, colour: false })).toContain('+d')
-  await checkpoints.compare(keeping, null)
-  await checkpoints.restoreHere(keeping, second, third)
-  await checkpoints.restoreBeside(keeping, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
-  await traceWithin(repo, { since: begun, until: null })
+  const third = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest({ isVisible: true }), NEVER))
+  expect(await checkpoints.diff(target, first.commit, third.commit, { stat: false, colour: false })).toContain('+d')
+  await checkpoints.compareWorktree(target, null)
+  await checkpoints.restoreInPlace(target, second, third)
+  await checkpoints.restoreToBranch(target, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
+  await workWithin(repo, { since: begun, until: null })
   expectUnsprung()
 })
 
 test('the user’s own filters still run, and a repository cannot change what they are', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   bench.git(repo, 'config', '--global', 'filter.mine.clean', 'tr a-z A-Z')
@@ -103,14 +110,16 @@ test('the user’s own filters still run, and a repository cannot change what th
   put(repo, '.gitattributes', '*.mine filter=mine\n*.both filter=both\n')
   put(repo, 'a.mine', 'abc\n')
   put(repo, 'a.both', 'abc\n')
-  const { commit } = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  const { commit } = await savedCheckpoint(
+    bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+  )
   for (const name of ['a.mine', 'a.both'])
     expect(bench.git(repo, 'cat-file', 'blob', `${commit}:${name}`)).toBe('ABC\n')
   expectUnsprung()
 })
 
 test('git is not run in a repository that somebody has made in the working tree, unless its user asks for it', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   const inner = bench.repository('repo/inner')
@@ -121,22 +130,22 @@ test('git is not run in a repository that somebody has made in the working tree,
   fs.appendFileSync(path.join(inner, '.git/config'), hostileConfig(program))
   put(inner, '.gitattributes', ATTRIBUTES)
   put(inner, 'n.txt', 'changed\n')
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const made = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const made = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(made.leftOut).toEqual([
     'inner is another repository, and oneshot records only its HEAD (nested = true saves it)',
   ])
   expect(bench.git(repo, 'ls-tree', made.commit, 'inner')).toContain(`160000 commit ${head}`)
   expect(bench.git(inner, 'for-each-ref', 'refs/oneshot')).toBe('')
-  const again = await saved(checkpoints.save({ ...keeping, nested: true }, occasion(), NEVER))
+  const again = await savedCheckpoint(checkpoints.save({ ...target, nested: true }, makeCheckpointRequest(), NEVER))
   expect(again.leftOut).toEqual([])
   expect(bench.git(inner, 'for-each-ref', 'refs/oneshot')).not.toBe('')
   expectUnsprung()
 })
 
 test('a submodule’s own configuration has nothing run either', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   const source = bench.repository('source')
@@ -150,8 +159,8 @@ test('a submodule’s own configuration has nothing run either', async () => {
   put(repo, 'sub/s.txt', 'changed\n')
   const begun = Date.now() - 60_000
   const checkpoints = bench.checkpoints()
-  const keeping = bench.keeping(repo)
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const target = bench.checkpointTarget(repo)
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   for (const [key, value] of [
     ['diff.submodule', 'diff'],
     ['diff.ignoreSubmodules', 'none'],
@@ -162,30 +171,30 @@ test('a submodule’s own configuration has nothing run either', async () => {
   ] as const)
     bench.git(repo, 'config', key, value)
   put(repo, 'sub/s.txt', 'changed again\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(await checkpoints.diff(keeping, first.commit, second.commit, { stat: false, colour: false })).toContain(
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false, colour: false })).toContain(
     'changed again',
   )
-  await traceWithin(repo, { since: begun, until: null })
-  await checkpoints.compare(keeping, null)
-  await checkpoints.restoreHere(keeping, first, second)
-  const shop = gitWorkshop({ env: bench.env })
-  await shop.survey(repo)
-  await shop.snapshot(repo)
+  await workWithin(repo, { since: begun, until: null })
+  await checkpoints.compareWorktree(target, null)
+  await checkpoints.restoreInPlace(target, first, second)
+  const worktrees = gitWorktrees({ env: bench.env })
+  await worktrees.inspect(repo)
+  await worktrees.snapshot(repo)
   expectUnsprung()
 })
 
 test('a push goes where its remote was at the beginning, runs nothing, and refuses addresses that run something', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   put(repo, 'a.txt', 'a\n')
   const [hub, other] = ['hub.git', 'other.git'].map(name => path.join(bench.root, name)) as [string, string]
   for (const bare of [hub, other]) bench.git(bench.root, 'init', '--quiet', '--bare', bare)
   bench.git(repo, 'remote', 'add', 'origin', hub)
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  await checkpoints.save(keeping, occasion(), NEVER)
+  await checkpoints.save(target, makeCheckpointRequest(), NEVER)
   bench.git(repo, 'remote', 'set-url', 'origin', other)
   const config = path.join(repo, '.git/config')
   fs.appendFileSync(config, hostileConfig(program))
@@ -193,25 +202,25 @@ test('a push goes where its remote was at the beginning, runs nothing, and refus
     config,
     `[remote "origin"]\n\tpushurl = ext::${program} %S\n\treceivepack = ${program}\n\tuploadpack = ${program}\n\tvcs = ext\n`,
   )
-  await checkpoints.push(keeping, 'origin', {}, NEVER)
-  expect(bench.git(hub, 'for-each-ref', 'refs/oneshot')).toContain(keeping.sessionId)
+  await checkpoints.push(target, 'origin', {}, NEVER)
+  expect(bench.git(hub, 'for-each-ref', 'refs/oneshot')).toContain(target.sessionId)
   expect(bench.git(other, 'for-each-ref')).toBe('')
   await checkpoints.fetch(repo, { remote: hub, env: {} }, all => all, NEVER)
   bench.git(repo, 'config', '--replace-all', 'remote.late.url', `ext::${program} %S`)
   for (const remote of ['late', `ext::${program} %S`]) {
     const why = remote === 'late' ? 'when the session began' : 'would have git run a command'
-    await expect(checkpoints.push(keeping, remote, {}, NEVER)).rejects.toThrow(why)
+    await expect(checkpoints.push(target, remote, {}, NEVER)).rejects.toThrow(why)
     await expect(checkpoints.fetch(repo, { remote, env: {} }, all => all, NEVER)).rejects.toThrow(
       'would have git run a command',
     )
   }
   fs.appendFileSync(config, `[url "${other}"]\n\tinsteadOf = ${hub}\n`)
-  await expect(checkpoints.push(keeping, 'origin', {}, NEVER)).rejects.toThrow('leads elsewhere')
+  await expect(checkpoints.push(target, 'origin', {}, NEVER)).rejects.toThrow('leads elsewhere')
   expectUnsprung()
 })
 
 test('a password in the address of a remote is in no list of arguments', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const repo = bench.repository('repo')
   put(repo, 'a.txt', 'a\n')
   const bin = path.join(bench.root, 'bin')
@@ -223,10 +232,10 @@ test('a password in the address of a remote is in no list of arguments', async (
   bench.git(repo, 'remote', 'add', 'origin', url)
   const env = { ...bench.env, PATH: `${bin}:${bench.env['PATH']}` }
   const checkpoints = new GitCheckpoints({ env, folderOf: id => path.join(bench.state, id) })
-  const keeping = bench.keeping(repo)
-  await checkpoints.save(keeping, occasion(), NEVER)
+  const target = bench.checkpointTarget(repo)
+  await checkpoints.save(target, makeCheckpointRequest(), NEVER)
   for (const remote of ['origin', url]) {
-    const trouble = await checkpoints.push(keeping, remote, {}, NEVER).catch(String)
+    const trouble = await checkpoints.push(target, remote, {}, NEVER).catch(String)
     expect(trouble).toMatch(/push/)
     expect(trouble).not.toContain('hunter2')
   }
@@ -235,32 +244,32 @@ test('a password in the address of a remote is in no list of arguments', async (
 })
 
 test('a loop’s worktrees, merges and landing run no program of the repository’s, and its merge options do not count', async () => {
-  const { repo, shop, bench, head, commit, root } = openShopBench()
+  const { repo, shop: worktrees, bench, head, commit, root } = openWorktreesFixture()
   const { program, expectUnsprung } = trap(root)
   commit(repo, '.gitattributes', ATTRIBUTES)
   fs.appendFileSync(path.join(repo, '.git/config'), hostileConfig(program))
   fs.appendFileSync(path.join(repo, '.git/config'), '[branch "oneshot/demo/all"]\n\tmergeOptions = -s ours\n')
   const [all, one] = [bench('all'), bench('one')]
-  await shop.open(repo, all, head(repo))
-  await shop.open(repo, one, head(repo))
+  await worktrees.open(repo, all, head(repo))
+  await worktrees.open(repo, one, head(repo))
   put(one.path, 'a.txt', 'a\nb\n')
-  await shop.seal(one, 'one', [], head(repo))
+  await worktrees.commitAll(one, 'one', [], head(repo))
   put(all.path, 'b.txt', 'b\n')
-  await shop.seal(all, 'all', [], head(repo))
-  expect(await shop.merge(all, one.branch, 'merge')).toMatchObject({ kind: 'merged' })
-  await shop.land(repo, all.branch, 'land')
+  await worktrees.commitAll(all, 'all', [], head(repo))
+  expect(await worktrees.merge(all, one.branch, 'merge')).toMatchObject({ kind: 'merged' })
+  await worktrees.land(repo, all.branch, 'land')
   expect(fs.readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('a\nb\n')
   expectUnsprung()
 })
 
 test.each(['.', 'sub'])('a bare repository that is put at %s in the working tree has nothing run', async at => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   put(repo, 'sub/a.txt', 'a\n')
-  const keeping = bench.keeping(path.join(repo, at))
+  const target = bench.checkpointTarget(path.join(repo, at))
   const checkpoints = bench.checkpoints()
-  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const bare = path.join(repo, at)
   for (const name of ['HEAD', 'config', 'objects', 'refs'])
     fs.cpSync(path.join(repo, '.git', name), path.join(bare, name), { recursive: true })
@@ -270,25 +279,27 @@ test.each(['.', 'sub'])('a bare repository that is put at %s in the working tree
   // git looks for another one where this is none.
   fs.writeFileSync(path.join(repo, '.git/HEAD'), 'nothing\n')
   for (const who of [checkpoints, bench.checkpoints()])
-    await expect(who.save(keeping, occasion(), NEVER)).rejects.toThrow(/bare repository|not (in )?a git repository/)
+    await expect(who.save(target, makeCheckpointRequest(), NEVER)).rejects.toThrow(
+      /bare repository|not (in )?a git repository/,
+    )
   expectUnsprung()
 })
 
 test('a configuration that lies in a folder before it is made a repository has nothing run', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const folder = path.join(bench.root, 'folder')
   put(folder, '.git/config', hostileConfig(program))
   put(folder, '.gitattributes', ATTRIBUTES)
   put(folder, 'a.txt', 'a\n')
-  const shop = gitWorkshop({ env: bench.env })
-  await shop.found(folder)
-  await shop.snapshot(folder)
+  const worktrees = gitWorktrees({ env: bench.env })
+  await worktrees.initRepository(folder)
+  await worktrees.snapshot(folder)
   expectUnsprung()
 })
 
 test('a .git file with a carriage return is read as git reads it', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const repo = bench.repository('repo')
   const [real, decoy] = [path.join(bench.root, 'real'), path.join(bench.root, 'real\r')]
@@ -298,47 +309,47 @@ test('a .git file with a carriage return is read as git reads it', async () => {
   fs.writeFileSync(path.join(repo, '.git'), `gitdir: ${real}\r\n`)
   put(repo, '.gitattributes', ATTRIBUTES)
   put(repo, 'a.txt', 'a\n')
-  await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  await savedCheckpoint(bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER))
   expectUnsprung()
 })
 
 /** A clone whose blobs are still with the repository that it was made from. */
-function partialClone(bench: GitBench): { repo: string; source: string } {
-  const source = bench.repository('source')
+function partialClone(fixture: GitFixture): { repo: string; source: string } {
+  const source = fixture.repository('source')
   put(source, 'a.txt', 'a\n')
-  bench.git(source, 'add', '--all')
-  bench.git(source, 'commit', '--quiet', '--message', 'begin')
+  fixture.git(source, 'add', '--all')
+  fixture.git(source, 'commit', '--quiet', '--message', 'begin')
   put(source, 'a.txt', 'aa\n')
-  bench.git(source, 'commit', '--quiet', '--all', '--message', 'further')
-  bench.git(source, 'config', 'uploadpack.allowFilter', 'true')
-  const repo = path.join(bench.root, 'repo')
-  bench.git(bench.root, 'clone', '--quiet', '--no-local', '--filter=blob:none', `file://${source}`, repo)
+  fixture.git(source, 'commit', '--quiet', '--all', '--message', 'further')
+  fixture.git(source, 'config', 'uploadpack.allowFilter', 'true')
+  const repo = path.join(fixture.root, 'repo')
+  fixture.git(fixture.root, 'clone', '--quiet', '--no-local', '--filter=blob:none', `file://${source}`, repo)
   return { repo, source }
 }
 
 test('a partial clone is saved, compared and restored, and asks nobody for what is missing unless it is needed', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { repo } = partialClone(bench)
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   put(repo, 'a.txt', 'changed\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(await checkpoints.diff(keeping, first.commit, second.commit, { stat: false, colour: false })).toContain('-aa')
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  expect(await checkpoints.diff(target, first.commit, second.commit, { stat: false, colour: false })).toContain('-aa')
   bench.git(repo, 'checkout', '--quiet', '--force', 'HEAD')
-  await saved(checkpoints.save(keeping, occasion(), NEVER))
-  await checkpoints.restoreBeside(keeping, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  await checkpoints.restoreToBranch(target, second, { branch: 'beside', worktree: path.join(bench.root, 'beside') })
   expect(fs.readFileSync(path.join(bench.root, 'beside/a.txt'), 'utf8')).toBe('changed\n')
 })
 
 test('missing objects of a repository that promises them from an ext:: address have nothing run, even where its user allows ext', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const { program, expectUnsprung } = trap(bench.root)
   const { repo } = partialClone(bench)
   bench.git(repo, 'config', '--global', 'protocol.ext.allow', 'always')
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   fs.appendFileSync(
     path.join(repo, '.git/config'),
     `[remote "origin"]\n\turl = ext::${program} %S\n\tuploadpack = ${program}\n[protocol "ext"]\n\tallow = always\n`,
@@ -347,22 +358,22 @@ test('missing objects of a repository that promises them from an ext:: address h
   // HEAD is a commit whose blob was never fetched.
   fs.writeFileSync(path.join(repo, '.git/refs/heads/main'), bench.git(repo, 'rev-parse', 'HEAD~1'))
   put(repo, 'a.txt', 'changed\n')
-  const second = await checkpoints.save(keeping, occasion(), NEVER).catch(() => null)
-  await checkpoints.compare(keeping, null).catch(() => null)
-  if (second !== null) await checkpoints.restoreHere(keeping, first, second.checkpoint).catch(() => null)
+  const second = await checkpoints.save(target, makeCheckpointRequest(), NEVER).catch(() => null)
+  await checkpoints.compareWorktree(target, null).catch(() => null)
+  if (second !== null) await checkpoints.restoreInPlace(target, first, second.checkpoint).catch(() => null)
   const branch = { branch: 'beside', worktree: path.join(bench.root, 'beside') }
-  await checkpoints.restoreBeside(keeping, first, branch).catch(() => null)
-  const shop = gitWorkshop({ env: bench.env })
-  await shop.snapshot(repo).catch(() => null)
+  await checkpoints.restoreToBranch(target, first, branch).catch(() => null)
+  const worktrees = gitWorktrees({ env: bench.env })
+  await worktrees.snapshot(repo).catch(() => null)
   const old = bench.git(repo, 'rev-parse', 'HEAD').trim()
-  await shop.open(repo, { branch: 'demo/one', path: path.join(bench.root, 'one') }, old).catch(() => null)
+  await worktrees.open(repo, { branch: 'demo/one', path: path.join(bench.root, 'one') }, old).catch(() => null)
   expectUnsprung()
 })
 
 test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
   'a pipe that [%s] in the configuration names is not waited for, and nothing that is written to it counts',
   async section => {
-    const bench = openGitBench()
+    const bench = openGitFixture()
     const repo = bench.repository('repo')
     put(repo, 'a.txt', 'a\n')
     const pipe = path.join(repo, 'pipe')
@@ -370,7 +381,7 @@ test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
     const key = section.startsWith('include') ? 'path' : section === 'diff' ? 'orderFile' : 'skipList'
     fs.appendFileSync(path.join(repo, '.git/config'), `[${section}]\n\t${key} = ${pipe}\n`)
     if (section === 'diff') {
-      await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+      await savedCheckpoint(bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER))
       return
     }
     // Somebody who says nothing of interest to the first who asks.
@@ -379,16 +390,18 @@ test.each(['include', 'includeIf "gitdir:/"', 'diff', 'fetch "fsck"'])(
       detached: true,
     })
     onTestFinished(() => void process.kill(-(feeder.pid as number), 'SIGKILL'))
-    const saving = bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)
+    const saving = bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER)
     await expect(saving).rejects.toThrow('is not a file')
   },
 )
 
 test('a configuration that git cannot read is refused with git’s own words', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const repo = bench.repository('repo')
   fs.appendFileSync(path.join(repo, '.git/config'), '[include]\n\tpath = more\n[filter\n')
-  await expect(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)).rejects.toThrow('bad config')
+  await expect(bench.checkpoints().save(bench.checkpointTarget(repo), makeCheckpointRequest(), NEVER)).rejects.toThrow(
+    'bad config',
+  )
 })
 
 /** Stands for git-lfs: passes contents on, and notes down the settings by which it would reach others or run programs. */
@@ -397,13 +410,14 @@ const LFS_STAND_IN = `#!/bin/sh
 exec cat
 `
 
-function lfsBench(): GitBench & { repo: string; lfs: (key: string) => string[] } {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
-  const home = bench.env['HOME'] as string
-  const program = path.join(bench.root, 'git-lfs')
+function lfsBench(): GitFixture & { repo: string; lfs: (key: string) => string[] } {
+  const fixture = openGitFixture()
+  const repo = fixture.repository('repo')
+  const home = fixture.env['HOME'] as string
+  const program = path.join(fixture.root, 'git-lfs')
   fs.writeFileSync(program, LFS_STAND_IN, { mode: 0o755 })
-  for (const how of ['clean', 'smudge']) bench.git(repo, 'config', '--global', `filter.lfs.${how}`, `${program} ${how}`)
+  for (const how of ['clean', 'smudge'])
+    fixture.git(repo, 'config', '--global', `filter.lfs.${how}`, `${program} ${how}`)
   put(repo, '.gitattributes', '*.bin filter=lfs\n')
   put(repo, 'a.bin', 'a\n')
   /** The values that its runs have found in the end. */
@@ -412,7 +426,7 @@ function lfsBench(): GitBench & { repo: string; lfs: (key: string) => string[] }
     const last = runs.map(run => run.split('\n').findLast(line => line.startsWith(`${key}=`)))
     return [...new Set(last.flatMap(line => (line === undefined ? [] : line.slice(key.length + 1))))]
   }
-  return { ...bench, repo, lfs }
+  return { ...fixture, repo, lfs }
 }
 
 test('git-lfs of the user’s own configuration runs, and finds no server, program or folder that the repository names', async () => {
@@ -429,13 +443,13 @@ test('git-lfs of the user’s own configuration runs, and finds no server, progr
     'lfs.extension.evil.smudge': program,
     'lfs.storage': path.join(bench.root, 'outside'),
   }
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   for (const [key, value] of Object.entries(own)) bench.git(repo, 'config', key, value)
   put(repo, 'a.bin', 'b\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  await checkpoints.restoreHere(keeping, first, second)
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  await checkpoints.restoreInPlace(target, first, second)
   expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
   const found = Object.fromEntries(Object.keys(own).map(key => [key, lfs(key)]))
   expect(found).toMatchObject({
@@ -454,7 +468,7 @@ test('git-lfs of the user’s own configuration runs, and finds no server, progr
 const realLfs = which('git-lfs', process.env, '/')
 
 test.skipIf(realLfs === undefined)('the real git-lfs brings contents back, and asks no server for others', async () => {
-  const bench = openGitBench()
+  const bench = openGitFixture()
   const repo = bench.repository('repo')
   bench.git(repo, 'lfs', 'install', '--skip-repo')
   const asked: string[] = []
@@ -469,15 +483,15 @@ test.skipIf(realLfs === undefined)('the real git-lfs brings contents back, and a
   put(repo, '.lfsconfig', `[lfs]\n\turl = http://127.0.0.1:${port}/lfs\n`)
   put(repo, 'a.bin', 'a\n')
   put(repo, 'b.bin', 'b\n')
-  const keeping = bench.keeping(repo)
+  const target = bench.checkpointTarget(repo)
   const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const pointer = bench.git(repo, 'cat-file', 'blob', `${first.commit}:b.bin`)
   const [, oid = ''] = /sha256:(\w+)/.exec(pointer) ?? []
   for (const name of ['a.bin', 'b.bin']) put(repo, name, 'changed\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   fs.rmSync(path.join(repo, '.git/lfs/objects', oid.slice(0, 2), oid.slice(2, 4), oid))
-  await checkpoints.restoreHere(keeping, first, second)
+  await checkpoints.restoreInPlace(target, first, second)
   expect(fs.readFileSync(path.join(repo, 'a.bin'), 'utf8')).toBe('a\n')
   expect(fs.readFileSync(path.join(repo, 'b.bin'), 'utf8')).toBe(pointer)
   expect(asked).toEqual([])

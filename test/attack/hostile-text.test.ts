@@ -1,40 +1,40 @@
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import { toJson } from '../../src/cli/screen/json.ts'
-import { readCheckpointRecord } from '../../src/core/checkpoint-record.ts'
-import { failuresIn } from '../../src/core/failure-lines.ts'
-import { includesIn, makefileFor } from '../../src/core/guard/makefile.ts'
-import { testsIn } from '../../src/core/guard/tests-in.ts'
-import { notesOf } from '../../src/core/loop/checklist-notes.ts'
-import { markChecklist, readChecklist } from '../../src/core/loop/checklist.ts'
-import { outline } from '../../src/core/loop/outline.ts'
+import { toJson } from '../../src/cli/terminal/format.ts'
+import { parseCheckpointRecord } from '../../src/core/checkpoint/record.ts'
+import { findFailureLines } from '../../src/core/policy/verify.ts'
+import { findIncludes, extractTargets } from '../../src/core/tampering/makefile.ts'
+import { parseTestFile } from '../../src/core/tampering/test-file.ts'
+import { parseOrderNotes } from '../../src/core/loop/list/checklist.ts'
+import { markChecklist, readChecklist } from '../../src/core/loop/list/checklist.ts'
+import { parseOutline } from '../../src/lib/markdown/outline.ts'
 import { parseBytes } from '../../src/lib/bytes.ts'
-import { cutToWidth, displayWidth } from '../../src/lib/display-width.ts'
-import { matchesGlob } from '../../src/lib/glob.ts'
-import { escapeInJson, excerptOf } from '../../src/lib/invisible.ts'
-import { completeLines } from '../../src/lib/lines.ts'
-import { cut } from '../../src/lib/mask/cut.ts'
-import { secretsIn } from '../../src/lib/mask/env-secrets.ts'
+import { truncateToWidth, displayWidth } from '../../src/lib/text/display-width.ts'
+import { matchesGlob } from '../../src/lib/text/glob.ts'
+import { escapeInJson, excerptOf } from '../../src/lib/text/invisible-characters.ts'
+import { splitCompleteLines } from '../../src/lib/text/lines.ts'
+import { maskAndTruncate } from '../../src/lib/mask/mask.ts'
+import { findEnvSecrets } from '../../src/lib/mask/env-secrets.ts'
 import { Mask } from '../../src/lib/mask/mask.ts'
-import { decodeRaw, encodeRaw, foldersOf, shown } from '../../src/lib/raw-path.ts'
-import { slug } from '../../src/lib/slug.ts'
-import { splitWords } from '../../src/lib/split-words.ts'
-import { harmless, oneLine, readable, spelt } from '../../src/lib/terminal-text.ts'
+import { decodeRawPath, encodeRawPath, parentFolders, displayPath } from '../../src/lib/text/raw-path.ts'
+import { slugify } from '../../src/lib/text/slug.ts'
+import { splitShellWords } from '../../src/lib/text/shell-words.ts'
+import { stripControls, toOneLine, renderTerminalText, escapeControls } from '../../src/lib/text/terminal-text.ts'
 import { parseDuration } from '../../src/lib/time.ts'
-import { withoutLogin } from '../../src/lib/without-login.ts'
+import { stripCredentials } from '../../src/lib/mask/mask.ts'
 import { knownAgents } from '../../src/world/agents/agents.ts'
-import { readableAnswer } from '../../src/world/agents/claude/tools.ts'
-import { promptsIn } from '../../src/world/agents/claude/prompts.ts'
-import { failureOf as codexFailure } from '../../src/world/agents/codex/failure.ts'
-import { failureOf as geminiFailure } from '../../src/world/agents/gemini/failure.ts'
-import { failureOf as opencodeFailure } from '../../src/world/agents/opencode/failure.ts'
-import { failureOf as piFailure } from '../../src/world/agents/pi/failure.ts'
-import { jsonIn } from '../../src/world/agents/json.ts'
-import { gistOf } from '../../src/world/agents/telling.ts'
-import { readMessage, readRecord } from '../../src/world/git/message.ts'
-import { readYaml } from '../../src/world/tasks/yaml-tasks.ts'
-import { stepsOf } from './steps.ts'
-import { strength } from './strength.ts'
+import { readableResult } from '../../src/world/agents/claude/tools.ts'
+import { extractPrompts } from '../../src/world/agents/claude/find-thread.ts'
+import { classifyError as codexFailure } from '../../src/world/agents/codex/failure.ts'
+import { classifyError as geminiFailure } from '../../src/world/agents/gemini/failure.ts'
+import { classifyError as opencodeFailure } from '../../src/world/agents/opencode/failure.ts'
+import { classifyError as piFailure } from '../../src/world/agents/pi/failure.ts'
+import { parseObject } from '../../src/world/agents/shared/json.ts'
+import { summarizeInput } from '../../src/world/agents/shared/transcript-lines.ts'
+import { parseMessage, parseRecord } from '../../src/world/git/checkpoint/commit-message.ts'
+import { readYaml } from '../../src/world/task-list/yaml-tasks.ts'
+import { countSteps } from './count-steps.ts'
+import { attackSize } from './attack-size.ts'
 
 /** Pieces on which expressions and loops have stumbled, or may. */
 const PIECES = [
@@ -135,9 +135,9 @@ const MOST_GROWTH = 2 * TIMES
 function expectLinear(
   work: (size: number) => () => void,
   what: string,
-  size = strength(1_000, 8_000),
+  size = attackSize(1_000, 8_000),
 ): { readonly small: number; readonly large: number } {
-  const [small, large] = [stepsOf(work(size)), stepsOf(work(TIMES * size))]
+  const [small, large] = [countSteps(work(size)), countSteps(work(TIMES * size))]
   if (large > MOST_GROWTH * small)
     expect.fail(`${what}: ${TIMES} times the text takes ${(large / small).toFixed(1)} times as many steps (${large})`)
   return { small, large }
@@ -145,52 +145,54 @@ function expectLinear(
 
 const NOW = 1_767_312_000_000
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
-  'a terminal, plain': nasty => readable(nasty, { colour: false }),
-  'a terminal, in colour': nasty => readable(nasty, { colour: true }),
-  'one line': oneLine,
-  'the mask': nasty => new Mask(['correct-horse']).hide(nasty),
-  'lines of failure': nasty => failuresIn(nasty.split('\n')),
-  'answers of tools': readableAnswer,
+  'a terminal, plain': nasty => renderTerminalText(nasty, { colour: false }),
+  'a terminal, in colour': nasty => renderTerminalText(nasty, { colour: true }),
+  'one line': toOneLine,
+  'the mask': nasty => new Mask(['correct-horse']).maskText(nasty),
+  'lines of failure': nasty => findFailureLines(nasty.split('\n')),
+  'answers of tools': readableResult,
   'prompts of claude': nasty =>
-    promptsIn(Buffer.from(`${JSON.stringify({ type: 'user', message: { content: `<command-name>${nasty}` } })}\n`)),
+    extractPrompts(
+      Buffer.from(`${JSON.stringify({ type: 'user', message: { content: `<command-name>${nasty}` } })}\n`),
+    ),
   'failures of codex': nasty => codexFailure(nasty, NOW),
   'failures of gemini': nasty => geminiFailure(nasty, NOW),
   'failures of opencode': nasty => opencodeFailure({ data: { message: nasty } }, NOW),
   'failures of pi': nasty => piFailure(nasty, NOW),
-  'a line of ours': nasty => harmless(nasty, { colour: true }),
-  'a file on a terminal': nasty => spelt(nasty, { colour: true }),
+  'a line of ours': nasty => stripControls(nasty, { colour: true }),
+  'a file on a terminal': nasty => escapeControls(nasty, { colour: true }),
   'JSON on a terminal': nasty => toJson({ nasty }),
-  'the width of a text': nasty => [displayWidth(nasty), cutToWidth(nasty, 80)],
-  'a name': nasty => slug(nasty, 'x'),
-  'words of a command': splitWords,
-  'a path': nasty => [decodeRaw(nasty), encodeRaw(nasty), shown(nasty), foldersOf(nasty)],
+  'the width of a text': nasty => [displayWidth(nasty), truncateToWidth(nasty, 80)],
+  'a name': nasty => slugify(nasty, 'x'),
+  'words of a command': splitShellWords,
+  'a path': nasty => [decodeRawPath(nasty), encodeRawPath(nasty), displayPath(nasty), parentFolders(nasty)],
   'a path against a pattern': nasty => matchesGlob(nasty, '**/*.test.ts'),
   'a pattern against a path': nasty => matchesGlob('a'.repeat(60), nasty),
-  'an address with a login': withoutLogin,
-  'a makefile': nasty => [makefileFor(nasty, ['', 'test']), includesIn(nasty)],
-  'the end of a task’s title': nasty => notesOf(nasty, [nasty]),
+  'an address with a login': stripCredentials,
+  'a makefile': nasty => [extractTargets(nasty, ['', 'test']), findIncludes(nasty)],
+  'the end of a task’s title': nasty => parseOrderNotes(nasty, [nasty]),
   'an invisible text': nasty => [excerptOf(nasty, 200), escapeInJson(nasty)],
   ...Object.fromEntries(
     ['a.test.ts', 'test_a.py', 'a_test.go', 'a_spec.rb', 'a.rs', 'aTest.php', 'a.bats', 'aTest.java'].map(name => [
       `tests in ${name}`,
-      (nasty: string) => testsIn(name, nasty),
+      (nasty: string) => parseTestFile(name, nasty),
     ]),
   ),
   'a duration or a size': nasty => [parseDuration(nasty), parseBytes(nasty)],
-  'a text without secrets': nasty => new Mask(secretsIn({ API_KEY: nasty.slice(0, 100_000) })).hide(nasty),
-  'the beginning of a text': nasty => cut(nasty, 120, new Mask()),
+  'a text without secrets': nasty => new Mask(findEnvSecrets({ API_KEY: nasty.slice(0, 100_000) })).maskText(nasty),
+  'the beginning of a text': nasty => maskAndTruncate(nasty, 120, new Mask()),
   'a checklist': nasty => {
     const [first] = readChecklist(nasty).items
     return first === undefined ? nasty : markChecklist(nasty, [{ key: first.key, isDone: true, reason: '' }])
   },
-  'the outline of a list': outline,
+  'the outline of a list': parseOutline,
   'a list in YAML': orRefused(readYaml),
   'a config file': orRefused(nasty => parseToml(nasty.slice(0, 65_536))),
-  'the message of a checkpoint': nasty => [readMessage(nasty), readRecord(nasty)],
-  'the record of a checkpoint': readCheckpointRecord,
-  'lines of output': nasty => completeLines(Buffer.from(nasty)),
-  'a line of JSON': jsonIn,
-  'what a tool was given': nasty => gistOf({ command: nasty, nested: [nasty] }),
+  'the message of a checkpoint': nasty => [parseMessage(nasty), parseRecord(nasty)],
+  'the record of a checkpoint': parseCheckpointRecord,
+  'lines of output': nasty => splitCompleteLines(Buffer.from(nasty)),
+  'a line of JSON': parseObject,
+  'what a tool was given': nasty => summarizeInput({ command: nasty, nested: [nasty] }),
 }
 
 describe('the number of steps', () => {
@@ -213,7 +215,7 @@ describe('the number of steps', () => {
   it.each(planted)('grows with the square for %s that does, and is the same in the next run', (_, read) => {
     const work = (size: number) => (): void => void read(nasty(size))
     expect(() => expectLinear(work, 'planted')).toThrow(/8 times the text takes [3-6]\d/)
-    expect(stepsOf(work(1_000))).toBe(stepsOf(work(1_000)))
+    expect(countSteps(work(1_000))).toBe(countSteps(work(1_000)))
   })
 })
 
@@ -311,8 +313,8 @@ function reading(kind: string, piece: string, size: number): () => void {
   const exit = { kind: 'code', code: 1 } as const
   const ending = { exit, word: null, stderr: nasty.slice(0, 65_536), memory: {}, env: { HOME: '/nowhere' } }
   return () => {
-    for (const line of lines) agent.read?.(line, {})
-    agent.explain?.(ending)
+    for (const line of lines) agent.readLine?.(line, {})
+    agent.explainExit?.(ending)
   }
 }
 
@@ -324,7 +326,7 @@ describe.each(Object.keys(EVENTS))('output of %s', kind => {
   /** There are up to seven lines with the text. Matched in whole, they took 29 to 71 steps for each character. */
   const MOST_PER_CHARACTER = kind === 'pi' ? 10 : 28
   /** No longer line is read. */
-  const longest = strength(1_048_576, 67_108_864)
+  const longest = attackSize(1_048_576, 67_108_864)
   it.each([' (file state is current in your context', 'password: '])(
     `with a line of ${longest / 1_024} KB of %j takes a few steps for each character, and not its square`,
     { timeout: 900_000 },

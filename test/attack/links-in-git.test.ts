@@ -2,17 +2,24 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { gitWorkshop } from '../../src/world/git/workshop/git-workshop.ts'
-import { type GitBench, NEVER, occasion, openGitBench, put, saved } from '../contracts/git-bench.ts'
+import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
+import {
+  type GitFixture,
+  NEVER,
+  makeCheckpointRequest,
+  openGitFixture,
+  put,
+  savedCheckpoint,
+} from '../contracts/git-fixture.ts'
 
 /** Long for a machine with nothing to do, and nothing beside the minutes that git may take. */
 const AT_ONCE = 20_000
 
-function begin(bench: GitBench): string {
-  const repo = bench.repository('repo')
+function begin(fixture: GitFixture): string {
+  const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a\n')
-  bench.git(repo, 'add', '--all')
-  bench.git(repo, 'commit', '--quiet', '--message', 'begin')
+  fixture.git(repo, 'add', '--all')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'begin')
   return repo
 }
 
@@ -57,31 +64,33 @@ const LINKS = [
 ] as const
 
 test.each(LINKS)('nothing is written where .git/%s leads to as a link', async name => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const keeping = fixture.checkpointTarget(repo)
   const isFolder = !/HEAD$|MSG$|main$|ID$|other$|packed-refs$|index$/.test(name)
-  const target = path.join(bench.root, 'precious')
+  const target = path.join(fixture.root, 'precious')
   if (isFolder) put(target, 'kept', 'precious\n')
   else fs.writeFileSync(target, 'precious\n')
   const file = path.join(repo, '.git', name.replace('ID', keeping.sessionId))
   replace(file, place => fs.symlinkSync(target, place))
   const refusal = /is a link|not a git repository|not in a git repository/
-  const visible = bench.checkpoints().save(keeping, occasion({ isVisible: true }), NEVER)
+  const visible = fixture.checkpoints().save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER)
   await expect(visible).rejects.toThrow(refusal)
-  await expect(gitWorkshop({ env: bench.env }).snapshot(repo)).rejects.toThrow(refusal)
+  await expect(gitWorktrees({ env: fixture.env }).snapshot(repo)).rejects.toThrow(refusal)
   if (isFolder) expect(fs.readdirSync(target)).toEqual(['kept'])
   else expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
 })
 
 test('nothing is written to a file that has a second name in .git', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const target = path.join(bench.root, 'precious')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = path.join(fixture.root, 'precious')
   fs.writeFileSync(target, 'precious\n')
   for (const name of ['logs/HEAD', 'logs/refs/heads/main', 'FETCH_HEAD', 'MERGE_MSG']) {
     replace(path.join(repo, '.git', name), place => fs.linkSync(target, place))
-    const visible = bench.checkpoints().save(bench.keeping(repo), occasion({ isVisible: true }), NEVER)
+    const visible = fixture
+      .checkpoints()
+      .save(fixture.checkpointTarget(repo), makeCheckpointRequest({ isVisible: true }), NEVER)
     await expect(visible).rejects.toThrow('second name')
     fs.rmSync(path.join(repo, '.git', name))
   }
@@ -89,41 +98,43 @@ test('nothing is written to a file that has a second name in .git', async () => 
 })
 
 test('a link that takes the place of a log after it was found to be a file is found as well', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  await saved(checkpoints.save(keeping, occasion({ isVisible: true }), NEVER))
-  const target = path.join(bench.root, 'precious')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const keeping = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER))
+  const target = path.join(fixture.root, 'precious')
   fs.writeFileSync(target, 'precious\n')
   replace(path.join(repo, '.git/logs/HEAD'), place => fs.symlinkSync(target, place))
   put(repo, 'a.txt', 'changed\n')
-  const visible = bench.checkpoints().save(keeping, occasion({ isVisible: true }), NEVER)
+  const visible = fixture.checkpoints().save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER)
   await expect(visible).rejects.toThrow('is a link')
   expect(fs.readFileSync(target, 'utf8')).toBe('precious\n')
 })
 
 test('links that git itself makes or only reads are no reason to refuse: hooks, and symbolic refs of old versions', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const shared = path.join(bench.root, 'hooks')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const shared = path.join(fixture.root, 'hooks')
   fs.mkdirSync(shared)
   replace(path.join(repo, '.git/hooks'), place => fs.symlinkSync(shared, place))
   replace(path.join(repo, '.git/HEAD'), place => fs.symlinkSync('refs/heads/main', place))
   replace(path.join(repo, '.git/refs/remotes/origin/HEAD'), place => fs.symlinkSync('refs/remotes/origin/main', place))
-  await saved(bench.checkpoints().save(bench.keeping(repo), occasion({ isVisible: true }), NEVER))
+  await savedCheckpoint(
+    fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest({ isVisible: true }), NEVER),
+  )
 })
 
 test('a ref of ours that leads to a branch by its content does not have that branch moved', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const head = bench.git(repo, 'rev-parse', 'main')
-  await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
-  bench.git(repo, 'symbolic-ref', `refs/oneshot/${keeping.name}/${keeping.sessionId}`, 'refs/heads/main')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const keeping = fixture.checkpointTarget(repo)
+  const head = fixture.git(repo, 'rev-parse', 'main')
+  await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER))
+  fixture.git(repo, 'symbolic-ref', `refs/oneshot/${keeping.name}/${keeping.sessionId}`, 'refs/heads/main')
   put(repo, 'b.txt', 'b\n')
-  await bench.checkpoints().save(keeping, occasion(), NEVER)
-  expect(bench.git(repo, 'rev-parse', 'main')).toBe(head)
+  await fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER)
+  expect(fixture.git(repo, 'rev-parse', 'main')).toBe(head)
 })
 
 const FILES = [
@@ -151,13 +162,16 @@ const FILES = [
 ] as const
 
 test.each(FILES)('a pipe in the place of %s is refused at once, and nothing hangs', async name => {
-  const bench = openGitBench()
-  const repo = begin(bench)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
   put(repo, 'deep/down/b.txt', 'b\n')
   replace(path.join(repo, name), file => void execFileSync('mkfifo', [file]))
   const begun = Date.now()
-  const outcome = await bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER).catch(String)
-  const survey = await gitWorkshop({ env: bench.env }).survey(repo).catch(String)
+  const outcome = await fixture
+    .checkpoints()
+    .save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER)
+    .catch(String)
+  const survey = await gitWorktrees({ env: fixture.env }).inspect(repo).catch(String)
   expect(Date.now() - begun).toBeLessThan(AT_ONCE)
   for (const said of [outcome, survey]) {
     if (typeof said === 'string') expect(said).toMatch(/is not a file|cannot be read|neither a file nor a folder/)
@@ -168,18 +182,18 @@ test.each(FILES)('a pipe in the place of %s is refused at once, and nothing hang
 test.each(['a pipe', 'a link to a pipe'])(
   'git does not wait at %s in the place of an object, also where the repository lies outside of the working tree',
   async kind => {
-    const bench = openGitBench()
-    const main = begin(bench)
-    const repo = path.join(bench.root, 'linked')
-    bench.git(main, 'worktree', 'add', '--quiet', repo)
-    const tree = bench.git(main, 'rev-parse', 'HEAD^{tree}').trim()
-    const pipe = path.join(bench.root, 'pipe')
+    const fixture = openGitFixture()
+    const main = begin(fixture)
+    const repo = path.join(fixture.root, 'linked')
+    fixture.git(main, 'worktree', 'add', '--quiet', repo)
+    const tree = fixture.git(main, 'rev-parse', 'HEAD^{tree}').trim()
+    const pipe = path.join(fixture.root, 'pipe')
     execFileSync('mkfifo', [pipe])
     replace(path.join(main, '.git/objects', tree.slice(0, 2), tree.slice(2)), place =>
       kind === 'a pipe' ? fs.linkSync(pipe, place) : fs.symlinkSync(pipe, place),
     )
     const begun = Date.now()
-    const saving = bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)
+    const saving = fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER)
     await expect(saving).rejects.toThrow('neither a file nor a folder')
     expect(Date.now() - begun).toBeLessThan(AT_ONCE)
   },
@@ -188,15 +202,19 @@ test.each(['a pipe', 'a link to a pipe'])(
 test.each(['.git/HEAD', '.git/config', '.git/info/exclude', '.gitignore'])(
   '%s that is endless, or a device, is refused at once',
   async name => {
-    const bench = openGitBench()
-    const repo = begin(bench)
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
     replace(path.join(repo, name), file => {
       fs.writeFileSync(file, '')
       fs.truncateSync(file, 2 ** 33)
     })
-    await expect(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)).rejects.toThrow('is longer than')
+    await expect(
+      fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+    ).rejects.toThrow('is longer than')
     replace(path.join(repo, name), file => fs.symlinkSync('/dev/zero', file))
-    await expect(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER)).rejects.toThrow('is not a file')
+    await expect(
+      fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+    ).rejects.toThrow('is not a file')
   },
 )
 
@@ -220,57 +238,61 @@ const SWAPS: Readonly<Record<string, (repo: string, other: string) => void>> = {
 test.each(Object.entries(SWAPS))(
   'a project that %s has lead to another repository since the session began is not saved, and that one stays as it is',
   async (_, swap) => {
-    const bench = openGitBench()
-    const repo = begin(bench)
-    const keeping = bench.keeping(repo)
-    const checkpoints = bench.checkpoints()
-    await saved(checkpoints.save(keeping, occasion(), NEVER))
-    const other = bench.repository('other')
+    const fixture = openGitFixture()
+    const repo = begin(fixture)
+    const keeping = fixture.checkpointTarget(repo)
+    const checkpoints = fixture.checkpoints()
+    await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
+    const other = fixture.repository('other')
     put(other, 'o.txt', 'o\n')
-    bench.git(other, 'add', '--all')
-    bench.git(other, 'commit', '--quiet', '--message', 'other')
-    const before = bench.git(other, 'for-each-ref') + bench.git(other, 'count-objects', '--verbose')
+    fixture.git(other, 'add', '--all')
+    fixture.git(other, 'commit', '--quiet', '--message', 'other')
+    const before = fixture.git(other, 'for-each-ref') + fixture.git(other, 'count-objects', '--verbose')
     swap(repo, other)
     put(repo, 'b.txt', 'b\n')
     // The supervisor that has saved it before, and one that was started anew.
-    for (const who of [checkpoints, bench.checkpoints()]) {
-      const refused = who.save(keeping, occasion({ isVisible: true }), NEVER)
+    for (const who of [checkpoints, fixture.checkpoints()]) {
+      const refused = who.save(keeping, makeCheckpointRequest({ isVisible: true }), NEVER)
       await expect(refused).rejects.toThrow('another repository')
     }
-    expect(bench.git(other, 'for-each-ref') + bench.git(other, 'count-objects', '--verbose')).toBe(before)
+    expect(fixture.git(other, 'for-each-ref') + fixture.git(other, 'count-objects', '--verbose')).toBe(before)
   },
 )
 
 test('a session in a subfolder is not saved into a repository that a .git in that folder, or none at all, leads to', async () => {
-  const bench = openGitBench()
-  const around = bench.repository('home')
-  const repo = bench.repository('home/repo')
+  const fixture = openGitFixture()
+  const around = fixture.repository('home')
+  const repo = fixture.repository('home/repo')
   put(repo, 'sub/a.txt', 'a\n')
-  const keeping = bench.keeping(path.join(repo, 'sub'))
-  await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
-  const other = bench.repository('other')
+  const keeping = fixture.checkpointTarget(path.join(repo, 'sub'))
+  await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER))
+  const other = fixture.repository('other')
   fs.writeFileSync(path.join(repo, 'sub/.git'), `gitdir: ${other}/.git\n`)
-  await expect(bench.checkpoints().save(keeping, occasion(), NEVER)).rejects.toThrow('another repository')
+  await expect(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER)).rejects.toThrow(
+    'another repository',
+  )
   fs.rmSync(path.join(repo, 'sub/.git'))
   fs.rmSync(path.join(repo, '.git'), { recursive: true })
-  await expect(bench.checkpoints().save(keeping, occasion(), NEVER)).rejects.toThrow('another repository')
-  for (const one of [other, around]) expect(bench.git(one, 'for-each-ref')).toBe('')
+  await expect(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER)).rejects.toThrow(
+    'another repository',
+  )
+  for (const one of [other, around]) expect(fixture.git(one, 'for-each-ref')).toBe('')
 })
 
 test('a submodule whose .git leads to another repository has nothing written into that one', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const source = bench.repository('source')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const source = fixture.repository('source')
   put(source, 's.txt', 's\n')
-  bench.git(source, 'add', '--all')
-  bench.git(source, 'commit', '--quiet', '--message', 'source')
-  bench.git(repo, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', source, 'sub')
-  bench.git(repo, 'commit', '--quiet', '--message', 'with sub')
+  fixture.git(source, 'add', '--all')
+  fixture.git(source, 'commit', '--quiet', '--message', 'source')
+  fixture.git(repo, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', source, 'sub')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'with sub')
   put(repo, 'sub/s.txt', 'changed\n')
-  const keeping = bench.keeping(repo)
-  const first = await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
+  const keeping = fixture.checkpointTarget(repo)
+  const first = await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER))
   expect(first.leftOut).toEqual([])
-  const before = bench.git(source, 'for-each-ref')
+  const before = fixture.git(source, 'for-each-ref')
   const swaps = [
     (place: string) => fs.writeFileSync(place, `gitdir: ${source}/.git\n`),
     (place: string) => fs.symlinkSync(path.join(source, '.git'), place),
@@ -280,78 +302,80 @@ test('a submodule whose .git leads to another repository has nothing written int
     put(repo, 'sub/s.txt', `changed again ${at}\n`)
     put(repo, 'a.txt', `changed again ${at}\n`)
     const nested = { ...keeping, nested: true }
-    const { leftOut } = await saved(bench.checkpoints().save(nested, occasion(), NEVER))
+    const { leftOut } = await savedCheckpoint(fixture.checkpoints().save(nested, makeCheckpointRequest(), NEVER))
     expect(leftOut.join()).toContain('its .git leads to another repository')
   }
-  expect(bench.git(source, 'for-each-ref')).toBe(before)
+  expect(fixture.git(source, 'for-each-ref')).toBe(before)
 })
 
 test('a project that was moved, or whose repository was made anew, is saved as before', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const keeping = fixture.checkpointTarget(repo)
+  await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER))
   fs.rmSync(path.join(repo, '.git'), { recursive: true })
-  bench.repository('repo')
-  await saved(bench.checkpoints().save(keeping, occasion(), NEVER))
-  const moved = path.join(bench.root, 'moved')
+  fixture.repository('repo')
+  await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER))
+  const moved = path.join(fixture.root, 'moved')
   fs.renameSync(repo, moved)
   put(moved, 'b.txt', 'b\n')
-  await saved(bench.checkpoints().save({ ...keeping, cwd: moved }, occasion(), NEVER))
+  await savedCheckpoint(fixture.checkpoints().save({ ...keeping, cwd: moved }, makeCheckpointRequest(), NEVER))
 })
 
 test('a loop whose checkout comes to belong to another repository does not write into that one', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const shop = gitWorkshop({ env: bench.env })
-  await shop.snapshot(repo, 'demo/first')
-  const other = bench.repository('other')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const worktrees = gitWorktrees({ env: fixture.env })
+  await worktrees.snapshot(repo, 'demo/first')
+  const other = fixture.repository('other')
   fs.renameSync(path.join(repo, '.git'), path.join(repo, 'was-git'))
   fs.writeFileSync(path.join(repo, '.git'), `gitdir: ${other}/.git\n`)
-  await expect(shop.snapshot(repo, 'demo/second')).rejects.toThrow('another repository')
-  expect(bench.git(other, 'for-each-ref')).toBe('')
+  await expect(worktrees.snapshot(repo, 'demo/second')).rejects.toThrow('another repository')
+  expect(fixture.git(other, 'for-each-ref')).toBe('')
 })
 
 test('a working tree that the configuration puts elsewhere is neither read nor written', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  const home = path.join(bench.root, 'precious')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const keeping = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  const first = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
+  const home = path.join(fixture.root, 'precious')
   put(home, 'secret', 'precious\n')
   put(repo, 'a.txt', 'changed\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  bench.git(repo, 'config', 'core.worktree', home)
-  await expect(checkpoints.save(keeping, occasion(), NEVER)).rejects.toThrow('not where its repository is')
-  await expect(checkpoints.restoreHere(keeping, first, second)).rejects.toThrow('not where its repository is')
+  const second = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
+  fixture.git(repo, 'config', 'core.worktree', home)
+  await expect(checkpoints.save(keeping, makeCheckpointRequest(), NEVER)).rejects.toThrow('not where its repository is')
+  await expect(checkpoints.restoreInPlace(keeping, first, second)).rejects.toThrow('not where its repository is')
   // git does not look for it in a file that is included.
   put(repo, '.git/more', `[core]\n\tworktree = ${repo}\n`)
   fs.appendFileSync(path.join(repo, '.git/config'), '[include]\n\tpath = more\n')
-  await expect(bench.checkpoints().save(keeping, occasion(), NEVER)).rejects.toThrow('not where its repository is')
-  await expect(checkpoints.restoreHere(keeping, first, second)).rejects.toThrow('not where its repository is')
+  await expect(fixture.checkpoints().save(keeping, makeCheckpointRequest(), NEVER)).rejects.toThrow(
+    'not where its repository is',
+  )
+  await expect(checkpoints.restoreInPlace(keeping, first, second)).rejects.toThrow('not where its repository is')
   expect(fs.readdirSync(home)).toEqual(['secret'])
 })
 
 test('a loop’s own files in .git are not written behind a link, and a link in the place of its index is not followed', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const shop = gitWorkshop({ env: bench.env })
-  const target = path.join(bench.root, 'precious')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const worktrees = gitWorktrees({ env: fixture.env })
+  const target = path.join(fixture.root, 'precious')
   fs.mkdirSync(target)
-  await shop.snapshot(repo)
+  await worktrees.snapshot(repo)
   for (const name of ['oneshot/looks', 'oneshot']) {
     replace(path.join(repo, '.git', name), place => fs.symlinkSync(target, place))
-    await expect(shop.snapshot(repo)).rejects.toThrow('a link leads to it')
+    await expect(worktrees.snapshot(repo)).rejects.toThrow('a link leads to it')
   }
   expect(fs.readdirSync(target)).toEqual([])
   fs.rmSync(path.join(repo, '.git/oneshot'))
-  await shop.snapshot(repo)
+  await worktrees.snapshot(repo)
   const looks = path.join(repo, '.git/oneshot/looks')
   const victim = path.join(target, 'victim')
   fs.writeFileSync(victim, 'precious', { mode: 0o644 })
   for (const name of fs.readdirSync(looks)) replace(path.join(looks, name), place => fs.symlinkSync(victim, place))
-  await shop.snapshot(repo).catch(() => undefined) // It may say no; it may as well begin anew.
+  await worktrees.snapshot(repo).catch(() => undefined) // It may say no; it may as well begin anew.
   expect(fs.readFileSync(victim, 'utf8')).toBe('precious')
   expect(fs.statSync(victim).mode & 0o777).toBe(0o644)
 })

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { secretsToKeep } from '../../src/lib/mask/env-secrets.ts'
-import { keepingOf } from '../../src/ports/keeping-of.ts'
-import { NEVER, occasion, openGitBench, put, saved } from '../contracts/git-bench.ts'
+import { findEnvSecretsWithBase64 } from '../../src/lib/mask/env-secrets.ts'
+import { checkpointTargetOf } from '../../src/ports/checkpoints.ts'
+import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from '../contracts/git-fixture.ts'
 
 const TOKEN = 'correct-horse-battery-7731'
 
 test('a pushed checkpoint leaves out untracked files that look like secrets, and says which', async () => {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
+  const fixture = openGitFixture()
+  const repo = fixture.repository('repo')
   put(repo, 'tracked.pem', 'a public test fixture\n')
-  bench.git(repo, 'add', '.')
-  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  fixture.git(repo, 'add', '.')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'first')
   const secrets = {
     '.env': 'PASSWORD=x\n',
     'config/.env.local': 'A=b\n',
@@ -31,69 +31,72 @@ test('a pushed checkpoint leaves out untracked files that look like secrets, and
   }
   for (const [name, text] of Object.entries({ ...secrets, ...harmless })) put(repo, name, text)
   put(repo, 'tracked.pem', 'changed\n')
-  const checkpoints = bench.checkpoints({ secretsOf: () => [TOKEN] })
-  const { sessionId: id, name } = bench.keeping(repo)
+  const checkpoints = fixture.checkpoints({ secretsOf: () => [TOKEN] })
+  const { sessionId: id, name } = fixture.checkpointTarget(repo)
   const saving = { mode: 'ref', interval: 1, push: 'origin' } as const
-  const keeping = keepingOf({ cwd: repo, id, name, saving })
-  const pushed = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const target = checkpointTargetOf({ cwd: repo, id, name, saving })
+  const pushed = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   const files = (commit: string): string[] =>
-    bench.git(repo, 'ls-tree', '-r', '-z', '--name-only', commit).split('\0').slice(0, -1)
+    fixture.git(repo, 'ls-tree', '-r', '-z', '--name-only', commit).split('\0').slice(0, -1)
   const kept = files(pushed.commit)
   for (const name of Object.keys(secrets).slice(0, -1)) expect(kept).not.toContain(name)
   for (const name of [...Object.keys(harmless), 'tracked.pem', 'with space\n.env']) expect(kept).toContain(name)
   expect(pushed.leftOut).toContain('.env looks like a secret, and checkpoints are pushed')
-  expect(bench.git(repo, 'show', `${pushed.commit}:tracked.pem`)).toBe('changed\n')
+  expect(fixture.git(repo, 'show', `${pushed.commit}:tracked.pem`)).toBe('changed\n')
 
   // What its user has committed is no longer a matter of checkpoints.
-  bench.git(repo, 'add', 'deploy.key')
-  bench.git(repo, 'commit', '--quiet', '--message', 'on purpose')
-  const committed = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  fixture.git(repo, 'add', 'deploy.key')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'on purpose')
+  const committed = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(files(committed.commit)).toContain('deploy.key')
 
-  const asked = keepingOf({ cwd: repo, id, name, saving: { ...saving, pushUntracked: true } })
-  const whole = await saved(checkpoints.save(asked, occasion(), NEVER))
+  const asked = checkpointTargetOf({ cwd: repo, id, name, saving: { ...saving, pushUntracked: true } })
+  const whole = await savedCheckpoint(checkpoints.save(asked, makeCheckpointRequest(), NEVER))
   expect(files(whole.commit)).toEqual(expect.arrayContaining(Object.keys(secrets)))
 })
 
 test('a checkpoint that is not pushed has everything, and a restore leaves a withheld file alone', async () => {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
+  const fixture = openGitFixture()
+  const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a\n')
-  bench.git(repo, 'add', '.')
-  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  fixture.git(repo, 'add', '.')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'first')
   put(repo, '.env', 'A=b\n')
-  const { sessionId: id, name } = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  const local = keepingOf({ cwd: repo, id: 'aaaaaaaaaa', name, saving: { push: null } })
-  const own = await saved(checkpoints.save(local, occasion(), NEVER))
-  expect(bench.git(repo, 'show', `${own.commit}:.env`)).toBe('A=b\n')
+  const { sessionId: id, name } = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  const local = checkpointTargetOf({ cwd: repo, id: 'aaaaaaaaaa', name, saving: { push: null } })
+  const own = await savedCheckpoint(checkpoints.save(local, makeCheckpointRequest(), NEVER))
+  expect(fixture.git(repo, 'show', `${own.commit}:.env`)).toBe('A=b\n')
 
-  const pushed = keepingOf({ cwd: repo, id, name, saving: { push: 'origin' } })
-  const first = await saved(checkpoints.save(pushed, occasion(), NEVER))
+  const pushed = checkpointTargetOf({ cwd: repo, id, name, saving: { push: 'origin' } })
+  const first = await savedCheckpoint(checkpoints.save(pushed, makeCheckpointRequest(), NEVER))
   put(repo, 'a.txt', 'b\n')
-  const second = await saved(checkpoints.save(pushed, occasion(), NEVER))
-  await checkpoints.restoreHere(pushed, first, second)
-  expect(bench.git(repo, 'status', '--porcelain').trim()).toBe('?? .env')
+  const second = await savedCheckpoint(checkpoints.save(pushed, makeCheckpointRequest(), NEVER))
+  await checkpoints.restoreInPlace(pushed, first, second)
+  expect(fixture.git(repo, 'status', '--porcelain').trim()).toBe('?? .env')
 })
 
 /** A session whose checkpoints are pushed, in a repository with these files committed. */
 function pushing(committed: Readonly<Record<string, string>> = {}) {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
+  const fixture = openGitFixture()
+  const repo = fixture.repository('repo')
   for (const [name, text] of Object.entries({ 'a.txt': 'a\n', ...committed })) put(repo, name, text)
-  bench.git(repo, 'add', '.')
-  bench.git(repo, 'commit', '--quiet', '--message', 'first')
-  const checkpoints = bench.checkpoints({ secretsOf: () => secretsToKeep({ DEPLOY_PASSWORD: TOKEN }) })
-  const { sessionId: id, name } = bench.keeping(repo)
-  const keeping = keepingOf({ cwd: repo, id, name, saving: { push: 'origin' } })
-  const save = () => saved(checkpoints.save(keeping, occasion(), NEVER))
+  fixture.git(repo, 'add', '.')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'first')
+  const checkpoints = fixture.checkpoints({ secretsOf: () => findEnvSecretsWithBase64({ DEPLOY_PASSWORD: TOKEN }) })
+  const { sessionId: id, name } = fixture.checkpointTarget(repo)
+  const target = checkpointTargetOf({ cwd: repo, id, name, saving: { push: 'origin' } })
+  const save = () => savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   /** All that a push of it would bring, with its messages. */
   const pushedWith = (commit: string): string => {
-    const list = spawnSync('git', ['rev-list', '--objects', '--no-object-names', commit], { cwd: repo, env: bench.env })
-    const how = { cwd: repo, env: bench.env, input: list.stdout, maxBuffer: 1e9 }
+    const list = spawnSync('git', ['rev-list', '--objects', '--no-object-names', commit], {
+      cwd: repo,
+      env: fixture.env,
+    })
+    const how = { cwd: repo, env: fixture.env, input: list.stdout, maxBuffer: 1e9 }
     return spawnSync('git', ['cat-file', '--batch'], how).stdout.toString('latin1')
   }
-  return { bench, repo, save, pushedWith }
+  return { bench: fixture, repo, save, pushedWith }
 }
 
 const ENCODED = ['', 'u:', 'me:'].map(front => Buffer.from(`${front}${TOKEN}\n`).toString('base64'))
@@ -125,14 +128,14 @@ test.each(Object.entries(PLACES))(
 )
 
 test('a tracked file that held the value before is saved, and one that gets it now comes back when the value is gone', async () => {
-  const { bench, repo, save } = pushing({ 'config.txt': `known ${TOKEN}\n` })
+  const { bench: fixture, repo, save } = pushing({ 'config.txt': `known ${TOKEN}\n` })
   put(repo, 'config.txt', `known ${TOKEN}, changed\n`)
   put(repo, 'a.txt', `${TOKEN}\n`)
   const first = await save()
   expect(first.leftOut).toEqual(['a.txt holds the value of a secret variable, and checkpoints are pushed'])
-  expect(bench.git(repo, 'show', `${first.commit}:config.txt`)).toContain('changed')
-  expect(bench.git(repo, 'show', `${first.commit}:a.txt`)).toBe('a\n')
+  expect(fixture.git(repo, 'show', `${first.commit}:config.txt`)).toContain('changed')
+  expect(fixture.git(repo, 'show', `${first.commit}:a.txt`)).toBe('a\n')
   put(repo, 'a.txt', 'b\n')
   const second = await save()
-  expect([second.leftOut, bench.git(repo, 'show', `${second.commit}:a.txt`)]).toEqual([[], 'b\n'])
+  expect([second.leftOut, fixture.git(repo, 'show', `${second.commit}:a.txt`)]).toEqual([[], 'b\n'])
 })

@@ -1,24 +1,24 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoopView } from '../../src/api/contract/loop-view.ts'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { LoopView } from '../../src/api/contract/loop.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from '../system/bin-folder.ts'
-import { House } from '../system/house.ts'
+import { TestHome } from '../system/test-home.ts'
 import { stubAgents } from '../system/stub-agents.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(async () => {
-  house = new House({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
+  testHome = new TestHome({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' })
   await git('init', '-q', '-b', 'main', '.')
   await git('config', 'user.name', 'n')
   await git('config', 'user.email', 'e@x')
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 async function git(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  const { code, stdout, stderr } = await run('git', args, { cwd: testHome.project, env: testHome.env })
   expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
   return stdout.trim()
 }
@@ -34,21 +34,21 @@ git add -A; git -c user.name=a -c user.email=a@b commit -qm work
 
 async function project(files: Record<string, string>, ...lines: string[]): Promise<void> {
   const { codex = '' } = stubAgents(AGENT)
-  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
-  house.env['JOURNAL'] = path.join(house.root, 'journal')
+  testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${testHome.env['PATH']}`
+  testHome.env['JOURNAL'] = path.join(testHome.root, 'journal')
   const all = { ...files, 'PRD.md': lines.map(line => `- [ ] do [${line}]\n`).join('') }
   for (const [name, text] of Object.entries(all)) {
-    fs.mkdirSync(path.dirname(house.path(name)), { recursive: true })
-    fs.writeFileSync(house.path(name), text)
+    fs.mkdirSync(path.dirname(testHome.path(name)), { recursive: true })
+    fs.writeFileSync(testHome.path(name), text)
   }
   await git('add', '.')
   await git('commit', '-qm', 'first')
 }
 
 async function played(...args: string[]): Promise<LoopView> {
-  const { name } = await house.json<SessionView>('ralph', '--agent', 'codex', '--retries', '1', ...args)
-  await house.ended(name, 80_000)
-  return house.json<LoopView>('ralph', 'status', name)
+  const { name } = await testHome.json<SessionView>('ralph', '--agent', 'codex', '--retries', '1', ...args)
+  await testHome.ended(name, 80_000)
+  return testHome.json<LoopView>('ralph', 'status', name)
 }
 
 const rows = ({ tasks }: LoopView): (readonly [string, string | null])[] =>
@@ -73,8 +73,8 @@ describe('an agent that weakens its own check', () => {
       'echo "echo more" >> tests/a.sh; echo "true" > tests/c.sh; echo x > 4.txt',
       'echo x > docs/5.txt; echo changed > docs/plan.md',
     )
-    fs.mkdirSync(house.path('docs'))
-    fs.writeFileSync(house.path('docs/plan.md'), 'plan\n')
+    fs.mkdirSync(testHome.path('docs'))
+    fs.writeFileSync(testHome.path('docs/plan.md'), 'plan\n')
     await git('add', '.')
     await git('commit', '-qm', 'docs')
     const board = await played('--verify', 'sh check.sh', '--parallel', '5', '--protect', 'docs/*.md')
@@ -86,7 +86,9 @@ describe('an agent that weakens its own check', () => {
       ['blocked', `${WEAKER}docs/plan.md: is protected and was changed`],
     ])
     // Before the first task, for the fourth, and perhaps as that was merged: no rewritten check was run.
-    expect(fs.readFileSync(`${house.env['JOURNAL']}.checks`, 'utf8').trim().split('\n').length).toBeLessThanOrEqual(3)
+    expect(fs.readFileSync(`${testHome.env['JOURNAL']}.checks`, 'utf8').trim().split('\n').length).toBeLessThanOrEqual(
+      3,
+    )
   })
 
   it('stops a loop in the user’s checkout until the check is put back, and no resume makes the weaker one count', async () => {
@@ -97,13 +99,13 @@ describe('an agent that weakens its own check', () => {
       ['open', null],
     ])
     expect(board.notes.join()).toContain('task 1 left a weaker check behind')
-    await house.ok('resume', board.name)
-    await house.ended(board.name)
-    expect(rows(await house.json<LoopView>('ralph', 'status', board.name))[0]).toEqual([
+    await testHome.ok('resume', board.name)
+    await testHome.ended(board.name)
+    expect(rows(await testHome.json<LoopView>('ralph', 'status', board.name))[0]).toEqual([
       'blocked',
       `${WEAKER}tests/b.sh: was deleted`,
     ])
-    await house.json<SessionView>(
+    await testHome.json<SessionView>(
       'ralph',
       '--agent',
       'codex',
@@ -114,29 +116,29 @@ describe('an agent that weakens its own check', () => {
       '--allow',
       'tests/**',
     )
-    expect(await house.ended('ralph-again')).toMatchObject({ outcome: 'done' })
+    expect(await testHome.ended('ralph-again')).toMatchObject({ outcome: 'done' })
   })
 
   it('with less than full autonomy runs nothing of its own, also where there was no check', async () => {
     const script = '{"scripts":{"test":"echo ran >> $JOURNAL.checks"}}'
     await project({ 'a.txt': 'a\n' }, `echo '${script}' > package.json; echo x > 1.txt`)
     expect(rows(await played('--autonomy', 'edits'))).toEqual([['done', expect.stringContaining('not tested')]])
-    expect(fs.existsSync(`${house.env['JOURNAL']}.checks`)).toBe(false)
+    expect(fs.existsSync(`${testHome.env['JOURNAL']}.checks`)).toBe(false)
     // The same for a single session, while it ends and afterwards.
-    fs.writeFileSync(house.path('check.sh'), 'true\n')
+    fs.writeFileSync(testHome.path('check.sh'), 'true\n')
     const prompt = `# The task\n[echo '${CHECK.split(';')[0]}' > check.sh]\n# Rules`
     const asked = ['--agent', 'codex', '--autonomy', 'edits', '--verify', 'sh check.sh', '--name', 'one', prompt]
-    await house.run(...asked)
-    expect(await house.ended('codex-one')).toMatchObject({
+    await testHome.run(...asked)
+    expect(await testHome.ended('codex-one')).toMatchObject({
       outcome: 'failed',
       reason: expect.stringContaining('was not run'),
     })
-    const verified = await house.oneshot('verify', 'one')
+    const verified = await testHome.oneshot('verify', 'one')
     expect({ code: verified.code, stdout: verified.stdout }).toEqual({
       code: 1,
       stdout: expect.stringContaining('was not run'),
     })
-    expect(fs.existsSync(`${house.env['JOURNAL']}.checks`)).toBe(false)
+    expect(fs.existsSync(`${testHome.env['JOURNAL']}.checks`)).toBe(false)
   })
 })
 
@@ -157,7 +159,7 @@ describe('a path to protect or to allow', () => {
   it('that is misspelt or ignored by git is refused, and a pattern for files to come is noted', async () => {
     await project({ ...TESTS, '.gitignore': 'out/\n', 'out/x.txt': 'x' }, 'true')
     const refused = async (...args: string[]): Promise<string> => {
-      const { code, stderr } = await house.oneshot('ralph', '--agent', 'codex', ...args)
+      const { code, stderr } = await testHome.oneshot('ralph', '--agent', 'codex', ...args)
       expect(code).toBe(2)
       return stderr
     }
@@ -168,7 +170,7 @@ describe('a path to protect or to allow', () => {
     expect(await refused('--protect', '../elsewhere')).toContain('../elsewhere is outside of the repository')
     expect(await refused('--allow', '/etc/passwd')).toContain('is outside of the repository')
     expect(await refused('--allow', ' ')).toContain('--allow cannot be')
-    const { code, stderr } = await house.oneshot(
+    const { code, stderr } = await testHome.oneshot(
       'ralph',
       '--agent',
       'codex',
@@ -189,7 +191,7 @@ describe('a path to protect or to allow', () => {
       { ...TESTS, 'docs/a.md': 'a\n', 'b [1]*.txt': 'b\n', 'b 1.txt': 'b\n' },
       'echo x > 1.txt; echo x >> "b 1.txt"; echo x >> docs/a.md; echo x >> "b [1]*.txt"; echo x >> tests/a.sh',
     )
-    const paths = ['docs/', house.path('b [1]*.txt'), './tests'].flatMap(file => ['--protect', file])
+    const paths = ['docs/', testHome.path('b [1]*.txt'), './tests'].flatMap(file => ['--protect', file])
     const [row] = rows(await played('--verify', 'sh check.sh', ...paths))
     expect(row).toEqual([
       'blocked',

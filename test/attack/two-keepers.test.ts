@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { House, isAlive, kill, MAIN, until } from '../system/house.ts'
-import { strength } from './strength.ts'
+import { TestHome, isAlive, kill, MAIN, waitUntil } from '../system/test-home.ts'
+import { attackSize } from './attack-size.ts'
 
-let house: House
+let house: TestHome
 beforeEach(() => {
-  house = new House()
+  house = new TestHome()
 })
 afterEach(() => house.close())
 
@@ -24,13 +24,13 @@ const parentOf = (pid: number): number => Number(fs.readFileSync(`/proc/${pid}/s
 
 it('two keepers that start together leave one, and keeper.pid names it', { timeout: 900_000 }, async () => {
   await house.ok('daemon', 'start')
-  for (let round = 1; round <= strength(4, 60); round++) {
+  for (let round = 1; round <= attackSize(4, 60); round++) {
     await house.ok('daemon', 'stop')
     fs.rmSync(house.home.downMarker)
     const both = [keeper(), keeper()]
-    await until('one keeper has left', () => both.filter(hasEnded).length === 1 || undefined)
+    await waitUntil('one keeper has left', () => both.filter(hasEnded).length === 1 || undefined)
     const [left] = both.filter(one => !hasEnded(one))
-    const { pid } = await until('a supervisor answers', () => house.daemon().catch(() => undefined))
+    const { pid } = await waitUntil('a supervisor answers', () => house.daemon().catch(() => undefined))
     expect({ round, keeper: named(), parent: parentOf(pid) }).toEqual({ round, keeper: left?.pid, parent: left?.pid })
   }
 })
@@ -38,10 +38,10 @@ it('two keepers that start together leave one, and keeper.pid names it', { timeo
 it('a supervisor gets another keeper when the one that keeper.pid names is killed, also after a superfluous one was there', async () => {
   await house.ok('daemon', 'start')
   const superfluous = keeper()
-  await until('the superfluous keeper has left', () => hasEnded(superfluous) || undefined)
+  await waitUntil('the superfluous keeper has left', () => hasEnded(superfluous) || undefined)
   const first = named()
   kill(first)
-  await until('there is another keeper', () => {
+  await waitUntil('there is another keeper', () => {
     const now = named()
     return (now !== first && isAlive(now)) || undefined
   })
@@ -55,7 +55,7 @@ it('keepers whose supervisors cannot start do not pile up', async () => {
   fs.writeFileSync(program, 'process.exit(1)\n')
   const argv = [KEEPER, house.home.root, process.execPath, program]
   const many = Array.from({ length: 4 }, () => spawn('sh', argv, { detached: true, stdio: 'ignore', env: house.env }))
-  await until('one of them is left', () => many.filter(hasEnded).length === 3 || undefined)
+  await waitUntil('one of them is left', () => many.filter(hasEnded).length === 3 || undefined)
   fs.writeFileSync(house.home.downMarker, '')
-  await until('the last one has left', () => many.every(hasEnded) || undefined)
+  await waitUntil('the last one has left', () => many.every(hasEnded) || undefined)
 })

@@ -3,18 +3,18 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Checkpoint } from '../../src/core/checkpoint.ts'
-import { bundled } from '../../src/testkit/real/companion.ts'
-import { processesOf } from '../../src/testkit/real/process-list.ts'
-import { until } from '../../src/testkit/real/until.ts'
-import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
+import { bundleProgram } from '../../testkit/system/child-program.ts'
+import { processesOf } from '../../testkit/system/process-list.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 import type { Line } from './saver.ts'
 
 const KILLS = Number(process.env['KILLS'] ?? 12)
 
 let program: string
 beforeAll(async () => {
-  program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'saver.ts'))
+  program = await bundleProgram(path.join(path.dirname(fileURLToPath(import.meta.url)), 'saver.ts'))
 })
 afterAll(() => fs.rmSync(program))
 
@@ -22,9 +22,9 @@ class Saver {
   readonly child: ChildProcess
   readonly said: string[] = []
 
-  constructor(bench: GitBench, repo: string, sessionId: string) {
-    const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...bench.env }
-    this.child = spawn(process.execPath, [program, repo, bench.state, sessionId], {
+  constructor(fixture: GitFixture, repo: string, sessionId: string) {
+    const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...fixture.env }
+    this.child = spawn(process.execPath, [program, repo, fixture.state, sessionId], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -37,22 +37,22 @@ class Saver {
   }
 
   async gone(): Promise<void> {
-    await until('it is gone', () => this.child.exitCode !== null || this.child.signalCode !== null)
+    await waitUntil('it is gone', () => this.child.exitCode !== null || this.child.signalCode !== null)
   }
 }
 
-function begin(bench: GitBench): string {
-  const repo = bench.repository('repo')
+function begin(fixture: GitFixture): string {
+  const repo = fixture.repository('repo')
   for (let n = 0; n < 300; n++) put(repo, `many/${n}.txt`, `${n}\n`)
   put(repo, 'a.txt', 'a')
-  bench.git(repo, 'add', '.')
-  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  fixture.git(repo, 'add', '.')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'first')
   return repo
 }
 
 /** All that was said to be saved is there, whole and in order; nothing of ours is in the user's way. */
 async function expectSound(
-  bench: GitBench,
+  fixture: GitFixture,
   repo: string,
   said: readonly string[],
   list: readonly Checkpoint[],
@@ -61,7 +61,7 @@ async function expectSound(
   const known = list.map(({ number, commit }): Line => `${number} ${commit}`)
   expect(known.filter(line => said.includes(line))).toEqual(said)
   expect(list.map(({ number }) => number)).toEqual(list.map((_, at) => at + 1))
-  bench.expectSound(repo)
+  fixture.expectIntact(repo)
 }
 
 const WAYS: Readonly<Record<string, (saver: Saver, root: string) => void>> = {
@@ -77,90 +77,93 @@ const WAYS: Readonly<Record<string, (saver: Saver, root: string) => void>> = {
 }
 
 test.each(Object.entries(WAYS))('killed at any moment, %s: the old or the new checkpoint is there', async (_, end) => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
   const said: string[] = []
   for (let round = 0; round < KILLS; round++) {
-    const saver = new Saver(bench, repo, keeping.sessionId)
-    await until('it has begun', () => saver.said.length > 0)
+    const saver = new Saver(fixture, repo, target.sessionId)
+    await waitUntil('it has begun', () => saver.said.length > 0)
     await nextMoment([
       repo,
       `${repo}/.git`,
       `${repo}/.git/refs/oneshot/demo-work`,
-      path.join(bench.state, keeping.sessionId),
+      path.join(fixture.state, target.sessionId),
     ])
-    end(saver, bench.root)
+    end(saver, fixture.root)
     await saver.gone()
     said.push(...saver.said.filter(line => !line.startsWith('trouble')))
-    const checkpoints = bench.checkpoints()
-    await expectSound(bench, repo, said, await checkpoints.list(keeping))
+    const checkpoints = fixture.checkpoints()
+    await expectSound(fixture, repo, said, await checkpoints.list(target))
     put(repo, 'a.txt', `after ${round}`)
-    const visibly = occasion({ isVisible: true })
+    const visibly = makeCheckpointRequest({ isVisible: true })
     const begun = Date.now()
-    const next = await saved(checkpoints.save(keeping, visibly, NEVER))
+    const next = await savedCheckpoint(checkpoints.save(target, visibly, NEVER))
     expect(Date.now() - begun, 'at once, or after a lock has become old').toBeLessThan(10_000)
-    said.push(
-      ...(await checkpoints.list(keeping)).slice(said.length).map(({ number, commit }) => `${number} ${commit}`),
-    )
+    said.push(...(await checkpoints.list(target)).slice(said.length).map(({ number, commit }) => `${number} ${commit}`))
     expect(next.number).toBe(said.length)
     expect(fs.existsSync(path.join(repo, '.git/index.lock')), 'the user can go on').toBe(false)
   }
 })
 
 test('a lock that a killed git has left on our ref is taken away once it is old', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  await saved(checkpoints.save(keeping, occasion(), NEVER))
-  const lock = path.join(repo, `.git/refs/oneshot/demo-work/${keeping.sessionId}.lock`)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  const lock = path.join(repo, `.git/refs/oneshot/demo-work/${target.sessionId}.lock`)
   fs.writeFileSync(lock, '')
   put(repo, 'a.txt', 'b')
   const begun = Date.now()
-  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 2 })
+  expect(await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))).toMatchObject({ number: 2 })
   expect(Date.now() - begun, 'somebody may hold it rightly').toBeGreaterThan(1_500)
   fs.writeFileSync(lock, '')
   fs.utimesSync(lock, 0, 0)
   put(repo, 'a.txt', 'c')
-  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 3 })
+  expect(await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))).toMatchObject({ number: 3 })
   expect(fs.existsSync(lock)).toBe(false)
 })
 
 test('a private index that was cut short is made anew', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  await saved(checkpoints.save(keeping, occasion(), NEVER))
-  const folder = path.join(bench.state, keeping.sessionId)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  const folder = path.join(fixture.state, target.sessionId)
   const [index = ''] = fs.readdirSync(folder).filter(name => name.startsWith('index-'))
   for (const length of [0, 100, 5_000]) {
     fs.truncateSync(path.join(folder, fs.readdirSync(folder).find(name => name.startsWith('index-')) ?? index), length)
     put(repo, 'a.txt', `${length}`)
-    expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ change: { files: 1 } })
+    expect(await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))).toMatchObject({
+      change: { files: 1 },
+    })
   }
   fs.writeFileSync(path.join(folder, 'index.json'), '{"file":')
   put(repo, 'a.txt', 'last')
-  expect(await saved(checkpoints.save(keeping, occasion(), NEVER))).toMatchObject({ number: 5, change: { files: 1 } })
+  expect(await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))).toMatchObject({
+    number: 5,
+    change: { files: 1 },
+  })
 })
 
 test('objects that a collector of garbage took away while they were saved are saved again', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const keeping = bench.keeping(repo)
-  const checkpoints = bench.checkpoints()
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const target = fixture.checkpointTarget(repo)
+  const checkpoints = fixture.checkpoints()
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   put(repo, 'new.txt', 'new')
   put(repo, '.git/gc.pid', '1 elsewhere')
-  const broken = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  const blob = bench.git(repo, 'rev-parse', `${broken.commit}:new.txt`).trim()
+  const broken = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  const blob = fixture.git(repo, 'rev-parse', `${broken.commit}:new.txt`).trim()
   fs.rmSync(path.join(repo, '.git/objects', blob.slice(0, 2), blob.slice(2)))
   fs.rmSync(path.join(repo, '.git/gc.pid'))
-  const again = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(bench.git(repo, 'show', `${again.commit}:new.txt`)).toBe('new')
-  expect((await checkpoints.list(keeping)).map(({ commit }) => commit)).toEqual([first.commit, again.commit])
-  bench.git(repo, 'fsck', '--strict', '--connectivity-only', again.commit)
+  const again = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  expect(fixture.git(repo, 'show', `${again.commit}:new.txt`)).toBe('new')
+  expect((await checkpoints.list(target)).map(({ commit }) => commit)).toEqual([first.commit, again.commit])
+  fixture.git(repo, 'fsck', '--strict', '--connectivity-only', again.commit)
 })
 
 /** Right at one of the next changes that a chain makes to one of these folders. */

@@ -4,46 +4,49 @@ import net from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Checkpoint } from '../../src/core/checkpoint.ts'
-import { bundled } from '../../src/testkit/real/companion.ts'
+import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
+import { bundleProgram } from '../../testkit/system/child-program.ts'
 import { Git } from '../../src/world/git/git.ts'
-import { findMeans } from '../../src/world/git/means.ts'
-import { updateIndex } from '../../src/world/git/save/update-index.ts'
-import { type GitBench, NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import { findGit } from '../../src/world/git/environment.ts'
+import { updateIndex } from '../../src/world/git/checkpoint/save/update-index.ts'
+import { type GitFixture, NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 import type { Made } from './save-once.ts'
 
-const filesOf = (bench: GitBench, repo: string, { commit }: Checkpoint): string[] =>
-  bench.git(repo, 'ls-tree', '-r', '--name-only', commit).trim().split('\n')
+const filesOf = (fixture: GitFixture, repo: string, { commit }: Checkpoint): string[] =>
+  fixture.git(repo, 'ls-tree', '-r', '--name-only', commit).trim().split('\n')
 
-function begin(bench: GitBench): string {
-  const repo = bench.repository('repo')
+function begin(fixture: GitFixture): string {
+  const repo = fixture.repository('repo')
   put(repo, 'a.txt', 'a\n')
-  bench.git(repo, 'add', '.')
-  bench.git(repo, 'commit', '--quiet', '--message', 'first')
+  fixture.git(repo, 'add', '.')
+  fixture.git(repo, 'commit', '--quiet', '--message', 'first')
   return repo
 }
 
 test('a file that is too large is left out with a note, and stays as it was saved while it was not', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const checkpoints = bench.checkpoints({ largest: 2048 })
-  const keeping = bench.keeping(repo)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
+  const target = fixture.checkpointTarget(repo)
   put(repo, 'grows.txt', 'small')
   put(repo, 'huge.bin', Buffer.alloc(5000))
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(first.leftOut).toEqual(['huge.bin has 4.9 KB, more than 2 KB'])
-  expect(filesOf(bench, repo, first)).toEqual(['a.txt', 'grows.txt'])
+  expect(filesOf(fixture, repo, first)).toEqual(['a.txt', 'grows.txt'])
   put(repo, 'grows.txt', 'x'.repeat(3000))
   put(repo, 'a.txt', 'b\n')
-  const second = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const second = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   expect(second.leftOut).toHaveLength(2)
-  expect(bench.git(repo, 'show', `${second.commit}:grows.txt`)).toBe('small')
-  expect(await checkpoints.save(keeping, occasion(), NEVER), 'nothing that could be saved has changed').toMatchObject({
+  expect(fixture.git(repo, 'show', `${second.commit}:grows.txt`)).toBe('small')
+  expect(
+    await checkpoints.save(target, makeCheckpointRequest(), NEVER),
+    'nothing that could be saved has changed',
+  ).toMatchObject({
     isNew: false,
   })
   put(repo, 'a.txt', 'c\n')
-  const third = await saved(checkpoints.save(keeping, occasion(), NEVER))
-  expect(await checkpoints.restoreHere(keeping, first, third)).toEqual([
+  const third = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
+  expect(await checkpoints.restoreInPlace(target, first, third)).toEqual([
     'grows.txt has 2.9 KB, more than 2 KB, and stays as it is',
     'huge.bin has 4.9 KB, more than 2 KB, and stays as it is',
   ])
@@ -52,88 +55,92 @@ test('a file that is too large is left out with a note, and stays as it was save
 })
 
 test('what was left out is still what was saved last when the private index is made anew', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  const checkpoints = bench.checkpoints({ largest: 2048 })
-  const keeping = bench.keeping(repo)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
+  const target = fixture.checkpointTarget(repo)
   put(repo, 'grows.txt', 'small')
-  await saved(checkpoints.save(keeping, occasion(), NEVER))
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest(), NEVER))
   put(repo, 'grows.txt', 'x'.repeat(3000))
-  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
-  fs.rmSync(path.join(bench.state, keeping.sessionId, 'index.json'))
-  expect(await checkpoints.save(keeping, occasion(), NEVER)).toMatchObject({ isNew: false })
+  expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({ isNew: false })
+  fs.rmSync(path.join(fixture.state, target.sessionId, 'index.json'))
+  expect(await checkpoints.save(target, makeCheckpointRequest(), NEVER)).toMatchObject({ isNew: false })
 })
 
 /** What comes with a pull and cannot be taken from disk afterwards. */
-const PULLED: Readonly<Record<string, (bench: GitBench, upstream: string) => void>> = {
+const PULLED: Readonly<Record<string, (fixture: GitFixture, upstream: string) => void>> = {
   'a file that is too large': (_, upstream) => put(upstream, 'large.bin', 'x'.repeat(5000)),
   'files outside of a sparse checkout': (_, upstream) => {
     put(upstream, 'out/old.txt', 'changed upstream')
     put(upstream, 'out/new.txt', 'new upstream')
   },
-  'a submodule that nobody has initialised': (bench, upstream) => {
-    const inner = bench.repository('inner')
-    bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
-    bench.git(upstream, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'in/inner')
+  'a submodule that nobody has initialised': (fixture, upstream) => {
+    const inner = fixture.repository('inner')
+    fixture.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+    fixture.git(upstream, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner, 'in/inner')
   },
 }
 
 test.each(
   Object.entries(PULLED).flatMap(([what, come]) => [false, true].map(isVisible => ({ what, come, isVisible }))),
 )('of $what, what was pulled is kept; visibly: $isVisible', async ({ what, come, isVisible }) => {
-  const bench = openGitBench()
-  const upstream = begin(bench)
+  const fixture = openGitFixture()
+  const upstream = begin(fixture)
   for (const name of ['in/a.txt', 'out/old.txt']) put(upstream, name, name)
-  bench.git(upstream, 'add', '.')
-  bench.git(upstream, 'commit', '--quiet', '--message', 'more')
-  const repo = path.join(bench.root, 'clone')
-  bench.git(bench.root, 'clone', '--quiet', upstream, repo)
-  if (what.includes('sparse')) bench.git(repo, 'sparse-checkout', 'set', '--cone', 'in')
-  const checkpoints = bench.checkpoints({ largest: 2048 })
-  const keeping = bench.keeping(repo)
-  await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
-  come(bench, upstream)
-  bench.git(upstream, 'add', '.')
-  bench.git(upstream, 'commit', '--quiet', '--message', 'upstream')
-  bench.git(repo, 'pull', '--quiet')
+  fixture.git(upstream, 'add', '.')
+  fixture.git(upstream, 'commit', '--quiet', '--message', 'more')
+  const repo = path.join(fixture.root, 'clone')
+  fixture.git(fixture.root, 'clone', '--quiet', upstream, repo)
+  if (what.includes('sparse')) fixture.git(repo, 'sparse-checkout', 'set', '--cone', 'in')
+  const checkpoints = fixture.checkpoints({ maxFileSize: 2048 })
+  const target = fixture.checkpointTarget(repo)
+  await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest({ isVisible }), NEVER))
+  come(fixture, upstream)
+  fixture.git(upstream, 'add', '.')
+  fixture.git(upstream, 'commit', '--quiet', '--message', 'upstream')
+  fixture.git(repo, 'pull', '--quiet')
   put(repo, 'in/a.txt', 'work')
-  const made = await saved(checkpoints.save(keeping, occasion({ isVisible }), NEVER))
-  expect(bench.git(repo, 'diff', '--name-only', 'origin/main', made.commit)).toBe('in/a.txt\n')
+  const made = await savedCheckpoint(checkpoints.save(target, makeCheckpointRequest({ isVisible }), NEVER))
+  expect(fixture.git(repo, 'diff', '--name-only', 'origin/main', made.commit)).toBe('in/a.txt\n')
   expect(new Set(made.leftOut).size).toBe(made.leftOut.length)
 })
 
 test('many notes are told briefly', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
   for (let n = 0; n < 9; n++) put(repo, `big${n}`, 'x'.repeat(100))
-  const { leftOut } = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
+  const { leftOut } = await savedCheckpoint(
+    fixture.checkpoints({ maxFileSize: 50 }).save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+  )
   expect(leftOut).toEqual([...[0, 1, 2, 3].map(n => `big${n} has 100 B, more than 50 B`), 'and 5 more'])
 })
 
 test('a filter that fails spoils only the files that need it', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  bench.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
-  bench.git(repo, 'config', '--global', 'filter.strict.required', 'true')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  fixture.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
+  fixture.git(repo, 'config', '--global', 'filter.strict.required', 'true')
   put(repo, '.gitattributes', '*.dat filter=strict\n')
   for (let n = 0; n < 60; n++) put(repo, `data/${n}.dat`, `${n}`)
   put(repo, '-z\n.txt', 'z')
   put(repo, 'zz.txt', 'zz')
-  const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
+  const made = await savedCheckpoint(
+    fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+  )
   expect(made.leftOut).toEqual([expect.stringMatching(/^data\/0\.dat and 59 more cannot be read by git: .*filter/)])
-  expect(filesOf(bench, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
+  expect(filesOf(fixture, repo, made)).toEqual(['"-z\\n.txt"', '.gitattributes', 'a.txt', 'zz.txt'])
 })
 
 test('what is left of many files without those that git refuses is not taken for flushed', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  bench.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
-  bench.git(repo, 'config', '--global', 'filter.strict.required', 'true')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  fixture.git(repo, 'config', '--global', 'filter.strict.clean', 'false')
+  fixture.git(repo, 'config', '--global', 'filter.strict.required', 'true')
   put(repo, '.gitattributes', '*.dat filter=strict\n')
   const names = Array.from({ length: 540 }, (_, n) => (n < 60 ? `${n}.dat` : `${n}.txt`))
   for (const name of names) put(repo, name, name)
-  const git = new Git(await findMeans(bench.env), repo, NEVER)
-  const index = path.join(bench.root, 'index')
+  const git = new Git(await findGit(fixture.env), repo, NEVER)
+  const index = path.join(fixture.root, 'index')
   const taken = await updateIndex(git, index, { add: names, remove: [] })
   expect(taken).toMatchObject({ refused: [expect.stringContaining('59 more')], isFlushed: false })
   expect(await updateIndex(git, index, { add: [...names.slice(60), ...names.slice(60)], remove: [] })).toEqual({
@@ -145,17 +152,17 @@ test('what is left of many files without those that git refuses is not taken for
 
 test('what may not be read is left out, files and whole folders', async ({ skip }) => {
   if (process.getuid?.() !== 0) skip('only root can become somebody else')
-  const bench = openGitBench()
-  const repo = begin(bench)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
   for (const name of ['closed.txt', 'closed/b.txt', 'open/c.txt']) put(repo, name, name)
-  const inner = bench.repository('repo/inner')
-  bench.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
-  bench.git(repo, 'add', 'inner')
-  spawnSync('chown', ['-R', '12345:12345', bench.root])
+  const inner = fixture.repository('repo/inner')
+  fixture.git(inner, 'commit', '--quiet', '--allow-empty', '--message', 'inner')
+  fixture.git(repo, 'add', 'inner')
+  spawnSync('chown', ['-R', '12345:12345', fixture.root])
   for (const name of ['closed.txt', 'closed', 'inner']) fs.chmodSync(path.join(repo, name), 0)
-  const program = await bundled(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
-  const args = [program, repo, bench.state]
-  const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: bench.env, encoding: 'utf8' } as const
+  const program = await bundleProgram(path.join(path.dirname(fileURLToPath(import.meta.url)), 'save-once.ts'))
+  const args = [program, repo, fixture.state]
+  const somebody = { uid: 12_345, gid: 12_345, cwd: '/', env: fixture.env, encoding: 'utf8' } as const
   const { stdout, stderr } = spawnSync(process.execPath, args, somebody)
   fs.rmSync(program)
   expect(stderr).toBe('')
@@ -170,13 +177,15 @@ test('what may not be read is left out, files and whole folders', async ({ skip 
 })
 
 test('what is neither a file nor a link is left out', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
   fs.rmSync(path.join(repo, 'a.txt'))
   await Promise.all([listenAt(path.join(repo, 'a.txt')), listenAt(path.join(repo, 'socket'))])
   put(repo, 'b.txt', 'b')
-  const made = await saved(bench.checkpoints().save(bench.keeping(repo), occasion(), NEVER))
-  expect(filesOf(bench, repo, made)).toContain('b.txt')
+  const made = await savedCheckpoint(
+    fixture.checkpoints().save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+  )
+  expect(filesOf(fixture, repo, made)).toContain('b.txt')
   expect(made.leftOut.filter(sentence => !sentence.startsWith('a.txt'))).toEqual([])
 })
 
@@ -188,18 +197,20 @@ function listenAt(file: string): Promise<void> {
 }
 
 test('an unmerged file that cannot be saved does not keep the others from it', async () => {
-  const bench = openGitBench()
-  const repo = begin(bench)
-  bench.git(repo, 'checkout', '--quiet', '-b', 'other')
+  const fixture = openGitFixture()
+  const repo = begin(fixture)
+  fixture.git(repo, 'checkout', '--quiet', '-b', 'other')
   put(repo, 'a.txt', 'theirs')
-  bench.git(repo, 'commit', '--quiet', '--all', '--message', 'theirs')
-  bench.git(repo, 'checkout', '--quiet', 'main')
+  fixture.git(repo, 'commit', '--quiet', '--all', '--message', 'theirs')
+  fixture.git(repo, 'checkout', '--quiet', 'main')
   put(repo, 'a.txt', 'ours')
-  bench.git(repo, 'commit', '--quiet', '--all', '--message', 'ours')
-  expect(() => bench.git(repo, 'merge', 'other')).toThrow()
+  fixture.git(repo, 'commit', '--quiet', '--all', '--message', 'ours')
+  expect(() => fixture.git(repo, 'merge', 'other')).toThrow()
   put(repo, 'a.txt', 'x'.repeat(100))
   put(repo, 'b.txt', 'b')
-  const made = await saved(bench.checkpoints({ largest: 50 }).save(bench.keeping(repo), occasion(), NEVER))
+  const made = await savedCheckpoint(
+    fixture.checkpoints({ maxFileSize: 50 }).save(fixture.checkpointTarget(repo), makeCheckpointRequest(), NEVER),
+  )
   expect(made.leftOut).toEqual(['a.txt has 100 B, more than 50 B'])
-  expect(filesOf(bench, repo, made)).toEqual(['b.txt'])
+  expect(filesOf(fixture, repo, made)).toEqual(['b.txt'])
 })

@@ -1,26 +1,26 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { NEVER, occasion, openGitBench, put, saved } from './git-bench.ts'
+import { NEVER, makeCheckpointRequest, openGitFixture, put, savedCheckpoint } from './git-fixture.ts'
 
 test.each([
   ['the usual', {}, [0o644, 0o755, 0o755]],
   ['the session’s', { umask: 0o027 }, [0o640, 0o750, 0o750]],
 ] as const)('what is brought back has %s permissions, whatever ours are', async (_, wish, modes) => {
-  const bench = openGitBench()
-  const repo = bench.repository('repo')
-  const checkpoints = bench.checkpoints()
-  const keeping = { ...bench.keeping(repo), ...wish }
+  const fixture = openGitFixture()
+  const repo = fixture.repository('repo')
+  const checkpoints = fixture.checkpoints()
+  const keeping = { ...fixture.checkpointTarget(repo), ...wish }
   put(repo, 'd/plain', 'text\n')
   put(repo, 'd/program', '#!/bin/sh\n', 0o755)
-  const first = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const first = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
   fs.rmSync(path.join(repo, 'd'), { recursive: true })
-  const over = await saved(checkpoints.save(keeping, occasion(), NEVER))
+  const over = await savedCheckpoint(checkpoints.save(keeping, makeCheckpointRequest(), NEVER))
   const ours = process.umask(0o077)
   onTestFinished(() => void process.umask(ours))
-  const worktree = path.join(bench.root, 'beside')
-  await checkpoints.restoreBeside(keeping, first, { branch: 'old', worktree })
-  await checkpoints.restoreHere(keeping, first, over)
+  const worktree = path.join(fixture.root, 'beside')
+  await checkpoints.restoreToBranch(keeping, first, { branch: 'old', worktree })
+  await checkpoints.restoreInPlace(keeping, first, over)
   for (const top of [repo, worktree]) {
     const found = ['d/plain', 'd/program', 'd'].map(name => fs.statSync(path.join(top, name)).mode & 0o777)
     expect(found, top).toEqual(modes)
@@ -33,18 +33,18 @@ test.each([
 ] as const)(
   'what git writes into the repository has %s permissions, and ours in the state folder stay private',
   async (_, wish, umask) => {
-    const bench = openGitBench()
-    const repo = bench.repository('repo')
+    const fixture = openGitFixture()
+    const repo = fixture.repository('repo')
     put(repo, 'a', 'text\n')
-    bench.git(repo, 'add', '--all')
-    bench.git(repo, 'commit', '--quiet', '--message', 'begin')
+    fixture.git(repo, 'add', '--all')
+    fixture.git(repo, 'commit', '--quiet', '--message', 'begin')
     const before = new Set(filesIn(path.join(repo, '.git')))
     const ours = process.umask(0o077)
     onTestFinished(() => void process.umask(ours))
-    const keeping = { ...bench.keeping(repo), ...wish }
+    const keeping = { ...fixture.checkpointTarget(repo), ...wish }
     for (const visible of [false, true]) {
       put(repo, `d/${visible}`, `${visible}\n`)
-      await saved(bench.checkpoints().save(keeping, occasion({ isVisible: visible }), NEVER))
+      await savedCheckpoint(fixture.checkpoints().save(keeping, makeCheckpointRequest({ isVisible: visible }), NEVER))
     }
     const made = filesIn(path.join(repo, '.git')).filter(file => !before.has(file) || file.endsWith('/index'))
     expect(made.some(file => file.includes('/objects/'))).toBe(true)
@@ -53,7 +53,7 @@ test.each([
       const usual = stat.isDirectory() ? 0o777 : file.includes('/objects/') ? 0o444 : 0o666
       expect([file, (stat.mode & 0o777).toString(8)]).toEqual([file, (usual & ~umask).toString(8)])
     }
-    for (const file of filesIn(bench.state)) expect([file, fs.statSync(file).mode & 0o077]).toEqual([file, 0])
+    for (const file of filesIn(fixture.state)) expect([file, fs.statSync(file).mode & 0o077]).toEqual([file, 0])
   },
 )
 

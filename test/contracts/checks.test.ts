@@ -2,9 +2,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { processesOf } from '../../src/testkit/real/process-list.ts'
-import { until } from '../../src/testkit/real/until.ts'
-import { projectChecks } from '../../src/world/checks/checks.ts'
+import { processesOf } from '../../testkit/system/process-list.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { projectChecks } from '../../src/world/checks/project-checks.ts'
 
 let root: string
 let project: string
@@ -14,7 +14,7 @@ beforeEach(() => {
   fs.mkdirSync(path.join(project, '.git'), { recursive: true })
 })
 afterEach(async () => {
-  await until('nothing of it is left', () => processesOf(root).length === 0, 5_000)
+  await waitUntil('nothing of it is left', () => processesOf(root).length === 0, 5_000)
   fs.rmSync(root, { recursive: true, force: true })
 })
 
@@ -173,7 +173,7 @@ describe('a check that is run', () => {
     })
     const calling = new AbortController()
     const called = run(`echo up; exec sleep 1000 # ${root}`, { ending: calling.signal })
-    await until('it is up', () => fs.existsSync(log()) && fs.readFileSync(log(), 'utf8') === 'up\n')
+    await waitUntil('it is up', () => fs.existsSync(log()) && fs.readFileSync(log(), 'utf8') === 'up\n')
     calling.abort()
     expect(await called).toMatchObject({ ok: false, isUnknown: true, how: expect.stringContaining(': cancelled') })
     expect(await run('touch it', { ending: calling.signal })).toMatchObject({ ok: false, isUnknown: true, tail: '' })

@@ -4,19 +4,19 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { until } from '../../src/testkit/real/until.ts'
-import { processesOf } from '../../src/testkit/real/process-list.ts'
-import { endTree, findTree, type Tree } from '../../src/world/os/end-tree.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { processesOf } from '../../testkit/system/process-list.ts'
+import { endProcessTree, findProcessTree, type ProcessTree } from '../../src/os/process/tree.ts'
 import {
-  groupToInterrupt,
-  identify,
+  findInterruptGroup,
+  identifyProcess,
   isSuspended,
-  lives,
+  checkLiveness,
   type ProcessId,
   processTable,
   signalProcess,
-  treeOf,
-} from '../../src/world/os/processes.ts'
+  selectTree,
+} from '../../src/os/process/processes.ts'
 
 let marker: string
 let started: ChildProcess[]
@@ -25,7 +25,7 @@ beforeEach(() => {
   started = []
 })
 afterEach(async () => {
-  await endTree({ marker, root: null }, { grace: 0, limit: 5_000 })
+  await endProcessTree({ marker, root: null }, { grace: 0, limit: 5_000 })
   for (const child of started) child.kill('SIGKILL')
   expect(processesOf(marker)).toEqual([])
 })
@@ -39,38 +39,38 @@ async function shell(script: string): Promise<ProcessId> {
   child.stdout.on('data', chunk => {
     said += chunk
   })
-  await until('it is ready', () => said.includes('ready'))
-  const found = identify(child.pid ?? 0)
+  await waitUntil('it is ready', () => said.includes('ready'))
+  const found = identifyProcess(child.pid ?? 0)
   if (found === undefined) throw new Error('it has ended')
   return found
 }
 
-const rows = async (tree: Tree): Promise<number> => (await findTree(tree)).length
+const rows = async (tree: ProcessTree): Promise<number> => (await findProcessTree(tree)).length
 
 test('a process is alive, and dead once it is gone, a zombie included', async () => {
   const root = await shell('echo ready; exec sleep 1000')
-  expect(lives(root)).toBe('alive')
+  expect(checkLiveness(root)).toBe('alive')
   expect(signalProcess(root, 'SIGKILL')).toBe(true)
-  await until('it is dead', () => lives(root) === 'dead')
+  await waitUntil('it is dead', () => checkLiveness(root) === 'dead')
   expect(signalProcess(root, 'SIGKILL')).toBe(false)
-  expect(identify(2 ** 22 + 1)).toBeUndefined()
+  expect(identifyProcess(2 ** 22 + 1)).toBeUndefined()
 })
 
 test('a process that has got the pid of another is not taken for it', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   const other = { ...root, birth: '1' }
-  expect(lives(other)).toBe('dead')
+  expect(checkLiveness(other)).toBe('dead')
   expect(signalProcess(other, 'SIGKILL')).toBe(false)
-  await endTree({ marker: 'nobody', root: other }, { grace: 0, limit: 1_000 })
-  expect(lives(root)).toBe('alive')
+  await endProcessTree({ marker: 'nobody', root: other }, { grace: 0, limit: 1_000 })
+  expect(checkLiveness(root)).toBe('alive')
 })
 
 test('a suspended process is known as such, and is alive', async () => {
   const root = await shell('echo ready; exec sleep 1000')
   expect(isSuspended(root.pid)).toBe(false)
   signalProcess(root, 'SIGSTOP')
-  await until('it is suspended', () => isSuspended(root.pid))
-  expect(lives(root)).toBe('alive')
+  await waitUntil('it is suspended', () => isSuspended(root.pid))
+  expect(checkLiveness(root)).toBe('alive')
   expect(isSuspended(2 ** 22 + 1)).toBe(false)
 })
 
@@ -81,8 +81,8 @@ test('names with spaces and brackets do not confuse the table', async () => {
   fs.chmodSync(odd, 0o755)
   try {
     const root = await shell(`echo ready; exec '${odd}' 1000`)
-    await until('it has its name', () => fs.readFileSync(`/proc/${root.pid}/comm`, 'utf8').startsWith('os-x)'))
-    expect(lives(root)).toBe('alive')
+    await waitUntil('it has its name', () => fs.readFileSync(`/proc/${root.pid}/comm`, 'utf8').startsWith('os-x)'))
+    expect(checkLiveness(root)).toBe('alive')
     const table = await processTable()
     expect(table.find(row => row.pid === root.pid)).toMatchObject({ birth: root.birth, parent: process.pid, marker })
   } finally {
@@ -94,43 +94,47 @@ test('a tree is its root, what descends from it, what is in its session, and wha
   const root = await shell(
     `env -i sleep 1000 & setsid sleep 1001 & (env -i sleep 1002 &) ; (setsid sleep 1003 &) ; echo ready; wait`,
   )
-  await until('all are there', async () => (await rows({ marker, root })) === 5)
-  const [first] = (await findTree({ marker, root })).reverse()
+  await waitUntil('all are there', async () => (await rows({ marker, root })) === 5)
+  const [first] = (await findProcessTree({ marker, root })).reverse()
   expect(first?.pid, 'leaves come first, the root last').toBe(root.pid)
-  await endTree({ marker, root }, { grace: 1_000, limit: 5_000 })
+  await endProcessTree({ marker, root }, { grace: 1_000, limit: 5_000 })
   expect(await rows({ marker, root })).toBe(0)
 })
 
 test('who listens may end by itself, who does not is killed after the grace', async () => {
   const polite = await shell(`trap 'exit 0' TERM; echo ready; while :; do sleep 0.02; done`)
-  await endTree({ marker, root: polite }, { grace: 5_000, limit: 9_000 })
+  await endProcessTree({ marker, root: polite }, { grace: 5_000, limit: 9_000 })
   const deaf = await shell(`trap '' TERM; echo ready; while :; do sleep 0.02; done`)
   const begun = Date.now()
-  await endTree({ marker, root: deaf }, { grace: 200, limit: 9_000 })
+  await endProcessTree({ marker, root: deaf }, { grace: 200, limit: 9_000 })
   expect(Date.now() - begun).toBeGreaterThanOrEqual(200)
-  expect([lives(polite), lives(deaf)]).toEqual(['dead', 'dead'])
+  expect([checkLiveness(polite), checkLiveness(deaf)]).toEqual(['dead', 'dead'])
 })
 
 test('what appears while a tree is being ended is ended, too', async () => {
   const root = await shell(
     `trap 'setsid sleep 1000 & setsid sleep 1001 & exit' TERM; echo ready; while :; do sleep 0.02; done`,
   )
-  await endTree({ marker, root }, { grace: 2_000, limit: 9_000 })
+  await endProcessTree({ marker, root }, { grace: 2_000, limit: 9_000 })
   expect(await rows({ marker, root: null })).toBe(0)
 })
 
 test('what cannot be ended is named, in the time that was given', async () => {
   const { pid } = await shell('echo ready; exec sleep 1000')
-  await expect(endTree({ marker, root: null }, { grace: 60_000, limit: -1 })).rejects.toThrow(`${pid} cannot be ended`)
+  await expect(endProcessTree({ marker, root: null }, { grace: 60_000, limit: -1 })).rejects.toThrow(
+    `${pid} cannot be ended`,
+  )
 })
 
 test('Ctrl-C would reach the group of a program without a terminal', async () => {
   const root = await shell('echo ready; exec sleep 1000')
-  expect(groupToInterrupt(root.pid)).toBe(root.pid)
+  expect(findInterruptGroup(root.pid)).toBe(root.pid)
 })
 
 test('children are found below every root, once', () => {
   const row = (pid: number, parent: number) => ({ pid, parent, birth: 'b', session: 0, marker: null })
   const table = [row(1, 0), row(2, 1), row(3, 2), row(4, 1), row(5, 9), row(6, 5)]
-  expect(treeOf(table, ({ pid }) => pid === 2 || pid === 3 || pid === 5).map(({ pid }) => pid)).toEqual([2, 3, 5, 6])
+  expect(selectTree(table, ({ pid }) => pid === 2 || pid === 3 || pid === 5).map(({ pid }) => pid)).toEqual([
+    2, 3, 5, 6,
+  ])
 })

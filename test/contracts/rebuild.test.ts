@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { create } from '../../src/core/create.ts'
-import type { Session } from '../../src/core/session.ts'
-import { specOf } from '../../src/testkit/memory/stage.ts'
-import { settle } from '../../src/testkit/memory/virtual-clock.ts'
-import { type TempHome, tempHome } from '../../src/testkit/real/temp-home.ts'
-import { sessionFolder } from '../../src/world/os/folders.ts'
-import { openOrRebuild } from '../../src/world/store/open-or-rebuild.ts'
-import { openDatabase } from '../../src/world/os/sqlite.ts'
-import { readAll, readEvents, readOne } from '../../src/world/store/read.ts'
+import { createSession } from '../../src/core/session/create.ts'
+import type { Session } from '../../src/core/session/session.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { flushPromises } from '../../testkit/in-memory/virtual-clock.ts'
+import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
+import { sessionFolder } from '../../src/state/session-folder.ts'
+import { openOrRebuild } from '../../src/world/store/mirror.ts'
+import { openDatabase } from '../../src/os/sqlite.ts'
+import { readStoredSessions, readEvents, readStoredSession } from '../../src/world/store/reader.ts'
 
 let temp: TempHome
 let said: string[]
@@ -16,7 +16,7 @@ beforeEach(() => {
   temp = tempHome()
   said = []
 })
-afterEach(() => temp.noLeaks())
+afterEach(() => temp.assertNoLeaks())
 
 const open = () => openOrRebuild(temp.home, sentence => said.push(sentence))
 
@@ -25,14 +25,14 @@ async function leaveTwo(): Promise<Session[]> {
   const writer = tempHome().home
   const store = openOrRebuild(writer, () => undefined)
   const sessions = ['aaaaaaaaaa', 'bbbbbbbbbb'].map((id, i) => {
-    const first = create(specOf({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }), {
+    const first = createSession(makeSpec({ agent: 'talker', id, name: `talker-${i}`, createdAt: 1_000 + i }), {
       hasPrompt: true,
     })
     fs.mkdirSync(sessionFolder(writer, id).root)
     store.record(first)
     return first.session
   })
-  await settle() // Copies are written once per turn.
+  await flushPromises() // Copies are written once per turn.
   openDatabase(writer.database).exec('PRAGMA wal_checkpoint(TRUNCATE)')
   fs.copyFileSync(writer.database, temp.home.database)
   fs.cpSync(writer.sessions, temp.home.sessions, { recursive: true })
@@ -48,7 +48,7 @@ test('a sound database is opened as it is', async () => {
   const sessions = await leaveTwo()
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
-  expect(store.pending()).toHaveLength(2)
+  expect(store.pendingEffects()).toHaveLength(2)
   expect(said).toEqual([])
   store.close()
 })
@@ -83,7 +83,7 @@ test('a database that is gone, because we were killed while rebuilding it, is re
   const store = open()
   expect(store.all()).toEqual([...sessions].reverse())
   expect(
-    store.pending().map(({ effect }) => effect),
+    store.pendingEffects().map(({ effect }) => effect),
     'they were to be launched',
   ).toEqual([
     { type: 'launch', attempt: 1 },
@@ -112,8 +112,8 @@ test('a database of a later version is refused, not moved aside', async () => {
 test('reading needs no supervisor, and a database that cannot be read is answered from the copies', async () => {
   const sessions = await leaveTwo()
   const newest = [...sessions].reverse()
-  expect(readAll(temp.home)).toEqual(newest)
-  expect(readOne(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
+  expect(readStoredSessions(temp.home)).toEqual(newest)
+  expect(readStoredSession(temp.home, 'aaaaaaaaaa')).toEqual(sessions[0])
   expect(readEvents(temp.home, 'aaaaaaaaaa').map(event => event.type)).toEqual([
     'session.created',
     'attempt.launched',
@@ -121,17 +121,17 @@ test('reading needs no supervisor, and a database that cannot be read is answere
   ])
   fs.rmSync(temp.home.database)
   fs.writeFileSync(temp.home.database, 'no database'.repeat(999))
-  expect(readAll(temp.home)).toEqual(newest)
-  expect(readOne(temp.home, 'bbbbbbbbbb')).toEqual(sessions[1])
-  expect(readOne(temp.home, 'cccccccccc')).toBeUndefined()
+  expect(readStoredSessions(temp.home)).toEqual(newest)
+  expect(readStoredSession(temp.home, 'bbbbbbbbbb')).toEqual(sessions[1])
+  expect(readStoredSession(temp.home, 'cccccccccc')).toBeUndefined()
   expect(readEvents(temp.home, 'aaaaaaaaaa')).toEqual([])
 })
 
 test('looking a thousand times leaves no files open', async () => {
   await leaveTwo()
-  readAll(temp.home)
+  readStoredSessions(temp.home)
   const before = fs.readdirSync('/proc/self/fd').length
-  for (let times = 0; times < 1_000; times++) readOne(temp.home, 'aaaaaaaaaa')
+  for (let times = 0; times < 1_000; times++) readStoredSession(temp.home, 'aaaaaaaaaa')
   expect(fs.readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 1)
 })
 

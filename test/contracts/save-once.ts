@@ -1,8 +1,8 @@
 import path from 'node:path'
-import type { Kept } from '../../src/ports/checkpoints.ts'
-import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import type { SaveResult } from '../../src/ports/checkpoints.ts'
+import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 
-export type Made = Kept
+export type Made = SaveResult
 
 /** Saves a working tree and tells what came of it; for whoever runs it as somebody else. */
 const [, , cwd = '', state = ''] = process.argv

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Checkpoint } from '../../src/core/checkpoint.ts'
-import { GitCheckpoints } from '../../src/world/git/git-checkpoints.ts'
+import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
+import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 
 /** What it says of a checkpoint. */
 export type Line = `${number} ${string}`

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { create } from '../../src/core/create.ts'
-import { decide } from '../../src/core/decide.ts'
-import { DEFAULT_RULES } from '../../src/core/rules.ts'
-import type { Session, Spec } from '../../src/core/session.ts'
-import type { Signal } from '../../src/core/signals.ts'
-import type { HookCall } from '../../src/core/hooks.ts'
-import type { Notice } from '../../src/core/notices.ts'
-import { step } from '../../src/core/step.ts'
+import { createSession } from '../../src/core/session/create.ts'
+import { decide } from '../../src/core/session/decide.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
+import type { Session, Spec } from '../../src/core/session/session.ts'
+import type { Signal } from '../../src/core/session/signals.ts'
+import type { HookCall } from '../../src/core/notify/notice.ts'
+import type { Notice } from '../../src/core/notify/notice.ts'
+import { makeDecision } from '../../src/core/session/decision.ts'
 import { type Store, Superseded } from '../../src/ports/store.ts'
-import { specOf } from '../../src/testkit/memory/stage.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 
 /** A disk on which one store after the other is opened. */
-export interface StoreBench {
+export interface StoreFixture {
   open(): Store
   close(): void
 }
@@ -19,9 +19,9 @@ export interface StoreBench {
 const AT = 1_000
 
 /** What every store promises. */
-export function promisesOfStore(kind: string, openBench: () => StoreBench): void {
+export function testStore(kind: string, openBench: () => StoreFixture): void {
   describe(`a store ${kind}`, () => {
-    let bench: StoreBench
+    let bench: StoreFixture
     let store: Store
     beforeEach(() => {
       bench = openBench()
@@ -30,7 +30,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
     afterEach(() => bench.close())
 
     const accept = (id: string, wishes: Partial<Spec> = {}): Session => {
-      const first = create(specOf({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...wishes }), {
+      const first = createSession(makeSpec({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...wishes }), {
         hasPrompt: true,
       })
       store.record(first)
@@ -38,7 +38,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
     }
     const happen = (session: Session, ...signals: Signal[]): Session =>
       signals.reduce((before, signal) => {
-        const after = decide(before, signal, DEFAULT_RULES)
+        const after = decide(before, signal, DEFAULT_TIMINGS)
         store.record(after)
         return after.session
       }, session)
@@ -47,7 +47,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
     const gone: Signal = { at: AT, type: 'tree.gone', attempt: 1 }
 
     test('is empty at first', () => {
-      expect([store.all(), store.live(), store.pending(), store.events('a'), store.due(1e15)]).toEqual([
+      expect([store.all(), store.live(), store.pendingEffects(), store.events('a'), store.dueSessions(1e15)]).toEqual([
         [],
         [],
         [],
@@ -66,7 +66,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
         ['a', 'message.delivered'],
         ['a', 'session.stopping'],
       ])
-      expect(store.pending('a').map(item => [item.sessionId, item.effect])).toEqual([
+      expect(store.pendingEffects('a').map(item => [item.sessionId, item.effect])).toEqual([
         ['a', { type: 'launch', attempt: 1 }],
         ['a', { type: 'interrupt', attempt: 1 }],
       ])
@@ -81,19 +81,22 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
     test('settles an effect once, and no other', () => {
       happen(accept('a'), stop(AT))
       accept('b')
-      const [launch] = store.pending('a')
-      store.settle(launch?.key ?? '')
-      store.settle(launch?.key ?? '')
-      expect(store.pending().map(item => `${item.sessionId} ${item.effect.type}`)).toEqual(['a interrupt', 'b launch'])
+      const [launch] = store.pendingEffects('a')
+      store.settleEffect(launch?.key ?? '')
+      store.settleEffect(launch?.key ?? '')
+      expect(store.pendingEffects().map(item => `${item.sessionId} ${item.effect.type}`)).toEqual([
+        'a interrupt',
+        'b launch',
+      ])
     })
 
     test('never gives a key twice', () => {
       accept('a')
-      const [first] = store.pending('a')
-      store.settle(first?.key ?? '')
+      const [first] = store.pendingEffects('a')
+      store.settleEffect(first?.key ?? '')
       store.remove('a')
       accept('b')
-      expect(store.pending('b')[0]?.key).not.toBe(first?.key)
+      expect(store.pendingEffects('b')[0]?.key).not.toBe(first?.key)
     })
 
     test('tells the living from the ended, the oldest first, and all with the newest first', () => {
@@ -111,28 +114,28 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       accept('soon', { maxTime: 5_000 })
       happen(accept('resting'), crash, gone)
       expect(store.nextDue()).toBe(AT + 100)
-      expect(store.due(AT + 99)).toEqual([])
-      expect(store.due(AT + 5_000)).toEqual(['resting', 'soon'])
-      expect(store.due(AT + 9_000)).toEqual(['resting', 'soon', 'late'])
+      expect(store.dueSessions(AT + 99)).toEqual([])
+      expect(store.dueSessions(AT + 5_000)).toEqual(['resting', 'soon'])
+      expect(store.dueSessions(AT + 9_000)).toEqual(['resting', 'soon', 'late'])
     })
 
     test('forgets a session with all that belongs to it', () => {
       accept('a')
       accept('b')
       store.remove('a')
-      expect([store.load('a'), store.events('a'), store.pending('a')]).toEqual([undefined, [], []])
-      expect([store.all().length, store.pending().length]).toEqual([1, 1])
+      expect([store.load('a'), store.events('a'), store.pendingEffects('a')]).toEqual([undefined, [], []])
+      expect([store.all().length, store.pendingEffects().length]).toEqual([1, 1])
       store.remove('a')
     })
 
     test('has everything again when it is opened again, under the next epoch', () => {
       const session = accept('a')
       const { epoch } = store
-      const before = [store.all(), store.events('a'), store.pending()]
+      const before = [store.all(), store.events('a'), store.pendingEffects()]
       store.close()
       store = bench.open()
       expect(store.epoch).toBe(epoch + 1)
-      expect([store.all(), store.events('a'), store.pending()]).toEqual(before)
+      expect([store.all(), store.events('a'), store.pendingEffects()]).toEqual(before)
       expect(store.load('a')).toEqual(session)
     })
 
@@ -148,7 +151,7 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       command: null,
     })
     const tell = (session: Session, ...notices: Notice[]): void =>
-      store.record(step(session, []), { notices, hooks: [] })
+      store.record(makeDecision(session, []), { notices, hooks: [] })
     const anEnd = (id: string) => ({ at: AT, type: 'hook.ended', hook: 'on-exit', id, ok: true, reason: '' }) as const
 
     test('keeps notices in order, each once, until they are addressed', () => {
@@ -156,88 +159,95 @@ export function promisesOfStore(kind: string, openBench: () => StoreBench): void
       const [first, second] = [aNotice('a', 1), aNotice('a', 2)]
       tell(session, first, second)
       tell(session, second)
-      expect(store.notices.unaddressed()).toEqual([first, second])
-      store.notices.address(first.id, ['phone', 'mail'], AT)
-      store.notices.address(first.id, ['phone', 'desk'], AT)
-      store.notices.address(second.id, [], AT)
-      expect(store.notices.unaddressed()).toEqual([])
-      const pending = store.notices.pending().map(({ channel, notice, due, tries }) => [channel, notice, due, tries])
+      expect(store.notifications.unrouted()).toEqual([first, second])
+      store.notifications.route(first.id, ['phone', 'mail'], AT)
+      store.notifications.route(first.id, ['phone', 'desk'], AT)
+      store.notifications.route(second.id, [], AT)
+      expect(store.notifications.unrouted()).toEqual([])
+      const pending = store.notifications
+        .pendingDeliveries()
+        .map(({ channel, notice, due, tries }) => [channel, notice, due, tries])
       expect(pending).toEqual([
         ['phone', first, AT, 0],
         ['mail', first, AT, 0],
       ])
-      expect(store.notices.since('a', 2)).toEqual([second])
-      expect(store.notices.since('b', 0)).toEqual([])
+      expect(store.notifications.noticesSince('a', 2)).toEqual([second])
+      expect(store.notifications.noticesSince('b', 0)).toEqual([])
     })
 
     test('settles and postpones deliveries, a whole channel at a time', () => {
       const session = accept('a')
       const notices = [1, 2, 3].map(at => aNotice('a', at))
       tell(session, ...notices)
-      for (const { id } of notices) store.notices.address(id, ['phone', 'mail'], AT)
+      for (const { id } of notices) store.notifications.route(id, ['phone', 'mail'], AT)
       const keysOf = (channel: string): string[] =>
-        store.notices.pending().flatMap(delivery => (delivery.channel === channel ? [delivery.key] : []))
+        store.notifications
+          .pendingDeliveries()
+          .flatMap(delivery => (delivery.channel === channel ? [delivery.key] : []))
       const [first = '', second = ''] = keysOf('phone')
-      store.notices.settleDeliveries([first], { at: AT, state: 'delivered', remark: 'heard' })
-      store.notices.postpone('phone', AT + 500, { keys: [second], at: AT, remark: 'refused' })
-      store.notices.postpone('phone', AT + 100, { keys: [first], at: AT, remark: 'too late' })
-      const told = () => store.notices.pending().map(({ channel, due, tries }) => `${channel} ${due - AT} ${tries}`)
+      store.notifications.settleDeliveries([first], { at: AT, state: 'delivered', remark: 'heard' })
+      store.notifications.postpone('phone', AT + 500, { keys: [second], at: AT, remark: 'refused' })
+      store.notifications.postpone('phone', AT + 100, { keys: [first], at: AT, remark: 'too late' })
+      const told = () =>
+        store.notifications.pendingDeliveries().map(({ channel, due, tries }) => `${channel} ${due - AT} ${tries}`)
       expect(told()).toEqual(['mail 0 0', 'phone 500 1', 'mail 0 0', 'phone 500 0', 'mail 0 0'])
-      store.notices.hurry('phone', AT + 10)
-      store.notices.settleDeliveries(keysOf('mail'), { at: AT, state: 'given-up', remark: 'gone' })
+      store.notifications.retryNow('phone', AT + 10)
+      store.notifications.settleDeliveries(keysOf('mail'), { at: AT, state: 'given-up', remark: 'gone' })
       expect(told()).toEqual(['phone 10 1', 'phone 10 0'])
     })
 
     test('tells of a session that is removed all the same', () => {
       const session = accept('a')
       tell(session, aNotice('a', 1), aNotice('a', 2))
-      store.notices.address(aNotice('a', 1).id, ['phone'], AT)
+      store.notifications.route(aNotice('a', 1).id, ['phone'], AT)
       store.remove('a')
-      expect([store.notices.pending().length, store.notices.unaddressed().length]).toEqual([1, 1])
+      expect([store.notifications.pendingDeliveries().length, store.notifications.unrouted().length]).toEqual([1, 1])
     })
 
     test('forgets what is over and old, and nothing that waits', () => {
       const session = accept('a')
       tell(session, ...[1, 2, 3, 9].map(at => aNotice('a', at)))
-      for (const at of [1, 2]) store.notices.address(aNotice('a', at).id, ['phone'], AT)
-      store.notices.address(aNotice('a', 9).id, [], AT)
-      const [first] = store.notices.pending()
-      store.notices.settleDeliveries([first?.key ?? ''], { at: AT, state: 'delivered', remark: '' })
-      store.notices.forget(5)
-      expect(store.notices.since('a', 0).map(({ at }) => at)).toEqual([2, 3, 9])
+      for (const at of [1, 2]) store.notifications.route(aNotice('a', at).id, ['phone'], AT)
+      store.notifications.route(aNotice('a', 9).id, [], AT)
+      const [first] = store.notifications.pendingDeliveries()
+      store.notifications.settleDeliveries([first?.key ?? ''], { at: AT, state: 'delivered', remark: '' })
+      store.notifications.deleteBefore(5)
+      expect(store.notifications.noticesSince('a', 0).map(({ at }) => at)).toEqual([2, 3, 9])
     })
 
     test('keeps hooks until they were run, and what became of them with the session', () => {
       const session = accept('a')
       const call = (id: string): HookCall => ({ id, at: AT, argv: ['x'], outcome: 'done', reason: 'so', session })
-      store.record(step(session, []), { notices: [], hooks: [call('h1'), call('h2')] })
-      store.record(step(session, []), { notices: [], hooks: [call('h1')] })
-      expect(store.notices.hooks()).toEqual([call('h1'), call('h2')])
-      store.notices.settleHook(call('h1'), anEnd('h1'))
-      store.notices.settleHook(call('h1'), anEnd('h1'))
+      store.record(makeDecision(session, []), { notices: [], hooks: [call('h1'), call('h2')] })
+      store.record(makeDecision(session, []), { notices: [], hooks: [call('h1')] })
+      expect(store.notifications.pendingHooks()).toEqual([call('h1'), call('h2')])
+      store.notifications.settleHook(call('h1'), anEnd('h1'))
+      store.notifications.settleHook(call('h1'), anEnd('h1'))
       expect(store.events('a').filter(({ event }) => event.type === 'hook.ended')).toHaveLength(1)
       store.remove('a')
-      expect(store.notices.hooks()).toEqual([call('h2')])
-      store.notices.settleHook(call('h2'), anEnd('h2'))
-      expect([store.notices.hooks(), store.events('a')]).toEqual([[], []])
+      expect(store.notifications.pendingHooks()).toEqual([call('h2')])
+      store.notifications.settleHook(call('h2'), anEnd('h2'))
+      expect([store.notifications.pendingHooks(), store.events('a')]).toEqual([[], []])
     })
 
     test('that was superseded writes nothing more', () => {
       const session = accept('a')
-      const [launch] = store.pending('a')
+      const [launch] = store.pendingEffects('a')
       tell(session, aNotice('a', 1))
       const other = bench.open()
-      const all = () => [other.all(), other.events('a'), other.pending(), other.notices.unaddressed()]
+      const all = () => [other.all(), other.events('a'), other.pendingEffects(), other.notifications.unrouted()]
       const before = all()
       expect(() => store.assertEpoch()).toThrow(Superseded)
-      expect(() => store.record(step({ ...session, attempt: 9 }, []))).toThrow(Superseded)
-      expect(() => store.settle(launch?.key ?? '')).toThrow(Superseded)
+      expect(() => store.record(makeDecision({ ...session, attempt: 9 }, []))).toThrow(Superseded)
+      expect(() => store.settleEffect(launch?.key ?? '')).toThrow(Superseded)
       expect(() => store.remove('a')).toThrow(Superseded)
-      expect(() => store.notices.address(aNotice('a', 1).id, [], AT)).toThrow(Superseded)
-      expect(() => store.notices.settleDeliveries([], { at: AT, state: 'delivered', remark: '' })).toThrow(Superseded)
-      expect(() => store.notices.postpone('phone', AT)).toThrow(Superseded)
-      expect(() => store.notices.hurry('phone', AT)).toThrow(Superseded)
-      expect(() => store.notices.forget(AT)).toThrow(Superseded)
+      expect(() => store.notifications.route(aNotice('a', 1).id, [], AT)).toThrow(Superseded)
+      expect(() => store.notifications.settleDeliveries([], { at: AT, state: 'delivered', remark: '' })).toThrow(
+        Superseded,
+      )
+      expect(() => store.notifications.postpone('phone', AT)).toThrow(Superseded)
+      expect(() => store.notifications.retryNow('phone', AT)).toThrow(Superseded)
+      expect(() => store.notifications.deleteBefore(AT)).toThrow(Superseded)
       expect(all()).toEqual(before)
       other.assertEpoch()
       other.close()

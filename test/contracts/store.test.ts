@@ -2,17 +2,17 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Store } from '../../src/ports/store.ts'
-import { Disk } from '../../src/testkit/memory/disk.ts'
-import { MemoryStore } from '../../src/testkit/memory/memory-store.ts'
+import { InMemoryDisk } from '../../testkit/in-memory/disk.ts'
+import { InMemoryStore } from '../../testkit/in-memory/store.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
-import { promisesOfStore } from './store-contract.ts'
+import { testStore } from './store-contract.ts'
 
-promisesOfStore('in memory', () => {
-  const disk = new Disk()
-  return { open: () => new MemoryStore(disk), close: () => undefined }
+testStore('in memory', () => {
+  const disk = new InMemoryDisk()
+  return { open: () => new InMemoryStore(disk), close: () => undefined }
 })
 
-promisesOfStore('on SQLite', () => {
+testStore('on SQLite', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-store-'))
   const stores: Store[] = []
   return {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Issue } from '../../src/core/tracked.ts'
-import type { Place, Tracker } from '../../src/ports/tracker.ts'
+import type { Issue } from '../../src/core/session/task.ts'
+import type { TrackerContext, Tracker } from '../../src/ports/tracker.ts'
 
 /** A tracker with a project, and a look behind its back. */
-export interface TrackerBench {
+export interface TrackerFixture {
   readonly tracker: Tracker
-  readonly place: Place
+  readonly place: TrackerContext
   /** Makes an issue; answers its id. */
   create(title: string): string
   set(id: string, state: Issue['state']): void
@@ -18,16 +18,16 @@ export interface TrackerBench {
 const never = new AbortController().signal
 
 /** What every task tracker promises. */
-export function promisesOfTracker(world: string, open: () => TrackerBench): void {
+export function testTracker(world: string, open: () => TrackerFixture): void {
   describe(`a task tracker: ${world}`, () => {
-    let bench: TrackerBench
+    let bench: TrackerFixture
     beforeEach(() => {
       bench = open()
     })
     afterEach(() => bench.close())
 
     test('is found where it is, and tells which one it is', async () => {
-      expect(bench.tracker.find(bench.place)).toEqual(expect.any(String))
+      expect(bench.tracker.findRoot(bench.place)).toEqual(expect.any(String))
       expect(await bench.tracker.version(bench.place, never)).toMatch(/^\d+\.\d+\.\d+$/)
     })
 
@@ -37,7 +37,7 @@ export function promisesOfTracker(world: string, open: () => TrackerBench): void
       )
       bench.set(second, 'doing')
       bench.set(third, 'done')
-      expect(await bench.tracker.ready(bench.place, never)).toEqual([
+      expect(await bench.tracker.readyIssues(bench.place, never)).toEqual([
         { id: second, title: 'fix it', state: 'doing' },
         { id: first, title: 'write tests', state: 'open' },
       ])
@@ -45,23 +45,23 @@ export function promisesOfTracker(world: string, open: () => TrackerBench): void
 
     test('tells all of it, however long the list is', async () => {
       for (let n = 0; n < 60; n++) bench.create(`task ${n}`)
-      expect(await bench.tracker.ready(bench.place, never)).toHaveLength(60)
+      expect(await bench.tracker.readyIssues(bench.place, never)).toHaveLength(60)
     }, 60_000)
 
     test('has nothing to tell of an empty list', async () => {
-      expect(await bench.tracker.ready(bench.place, never)).toEqual([])
+      expect(await bench.tracker.readyIssues(bench.place, never)).toEqual([])
     })
 
     test('shows one issue, whatever state it is in', async () => {
       const id = bench.create('write "tests"; rm -rf $HOME\nand more')
       bench.set(id, 'done')
-      expect(await bench.tracker.show(bench.place, id, never)).toMatchObject({ id, state: 'done' })
+      expect(await bench.tracker.findIssue(bench.place, id, never)).toMatchObject({ id, state: 'done' })
     })
 
     test('closes an issue once, however often it is asked to', async () => {
       const id = bench.create('write tests')
-      await bench.tracker.close(bench.place, id, 'because; $(it) is "done"', never)
-      await bench.tracker.close(bench.place, id, 'again', never)
+      await bench.tracker.closeIssue(bench.place, id, 'because; $(it) is "done"', never)
+      await bench.tracker.closeIssue(bench.place, id, 'again', never)
       expect(bench.state(id)).toBe('done')
       expect(bench.closed()).toEqual([`${id} because; $(it) is "done"`])
     })
@@ -75,14 +75,14 @@ export function promisesOfTracker(world: string, open: () => TrackerBench): void
     test('remembers for each session what was last seen of it', () => {
       const ready: Issue[] = [{ id: 'bd-1', title: 'one', state: 'open' }]
       const seen = { version: '1.0.0', at: 7, ready, settled: ['bd-0'] }
-      expect(bench.tracker.recall('s1')).toBeNull()
-      bench.tracker.keep('s1', seen)
-      expect(bench.tracker.recall('s1')).toEqual({
+      expect(bench.tracker.loadSnapshot('s1')).toBeNull()
+      bench.tracker.saveSnapshot('s1', seen)
+      expect(bench.tracker.loadSnapshot('s1')).toEqual({
         ...seen,
         kind: 'beads',
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       })
-      expect(bench.tracker.recall('s2')).toBeNull()
+      expect(bench.tracker.loadSnapshot('s2')).toBeNull()
     })
   })
 }

@@ -2,24 +2,24 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../../src/ports/tracker.ts'
-import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
-import { tempFolder } from '../../src/testkit/agents/temp-folder.ts'
-import { MemoryBeads, memoryTracker } from '../../src/testkit/memory/memory-tracker.ts'
-import { until } from '../../src/testkit/real/until.ts'
-import { beadsTracker } from '../../src/world/beads/beads.ts'
-import { homeAt } from '../../src/world/os/home.ts'
-import { parentOf } from '../../src/world/os/processes.ts'
-import { promisesOfTracker, type TrackerBench } from './tracker-contract.ts'
+import type { TrackerContext } from '../../src/ports/tracker.ts'
+import { installFakeBd, BeadsProject } from '../../testkit/tracker/beads-project.ts'
+import { tempFolder } from '../../testkit/agents/temp-folder.ts'
+import { InMemoryBeads, inMemoryTracker } from '../../testkit/in-memory/tracker.ts'
+import { waitUntil } from '../../testkit/system/wait-until.ts'
+import { beadsTracker } from '../../src/world/tracker/beads-tracker.ts'
+import { homeAt } from '../../src/state/home.ts'
+import { readParentPid } from '../../src/os/process/processes.ts'
+import { testTracker, type TrackerFixture } from './tracker-contract.ts'
 
 const never = new AbortController().signal
 
-promisesOfTracker('the stand-in', () => {
-  const beads = new MemoryBeads()
+testTracker('the stand-in', () => {
+  const beads = new InMemoryBeads()
   beads.root = '/project'
   const { closed } = beads
   return {
-    tracker: memoryTracker(beads),
+    tracker: inMemoryTracker(beads),
     place: { cwd: '/project', env: {} },
     create: title => {
       const id = `bd-${beads.issues.length + 1}`
@@ -34,9 +34,9 @@ promisesOfTracker('the stand-in', () => {
 })
 
 for (const manners of ['old', 'noop', 'new', 'new bare', 'latest', 'latest errors-on-stderr'])
-  promisesOfTracker(`beads, ${manners}`, () => openBench(fs.mkdtempSync(path.join(os.tmpdir(), 'os-bd-')), manners))
+  testTracker(`beads, ${manners}`, () => openBench(fs.mkdtempSync(path.join(os.tmpdir(), 'os-bd-')), manners))
 
-function openBench(folder: string, manners: string): TrackerBench & { project: BeadsProject; home: string } {
+function openBench(folder: string, manners: string): TrackerFixture & { project: BeadsProject; home: string } {
   const cwd = path.join(folder, 'project')
   const project = new BeadsProject(cwd)
   const home = path.join(folder, 'home')
@@ -46,7 +46,7 @@ function openBench(folder: string, manners: string): TrackerBench & { project: B
     home,
     project,
     tracker: beadsTracker(homeAt(home)),
-    place: { cwd, env: { PATH: `${beadsBin(folder)}:/usr/bin:/bin`, BD_STANDIN: manners } },
+    place: { cwd, env: { PATH: `${installFakeBd(folder)}:/usr/bin:/bin`, BD_STANDIN: manners } },
     create: title => project.create(title),
     set: (id, state) => project.set(id, state),
     state: id => states[project.status(id) as keyof typeof states],
@@ -97,24 +97,24 @@ describe('bd', () => {
     ['killed', 'it was killed by SIGKILL'],
   ])('that is %s is trouble, told in a sentence', async (manners, words) => {
     const { tracker, place } = open(`new ${manners}`)
-    await expect(tracker.ready(place, never)).rejects.toThrow(words)
+    await expect(tracker.readyIssues(place, never)).rejects.toThrow(words)
   })
 
   test('that hangs is ended with all of it when its time is over', async () => {
     const { tracker, place, project } = open('new hanging')
     const ending = new AbortController()
-    const asked = tracker.ready(place, ending.signal)
-    await until('it hangs', () => project.lines('waiting').length > 0)
+    const asked = tracker.readyIssues(place, ending.signal)
+    await waitUntil('it hangs', () => project.lines('waiting').length > 0)
     ending.abort()
     await expect(asked).rejects.toThrow('it took too long')
-    await until('it is gone', () => parentOf(Number(project.lines('waiting')[0])) === undefined)
+    await waitUntil('it is gone', () => readParentPid(Number(project.lines('waiting')[0])) === undefined)
   })
 
   test('that is not on the session’s own PATH is missing, whatever ours is', async () => {
     const { tracker, place } = open('new')
-    const elsewhere: Place = { ...place, env: { PATH: '/nowhere' } }
+    const elsewhere: TrackerContext = { ...place, env: { PATH: '/nowhere' } }
     await expect(tracker.version(elsewhere, never)).rejects.toThrow('it is not on the PATH of the session')
-    expect(tracker.find(elsewhere)).toBe(place.cwd)
+    expect(tracker.findRoot(elsewhere)).toBe(place.cwd)
   })
 
   test('is given no words that are not an id, and issues without one are left out', async () => {
@@ -127,19 +127,19 @@ describe('bd', () => {
         { title: 'no id', status: 'open' },
       ]),
     )
-    expect(await tracker.ready(place, never)).toEqual([{ id: 'bd-1', title: 'red alert', state: 'open' }])
+    expect(await tracker.readyIssues(place, never)).toEqual([{ id: 'bd-1', title: 'red alert', state: 'open' }])
   })
 
   test('belongs to the folder it lies in and those below, up to the top of their repository', () => {
     const { tracker, place } = open('new')
     const at = (...names: string[]) => ({ ...place, cwd: path.join(place.cwd, ...names) })
     fs.mkdirSync(at('a', 'b').cwd, { recursive: true })
-    expect(tracker.find(at('a', 'b'))).toBeNull()
+    expect(tracker.findRoot(at('a', 'b'))).toBeNull()
     fs.mkdirSync(at('.git').cwd)
-    expect(tracker.find(at('a', 'b'))).toBe(place.cwd)
+    expect(tracker.findRoot(at('a', 'b'))).toBe(place.cwd)
     fs.mkdirSync(at('a', '.git').cwd)
-    expect(tracker.find(at('a', 'b'))).toBeNull()
-    expect(tracker.find({ ...place, cwd: '/nowhere/at/all' })).toBeNull()
+    expect(tracker.findRoot(at('a', 'b'))).toBeNull()
+    expect(tracker.findRoot({ ...place, cwd: '/nowhere/at/all' })).toBeNull()
   })
 
   test('is remembered in a file for its user’s eyes alone, whose hash tells when something has changed', () => {
@@ -149,8 +149,8 @@ describe('bd', () => {
       { id: 'bd-2', title: 'two', state: 'doing' as const },
     ]
     const hash = (ready: typeof issues): string => {
-      tracker.keep('s1', { version: '1.0.5', at: 1, ready, settled: [] })
-      return tracker.recall('s1')?.hash ?? ''
+      tracker.saveSnapshot('s1', { version: '1.0.5', at: 1, ready, settled: [] })
+      return tracker.loadSnapshot('s1')?.hash ?? ''
     }
     expect(hash(issues.toReversed())).toBe(hash(issues))
     expect(hash(issues.slice(1))).not.toBe(hash(issues))
@@ -158,6 +158,6 @@ describe('bd', () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     expect(fs.readdirSync(path.dirname(file))).toEqual(['tracker.json'])
     fs.writeFileSync(file, '{"kind":"bea')
-    expect(tracker.recall('s1')).toBeNull()
+    expect(tracker.loadSnapshot('s1')).toBeNull()
   })
 })

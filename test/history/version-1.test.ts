@@ -3,15 +3,15 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Engine } from '../../src/engine/engine.ts'
-import { DEFAULT_RULES } from '../../src/core/rules.ts'
-import type { Session } from '../../src/core/session.ts'
-import { Machine } from '../../src/testkit/memory/machine.ts'
-import { nobody } from '../../src/testkit/memory/memory-notifier.ts'
-import { MemoryWork } from '../../src/testkit/memory/memory-work.ts'
-import { scriptedAgents } from '../../src/testkit/memory/scripted-agents.ts'
-import { settle, VirtualClock } from '../../src/testkit/memory/virtual-clock.ts'
+import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
+import type { Session } from '../../src/core/session/session.ts'
+import { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
+import { noServices } from '../../testkit/in-memory/notifier.ts'
+import { InMemoryRuntime } from '../../testkit/in-memory/runtime.ts'
+import { scriptedAgents } from '../../testkit/in-memory/scripted-agents.ts'
+import { flushPromises, VirtualClock } from '../../testkit/in-memory/virtual-clock.ts'
 import { MIGRATIONS } from '../../src/world/store/migrations.ts'
-import { openDatabase } from '../../src/world/os/sqlite.ts'
+import { openDatabase } from '../../src/os/sqlite.ts'
 import { openStore } from '../../src/world/store/sqlite-store.ts'
 import { RESTING, SCHEMA_1, sessionRow, WAITING_TO_LAUNCH } from './version-1.ts'
 
@@ -58,30 +58,32 @@ test('a database of version 1 opens with everything in it', () => {
   expect(store.load(WAITING_TO_LAUNCH.spec.id)?.messages).toMatchObject([{ id: 1, confirmedAt: null }])
   expect(store.live()).toHaveLength(2)
   expect(store.events(RESTING.spec.id).map(({ event }) => event)).toEqual([{ at: 1_000, type: 'session.created' }])
-  expect(store.pending().map(item => item.effect)).toEqual([{ type: 'launch', attempt: 1, resume: null }])
+  expect(store.pendingEffects().map(item => item.effect)).toEqual([{ type: 'launch', attempt: 1, resume: null }])
   expect(store.nextDue()).toBe(RESTING.phase.until)
 })
 
 test('and its sessions resume', async () => {
   const store = openStore(file)
   const clock = new VirtualClock(RESTING.phase.until - 10)
-  const machine = new Machine(clock, { talker: { run: ({ argv }) => [{ say: `${argv.join(' ')}\ndone: it\n` }] } })
-  const work = new MemoryWork(machine)
+  const machine = new SimulatedMachine(clock, {
+    talker: { run: ({ argv }) => [{ say: `${argv.join(' ')}\ndone: it\n` }] },
+  })
+  const work = new InMemoryRuntime(machine)
   for (const { spec } of [RESTING, WAITING_TO_LAUNCH])
     await work.prepare(spec.id, { prompt: Buffer.from('do it'), env: {} })
   const troubles: unknown[] = []
   const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
   const engine = new Engine({
     store,
-    work,
+    runtime: work,
     clock,
     agents: scriptedAgents(),
-    rules: DEFAULT_RULES,
+    timings: DEFAULT_TIMINGS,
     onTrouble,
-    ...nobody(),
+    ...noServices(),
   })
   await engine.start()
-  while (store.live().length > 0 && (await clock.next())) await settle()
+  while (store.live().length > 0 && (await clock.runNextTimer())) await flushPromises()
   const outcome = (session: Session): unknown => session.phase.name === 'ended' && session.phase.outcome
   expect(store.all().map(outcome)).toEqual(['done', 'done'])
   expect(machine.starts.sort()).toEqual([`${RESTING.spec.id}.2`, `${WAITING_TO_LAUNCH.spec.id}.1`].sort())

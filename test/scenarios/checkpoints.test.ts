@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_SAVING } from '../../src/core/checkpoint.ts'
-import type { Spec } from '../../src/core/session.ts'
-import { Crash, Power } from '../../src/testkit/memory/power.ts'
-import { MemoryRepository } from '../../src/testkit/memory/memory-checkpoints.ts'
-import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { Stage, specOf } from '../../src/testkit/memory/stage.ts'
-import { begin } from './begin.ts'
+import { DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
+import type { Spec } from '../../src/core/session/session.ts'
+import { InjectedCrash, CrashInjector } from '../../testkit/in-memory/call-interceptors.ts'
+import { InMemoryRepository } from '../../testkit/in-memory/checkpoints.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { startSession } from './start-session.ts'
 
-const saving = DEFAULT_SAVING
+const saving = DEFAULT_CHECKPOINT_OPTIONS
 
-async function beginInRepository(program: Program, wishes: Partial<Spec> = {}) {
-  const repository = new MemoryRepository()
-  const given = await begin(program, machine => void (machine.repository = repository), wishes)
+async function beginInRepository(program: ScriptedProgram, wishes: Partial<Spec> = {}) {
+  const repository = new InMemoryRepository()
+  const given = await startSession(program, machine => void (machine.repository = repository), wishes)
   const kept = (): string[] =>
     repository.of('s1').map(({ checkpoint, tree }) => `${checkpoint.number} ${checkpoint.trigger}: ${tree}`)
   const stateIn = (number: number): string =>
@@ -21,52 +21,71 @@ async function beginInRepository(program: Program, wishes: Partial<Spec> = {}) {
 }
 
 test('what is there before the agent begins is saved, and what is there when it has ended', async () => {
-  const { stage, kept, isSettled } = await beginInRepository({
+  const {
+    stage: simulation,
+    kept,
+    isSettled,
+  } = await beginInRepository({
     run: () => [{ wait: 100 }, { edit: 'one' }, { say: 'done: it\n' }],
   })
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept()).toEqual(['1 start: ', '2 end: one'])
-  const types = stage.events('s1').map(event => event.type)
+  const types = simulation.events('s1').map(event => event.type)
   expect(types.indexOf('checkpoint.saved')).toBeLessThan(types.indexOf('attempt.started'))
-  expect(stage.session('s1')?.saved).toMatchObject({ last: { number: 2, trigger: 'end' }, wanted: null, trouble: null })
+  expect(simulation.session('s1')?.saved).toMatchObject({
+    last: { number: 2, trigger: 'end' },
+    wanted: null,
+    trouble: null,
+  })
 })
 
 test('while nothing changes nothing is written, but how it ended is', async () => {
-  const { stage, kept, stateIn, isSettled } = await beginInRepository({
+  const {
+    stage: simulation,
+    kept,
+    stateIn,
+    isSettled,
+  } = await beginInRepository({
     run: () => [{ wait: 3_600_000 }, { say: 'done: it\n' }],
   })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
-  await stage.clock.pass(3_000_000)
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
+  await simulation.clock.advance(3_000_000)
   expect(kept()).toEqual(['1 start: '])
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept()).toEqual(['1 start: ', '2 end: '])
   expect([stateIn(1), stateIn(2)]).toEqual(['starting', 'done'])
 })
 
 test('what is pushed tells soon what it was asked for since', async () => {
-  const { stage, engine, repository, kept } = await beginInRepository(
-    { run: () => [{ wait: Infinity }] },
-    { saving: { ...saving, push: 'origin' } },
-  )
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const {
+    stage: simulation,
+    engine,
+    repository,
+    kept,
+  } = await beginInRepository({ run: () => [{ wait: Infinity }] }, { saving: { ...saving, push: 'origin' } })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.send('s1', { key: 'k', gist: 'and that', text: Buffer.from('and that') })
-  await stage.until(() => repository.pushed.get('s1') === 2)
+  await simulation.until(() => repository.pushed.get('s1') === 2)
   expect(kept()).toEqual(['1 start: ', '2 news: '])
   expect(JSON.parse(repository.of('s1')[1]?.record ?? '')).toMatchObject({ goal: ['do it', 'and that'] })
 })
 
 test('the first checkpoint is pushed at once, without the pause between pushes', async () => {
-  const { stage, repository } = await beginInRepository(
+  const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: Infinity }] },
     { saving: { ...saving, push: 'origin' } },
   )
-  const since = stage.clock.now()
-  await stage.until(() => repository.pushed.get('s1') === 1)
-  expect(stage.clock.now() - since).toBeLessThan(5_000)
+  const since = simulation.clock.now()
+  await simulation.until(() => repository.pushed.get('s1') === 1)
+  expect(simulation.clock.now() - since).toBeLessThan(5_000)
 })
 
 test('it is saved every so often, and before a restart', async () => {
-  const { stage, kept, isSettled } = await beginInRepository(
+  const {
+    stage: simulation,
+    kept,
+    isSettled,
+  } = await beginInRepository(
     {
       run: ({ start }) =>
         start === 1
@@ -75,13 +94,17 @@ test('it is saved every so often, and before a restart', async () => {
     },
     { saving: { ...saving, interval: 60_000 } },
   )
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept()).toEqual(['1 start: ', '2 interval: a', '3 restart: b', '4 end: c'])
 })
 
 test('what an agent edits is saved soon after, several edits at once', async () => {
   const edit = (tree: string) => [{ edit: tree }, { say: `edited: ${tree}\n` }] as const
-  const { stage, kept, isSettled } = await beginInRepository({
+  const {
+    stage: simulation,
+    kept,
+    isSettled,
+  } = await beginInRepository({
     run: () => [
       { wait: 10_000 },
       ...edit('a'),
@@ -93,7 +116,7 @@ test('what an agent edits is saved soon after, several edits at once', async () 
       { say: 'done: it\n' },
     ],
   })
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept()).toEqual(['1 start: ', '2 edit: ab', '3 edit: abc', '4 end: abc'])
 })
 
@@ -109,63 +132,76 @@ test('a stop saves, and so does a failure', async () => {
 })
 
 test('with checkpoints off nothing is saved', async () => {
-  const { stage, kept } = await beginInRepository(
+  const { stage: simulation, kept } = await beginInRepository(
     { run: () => [{ edit: 'a' }, { say: 'done: it\n' }] },
     { saving: { ...saving, mode: 'off' } },
   )
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(kept()).toEqual([])
 })
 
 test('trouble is told once, does not stop the work, and what was wanted is saved when it is over', async () => {
-  const { stage, repository, kept, isSettled } = await beginInRepository({
+  const {
+    stage: simulation,
+    repository,
+    kept,
+    isSettled,
+  } = await beginInRepository({
     run: () => [{ edit: 'a' }, { wait: 1_000 }, { say: 'done: it\n' }],
   })
   repository.trouble = 'the disk is full'
-  await stage.until(() => stage.hasEnded('s1'))
-  await stage.clock.pass(200_000)
-  expect(stage.events('s1').filter(event => event.type === 'checkpoint.failed')).toHaveLength(1)
-  expect(stage.session('s1')?.saved).toMatchObject({ trouble: 'the disk is full', wanted: { trigger: 'end' } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  await simulation.clock.advance(200_000)
+  expect(simulation.events('s1').filter(event => event.type === 'checkpoint.failed')).toHaveLength(1)
+  expect(simulation.session('s1')?.saved).toMatchObject({ trouble: 'the disk is full', wanted: { trigger: 'end' } })
   repository.trouble = null
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept().at(-1)).toBe('2 end: a')
 })
 
 test('an end that falls together with a wish that fails is saved all the same', async () => {
-  const { stage, engine, repository, kept, isSettled } = await beginInRepository({
+  const {
+    stage: simulation,
+    engine,
+    repository,
+    kept,
+    isSettled,
+  } = await beginInRepository({
     run: () => [{ wait: 1_000 }, { edit: 'a' }, { say: 'done: it\n' }],
   })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   repository.trouble = 'the disk is full'
-  const asked = engine.keepers.saveNow('s1')
+  const asked = engine.services.saveNow('s1')
   await expect(asked).rejects.toThrow('the disk is full')
-  await stage.until(() => stage.hasEnded('s1'))
-  await expect(engine.keepers.saveNow('s1')).rejects.toThrow('the disk is full')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  await expect(engine.services.saveNow('s1')).rejects.toThrow('the disk is full')
   repository.trouble = null
-  await stage.until(isSettled)
+  await simulation.until(isSettled)
   expect(kept().at(-1)).toBe('2 end: a')
 })
 
 test('what is pushed is pushed until it is there, and trouble with it is told once', async () => {
-  const { stage, repository } = await beginInRepository(
+  const { stage: simulation, repository } = await beginInRepository(
     { run: () => [{ wait: 1_000 }, { edit: 'a' }, { wait: 600_000 }, { edit: 'b' }, { say: 'done: it\n' }] },
     { saving: { ...saving, push: 'origin' } },
   )
   repository.pushTrouble = 'no route to host'
-  await stage.until(() => stage.session('s1')?.saved.pushTrouble === 'no route to host')
-  await stage.clock.pass(120_000)
+  await simulation.until(() => simulation.session('s1')?.saved.pushTrouble === 'no route to host')
+  await simulation.clock.advance(120_000)
   repository.pushTrouble = null
-  await stage.until(
-    () => stage.session('s1')?.saved.pushed?.number === stage.session('s1')?.saved.last?.number && stage.hasEnded('s1'),
+  await simulation.until(
+    () =>
+      simulation.session('s1')?.saved.pushed?.number === simulation.session('s1')?.saved.last?.number &&
+      simulation.hasEnded('s1'),
   )
   expect(repository.pushed.get('s1')).toBe(repository.of('s1').length)
-  const types = stage.events('s1').map(event => event.type)
+  const types = simulation.events('s1').map(event => event.type)
   expect(types.filter(type => type === 'checkpoint.unpushed')).toHaveLength(1)
   expect(types.filter(type => type === 'checkpoint.pushed')).toHaveLength(1)
 })
 
 describe('a supervisor that loses its power', () => {
-  const program: Program = {
+  const program: ScriptedProgram = {
     run: ({ start }) =>
       start === 1
         ? [{ wait: 500 }, { edit: 'a' }, { wait: 100 }, { die: 'SIGKILL' }]
@@ -174,43 +210,43 @@ describe('a supervisor that loses its power', () => {
 
   async function live(
     moments: readonly number[],
-  ): Promise<{ calls: number; stage: Stage; kept: ReturnType<MemoryRepository['of']>; id: string }> {
-    const stage = new Stage({ talker: program })
-    const repository = new MemoryRepository()
-    stage.machine.repository = repository
+  ): Promise<{ calls: number; stage: Simulation; kept: ReturnType<InMemoryRepository['of']>; id: string }> {
+    const simulation = new Simulation({ talker: program })
+    const repository = new InMemoryRepository()
+    simulation.machine.repository = repository
     let calls = 0
     let id = ''
     let asked = 0
-    for (const power of [...moments.map(moment => new Power(moment)), new Power()]) {
-      const { engine } = stage.supervisor(power)
+    for (const power of [...moments.map(moment => new CrashInjector(moment)), new CrashInjector()]) {
+      const { engine } = simulation.supervisor(power)
       try {
         await engine.start()
-        if (stage.session(id) === undefined) {
+        if (simulation.session(id) === undefined) {
           id = `s${++asked}`
-          await engine.create(specOf({ agent: 'talker', id }), { prompt: Buffer.from('do it'), env: {} })
+          await engine.create(makeSpec({ agent: 'talker', id }), { prompt: Buffer.from('do it'), env: {} })
         }
-        const isOver = (): boolean => stage.hasEnded(id) && stage.session(id)?.saved.wanted === null
-        await stage.until(() => power.hasFailed || isOver())
+        const isOver = (): boolean => simulation.hasEnded(id) && simulation.session(id)?.saved.wanted === null
+        await simulation.until(() => power.hasFailed || isOver())
       } catch (cause) {
-        if (!(cause instanceof Crash)) throw cause
+        if (!(cause instanceof InjectedCrash)) throw cause
       }
       calls = power.calls.length
       if (!power.hasFailed) break
-      stage.machine.ears.clear()
+      simulation.machine.listeners.clear()
     }
-    return { calls, stage, kept: repository.of(id), id }
+    return { calls, stage: simulation, kept: repository.of(id), id }
   }
 
   test('at any moment is followed by one that has everything saved in the end', async () => {
     const { calls } = await live([])
     expect(calls).toBeGreaterThan(20)
     for (let moment = 1; moment <= calls * 2; moment++) {
-      const { stage, kept, id } = await live([moment])
+      const { stage: simulation, kept, id } = await live([moment])
       expect(kept[0]?.tree, `moment ${moment}`).toBe('')
       expect(kept.at(-1)?.tree, `moment ${moment}`).toBe('b')
       expect(kept.map(({ checkpoint }) => checkpoint.number)).toEqual(kept.map((_, index) => index + 1))
-      expect(stage.session(id)?.saved.last?.number, `moment ${moment}`).toBe(kept.length)
-      expect(stage.troubles).toEqual([])
+      expect(simulation.session(id)?.saved.last?.number, `moment ${moment}`).toBe(kept.length)
+      expect(simulation.troubles).toEqual([])
     }
   })
 })

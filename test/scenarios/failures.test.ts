@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import type { Deed } from '../../src/testkit/memory/scripted-process.ts'
-import { begin } from './begin.ts'
+import type { ProcessStep } from '../../testkit/in-memory/scripted-process.ts'
+import { startSession } from './start-session.ts'
 
-const DONE: readonly Deed[] = [{ say: 'done: it\n' }]
+const DONE: readonly ProcessStep[] = [{ say: 'done: it\n' }]
 
 /** The first lives fail in turn, each with these words; the one after them succeeds. */
 async function failing(...words: string[]) {
-  const begun = await begin(
+  const begun = await startSession(
     {
       run: ({ start, stdin }) => {
         const word = words[start - 1]
         const thread = stdin.includes('You take over') ? 't-2' : 't-1'
-        const told: Deed = { say: `thread: ${thread}\ntold: ${stdin.split('\n')[0]}\n` }
+        const told: ProcessStep = { say: `thread: ${thread}\ntold: ${stdin.split('\n')[0]}\n` }
         if (word?.startsWith('lost')) return [{ say: `${word}\n` }, { exit: 1 }]
         return [{ record: thread }, told, ...(word === undefined ? DONE : [{ say: `${word}\n` }, { exit: 1 }])]
       },
@@ -24,20 +24,20 @@ async function failing(...words: string[]) {
 
 test('a usage limit is waited for until it ends, and does not count as a crash', async () => {
   const reset = Date.UTC(2026, 0, 1, 2)
-  const { stage, session } = await failing(`limit: ${reset}`)
-  await stage.until(() => session()?.phase.name === 'resting')
+  const { stage: simulation, session } = await failing(`limit: ${reset}`)
+  await simulation.until(() => session()?.phase.name === 'resting')
   expect(session()?.phase).toMatchObject({
     cause: 'limit',
     reason: 'usage limit: limit reached',
     until: reset + 1_000,
   })
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, restarts: [] })
 })
 
 test('time that was waited for a limit does not count', async () => {
   const reset = Date.UTC(2026, 0, 1, 9)
-  const { stage } = await begin(
+  const { stage: simulation } = await startSession(
     {
       run: ({ start }) =>
         start === 1 ? [{ say: `thread: t-1\nlimit: ${reset}\n` }, { exit: 1 }] : [{ wait: Infinity }],
@@ -45,86 +45,100 @@ test('time that was waited for a limit does not count', async () => {
     undefined,
     { maxTime: 3_600_000 },
   )
-  await stage.until(() => stage.session('s1')?.attempt === 2)
-  expect(stage.clock.now()).toBeGreaterThan(reset)
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ reason: expect.stringContaining('time limit of 1 h was reached') })
-  expect(stage.clock.now()).toBeGreaterThan(reset + 3_500_000)
+  await simulation.until(() => simulation.session('s1')?.attempt === 2)
+  expect(simulation.clock.now()).toBeGreaterThan(reset)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({
+    reason: expect.stringContaining('time limit of 1 h was reached'),
+  })
+  expect(simulation.clock.now()).toBeGreaterThan(reset + 3_500_000)
 })
 
 test('while the network is down it tries again and again, more and more seldom, and never gives up', async () => {
-  const { stage, session } = await failing(...Array.from({ length: 12 }, () => 'offline: ECONNREFUSED'))
-  await stage.until(() => stage.hasEnded('s1'))
+  const { stage: simulation, session } = await failing(...Array.from({ length: 12 }, () => 'offline: ECONNREFUSED'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, restarts: [], outages: 12 })
-  const waits = stage.events('s1').flatMap(event => (event.type === 'session.resting' ? [event.until - event.at] : []))
+  const waits = simulation
+    .events('s1')
+    .flatMap(event => (event.type === 'session.resting' ? [event.until - event.at] : []))
   expect(waits.slice(0, 4)).toEqual([5_000, 10_000, 20_000, 40_000])
   expect(Math.max(...waits)).toBe(300_000)
 })
 
 test('without a login it waits for its user, who says when to go on', async () => {
-  const { stage, engine, session } = await failing('login: no key')
-  await stage.until(() => session()?.phase.name === 'blocked')
+  const { stage: simulation, engine, session } = await failing('login: no key')
+  await simulation.until(() => session()?.phase.name === 'blocked')
   expect(session()?.phase).toMatchObject({ question: 'the agent is not logged in: no key' })
-  expect(stage.machine.alive()).toEqual([])
+  expect(simulation.machine.alive()).toEqual([])
   await engine.reconcile()
-  await stage.clock.pass(3_600_000)
+  await simulation.clock.advance(3_600_000)
   expect(session()?.phase.name).toBe('blocked')
   await engine.resume('s1')
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()?.phase).toMatchObject({ outcome: 'done' })
 })
 
 test('blocked without a process, it is stopped at once', async () => {
-  const { stage, engine, session } = await failing('login: no key')
-  await stage.until(() => session()?.phase.name === 'blocked')
+  const { stage: simulation, engine, session } = await failing('login: no key')
+  await simulation.until(() => session()?.phase.name === 'blocked')
   await engine.stop('s1')
   expect(session()?.phase).toMatchObject({ name: 'ended', outcome: 'stopped' })
 })
 
 test('a conversation that has grown too long is followed by a fresh one that is told what was done', async () => {
-  const { stage, session } = await failing('full: too long')
-  await stage.until(() => stage.hasEnded('s1'))
+  const { stage: simulation, session } = await failing('full: too long')
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, thread: { id: 't-2', number: 2, needsDigest: false } })
-  const digest = stage.machine.records.get('t-2')?.[0]
+  const digest = simulation.machine.records.get('t-2')?.[0]
   for (const words of ['too long', 'The task:\n\ndo it', 'told: do it', 'git status']) expect(digest).toContain(words)
 })
 
 test('a conversation is given up only when it could not be resumed twice in a row', async () => {
-  const { stage, session } = await failing('offline: for once', 'lost: not found', 'offline: again', 'lost:', 'lost:')
-  await stage.until(() => session()?.attempt === 5)
+  const { stage: simulation, session } = await failing(
+    'offline: for once',
+    'lost: not found',
+    'offline: again',
+    'lost:',
+    'lost:',
+  )
+  await simulation.until(() => session()?.attempt === 5)
   expect(session()?.thread.number).toBe(1)
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   expect(session()).toMatchObject({ phase: { outcome: 'done' }, thread: { number: 2 } })
 })
 
 test('one that goes on spending beyond its budget is stopped', async () => {
-  const { stage } = await begin(
+  const { stage: simulation } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ntool: b\n' }, { wait: Infinity }] },
     undefined,
     { limits: { usd: 5, tokens: null, turns: null } },
   )
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')).toMatchObject({
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({
     phase: { outcome: 'stopped', reason: expect.stringContaining('the budget of $5 was reached: $6.00 were spent') },
   })
 })
 
 test('one that ends just beyond its budget is done', async () => {
-  const { stage } = await begin({ run: () => [{ say: 'thread: t-1\nspent: 6\ndone: it\n' }] }, undefined, {
-    limits: { usd: 5, tokens: null, turns: null },
-  })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  const { stage: simulation } = await startSession(
+    { run: () => [{ say: 'thread: t-1\nspent: 6\ndone: it\n' }] },
+    undefined,
+    {
+      limits: { usd: 5, tokens: null, turns: null },
+    },
+  )
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
 })
 
 test('woken, it may spend as much again', async () => {
-  const { stage, engine } = await begin(
+  const { stage: simulation, engine } = await startSession(
     { run: () => [{ say: 'thread: t-1\nspent: 3\ntool: a\nspent: 3\ndone: it\n' }] },
     undefined,
     { limits: { usd: 7, tokens: null, turns: null } },
   )
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   await engine.send('s1', { key: 'a', gist: 'more', text: Buffer.from('more') })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'done' }, spending: { waived: { usd: 6 } } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'done' }, spending: { waived: { usd: 6 } } })
 })

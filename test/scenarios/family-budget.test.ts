@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
-import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { specOf, type Stage } from '../../src/testkit/memory/stage.ts'
-import { begin } from './begin.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { makeSpec, type Simulation } from '../../testkit/in-memory/simulation.ts'
+import { startSession } from './start-session.ts'
 
 const budget = (usd: number) => ({ usd, tokens: null, turns: null })
 const CALLS = Array.from({ length: 20 }, (_, n) => [{ say: `tool: ${n}\n` }, { wait: 60_000 }]).flat()
 
 /** A parent that has spent $2 of $5 and calls a tool every minute, and a child that spends $2 of $3 in its first minute. */
-const family = (childEnds: boolean): Program => ({
+const family = (childEnds: boolean): ScriptedProgram => ({
   run: ({ stdin }) =>
     stdin.includes('a part')
       ? [
@@ -20,10 +20,10 @@ const family = (childEnds: boolean): Program => ({
       : [{ say: 'thread: t\nspent: 2\n' }, ...CALLS, { say: 'done: all\n' }],
 })
 
-async function start(program: Program, childUsd: number): Promise<{ stage: Stage; engine: Engine }> {
-  const { stage, engine } = await begin(program, undefined, { limits: budget(5) })
+async function start(program: ScriptedProgram, childUsd: number): Promise<{ stage: Simulation; engine: Engine }> {
+  const { stage, engine } = await startSession(program, undefined, { limits: budget(5) })
   await stage.until(() => stage.session('s1')?.spending.attempt.usd === 2)
-  const child = specOf({ agent: 'talker', id: 's2', name: 'talker-child', startedBy: 's1', limits: budget(childUsd) })
+  const child = makeSpec({ agent: 'talker', id: 's2', name: 'talker-child', startedBy: 's1', limits: budget(childUsd) })
   await engine.create(child, { prompt: Buffer.from('do a part'), env: {} })
   return { stage, engine }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
-import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { begin } from './begin.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { startSession } from './start-session.ts'
 
 /** Writes down what it is given, says it, and ends its turn. */
-const LISTENER: Program = {
+const LISTENER: ScriptedProgram = {
   run: ({ stdin }) => [
     { record: 't-1' },
     { say: `thread: t-1\ntold: ${stdin}\n` },
@@ -17,53 +17,57 @@ const send = (engine: Engine, text: string): Promise<number> =>
   engine.send('s1', { key: text, gist: text, text: Buffer.from(text) })
 
 test('messages follow one another as turns of their own, each once and in order', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   expect(await Promise.all([send(engine, 'two'), send(engine, 'three')])).toEqual([2, 3])
-  expect(stage.session('s1')?.messages.map(message => message.deliveredAt !== null)).toEqual([true, false, false])
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two', 'three'])
-  expect(stage.session('s1')?.messages.every(message => message.confirmedAt !== null)).toBe(true)
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2', 's1.3'])
+  expect(simulation.session('s1')?.messages.map(message => message.deliveredAt !== null)).toEqual([true, false, false])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two', 'three'])
+  expect(simulation.session('s1')?.messages.every(message => message.confirmedAt !== null)).toBe(true)
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2', 's1.3'])
 })
 
 test('the same key again is the same message', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   expect([await send(engine, 'two'), await send(engine, 'two')]).toEqual([2, 2])
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
 test('two messages of the same words are two messages', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
   for (const key of ['a', 'b']) await engine.send('s1', { key, gist: 'again', text: Buffer.from('again') })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'again', 'again'])
 })
 
 test('a message wakes a session that has ended, and its time is counted anew', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe', maxTime: 60_000 })
-  await stage.until(() => stage.hasEnded('s1'))
-  await stage.clock.pass(100_000)
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 60_000 })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  await simulation.clock.advance(100_000)
   await send(engine, 'two')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
 test('a message that arrives while a session is being stopped lets it go on', async () => {
-  const { stage, engine } = await begin({ ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] }, undefined, {
-    agent: 'scribe',
-  })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const { stage: simulation, engine } = await startSession(
+    { ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] },
+    undefined,
+    {
+      agent: 'scribe',
+    },
+  )
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1')
   await send(engine, 'rather this')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'rather this'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'rather this'])
 })
 
 test('what the agent has not written down is given again; what it has is gone on with', async () => {
-  const { stage } = await begin(
+  const { stage: simulation } = await startSession(
     {
       run: ({ start, stdin }) => {
         if (start === 1) return [{ say: 'thread: t-1\n' }, { die: 'SIGKILL' }]
@@ -74,37 +78,37 @@ test('what the agent has not written down is given again; what it has is gone on
     undefined,
     { agent: 'scribe' },
   )
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual([
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual([
     'do it',
     expect.stringContaining('[oneshot, attempt 3] Your process ended'),
   ])
 })
 
 test('a stopped session is resumed where it was left', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
-  await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
+  await simulation.until(() => simulation.session('s1')?.messages[0]?.confirmedAt !== null)
   await engine.stop('s1')
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   await engine.resume('s1')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  expect(stage.machine.records.get('t-1')?.[1]).toContain('stopped by you')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(simulation.machine.records.get('t-1')?.[1]).toContain('stopped by you')
 })
 
 test('a command of the agent’s own counts as read, whatever the agent writes down for it', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe' })
-  await stage.until(() => stage.hasEnded('s1'))
-  stage.machine.records.set('t-1', ['do it'])
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe' })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  simulation.machine.records.set('t-1', ['do it'])
   await send(engine, '/compact')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', '/compact'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', '/compact'])
 })
 
 test.each(['login: no key', 'failed: it broke'])(
   'what the agent takes back when its turn ends with “%s” is given again',
   async word => {
-    const { stage, engine } = await begin(
+    const { stage: simulation, engine } = await startSession(
       {
         run: ({ start, stdin, argv }) =>
           start === 1
@@ -114,17 +118,17 @@ test.each(['login: no key', 'failed: it broke'])(
       undefined,
       { agent: 'scribe' },
     )
-    await stage.until(() => stage.session('s1')?.messages[0]?.confirmedAt !== null)
-    await stage.until(() => ['blocked', 'ended'].includes(stage.session('s1')?.phase.name ?? ''))
-    expect(stage.session('s1')?.messages[0]?.confirmedAt).toBeNull()
+    await simulation.until(() => simulation.session('s1')?.messages[0]?.confirmedAt !== null)
+    await simulation.until(() => ['blocked', 'ended'].includes(simulation.session('s1')?.phase.name ?? ''))
+    expect(simulation.session('s1')?.messages[0]?.confirmedAt).toBeNull()
     await engine.resume('s1')
-    await stage.until(() => stage.hasEnded('s1'))
-    expect(stage.machine.records.get('t-1')).toEqual(['do it'])
+    await simulation.until(() => simulation.hasEnded('s1'))
+    expect(simulation.machine.records.get('t-1')).toEqual(['do it'])
   },
 )
 
 test('a thread in which nothing was said is left without a digest', async () => {
-  const { stage, engine } = await begin(
+  const { stage: simulation, engine } = await startSession(
     {
       run: ({ start, stdin, argv }) =>
         start === 1
@@ -134,55 +138,55 @@ test('a thread in which nothing was said is left without a digest', async () => 
     undefined,
     { agent: 'scribe' },
   )
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   await send(engine, 'two')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'two'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'two'])
 })
 
 test('a message that waits when the budget is used up is not passed over in silence', async () => {
-  const { stage, engine } = await begin(
+  const { stage: simulation, engine } = await startSession(
     { run: () => [{ record: 't-1' }, { say: 'thread: t-1\nspent: 6\n' }, { wait: 100 }, { say: 'done: it\n' }] },
     undefined,
     { agent: 'scribe', limits: { usd: 5, tokens: null, turns: null } },
   )
   await send(engine, 'two')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({
     outcome: 'stopped',
     reason: expect.stringContaining('budget of $5'),
   })
 })
 
 test('what a person said in its conversation since it ended is not taken for the next message', async () => {
-  const { stage, engine } = await begin(
+  const { stage: simulation, engine } = await startSession(
     { run: ({ start, ...call }) => (start === 2 ? [{ die: 'SIGKILL' }] : LISTENER.run({ start, ...call })) },
     undefined,
     { agent: 'scribe' },
   )
-  await stage.until(() => stage.hasEnded('s1'))
-  stage.machine.records.set('t-1', ['do it', 'by hand', 'again'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  simulation.machine.records.set('t-1', ['do it', 'by hand', 'again'])
   await send(engine, 'again')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.records.get('t-1')).toEqual(['do it', 'by hand', 'again', 'again'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.records.get('t-1')).toEqual(['do it', 'by hand', 'again', 'again'])
 })
 
 test('a session that writes to itself gets no more time for it', async () => {
-  const { stage, engine } = await begin(LISTENER, undefined, { agent: 'scribe', maxTime: 1_500 })
+  const { stage: simulation, engine } = await startSession(LISTENER, undefined, { agent: 'scribe', maxTime: 1_500 })
   const text = Buffer.from('go on')
   for (const key of ['a', 'b', 'c']) await engine.send('s1', { key, gist: 'go on', text, by: 'scribe-s1' })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'time' })
-  expect(stage.machine.starts.length).toBeLessThan(4)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', trouble: 'time' })
+  expect(simulation.machine.starts.length).toBeLessThan(4)
 })
 
 test('a session does not undo its stop by a message to itself', async () => {
   const slow = { ...LISTENER, onInterrupt: [{ wait: 1_000 }, { exit: 130 }] }
-  const { stage, engine } = await begin(slow, undefined, { agent: 'scribe' })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const { stage: simulation, engine } = await startSession(slow, undefined, { agent: 'scribe' })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1', { by: 'talker-boss' })
   await engine.send('s1', { key: 'k', gist: 'go on', text: Buffer.from('go on'), by: 'scribe-s1' })
-  await stage.until(() => stage.hasEnded('s1'))
+  await simulation.until(() => simulation.hasEnded('s1'))
   const reason = expect.stringMatching(/^stopped by the session talker-boss/) as unknown
-  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'stopped', reason }, stoppedBy: 'talker-boss' })
+  expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped', reason }, stoppedBy: 'talker-boss' })
 })

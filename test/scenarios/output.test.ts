@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { begin } from './begin.ts'
+import { startSession } from './start-session.ts'
 
 test('what is said in pieces, in long lines and without an end is told once and whole', async () => {
   const long = 'x'.repeat(3_000_000)
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: () => [
       { say: 'one\ntw' },
       { wait: 10 },
@@ -14,8 +14,8 @@ test('what is said in pieces, in long lines and without an end is told once and 
       { say: '\ndone: the last line has no end' },
     ],
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  const said = stage.transcript('s1').split('\n')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  const said = simulation.transcript('s1').split('\n')
   expect(said.map(line => (line === long ? 'the long line' : line))).toEqual([
     'one',
     'two',
@@ -29,37 +29,39 @@ test('what is said in pieces, in long lines and without an end is told once and 
 
 test('a character that arrives in two pieces is told whole', async () => {
   const bytes = Buffer.from('grüße 修\ndone: it\n')
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: () => [...bytes].flatMap(byte => [{ say: Uint8Array.of(byte) }, { wait: 1 }]),
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('grüße 修\n')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('grüße 修\n')
 })
 
 test('lines said before and after a change of supervisors are told once', async () => {
   const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`)
-  const { stage, engine } = await begin({
+  const { stage: simulation, engine } = await startSession({
     run: () => [...lines.flatMap(line => [{ say: `${line}\n` }, { wait: 10 }]), { say: 'done: it\n' }],
   })
   let current = engine
   for (const pause of [3, 101, 7, 200, 60]) {
-    await stage.clock.pass(pause)
+    await simulation.clock.advance(pause)
     await current.shutDown()
-    current = stage.supervisor().engine
+    current = simulation.supervisor().engine
     await current.start()
   }
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1').split('\n').slice(0, 51)).toEqual([...lines, 'done: it'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1').split('\n').slice(0, 51)).toEqual([...lines, 'done: it'])
 })
 
 test('a line that cannot be understood is shown as it is, and the story goes on', async () => {
-  const { stage } = await begin({ run: () => [{ say: 'one\nriddle\ntwo\n' }, { wait: 10 }, { say: 'done: it\n' }] })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('one\nriddle\ntwo\ndone: it\n')
+  const { stage: simulation } = await startSession({
+    run: () => [{ say: 'one\nriddle\ntwo\n' }, { wait: 10 }, { say: 'done: it\n' }],
+  })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('one\nriddle\ntwo\ndone: it\n')
 })
 
 test('a question blocks the session until it is answered', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: () => [
       { say: 'ask: may I?\n' },
       { wait: 1_000 },
@@ -68,22 +70,22 @@ test('a question blocks the session until it is answered', async () => {
       { say: 'done:\n' },
     ],
   })
-  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
-  expect(stage.session('s1')?.phase).toMatchObject({ question: 'may I?' })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('── waiting for you: may I?\n')
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+  expect(simulation.session('s1')?.phase).toMatchObject({ question: 'may I?' })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('── waiting for you: may I?\n')
 })
 
 test('a long line that a supervisor was killed over is left out, with an event, and the work continues', async () => {
   const long = 'x'.repeat(100_000)
-  const { stage } = await begin(
+  const { stage: simulation } = await startSession(
     { run: () => [{ say: `one\n${long}\ntwo\ndone: it\n` }] },
     machine => void (machine.attempt({ sessionId: 's1', attempt: 1 }).stuckAt = 0),
   )
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
   const note = 'oneshot skipped 98 KB of output, because reading it took too long before'
-  expect(stage.events('s1')).toContainEqual(expect.objectContaining({ type: 'session.noted', note }))
-  expect(stage.transcript('s1')).toContain('one\ntwo\n')
+  expect(simulation.events('s1')).toContainEqual(expect.objectContaining({ type: 'session.noted', note }))
+  expect(simulation.transcript('s1')).toContain('one\ntwo\n')
 })

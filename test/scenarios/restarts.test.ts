@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { tell } from '../../src/testkit/memory/story.ts'
-import { begin } from './begin.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { runScenario } from '../../testkit/in-memory/scenario.ts'
+import { startSession } from './start-session.ts'
 
 test('a crashed agent is started again, told to resume its thread, and the transcript says what happened', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: ({ start, argv, stdin }) =>
       start === 1
         ? [{ say: 'thread: t-1\nI begin\n' }, { wait: 500 }, { die: 'SIGSEGV' }]
         : [{ say: `${argv.join(' ')}, told: ${stdin}\n` }, { say: 'done: it\n' }],
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toBe(
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toBe(
     [
       'thread: t-1',
       'I begin',
@@ -24,34 +24,36 @@ test('a crashed agent is started again, told to resume its thread, and the trans
       '',
     ].join('\n'),
   )
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
 test('one that is to be started again at once is, and the one record tells of both', async () => {
   const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
-  const crash: Program = {
+  const crash: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
   }
-  const { stage } = await begin(crash, undefined, { restart })
-  await stage.until(() => stage.hasEnded('s1'))
-  const deathAt = stage.events('s1').find(event => event.type === 'attempt.ended')?.at
-  const followed = stage
+  const { stage: simulation } = await startSession(crash, undefined, { restart })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  const deathAt = simulation.events('s1').find(event => event.type === 'attempt.ended')?.at
+  const followed = simulation
     .events('s1')
     .filter(event => event.at === deathAt)
     .map(event => event.type)
   expect(followed).toEqual(['attempt.ended', 'session.resting', 'attempt.launched', 'message.delivered'])
-  expect(stage.transcript('s1')).toContain('killed by SIGKILL before the agent ended its turn; next attempt at once\n')
-  expect(stage.session('s1')?.restarts).toEqual([deathAt])
+  expect(simulation.transcript('s1')).toContain(
+    'killed by SIGKILL before the agent ended its turn; next attempt at once\n',
+  )
+  expect(simulation.session('s1')?.restarts).toEqual([deathAt])
 })
 
 test.each([true, false])(
   'one commit lies between a death and the next launch, where it is seen (%s) that nothing is left',
   async hasGroups => {
     const restart = { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
-    const program: Program = {
+    const program: ScriptedProgram = {
       run: ({ start }) => (start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ say: 'done: it\n' }]),
     }
-    const { calls } = await tell({ spec: { agent: 'talker', restart }, program, hasGroups })
+    const { calls } = await runScenario({ spec: { agent: 'talker', restart }, program, hasGroups })
     const deeds = calls[0]?.filter(call => ['record', 'launch', 'sweep'].includes(call)) ?? []
     const second = deeds.indexOf('launch', deeds.indexOf('launch') + 1)
     const started = ['record', 'launch', 'record']
@@ -61,186 +63,195 @@ test.each([true, false])(
 )
 
 test('an agent that has no thread yet gets its prompt again', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: ({ start, stdin }) => (start === 1 ? [{ exit: 1 }] : [{ say: `${stdin}\ndone: it\n` }]),
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('── attempt 2: started again\ndo it\n')
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('── attempt 2: started again\ndo it\n')
 })
 
 test('an agent that exits with 0 without a word about its turn is not done', async () => {
-  const { stage } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 0 }] : [{ say: 'done: it\n' }]) })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+  const { stage: simulation } = await startSession({
+    run: ({ start }) => (start === 1 ? [{ exit: 0 }] : [{ say: 'done: it\n' }]),
+  })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
 test('an agent that says it failed has failed, and is not started again', async () => {
-  const { stage } = await begin({ run: () => [{ say: 'failed: no such file\n' }] })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({
+  const { stage: simulation } = await startSession({ run: () => [{ say: 'failed: no such file\n' }] })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({
     outcome: 'failed',
     reason: 'the agent ended its turn with a failure: no such file',
   })
 })
 
 test('it gives up aloud when restarts do not help', async () => {
-  const { stage } = await begin({ run: () => [{ wait: 10 }, { exit: 1 }] })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2', 's1.3', 's1.4'])
-  expect(stage.session('s1')?.phase).toMatchObject({
+  const { stage: simulation } = await startSession({ run: () => [{ wait: 10 }, { exit: 1 }] })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2', 's1.3', 's1.4'])
+  expect(simulation.session('s1')?.phase).toMatchObject({
     outcome: 'gave-up',
     reason: '3 restarts within 10 min did not help; the last attempt: exit code 1 before the agent ended its turn',
   })
 })
 
 test('an agent that crashes seldom is started again for ever', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: ({ start }) => (start <= 20 ? [{ wait: 600_000 }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  expect(stage.machine.starts).toHaveLength(21)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(simulation.machine.starts).toHaveLength(21)
 })
 
 test('a process that vanished with its shim is proof of death, found by the slow round', async () => {
-  const program: Program = {
+  const program: ScriptedProgram = {
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   }
-  const { stage, engine } = await begin(program)
-  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
-  const attempt = stage.machine.attempt({ sessionId: 's1', attempt: 1 })
+  const { stage: simulation, engine } = await startSession(program)
+  await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
+  const attempt = simulation.machine.attempt({ sessionId: 's1', attempt: 1 })
   attempt.isShimAlive = false
   await engine.reconcile()
-  expect(stage.session('s1')?.phase.name, 'the agent lives, only its shim is gone').toBe('running')
+  expect(simulation.session('s1')?.phase.name, 'the agent lives, only its shim is gone').toBe('running')
   attempt.process?.signal('SIGKILL')
   await engine.reconcile()
-  expect(stage.session('s1')).toMatchObject({ phase: { name: 'resting' }, exit: { kind: 'vanished' } })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
+  expect(simulation.session('s1')).toMatchObject({ phase: { name: 'resting' }, exit: { kind: 'vanished' } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
 })
 
 test('an agent that outlives its shim is looked at every second from then on: its end is not left to the slow round', async () => {
-  const { stage, engine } = await begin({
+  const { stage: simulation, engine } = await startSession({
     run: () => [{ say: 'thread: t-1\n' }, { wait: 10_000 }, { say: 'done: it\n' }],
   })
-  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
-  stage.machine.attempt({ sessionId: 's1', attempt: 1 }).isShimAlive = false
+  await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
+  simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).isShimAlive = false
   await engine.reconcile()
-  await stage.until(() => stage.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
-  const diedAt = stage.clock.now()
-  await stage.until(() => stage.session('s1')?.exit !== null)
-  expect(stage.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
+  await simulation.until(() => simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).process?.isAlive === false)
+  const diedAt = simulation.clock.now()
+  await simulation.until(() => simulation.session('s1')?.exit !== null)
+  expect(simulation.clock.now() - diedAt).toBeLessThanOrEqual(1_000)
 })
 
 test('a pane that never comes to life is given up after a while and another one is opened', async () => {
-  const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+  const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
   })
-  await stage.clock.pass(19_000)
+  await simulation.clock.advance(19_000)
   await engine.reconcile()
-  expect(stage.session('s1')?.phase.name).toBe('starting')
-  stage.machine.hasDeadPanes = false
-  await stage.clock.pass(2_000)
+  expect(simulation.session('s1')?.phase.name).toBe('starting')
+  simulation.machine.hasDeadPanes = false
+  await simulation.clock.advance(2_000)
   await engine.reconcile()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('── attempt 1 could not be started: its pane never started\n')
-  expect(stage.machine.starts, 'a late shim of the first attempt starts nothing').toEqual(['s1.2'])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('── attempt 1 could not be started: its pane never started\n')
+  expect(simulation.machine.starts, 'a late shim of the first attempt starts nothing').toEqual(['s1.2'])
 })
 
 test('an attempt whose pane cannot be opened is tried again', async () => {
-  const { stage } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+  const { stage: simulation } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.paneTrouble = 'no more ptys'
   })
-  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
-  stage.machine.paneTrouble = null
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('could not be started: opening a pane: no more ptys')
-  expect(stage.machine.starts).toEqual(['s1.2'])
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
+  simulation.machine.paneTrouble = null
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('could not be started: opening a pane: no more ptys')
+  expect(simulation.machine.starts).toEqual(['s1.2'])
 })
 
 test('an attempt is refused while something of the one before is alive, and starts when it is gone', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: ({ start }) => (start === 1 ? [{ litter: 'a server', hides: true }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
-  await stage.until(() => stage.session('s1')?.attempt === 3)
-  stage.machine.attempt({ sessionId: 's1', attempt: 1 }).litter.clear()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain(
+  await simulation.until(() => simulation.session('s1')?.attempt === 3)
+  simulation.machine.attempt({ sessionId: 's1', attempt: 1 }).litter.clear()
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain(
     'attempt 2 could not be started: something of the attempt before is still alive',
   )
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.3'])
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.3'])
 })
 
 test('what an ended attempt left behind is gone before the next begins', async () => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: ({ start }) => (start === 1 ? [{ litter: 'a server' }, { exit: 1 }] : [{ say: 'done: it\n' }]),
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.starts).toEqual(['s1.1', 's1.2'])
-  expect(stage.machine.alive()).toEqual([])
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.starts).toEqual(['s1.1', 's1.2'])
+  expect(simulation.machine.alive()).toEqual([])
 })
 
 test('a process whose every trace was lost with the power is proof of death, too', async () => {
-  const { stage, engine } = await begin({
+  const { stage: simulation, engine } = await startSession({
     run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
   })
-  await stage.until(() => stage.session('s1')?.thread.id === 't-1')
-  const attempt = stage.machine.attempt({ sessionId: 's1', attempt: 1 })
+  await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
+  const attempt = simulation.machine.attempt({ sessionId: 's1', attempt: 1 })
   attempt.isShimAlive = false
   attempt.process?.signal('SIGKILL')
   Object.assign(attempt, { claim: null, life: null, openedAt: null })
   await engine.reconcile()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
 })
 
 const SIX_HOURS = 6 * 3_600_000
 
 test('a rest of seconds stays one of seconds when the clock is set back meanwhile', async () => {
-  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
-  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
-  stage.clock.setBack(SIX_HOURS)
-  const setAt = stage.clock.now()
+  const { stage: simulation, engine } = await startSession({
+    run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]),
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
+  simulation.clock.setBack(SIX_HOURS)
+  const setAt = simulation.clock.now()
   await engine.reconcile()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
-  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
 test('a supervisor that begins after the clock was set back does not wait for a time that seemed near', async () => {
-  const { stage, engine } = await begin({ run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) })
-  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  const { stage: simulation, engine } = await startSession({
+    run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]),
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
   await engine.shutDown()
-  stage.clock.setBack(SIX_HOURS)
-  const setAt = stage.clock.now()
-  await stage.supervisor().engine.start()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+  simulation.clock.setBack(SIX_HOURS)
+  const setAt = simulation.clock.now()
+  await simulation.supervisor().engine.start()
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
 test('a stop goes on to its harder steps when the clock is set back meanwhile', async () => {
-  const { stage, engine } = await begin({ run: () => [{ wait: 2 * SIX_HOURS }], deafTo: ['SIGINT', 'SIGTERM'] })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const { stage: simulation, engine } = await startSession({
+    run: () => [{ wait: 2 * SIX_HOURS }],
+    ignoredSignals: ['SIGINT', 'SIGTERM'],
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1')
-  stage.clock.setBack(SIX_HOURS)
-  const setAt = stage.clock.now()
+  simulation.clock.setBack(SIX_HOURS)
+  const setAt = simulation.clock.now()
   await engine.reconcile()
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.clock.now() - setAt).toBeLessThan(60_000)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.clock.now() - setAt).toBeLessThan(60_000)
 })
 
 test('a pane that never comes to life is given up however the clock is set meanwhile', async () => {
-  const { stage } = await begin({ run: () => [{ say: 'done: it\n' }] }, machine => {
+  const { stage: simulation } = await startSession({ run: () => [{ say: 'done: it\n' }] }, machine => {
     machine.hasDeadPanes = true
   })
-  const begun = stage.clock.awake()
-  await stage.clock.pass(5_000)
-  stage.clock.setBack(3_600_000)
-  await stage.clock.pass(5_000)
-  stage.machine.hasDeadPanes = false
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.machine.starts).toEqual(['s1.2'])
-  expect(stage.clock.awake() - begun).toBeLessThan(60_000)
+  const begun = simulation.clock.monotonic()
+  await simulation.clock.advance(5_000)
+  simulation.clock.setBack(3_600_000)
+  await simulation.clock.advance(5_000)
+  simulation.machine.hasDeadPanes = false
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.machine.starts).toEqual(['s1.2'])
+  expect(simulation.clock.monotonic() - begun).toBeLessThan(60_000)
 })
 
 test.each([
@@ -250,7 +261,7 @@ test.each([
 ] as const)(
   'a bell that is rung when everything was seen already, $when, does not stay',
   async ({ restart, until }) => {
-    const { stage, engine } = await begin(
+    const { stage: simulation, engine } = await startSession(
       {
         run: ({ start }) =>
           start === 1 ? [{ wait: 500 }, { die: 'SIGKILL' }] : [{ wait: 500 }, { say: 'done: it\n' }],
@@ -260,12 +271,14 @@ test.each([
         restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 60_000, ...restart },
       },
     )
-    const isThere = () => stage.session('s1')?.exit !== null || stage.session('s1')?.attempt === 2
-    await stage.until(() => isThere() && stage.session('s1')?.phase.name === until)
-    stage.machine.ring({ sessionId: 's1', attempt: 1 }, 'exit')
-    await stage.until(() => stage.session('s1')?.phase.name === 'ended' && stage.machine.letters.size === 0)
+    const isThere = () => simulation.session('s1')?.exit !== null || simulation.session('s1')?.attempt === 2
+    await simulation.until(() => isThere() && simulation.session('s1')?.phase.name === until)
+    simulation.machine.notify({ sessionId: 's1', attempt: 1 }, 'exit')
+    await simulation.until(
+      () => simulation.session('s1')?.phase.name === 'ended' && simulation.machine.mailbox.size === 0,
+    )
     if (until === 'ended') await engine.remove('s1')
-    stage.machine.ring({ sessionId: 's1', attempt: 1 }, 'exit')
-    await stage.until(() => stage.machine.letters.size === 0)
+    simulation.machine.notify({ sessionId: 's1', attempt: 1 }, 'exit')
+    await simulation.until(() => simulation.machine.mailbox.size === 0)
   },
 )

@@ -1,51 +1,54 @@
 import { describe, expect, test } from 'vitest'
-import type { Stage } from '../../src/testkit/memory/stage.ts'
-import type { Program } from '../../src/testkit/memory/scripted-process.ts'
-import { begin } from './begin.ts'
+import type { Simulation } from '../../testkit/in-memory/simulation.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { startSession } from './start-session.ts'
 
-const PATIENT: Program = { run: () => [{ say: 'thread: t-1\n' }, { wait: Infinity }] }
-const CRASHING: Program = { run: () => [{ exit: 1 }] }
+const PATIENT: ScriptedProgram = { run: () => [{ say: 'thread: t-1\n' }, { wait: Infinity }] }
+const CRASHING: ScriptedProgram = { run: () => [{ exit: 1 }] }
 
 test('a stop before the program lives starts nothing afterwards', async () => {
-  const { stage, engine } = await begin(PATIENT, machine => {
+  const { stage: simulation, engine } = await startSession(PATIENT, machine => {
     machine.hasDeadPanes = true
   })
   await engine.stop('s1')
-  stage.machine.hasDeadPanes = false
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped', reason: 'stopped by you' })
-  expect(stage.machine.starts).toEqual([])
+  simulation.machine.hasDeadPanes = false
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped', reason: 'stopped by you' })
+  expect(simulation.machine.starts).toEqual([])
 })
 
 test('a stop while the program is just being started reaches it', async () => {
-  const { stage, engine } = await begin({
+  const { stage: simulation, engine } = await startSession({
     ...PATIENT,
     onInterrupt: [{ say: 'I save my work\n' }, { exit: 130 }],
   })
   await engine.stop('s1')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toContain('I save my work\n')
-  expect(stage.session('s1')).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 130 } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toContain('I save my work\n')
+  expect(simulation.session('s1')).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 130 } })
 })
 
 test('a running program is interrupted, and its goodbye is kept', async () => {
-  const { stage, engine } = await begin({ ...PATIENT, onInterrupt: [{ wait: 4_000 }, { say: 'bye' }, { exit: 130 }] })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const { stage: simulation, engine } = await startSession({
+    ...PATIENT,
+    onInterrupt: [{ wait: 4_000 }, { say: 'bye' }, { exit: 130 }],
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1')).toBe(
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1')).toBe(
     'thread: t-1\n── stopped by you; oneshot interrupts it\nbye\n── attempt 1: exit code 130\n── stopped: stopped by you (exit code 130)\n',
   )
 })
 
 test('a program deaf to interrupts is terminated, one deaf to that too is killed', async () => {
   const steps = async (deafTo: string[]): Promise<unknown[]> => {
-    const { stage, engine } = await begin({ ...PATIENT, deafTo })
-    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    const { stage: simulation, engine } = await startSession({ ...PATIENT, ignoredSignals: deafTo })
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
     await engine.stop('s1')
-    await stage.until(() => stage.hasEnded('s1'))
-    const taken = stage.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event.step] : []))
-    return [...taken, stage.session('s1')?.exit]
+    await simulation.until(() => simulation.hasEnded('s1'))
+    const taken = simulation.events('s1').flatMap(event => (event.type === 'session.stopping' ? [event.step] : []))
+    return [...taken, simulation.session('s1')?.exit]
   }
   expect(await steps([])).toEqual(['interrupt', { kind: 'signal', signal: 'SIGINT' }])
   expect(await steps(['SIGINT'])).toEqual(['interrupt', 'terminate', { kind: 'signal', signal: 'SIGTERM' }])
@@ -58,46 +61,51 @@ test('a program deaf to interrupts is terminated, one deaf to that too is killed
 })
 
 test('a second stop changes nothing', async () => {
-  const { stage, engine } = await begin({ ...PATIENT, onInterrupt: [{ wait: 1_000 }, { say: 'bye\n' }] })
-  await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  const { stage: simulation, engine } = await startSession({
+    ...PATIENT,
+    onInterrupt: [{ wait: 1_000 }, { say: 'bye\n' }],
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
   await engine.stop('s1')
-  const once = stage.events('s1')
+  const once = simulation.events('s1')
   await engine.stop('s1')
-  expect(stage.events('s1')).toEqual(once)
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.transcript('s1').match(/bye/g)).toHaveLength(1)
+  expect(simulation.events('s1')).toEqual(once)
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.transcript('s1').match(/bye/g)).toHaveLength(1)
 })
 
 test('a program that waits for an answer can be stopped', async () => {
-  const { stage, engine } = await begin({ run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }] })
-  await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+  const { stage: simulation, engine } = await startSession({
+    run: () => [{ say: 'ask: may I?\n' }, { wait: Infinity }],
+  })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
   await engine.stop('s1')
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
 })
 
 test('a session that rests ends at once', async () => {
-  const { stage, engine } = await begin(CRASHING)
-  await stage.until(() => stage.session('s1')?.phase.name === 'resting')
+  const { stage: simulation, engine } = await startSession(CRASHING)
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
   await engine.stop('s1')
-  expect(stage.session('s1')?.phase).toMatchObject({
+  expect(simulation.session('s1')?.phase).toMatchObject({
     outcome: 'stopped',
     reason: 'stopped by you while it was resting',
   })
-  await stage.clock.pass(600_000)
-  expect(stage.machine.starts).toEqual(['s1.1'])
+  await simulation.clock.advance(600_000)
+  expect(simulation.machine.starts).toEqual(['s1.1'])
 })
 
 test('a stop after the end changes nothing', async () => {
-  const { stage, engine } = await begin({ run: () => [{ say: 'done: it\n' }] })
-  await stage.until(() => stage.hasEnded('s1'))
-  const before = stage.session('s1')
+  const { stage: simulation, engine } = await startSession({ run: () => [{ say: 'done: it\n' }] })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  const before = simulation.session('s1')
   await engine.stop('s1')
-  expect(stage.session('s1')).toEqual(before)
+  expect(simulation.session('s1')).toEqual(before)
 })
 
 test('a session that lasts too long is stopped, whether it runs or rests', async () => {
-  const running = await begin(PATIENT, () => undefined, { maxTime: 60_000 })
+  const running = await startSession(PATIENT, () => undefined, { maxTime: 60_000 })
   await running.stage.until(() => running.stage.hasEnded('s1'))
   expect(running.stage.session('s1')?.phase).toMatchObject({
     outcome: 'stopped',
@@ -112,7 +120,7 @@ test('a session that lasts too long is stopped, whether it runs or rests', async
     nextDelay: delay,
     maxDelay: delay,
   } as const
-  const resting = await begin(CRASHING, () => undefined, { maxTime: 60_000, restart })
+  const resting = await startSession(CRASHING, () => undefined, { maxTime: 60_000, restart })
   await resting.stage.until(() => resting.stage.hasEnded('s1'))
   expect(resting.stage.session('s1')?.phase).toMatchObject({
     at: Date.UTC(2026, 0, 1) + 60_000,
@@ -124,53 +132,53 @@ test('a session that lasts too long is stopped, whether it runs or rests', async
 describe('a request that a command stored while no supervisor lived', () => {
   const ref = { sessionId: 's1', attempt: 1 }
 
-  async function withoutSupervisor(): Promise<Stage> {
-    const { stage, engine } = await begin(PATIENT)
-    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+  async function withoutSupervisor(): Promise<Simulation> {
+    const { stage: simulation, engine } = await startSession(PATIENT)
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
     await engine.shutDown()
-    return stage
+    return simulation
   }
 
   test('makes the end of the program a stop and not a crash', async () => {
-    const stage = await withoutSupervisor()
-    stage.machine.attempt(ref).request = { type: 'stop', by: null }
-    stage.machine.attempt(ref).process?.signal('SIGTERM')
-    await stage.supervisor().engine.start()
-    await stage.until(() => stage.hasEnded('s1'))
-    expect(stage.session('s1')?.phase).toMatchObject({
+    const simulation = await withoutSupervisor()
+    simulation.machine.attempt(ref).request = { type: 'stop', by: null }
+    simulation.machine.attempt(ref).process?.signal('SIGTERM')
+    await simulation.supervisor().engine.start()
+    await simulation.until(() => simulation.hasEnded('s1'))
+    expect(simulation.session('s1')?.phase).toMatchObject({
       outcome: 'stopped',
       reason: 'stopped by you (killed by SIGTERM)',
     })
-    expect(stage.machine.starts).toEqual(['s1.1'])
+    expect(simulation.machine.starts).toEqual(['s1.1'])
   })
 
   test('holds the session and names the session that asked for it', async () => {
-    const stage = await withoutSupervisor()
-    stage.machine.attempt(ref).request = { type: 'hold', by: 'fix-auth' }
-    stage.machine.attempt(ref).process?.signal('SIGTERM')
-    await stage.supervisor().engine.start()
-    await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
-    expect(stage.session('s1')?.phase).toMatchObject({ question: 'held by the session fix-auth', trouble: 'held' })
+    const simulation = await withoutSupervisor()
+    simulation.machine.attempt(ref).request = { type: 'hold', by: 'fix-auth' }
+    simulation.machine.attempt(ref).process?.signal('SIGTERM')
+    await simulation.supervisor().engine.start()
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+    expect(simulation.session('s1')?.phase).toMatchObject({ question: 'held by the session fix-auth', trouble: 'held' })
   })
 
   test('is carried out although the command died before it had ended the program', async () => {
-    const stage = await withoutSupervisor()
-    stage.machine.attempt(ref).request = { type: 'stop', by: null }
-    await stage.supervisor().engine.start()
-    await stage.until(() => stage.hasEnded('s1'))
-    expect(stage.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
+    const simulation = await withoutSupervisor()
+    simulation.machine.attempt(ref).request = { type: 'stop', by: null }
+    await simulation.supervisor().engine.start()
+    await simulation.until(() => simulation.hasEnded('s1'))
+    expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'stopped' })
   })
 
   test('counts for its own attempt alone', async () => {
-    const stage = await withoutSupervisor()
-    stage.machine.attempt(ref).request = { type: 'hold', by: null }
-    const { engine } = stage.supervisor()
+    const simulation = await withoutSupervisor()
+    simulation.machine.attempt(ref).request = { type: 'hold', by: null }
+    const { engine } = simulation.supervisor()
     await engine.start()
-    await stage.until(() => stage.session('s1')?.phase.name === 'blocked')
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
     await engine.resume('s1')
-    await stage.until(() => stage.session('s1')?.phase.name === 'running')
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'running')
     await engine.shutDown()
-    await stage.supervisor().engine.start()
-    expect(stage.session('s1')?.phase.name).toBe('running')
+    await simulation.supervisor().engine.start()
+    expect(simulation.session('s1')?.phase.name).toBe('running')
   })
 })

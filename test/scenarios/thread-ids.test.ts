@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { begin } from './begin.ts'
+import { startSession } from './start-session.ts'
 
 const HOSTILE = ['', '-rf', '--resume=x', '../../etc/passwd', 'a/b', 'a..b', '..', 'a b', 'a\u0007b', 'x'.repeat(201)]
 
 test.each(HOSTILE)('an agent that calls its thread %j is not believed, and the work continues', async id => {
-  const { stage } = await begin({
+  const { stage: simulation } = await startSession({
     run: () => [{ say: `thread: t-1\nthread: ${id}\n` }, { wait: 1_000 }, { say: `thread: ${id}\ndone: all of it\n` }],
   })
-  await stage.until(() => stage.hasEnded('s1'))
-  expect(stage.session('s1')).toMatchObject({ thread: { id: 't-1' }, phase: { outcome: 'done' } })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({ thread: { id: 't-1' }, phase: { outcome: 'done' } })
 })

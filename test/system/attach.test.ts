@@ -1,25 +1,27 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 /** Writes down each line it is given. */
 const LISTENER = 'while read -r line; do echo "heard $line"; echo "$line" >>heard; done'
 const heard = (count: number): Promise<string[]> =>
-  until(`${count} lines were heard`, () => {
-    const lines = fs.existsSync(house.path('heard')) ? fs.readFileSync(house.path('heard'), 'utf8').split('\n') : []
+  waitUntil(`${count} lines were heard`, () => {
+    const lines = fs.existsSync(testHome.path('heard'))
+      ? fs.readFileSync(testHome.path('heard'), 'utf8').split('\n')
+      : []
     return lines.length > count ? lines.slice(0, -1) : undefined
   })
 
 it('without a terminal attach is refused, and following is offered', async () => {
-  await house.run('--name', 'long', '--headless', '--', 'sleep', '1000')
-  expect(await house.oneshot('attach', 'long')).toMatchObject({
+  await testHome.run('--name', 'long', '--headless', '--', 'sleep', '1000')
+  expect(await testHome.oneshot('attach', 'long')).toMatchObject({
     code: 2,
     stdout: '',
     stderr: 'error: attach needs a terminal for its input and output\nhint: oneshot follow command-long\n',
@@ -28,31 +30,31 @@ it('without a terminal attach is refused, and following is offered', async () =>
 
 describe('at a terminal, itself in a tmux,', () => {
   it('attach shows the transcript of a headless session, and Ctrl-b d leaves it running', async () => {
-    const session = await house.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
-    const terminal = await Terminal.open(house)
+    const session = await testHome.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach talker; echo "code=$?"')
     await terminal.shows(/• step \d+ of 2000/)
     await terminal.press('C-b', 'd')
     const screen = await terminal.shows('code=0')
     expect(screen).toContain('detached; demo-talker continues')
-    expect(await house.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
+    expect(await testHome.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
   })
 
   it('Ctrl-C while looking at a transcript harms neither the look nor the work', async () => {
-    const session = await house.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
-    const terminal = await Terminal.open(house)
+    const session = await testHome.run('--agent', 'demo', '--name', 'talker', 'talk steps=2000 delay=20ms')
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach talker; echo "code=$?"')
     const first = await terminal.shows(/• step \d+ of 2000/)
     await terminal.press('C-c')
-    await until('it goes on', async () => ((await terminal.screen()) === first ? undefined : true))
+    await waitUntil('it goes on', async () => ((await terminal.screen()) === first ? undefined : true))
     await terminal.press('C-b', 'd')
     await terminal.shows('detached; demo-talker continues')
-    expect(await house.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
+    expect(await testHome.status('talker')).toMatchObject({ phase: 'running', pid: session.pid, restarts: 0 })
   })
 
   it('attach without LANG shows letters beyond ASCII as they are', async () => {
-    await house.run('--name', 'umlaut', '--', 'sh', '-c', 'echo "größer als 漢字 ✔"; exec sleep 1000')
-    const terminal = await Terminal.open(house)
+    await testHome.run('--name', 'umlaut', '--', 'sh', '-c', 'echo "größer als 漢字 ✔"; exec sleep 1000')
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('env -u LANG -u LC_ALL -u LC_CTYPE oneshot attach umlaut; echo "code=$?"')
     await terminal.shows('größer als 漢字 ✔')
     await terminal.press('C-b', 'd')
@@ -60,8 +62,8 @@ describe('at a terminal, itself in a tmux,', () => {
   })
 
   it('keys reach the program of a terminal session; with -r they do not', async () => {
-    await house.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
-    const terminal = await Terminal.open(house)
+    await testHome.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach -r listener; echo "code=$?"')
     await terminal.shows('oneshot · leave with Ctrl-b Ctrl-b d')
     await terminal.enter('typed into a read-only view')
@@ -75,15 +77,15 @@ describe('at a terminal, itself in a tmux,', () => {
     expect(await heard(1)).toEqual(['typed for real'])
     await terminal.press('C-b', 'd')
     await terminal.shows('detached; command-listener continues')
-    expect((await house.status('listener')).phase).toBe('running')
+    expect((await testHome.status('listener')).phase).toBe('running')
   })
 
   it('two may look at once, and what they see is the same', async () => {
-    await house.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
-    const terminal = await Terminal.open(house)
+    await testHome.run('--name', 'listener', '--', 'sh', '-c', LISTENER)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach listener')
     await terminal.shows('oneshot · leave with Ctrl-b Ctrl-b d')
-    const other = new House({ ONESHOT_HOME: house.home.root })
+    const other = new TestHome({ ONESHOT_HOME: testHome.home.root })
     try {
       const second = await Terminal.open(other)
       await second.enter('oneshot attach listener')
@@ -96,8 +98,8 @@ describe('at a terminal, itself in a tmux,', () => {
   })
 
   it('attach ends with the work and tells how it ended', async () => {
-    await house.run('--name', 'brief', '--', 'sh', '-c', 'echo "press enter"; read -r line; exit 3')
-    const terminal = await Terminal.open(house)
+    await testHome.run('--name', 'brief', '--', 'sh', '-c', 'echo "press enter"; read -r line; exit 3')
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach brief; echo "code=$?"')
     await terminal.shows('press enter')
     await terminal.press('Enter')
@@ -108,13 +110,20 @@ describe('at a terminal, itself in a tmux,', () => {
   })
 
   it('a demo agent on a terminal can be answered', async () => {
-    await house.run('--agent', 'demo', '--name', 'asker', '--tty', 'work ask="May I?" patience=60s steps=1 delay=10ms')
-    await until('it asks', async () => ((await house.status('asker')).phase === 'blocked' ? true : undefined))
-    const terminal = await Terminal.open(house)
+    await testHome.run(
+      '--agent',
+      'demo',
+      '--name',
+      'asker',
+      '--tty',
+      'work ask="May I?" patience=60s steps=1 delay=10ms',
+    )
+    await waitUntil('it asks', async () => ((await testHome.status('asker')).phase === 'blocked' ? true : undefined))
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot attach asker')
     await terminal.shows('May I? [y/n]')
     await terminal.enter('y')
-    expect(await house.ended('asker')).toMatchObject({ outcome: 'done' })
-    expect(await house.ok('log', 'asker')).toContain('answered: y')
+    expect(await testHome.ended('asker')).toMatchObject({ outcome: 'done' })
+    expect(await testHome.ok('log', 'asker')).toContain('answered: y')
   })
 })

@@ -3,34 +3,34 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 
 /** An agent that writes down what it was started with. */
 const STUB = 'cat >/dev/null; printf "%s\\n" "$@" >args.draft; mv args.draft args'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
-  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex: STUB } })
+  testHome = new TestHome()
+  testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex: STUB } })
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const NOTICE = /^note: codex works with full autonomy: without asking, it may change any file and run any command\.\n/
 
 async function said(...args: string[]): Promise<string> {
-  const { code, stderr } = await house.oneshot('run', ...args)
+  const { code, stderr } = await testHome.oneshot('run', ...args)
   expect(code).toBe(0)
   return stderr
 }
 
 describe('full autonomy that nobody has chosen', () => {
-  const marker = (): string => path.join(house.home.root, 'autonomy-told')
+  const marker = (): string => path.join(testHome.home.root, 'autonomy-told')
 
   it('is told once, with the ways to have less', async () => {
     const notice = await said('--agent', 'codex', 'fix it')
     expect(notice).toMatch(NOTICE)
     expect(notice).toContain('--autonomy edits')
-    expect(notice).toContain(`autonomy = "edits" in ${house.root}/config/oneshot/config.toml`)
+    expect(notice).toContain(`autonomy = "edits" in ${testHome.root}/config/oneshot/config.toml`)
     expect(fs.statSync(marker()).mode & 0o777).toBe(0o600)
     expect(await said('--agent', 'codex', 'fix it')).toBe('')
   })
@@ -48,38 +48,38 @@ describe('full autonomy that nobody has chosen', () => {
     expect(await said('--agent', 'codex', '--autonomy', 'edits', 'fix it')).toBe('')
     expect(await said('--agent', 'demo', 'steps=1 delay=1ms')).toBe('')
     expect(await said('--', 'true')).toBe('')
-    house.env['ONESHOT_AUTONOMY'] = 'full'
+    testHome.env['ONESHOT_AUTONOMY'] = 'full'
     expect(await said('--agent', 'codex', 'fix it')).toBe('')
     expect(fs.existsSync(marker())).toBe(false)
   })
 
   it('is told without a supervisor, too', async () => {
-    house.env['ONESHOT_RESILIENT'] = 'false'
-    expect((await house.oneshot('run', '--agent', 'codex', 'fix it')).stderr).toMatch(NOTICE)
-    expect((await house.oneshot('run', '--agent', 'codex', 'fix it')).stderr).not.toMatch(NOTICE)
+    testHome.env['ONESHOT_RESILIENT'] = 'false'
+    expect((await testHome.oneshot('run', '--agent', 'codex', 'fix it')).stderr).toMatch(NOTICE)
+    expect((await testHome.oneshot('run', '--agent', 'codex', 'fix it')).stderr).not.toMatch(NOTICE)
   })
 })
 
 it('reaches the agent: from the line, else the environment, else a file', async () => {
   const argsOf = async (...options: string[]): Promise<string> => {
-    const folder = fs.mkdtempSync(house.path('work-'))
+    const folder = fs.mkdtempSync(testHome.path('work-'))
     const file = path.join(folder, 'args')
-    await house.ok('run', '--agent', 'codex', '--cwd', folder, ...options, 'fix it')
-    return await until('it was started', () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined))
+    await testHome.ok('run', '--agent', 'codex', '--cwd', folder, ...options, 'fix it')
+    return await waitUntil('it was started', () => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined))
   }
   expect(await argsOf()).toContain('--dangerously-bypass-approvals-and-sandbox\n')
-  fs.writeFileSync(house.path('.oneshot.toml'), 'autonomy = "edits"\n')
+  fs.writeFileSync(testHome.path('.oneshot.toml'), 'autonomy = "edits"\n')
   expect(await argsOf()).toContain('-s\nworkspace-write\n')
-  house.env['ONESHOT_AUTONOMY'] = 'ask'
+  testHome.env['ONESHOT_AUTONOMY'] = 'ask'
   expect(await argsOf()).toContain('-s\nread-only\n')
   expect(await argsOf('--autonomy', 'edits')).toContain('-s\nworkspace-write\n')
   expect(await argsOf('--model', 'm-1', '--effort', 'high')).toContain('-m\nm-1\n-c\nmodel_reasoning_effort="high"\n')
 })
 
 it('and model are told by status', async () => {
-  const view = await house.run('--agent', 'demo', '--autonomy', 'ask', '--model', 'm-1', 'steps=1000 delay=50ms')
+  const view = await testHome.run('--agent', 'demo', '--autonomy', 'ask', '--model', 'm-1', 'steps=1000 delay=50ms')
   expect(view).toMatchObject({ autonomy: 'ask', model: 'm-1' })
-  const lines = (await house.ok('status', view.name)).split('\n')
+  const lines = (await testHome.ok('status', view.name)).split('\n')
   expect(lines).toContain('  autonomy     ask: it may only look unasked')
   expect(lines).toContain('  model        m-1')
 })
@@ -89,7 +89,7 @@ describe('is refused', () => {
 
   it('what means nothing to a command', async () => {
     for (const option of ['--autonomy=edits', '--model=m', '--effort=high', '--max-turns=3', '--budget-usd=1']) {
-      await expectRefusal(house, ['run', option, ...command], {
+      await expectRefusal(testHome, ['run', option, ...command], {
         exit: 2,
         code: 'usage',
         says: `${option.split('=')[0]} is for an agent with a prompt, and this is a command`,
@@ -105,11 +105,11 @@ describe('is refused', () => {
       [['--budget-usd', '0'], 'usage', '--budget-usd cannot be "0"', 2],
     ] as const
     for (const [options, code, says, exit] of cases) {
-      const answer = await house.oneshot('run', '--json', '--agent', 'demo', ...options, 'fix it')
+      const answer = await testHome.oneshot('run', '--json', '--agent', 'demo', ...options, 'fix it')
       expect(answer.code).toBe(exit)
       expect(JSON.parse(answer.stdout).error).toMatchObject({ code, message: expect.stringContaining(says) })
     }
-    await expectRefusal(house, ['run', '--agent', 'demo', '--thread', 'nowhere', 'fix it'], {
+    await expectRefusal(testHome, ['run', '--agent', 'demo', '--thread', 'nowhere', 'fix it'], {
       exit: 3,
       code: 'thread-missing',
       says: 'demo has no conversation nowhere',
@@ -118,8 +118,8 @@ describe('is refused', () => {
   })
 
   it('a budget that nobody would watch over', async () => {
-    house.env['ONESHOT_RESILIENT'] = 'false'
-    await expectRefusal(house, ['run', '--agent', 'demo', '--budget-usd', '1', 'fix it'], {
+    testHome.env['ONESHOT_RESILIENT'] = 'false'
+    await expectRefusal(testHome, ['run', '--agent', 'demo', '--budget-usd', '1', 'fix it'], {
       exit: 2,
       code: 'usage',
       says: 'a budget needs the supervisor, and resilient is false',
@@ -129,9 +129,9 @@ describe('is refused', () => {
 })
 
 it('--thread goes on with a conversation of another session', async () => {
-  const first = await house.run('--agent', 'demo', '--name', 'one', 'steps=1 delay=1ms')
-  const { thread } = await house.ended(first.name)
+  const first = await testHome.run('--agent', 'demo', '--name', 'one', 'steps=1 delay=1ms')
+  const { thread } = await testHome.ended(first.name)
   const words = ['run', '--agent', 'demo', '--name', 'two', '--thread', String(thread), 'more steps=1 delay=1ms']
-  await house.ok(...words)
-  expect(await house.ended('two')).toMatchObject({ outcome: 'done', thread })
+  await testHome.ok(...words)
+  expect(await testHome.ended('two')).toMatchObject({ outcome: 'done', thread })
 })

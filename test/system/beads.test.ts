@@ -1,54 +1,56 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { EventView, TaskView } from '../../src/api/contract/session-view.ts'
-import { beadsBin, BeadsProject } from '../../src/testkit/beads/project.ts'
+import type { EventView, TaskView } from '../../src/api/contract/responses.ts'
+import { installFakeBd, BeadsProject } from '../../testkit/tracker/beads-project.ts'
 import { binFolder } from './bin-folder.ts'
-import { House, isAlive, until } from './house.ts'
+import { TestHome, isAlive, waitUntil } from './test-home.ts'
 import { planningCodex } from './stub-agents.ts'
 
-let house: House
+let testHome: TestHome
 let beads: BeadsProject
 beforeEach(() => {
-  house = new House()
-  beads = new BeadsProject(house.project)
-  house.env['ONESHOT_BEADS'] = 'true'
-  house.env['PATH'] = `${beadsBin(house.root)}:${process.env['PATH']}`
+  testHome = new TestHome()
+  beads = new BeadsProject(testHome.project)
+  testHome.env['ONESHOT_BEADS'] = 'true'
+  testHome.env['PATH'] = `${installFakeBd(testHome.root)}:${process.env['PATH']}`
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
-const tasksOf = (name: string): Promise<TaskView[]> => house.json<TaskView[]>('tasks', name)
+const tasksOf = (name: string): Promise<TaskView[]> => testHome.json<TaskView[]>('tasks', name)
 
 async function notesOf(name: string): Promise<string[]> {
-  const events = await house.json<EventView[]>('events', name)
+  const events = await testHome.json<EventView[]>('events', name)
   return events.filter(({ type }) => type === 'session.noted').map(({ text }) => text)
 }
 
 /** A program that waits for leave to end. */
-const patient = (): string[] => ['sh', '-c', `until [ -e '${house.path('leave')}' ]; do sleep 0.02; done`]
-const leave = (): void => fs.writeFileSync(house.path('leave'), '')
+const patient = (): string[] => ['sh', '-c', `until [ -e '${testHome.path('leave')}' ]; do sleep 0.02; done`]
+const leave = (): void => fs.writeFileSync(testHome.path('leave'), '')
 const waiting = (): Promise<true> =>
-  until('bd waits', () => (beads.lines('waiting').length > 0 ? (true as const) : undefined))
+  waitUntil('bd waits', () => (beads.lines('waiting').length > 0 ? (true as const) : undefined))
 
 describe.each(['old', 'new', 'latest'])('beads, %s', release => {
   beforeEach(() => {
-    house.env['BD_STANDIN'] = release
+    testHome.env['BD_STANDIN'] = release
   })
 
   it('what is ready is shown with the session’s tasks, and an issue is closed by its id', async () => {
     const [first = '', second = ''] = ['write tests', 'fix it'].map(title => beads.create(title))
-    const { id } = await house.run('--name', 'job', '--headless', '--', ...patient())
-    await until('it is seen', async () => ((await tasksOf('job')).length === 2 ? true : undefined))
+    const { id } = await testHome.run('--name', 'job', '--headless', '--', ...patient())
+    await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 2 ? true : undefined))
     expect(await tasksOf('job')).toContainEqual({ id: first, title: 'write tests', state: 'open', source: 'beads' })
-    await house.ok('tasks', 'job', 'done', first)
-    await until('it is closed', () => (beads.status(first) === 'closed' ? true : undefined))
+    await testHome.ok('tasks', 'job', 'done', first)
+    await waitUntil('it is closed', () => (beads.status(first) === 'closed' ? true : undefined))
     expect(beads.lines('closed')).toEqual([`${first} finished by command-job, oneshot session ${id}`])
     const listed = (): Promise<string[]> => tasksOf('job').then(all => all.map(task => `${task.id} ${task.state}`))
     expect(await listed()).toEqual([`${second} open`, `${first} done`])
     leave()
-    expect(await house.ended('job')).toMatchObject({ outcome: 'done' })
-    const file = path.join(house.home.sessions, id, 'tracker.json')
-    await until('its end is written down', () => (beads.calls().length > 0 && fs.existsSync(file) ? true : undefined))
+    expect(await testHome.ended('job')).toMatchObject({ outcome: 'done' })
+    const file = path.join(testHome.home.sessions, id, 'tracker.json')
+    await waitUntil('its end is written down', () =>
+      beads.calls().length > 0 && fs.existsSync(file) ? true : undefined,
+    )
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     expect(await notesOf('job')).toEqual([])
     expect(beads.lines('git-touched')).toEqual([])
@@ -59,55 +61,58 @@ describe('an issue that an agent’s plan ticks off', () => {
   for (const manner of ['slow-to-close', 'slow-to-answer'])
     it(`is closed exactly once, although the supervisor is killed while bd is ${manner}`, async () => {
       const issue = beads.create('write tests')
-      const codex = planningCodex(house.project, [[[`${issue}: write them`, false]], [[`${issue}: write them`, true]]])
-      house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${house.env['PATH']}`
-      const { id } = await house.run('--agent', 'codex', '--name', 'job', 'do it')
-      await until('it is seen', async () => ((await tasksOf('job')).length === 2 ? true : undefined))
-      beads.behave(manner)
-      fs.writeFileSync(house.path('go-1'), '')
+      const codex = planningCodex(testHome.project, [
+        [[`${issue}: write them`, false]],
+        [[`${issue}: write them`, true]],
+      ])
+      testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${testHome.env['PATH']}`
+      const { id } = await testHome.run('--agent', 'codex', '--name', 'job', 'do it')
+      await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 2 ? true : undefined))
+      beads.setBehavior(manner)
+      fs.writeFileSync(testHome.path('go-1'), '')
       await waiting()
-      const { pid } = await house.daemon()
+      const { pid } = await testHome.daemon()
       process.kill(pid, 'SIGKILL')
-      await until('it is gone', () => (isAlive(pid) ? undefined : true))
-      beads.behave()
-      beads.go()
-      await until('it is closed', () => (beads.status(issue) === 'closed' ? true : undefined))
-      fs.writeFileSync(house.path('end'), '')
-      expect(await house.ended('job')).toMatchObject({ outcome: 'done', attempt: 1 })
+      await waitUntil('it is gone', () => (isAlive(pid) ? undefined : true))
+      beads.setBehavior()
+      beads.release()
+      await waitUntil('it is closed', () => (beads.status(issue) === 'closed' ? true : undefined))
+      fs.writeFileSync(testHome.path('end'), '')
+      expect(await testHome.ended('job')).toMatchObject({ outcome: 'done', attempt: 1 })
       const tracked = (): { settled: string[]; ready: unknown[] } =>
-        JSON.parse(fs.readFileSync(path.join(house.home.sessions, id, 'tracker.json'), 'utf8'))
-      await until('it is settled', () => (tracked().settled.includes(issue) ? true : undefined))
+        JSON.parse(fs.readFileSync(path.join(testHome.home.sessions, id, 'tracker.json'), 'utf8'))
+      await waitUntil('it is settled', () => (tracked().settled.includes(issue) ? true : undefined))
       expect(tracked().ready).toEqual([])
       expect(beads.lines('closed')).toEqual([`${issue} finished by codex-job, oneshot session ${id}`])
     })
 
   it('is closed by the next supervisor when the one before did not live to try, long after the end', async () => {
     const issue = beads.create('write tests')
-    await house.run('--name', 'job', '--headless', '--', 'true')
-    await house.ended('job')
-    await until('it is seen', async () => ((await tasksOf('job')).length === 1 ? true : undefined))
-    beads.behave('hanging')
-    await house.ok('tasks', 'job', 'done', issue)
+    await testHome.run('--name', 'job', '--headless', '--', 'true')
+    await testHome.ended('job')
+    await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 1 ? true : undefined))
+    beads.setBehavior('hanging')
+    await testHome.ok('tasks', 'job', 'done', issue)
     await waiting()
-    await house.ok('daemon', 'stop')
+    await testHome.ok('daemon', 'stop')
     expect(beads.status(issue)).toBe('open')
-    beads.behave()
-    await house.ok('daemon', 'start')
-    await until('it is closed', () => (beads.status(issue) === 'closed' ? true : undefined))
+    beads.setBehavior()
+    await testHome.ok('daemon', 'start')
+    await waitUntil('it is closed', () => (beads.status(issue) === 'closed' ? true : undefined))
   })
 })
 
 describe('a bd that', () => {
   const endsAsUsual = async (name: string): Promise<void> => {
-    await until('it is noted', async () => ((await notesOf(name)).length > 0 ? true : undefined))
+    await waitUntil('it is noted', async () => ((await notesOf(name)).length > 0 ? true : undefined))
     leave()
-    expect(await house.ended(name)).toMatchObject({ outcome: 'done', attempt: 1 })
+    expect(await testHome.ended(name)).toMatchObject({ outcome: 'done', attempt: 1 })
     expect(await notesOf(name)).toHaveLength(1)
   }
 
   it('is missing is noted once, and the work ends as usual', async () => {
-    house.env['PATH'] = process.env['PATH']
-    await house.run('--name', 'job', '--headless', '--', ...patient())
+    testHome.env['PATH'] = process.env['PATH']
+    await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await endsAsUsual('job')
     expect(await notesOf('job')).toEqual([
       'beads: looking for bd: it is not on the PATH of the session; the work continues without it',
@@ -118,19 +123,19 @@ describe('a bd that', () => {
     ['failing', 'beads: running bd version: it does not tell its version; the work continues without it'],
     ['killed', 'beads: running bd version: it was killed by SIGKILL; the work continues without it'],
   ])('is %s is noted once, and the work ends as usual', async (manner, note) => {
-    beads.behave(manner)
-    await house.run('--name', 'job', '--headless', '--', ...patient())
-    await house.ok('tasks', 'job', 'add', 'one')
+    beads.setBehavior(manner)
+    await testHome.run('--name', 'job', '--headless', '--', ...patient())
+    await testHome.ok('tasks', 'job', 'add', 'one')
     await endsAsUsual('job')
     expect(await notesOf('job')).toEqual([note])
   })
 
   it('answers with something else than it should is noted once, and the work ends as usual', async () => {
     beads.create('write tests')
-    await house.run('--name', 'job', '--headless', '--', ...patient())
-    await until('it is seen', async () => ((await tasksOf('job')).length === 1 ? true : undefined))
-    beads.behave('garbage')
-    await house.ok('tasks', 'job', 'add', 'one')
+    await testHome.run('--name', 'job', '--headless', '--', ...patient())
+    await waitUntil('it is seen', async () => ((await tasksOf('job')).length === 1 ? true : undefined))
+    beads.setBehavior('garbage')
+    await testHome.ok('tasks', 'job', 'add', 'one')
     await endsAsUsual('job')
     expect(await notesOf('job')).toEqual([
       'beads: running bd list: its answer is not JSON; the work continues without it',
@@ -138,20 +143,20 @@ describe('a bd that', () => {
   })
 
   it('hangs is given up and ended, noted once, and delays nobody', async () => {
-    beads.behave('hanging')
-    await house.run('--name', 'quick', '--headless', '--', 'true')
-    expect(await house.ended('quick')).toMatchObject({ outcome: 'done' })
-    await house.run('--name', 'job', '--headless', '--', ...patient())
+    beads.setBehavior('hanging')
+    await testHome.run('--name', 'quick', '--headless', '--', 'true')
+    expect(await testHome.ended('quick')).toMatchObject({ outcome: 'done' })
+    await testHome.run('--name', 'job', '--headless', '--', ...patient())
     await waiting()
     const pid = Number(beads.lines('waiting')[0])
-    await until('it is given up', async () => ((await notesOf('quick')).length > 0 ? true : undefined))
-    await until('it is ended', () => (isAlive(pid) ? undefined : true))
+    await waitUntil('it is given up', async () => ((await notesOf('quick')).length > 0 ? true : undefined))
+    await waitUntil('it is ended', () => (isAlive(pid) ? undefined : true))
     expect(await notesOf('quick')).toEqual([
       'beads: asking for its version: no answer within 10 s; the work continues without it',
     ])
-    const story = (await house.json<EventView[]>('events', 'quick')).map(({ type }) => type)
+    const story = (await testHome.json<EventView[]>('events', 'quick')).map(({ type }) => type)
     expect(story.slice(-2)).toEqual(['session.ended', 'session.noted'])
     leave()
-    expect(await house.ended('job')).toMatchObject({ outcome: 'done' })
+    expect(await testHome.ended('job')).toMatchObject({ outcome: 'done' })
   })
 })

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { which } from '../../src/world/os/which.ts'
-import { type House, MAIN } from './house.ts'
+import { which } from '../../src/os/which.ts'
+import { type TestHome, MAIN } from './test-home.ts'
 
 /** What the product and its shell programs call. */
 const TOOLS = [
@@ -23,10 +23,10 @@ const TOOLS = [
 
 /** A folder that can be the whole PATH: the usual tools, `oneshot` itself, and programs written as sh scripts. */
 export function binFolder(
-  house: House,
+  testHome: TestHome,
   { tools = [], scripts = {} }: { tools?: readonly string[]; scripts?: Readonly<Record<string, string>> } = {},
 ): string {
-  const folder = fs.mkdtempSync(path.join(house.root, 'bin-'))
+  const folder = fs.mkdtempSync(path.join(testHome.root, 'bin-'))
   fs.symlinkSync(process.execPath, path.join(folder, 'node'))
   for (const tool of [...TOOLS, ...tools]) {
     const program = which(tool, process.env, '/')

@@ -2,21 +2,21 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { which } from '../../src/world/os/which.ts'
-import { type RunResult, run } from '../../src/world/os/run.ts'
-import { House, MAIN, until } from './house.ts'
-import { obstacleToPrivacy, privately, withSbin } from './private-machine.ts'
+import { which } from '../../src/os/which.ts'
+import { type RunResult, run } from '../../src/os/run.ts'
+import { TestHome, MAIN, waitUntil } from './test-home.ts'
+import { obstacleToNamespaces, inNamespace, withSbin } from './namespaces.ts'
 
 /** Debian's, whose folders these are. Another cron would have to be looked for elsewhere. */
 const SPOOL = '/var/spool/cron/crontabs'
-const obstacle = obstacleToPrivacy('crontab', 'cron') ?? (fs.existsSync(SPOOL) ? undefined : `there is no ${SPOOL}`)
+const obstacle = obstacleToNamespaces('crontab', 'cron') ?? (fs.existsSync(SPOOL) ? undefined : `there is no ${SPOOL}`)
 
-let house: House
+let testHome: TestHome
 let mounts: Record<string, string>
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
   const ours = (name: string): string => {
-    const folder = path.join(house.root, name)
+    const folder = path.join(testHome.root, name)
     fs.mkdirSync(folder)
     return folder
   }
@@ -30,11 +30,11 @@ beforeEach(() => {
     '/etc/crontab': `${etc}/crontab`,
   }
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 function inside(...argv: string[]): Promise<RunResult> {
-  const [program = '', ...args] = privately(mounts, argv)
-  return run(program, args, { env: house.env, cwd: house.project, timeout: 60_000 })
+  const [program = '', ...args] = inNamespace(mounts, argv)
+  return run(program, args, { env: testHome.env, cwd: testHome.project, timeout: 60_000 })
 }
 
 const boot = (...words: string[]): Promise<RunResult> => inside(process.execPath, MAIN, 'boot', ...words)
@@ -42,10 +42,10 @@ const boot = (...words: string[]): Promise<RunResult> => inside(process.execPath
 describe.skipIf(obstacle !== undefined)(`on a real cron${obstacle === undefined ? '' : ` (${obstacle})`}`, () => {
   it('a line is kept among those of the user, whatever the home is called and however long PATH is', async () => {
     const theirs = '# mine\n0 5 * * 1\techo 50\\% \n'
-    fs.writeFileSync(path.join(house.root, 'theirs'), theirs)
-    expect((await inside('crontab', path.join(house.root, 'theirs'))).code).toBe(0)
-    house.env['ONESHOT_HOME'] = path.join(house.root, `it's 50% $HOME "q"`)
-    house.env['PATH'] += Array.from({ length: 60 }, (_, at) => `:/opt/a-rather-long-folder-name/${at}/bin`).join('')
+    fs.writeFileSync(path.join(testHome.root, 'theirs'), theirs)
+    expect((await inside('crontab', path.join(testHome.root, 'theirs'))).code).toBe(0)
+    testHome.env['ONESHOT_HOME'] = path.join(testHome.root, `it's 50% $HOME "q"`)
+    testHome.env['PATH'] += Array.from({ length: 60 }, (_, at) => `:/opt/a-rather-long-folder-name/${at}/bin`).join('')
     expect(await boot('install', '--with', 'cron')).toMatchObject({ code: 0 })
     const { stdout } = await inside('crontab', '-l')
     expect(stdout.startsWith(theirs)).toBe(true)
@@ -57,24 +57,29 @@ describe.skipIf(obstacle !== undefined)(`on a real cron${obstacle === undefined 
   })
 
   it('it starts the supervisor when cron starts, and agents outlive it', async () => {
-    const before = await house.run('--name', 'long', '--agent', 'demo', 'steps=1000 delay=50ms')
-    await house.ok('daemon', 'stop')
+    const before = await testHome.run('--name', 'long', '--agent', 'demo', 'steps=1000 delay=50ms')
+    await testHome.ok('daemon', 'stop')
     expect((await boot('install', '--with', 'cron')).code).toBe(0)
     const cron = which('cron', withSbin(), '/') as string
-    const [program = '', ...args] = privately(mounts, [cron, '-f'])
+    const [program = '', ...args] = inNamespace(mounts, [cron, '-f'])
     // As at boot: hardly any environment.
-    const child = spawn(program, args, { env: { PATH: '/usr/bin:/bin:/usr/sbin', MINE: house.root }, stdio: 'ignore' })
+    const child = spawn(program, args, {
+      env: { PATH: '/usr/bin:/bin:/usr/sbin', MINE: testHome.root },
+      stdio: 'ignore',
+    })
     const gone = new Promise(resolve => child.once('exit', resolve))
-    house.defer(async () => {
+    testHome.defer(async () => {
       child.kill('SIGKILL')
       await gone
     })
-    await until('it is there', async () => ((await house.oneshot('daemon', 'status')).code === 0 ? true : undefined))
-    expect(await house.status('long')).toMatchObject({ phase: 'running', pid: before.pid })
-    const after = await house.run('--name', 'after', '--agent', 'demo', 'steps=1000 delay=50ms')
+    await waitUntil('it is there', async () =>
+      (await testHome.oneshot('daemon', 'status')).code === 0 ? true : undefined,
+    )
+    expect(await testHome.status('long')).toMatchObject({ phase: 'running', pid: before.pid })
+    const after = await testHome.run('--name', 'after', '--agent', 'demo', 'steps=1000 delay=50ms')
     child.kill('SIGKILL')
     await gone
-    expect((await house.daemon()).sessions).toEqual({ live: 2, ended: 0 })
-    expect(await house.status('after')).toMatchObject({ phase: 'running', pid: after.pid })
+    expect((await testHome.daemon()).sessions).toEqual({ live: 2, ended: 0 })
+    expect(await testHome.status('after')).toMatchObject({ phase: 'running', pid: after.pid })
   })
 })

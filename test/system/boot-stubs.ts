@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { House } from './house.ts'
+import type { TestHome } from './test-home.ts'
 import { binFolder } from './bin-folder.ts'
 
 /** Stand-ins for the programs of the system, which behave like them on files of the house and write down each call. */
@@ -8,15 +8,15 @@ export class BootStubs {
   readonly #folder: string
   readonly bin: string
 
-  constructor(house: House, programs: readonly (keyof typeof STUBS)[]) {
-    this.#folder = fs.mkdtempSync(path.join(house.root, 'stubs-'))
+  constructor(testHome: TestHome, programs: readonly (keyof typeof STUBS)[]) {
+    this.#folder = fs.mkdtempSync(path.join(testHome.root, 'stubs-'))
     const scripts = Object.fromEntries(
       programs.map(name => [
         name,
         `cd '${this.#folder}' || exit 1\n[ "$1" = - ] || echo "${name} $*" >>calls\n${STUBS[name]}`,
       ]),
     )
-    this.bin = binFolder(house, { tools: ['tmux', 'grep', 'cp', 'ln', 'basename'], scripts })
+    this.bin = binFolder(testHome, { tools: ['tmux', 'grep', 'cp', 'ln', 'basename'], scripts })
   }
 
   calls(): string[] {

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { userName } from '../../src/world/os/boot/user-name.ts'
-import { which } from '../../src/world/os/which.ts'
+import { currentUserName } from '../../src/world/boot/boot-manager.ts'
+import { which } from '../../src/os/which.ts'
 import { BootStubs } from './boot-stubs.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { type Answer, House, isAlive, MAIN, until } from './house.ts'
+import { type CommandResult, TestHome, isAlive, MAIN, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 interface Report {
   installed: { with: string; where: string; isCurrent: boolean; noResume: boolean; program: string | null }[]
@@ -22,27 +22,27 @@ interface Report {
 
 /** From now on these programs of the system are ours, and no others are there. */
 function stub(...programs: ConstructorParameters<typeof BootStubs>[1]): BootStubs {
-  const stubs = new BootStubs(house, programs)
-  house.env['PATH'] = stubs.bin
+  const stubs = new BootStubs(testHome, programs)
+  testHome.env['PATH'] = stubs.bin
   return stubs
 }
 
 async function status(): Promise<Report & { code: number | null }> {
-  const { code, stdout } = await house.oneshot('boot', 'status', '--json')
+  const { code, stdout } = await testHome.oneshot('boot', 'status', '--json')
   return { code, ...(JSON.parse(stdout) as Report) }
 }
 
 /** A process that looks like one, for as long as the house stands. */
 function runCron(): void {
-  const program = path.join(house.root, 'cron')
+  const program = path.join(testHome.root, 'cron')
   fs.copyFileSync(which('sleep', process.env, '/') as string, program)
   const child = spawn(program, ['1000'], { stdio: 'ignore' })
-  house.defer(() => new Promise(resolve => child.once('exit', resolve) && child.kill()))
+  testHome.defer(() => new Promise(resolve => child.once('exit', resolve) && child.kill()))
 }
 
 /** What there is of units of the user, links included. */
 function unitFiles(): string[] {
-  const folder = path.join(house.env['XDG_CONFIG_HOME'] as string, 'systemd', 'user')
+  const folder = path.join(testHome.env['XDG_CONFIG_HOME'] as string, 'systemd', 'user')
   return fs.existsSync(folder) ? (fs.readdirSync(folder, { recursive: true }) as string[]).sort() : []
 }
 
@@ -50,7 +50,7 @@ describe('with systemd', () => {
   it('a unit is written, switched on and started, and you linger from then on', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     expect(await status()).toEqual({ code: 3, installed: [], linger: false, problems: [] })
-    const answer = await house.oneshot('boot', 'install')
+    const answer = await testHome.oneshot('boot', 'install')
     expect(answer).toMatchObject({ code: 0, stdout: '' })
     expect(answer.stderr).toMatch(
       /^installed with systemd: .*\/systemd\/user\/oneshot-[0-9a-f]{8}\.service\n.* now lingers/,
@@ -64,7 +64,7 @@ describe('with systemd', () => {
       `systemctl --user reset-failed ${unit}`,
       `systemctl --user start ${unit}`,
     ])
-    expect(calls).toContain(`loginctl --no-ask-password enable-linger ${userName()}`)
+    expect(calls).toContain(`loginctl --no-ask-password enable-linger ${currentUserName()}`)
     expect(await status()).toMatchObject({
       code: 0,
       installed: [{ with: 'systemd', isCurrent: true, noResume: false, program: MAIN }],
@@ -75,10 +75,10 @@ describe('with systemd', () => {
 
   it('installing again changes nothing; what is outdated, foreign, missing or switched off is told and mended', async () => {
     stub('systemctl', 'loginctl')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     const unit = (await status()).installed[0]?.where as string
     const text = fs.readFileSync(unit, 'utf8')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(fs.readFileSync(unit, 'utf8')).toBe(text)
     const spoilt: [string, string][] = [
       [text.replaceAll(MAIN, '/gone/main.cjs'), 'starts /gone/main.cjs, which does not exist'],
@@ -92,40 +92,40 @@ describe('with systemd', () => {
         code: 1,
         problems: [{ message: expect.stringContaining(message), hint: 'oneshot boot install' }],
       })
-      await house.ok('boot', 'install')
+      await testHome.ok('boot', 'install')
       expect(await status()).toMatchObject({ code: 0, problems: [] })
     }
     fs.rmSync(path.join(path.dirname(unit), 'default.target.wants', path.basename(unit)))
     expect(await status()).toMatchObject({ code: 1, problems: [{ message: expect.stringContaining('switched off') }] })
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(fs.readFileSync(unit, 'utf8')).toBe(text)
     expect((await status()).code).toBe(0)
   })
 
   it('another PATH than at that time is no fault', async () => {
     stub('systemctl', 'loginctl')
-    await house.ok('boot', 'install')
-    house.env['PATH'] = `/somewhere/else:${house.env['PATH']}`
+    await testHome.ok('boot', 'install')
+    testHome.env['PATH'] = `/somewhere/else:${testHome.env['PATH']}`
     expect((await status()).code).toBe(0)
   })
 
   it('is removed without a trace; a supervisor that lived by it is started in the ordinary way', async () => {
     const stubs = stub('systemctl', 'loginctl')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(stubs.read('active')).toBe('')
-    const removed = await house.json<{ removed: string[] }>('boot', 'remove')
+    const removed = await testHome.json<{ removed: string[] }>('boot', 'remove')
     expect(removed.removed).toEqual([expect.stringMatching(/\.service$/)])
     expect(unitFiles()).toEqual(['default.target.wants'])
     expect(stubs.read('active')).toBeUndefined()
-    expect(await house.daemon()).toMatchObject({ home: house.home.root })
-    expect((await house.oneshot('boot', 'remove')).stderr).toBe('nothing was installed\n')
+    expect(await testHome.daemon()).toMatchObject({ home: testHome.home.root })
+    expect((await testHome.oneshot('boot', 'remove')).stderr).toBe('nothing was installed\n')
     expect((await status()).code).toBe(3)
   })
 
   it('whoever is not logged in has no manager, until lingering starts one', async () => {
     const stubs = stub('systemctl', 'loginctl')
     stubs.write('asleep', '')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'systemd' }], linger: true })
   })
 
@@ -133,7 +133,7 @@ describe('with systemd', () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     stubs.write('denied', '')
     runCron()
-    const answer = await house.oneshot('boot', 'install')
+    const answer = await testHome.oneshot('boot', 'install')
     expect(answer.stderr).toMatch(
       /^installed with cron: the crontab of \S+\nlingering could not be switched on for you/,
     )
@@ -143,12 +143,12 @@ describe('with systemd', () => {
   it('where you may not linger and nothing else is there, a unit is written, and the rest told', async () => {
     const stubs = stub('systemctl', 'loginctl')
     stubs.write('denied', '')
-    const answer = await house.oneshot('boot', 'install')
+    const answer = await testHome.oneshot('boot', 'install')
     expect(answer.code).toBe(0)
     expect(answer.stderr).toContain(
       'lingering could not be switched on for you (Could not enable linger: Access denied)',
     )
-    expect(answer.stderr).toContain(`sudo loginctl enable-linger ${userName()}`)
+    expect(answer.stderr).toContain(`sudo loginctl enable-linger ${currentUserName()}`)
     expect(await status()).toMatchObject({
       code: 1,
       linger: false,
@@ -163,14 +163,14 @@ describe('with systemd', () => {
 
   it('running work and its supervisor are not disturbed, and one that was stopped on purpose stays so', async () => {
     const stubs = stub('systemctl', 'loginctl')
-    const { pid } = await house.run('--name', 'long', '--headless', '--', 'sleep', '1000')
-    const before = await house.daemon()
-    await house.ok('boot', 'install')
-    expect(await house.daemon()).toEqual(before)
-    await house.ok('boot', 'remove')
-    expect(await house.daemon()).toEqual(before)
-    await house.ok('daemon', 'stop')
-    await house.ok('boot', 'install')
+    const { pid } = await testHome.run('--name', 'long', '--headless', '--', 'sleep', '1000')
+    const before = await testHome.daemon()
+    await testHome.ok('boot', 'install')
+    expect(await testHome.daemon()).toEqual(before)
+    await testHome.ok('boot', 'remove')
+    expect(await testHome.daemon()).toEqual(before)
+    await testHome.ok('daemon', 'stop')
+    await testHome.ok('boot', 'install')
     expect(stubs.calls().filter(call => / (start|stop) /.test(call))).toEqual([])
     expect(isAlive(pid as number)).toBe(true)
   })
@@ -182,43 +182,48 @@ describe('with cron', () => {
     const theirs =
       '# m h dom mon dow command\n0 5 * * 1\ttar -zcf /var/backups/home.tgz /home/ 50\\%\n\n@reboot  true  \n'
     stubs.write('crontab', theirs)
-    await house.ok('boot', 'install')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     const crontab = stubs.read('crontab') as string
     expect(crontab.startsWith(theirs)).toBe(true)
     expect(crontab.slice(theirs.length)).toMatch(/^@reboot ONESHOT_HOME=.* # oneshot boot oneshot-[0-9a-f]{8}\n$/)
     expect((await status()).installed).toMatchObject([{ with: 'cron', isCurrent: true }])
-    await house.ok('boot', 'remove')
+    await testHome.ok('boot', 'remove')
     expect(stubs.read('crontab')).toBe(theirs)
   })
 
   it('a crontab that was not there is not there afterwards', async () => {
     const stubs = stub('crontab')
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(stubs.read('crontab')).toContain(MAIN)
-    await house.ok('boot', 'remove')
+    await testHome.ok('boot', 'remove')
     expect(stubs.read('crontab')).toBeUndefined()
   })
 
   it('the line starts the supervisor, also after it was stopped on purpose', async () => {
     const stubs = stub('crontab')
-    await house.ok('daemon', 'start')
-    await house.ok('daemon', 'stop')
-    await house.ok('boot', 'install')
+    await testHome.ok('daemon', 'start')
+    await testHome.ok('daemon', 'stop')
+    await testHome.ok('boot', 'install')
     const line = (stubs.read('crontab') as string).replace('@reboot ', '').replaceAll('\\%', '%').trimEnd()
     // As cron does it: hardly any environment, and /bin/sh.
-    const child = spawn('/bin/sh', ['-c', line], { env: { HOME: house.root, PATH: '/usr/bin:/bin' }, stdio: 'ignore' })
-    house.defer(async () => child.kill())
-    await until('it is there', async () => ((await house.oneshot('daemon', 'status')).code === 0 ? true : undefined))
-    const session = await house.run('--name', 'after', '--agent', 'demo', 'steps=1 delay=1ms')
-    expect(await house.ended(session.name)).toMatchObject({ outcome: 'done' })
+    const child = spawn('/bin/sh', ['-c', line], {
+      env: { HOME: testHome.root, PATH: '/usr/bin:/bin' },
+      stdio: 'ignore',
+    })
+    testHome.defer(async () => child.kill())
+    await waitUntil('it is there', async () =>
+      (await testHome.oneshot('daemon', 'status')).code === 0 ? true : undefined,
+    )
+    const session = await testHome.run('--name', 'after', '--agent', 'demo', 'steps=1 delay=1ms')
+    expect(await testHome.ended(session.name)).toMatchObject({ outcome: 'done' })
   })
 
   it('what crontab says when it fails is told, and a crontab that cannot be read is never written', async () => {
     const stubs = stub('crontab')
     stubs.write('crontab', 'theirs\n')
     stubs.write('refuses', '')
-    await expectRefusal(house, ['boot', 'install'], {
+    await expectRefusal(testHome, ['boot', 'install'], {
       exit: 1,
       code: 'boot-impossible',
       says: 'You (me) are not allowed to use this program (crontab)',
@@ -231,18 +236,18 @@ describe('with cron', () => {
 describe('with launchd', () => {
   it('an agent is written, loaded and taken away', async () => {
     const stubs = stub('launchctl', 'crontab')
-    const answer = await house.oneshot('boot', 'install')
+    const answer = await testHome.oneshot('boot', 'install')
     expect(answer.stderr).toContain('launchd starts it when you log in, not before')
-    const folder = path.join(house.root, 'Library', 'LaunchAgents')
+    const folder = path.join(testHome.root, 'Library', 'LaunchAgents')
     const [name = ''] = fs.readdirSync(folder)
     expect(name).toMatch(/^oneshot-[0-9a-f]{8}\.supervisor\.plist$/)
     expect(stubs.read('loaded')).toBe('')
     expect(await status()).toMatchObject({ code: 0, installed: [{ with: 'launchd', isCurrent: true }] })
     stubs.write('disabled', name.replace('.plist', ''))
     expect(await status()).toMatchObject({ code: 1, problems: [{ message: expect.stringContaining('switched off') }] })
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect((await status()).code).toBe(0)
-    await house.ok('boot', 'remove')
+    await testHome.ok('boot', 'remove')
     expect({ files: fs.readdirSync(folder), loaded: stubs.read('loaded') }).toEqual({ files: [], loaded: undefined })
   })
 })
@@ -250,27 +255,29 @@ describe('with launchd', () => {
 describe('the way', () => {
   it('can be chosen, and takes the place of the one before', async () => {
     stub('systemctl', 'loginctl', 'crontab')
-    await house.ok('boot', 'install', '--with', 'cron')
+    await testHome.ok('boot', 'install', '--with', 'cron')
     expect((await status()).installed.map(entry => entry.with)).toEqual(['cron'])
-    await house.ok('boot', 'install', '--with', 'systemd')
+    await testHome.ok('boot', 'install', '--with', 'systemd')
     expect((await status()).installed.map(entry => entry.with)).toEqual(['systemd'])
-    expect((await house.oneshot('boot', 'install', '--with', 'upstart')).code).toBe(2)
+    expect((await testHome.oneshot('boot', 'install', '--with', 'upstart')).code).toBe(2)
   })
 
   it('is refused where there is none, with what to do by hand', async () => {
     stub()
-    await expectRefusal(house, ['boot', 'install'], {
+    await expectRefusal(testHome, ['boot', 'install'], {
       exit: 1,
       code: 'boot-impossible',
       says: 'systemctl is not on PATH',
       hint: 'arrange for "oneshot daemon start" to run at boot as your user',
     })
-    expect(fs.existsSync(house.home.root)).toBe(false)
+    expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
   it('is not offered by status and doctor where there is none', async () => {
     stub()
-    const told = [await house.oneshot('boot', 'status'), await house.oneshot('doctor')].map(({ stdout }) => stdout)
+    const told = [await testHome.oneshot('boot', 'status'), await testHome.oneshot('doctor')].map(
+      ({ stdout }) => stdout,
+    )
     for (const text of told) expect(text).toContain('arrange for "oneshot daemon start" to run at boot as your user')
     for (const text of told) expect(text).not.toContain('oneshot boot install')
   })
@@ -278,10 +285,10 @@ describe('the way', () => {
   it('is only shown with --dry-run', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     for (const way of ['systemd', 'cron', 'launchd']) {
-      const shown = await house.ok('boot', 'install', '--dry-run', '--with', way)
+      const shown = await testHome.ok('boot', 'install', '--dry-run', '--with', way)
       expect(shown).toContain(MAIN)
       const { text, where } = JSON.parse(
-        await house.ok('boot', 'install', '--dry-run', '--with', way, '--json'),
+        await testHome.ok('boot', 'install', '--dry-run', '--with', way, '--json'),
       ) as Record<string, string>
       expect({ text: text?.trimEnd(), where }).toEqual({ text: shown, where: expect.any(String) })
     }
@@ -296,7 +303,7 @@ describe('the way', () => {
   it('passes the safe mode on, and starts nothing in it now', async () => {
     const stubs = stub('systemctl', 'loginctl', 'crontab')
     for (const way of ['systemd', 'cron']) {
-      await house.ok('boot', 'install', '--no-resume', '--with', way)
+      await testHome.ok('boot', 'install', '--no-resume', '--with', way)
       expect((await status()).installed).toMatchObject([{ with: way, noResume: true, isCurrent: true }])
     }
     expect(stubs.read('active')).toBeUndefined()
@@ -306,7 +313,7 @@ describe('the way', () => {
 
 it('the page on JSON names every field of the status', async () => {
   stub('systemctl', 'loginctl')
-  await house.ok('boot', 'install')
+  await testHome.ok('boot', 'install')
   const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
   const rows = [
     ...page.slice(page.indexOf('## Boot'), page.indexOf('## Verify')).matchAll(/^\| `([\w[\].]+)` \|/gm),
@@ -327,14 +334,14 @@ describe('doctor', () => {
     hint?: string
   }
   const found = async (check: string): Promise<Check[]> => {
-    const { stdout }: Answer = await house.oneshot('doctor', '--json')
+    const { stdout }: CommandResult = await testHome.oneshot('doctor', '--json')
     return (JSON.parse(stdout) as { checks: Check[] }).checks.filter(finding => finding.check === check)
   }
 
   it('tells that nothing starts it, that something does, and what is wrong with that', async () => {
     stub('systemctl', 'loginctl')
     expect(await found('boot')).toMatchObject([{ status: 'note', hint: 'oneshot boot install' }])
-    await house.ok('boot', 'install')
+    await testHome.ok('boot', 'install')
     expect(await found('boot')).toEqual([{ check: 'boot', status: 'ok', message: 'systemd starts the supervisor' }])
     fs.rmSync((await status()).installed[0]?.where as string)
     expect(await found('boot')).toMatchObject([{ status: 'note' }])

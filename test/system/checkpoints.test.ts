@@ -1,35 +1,35 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CheckpointView, RestoredView } from '../../src/api/contract/session-view.ts'
-import { dice } from '../../src/testkit/real/dice.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { CheckpointView, RestoredView } from '../../src/api/contract/responses.ts'
+import { seededRandom } from '../../testkit/system/seeded-random.ts'
+import { run } from '../../src/os/run.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, kill, processesOf, until } from './house.ts'
+import { TestHome, kill, processesOf, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(async () => {
-  house = new House()
+  testHome = new TestHome()
   await git('init', '-q', '-b', 'main', '.')
-  fs.writeFileSync(house.path('README'), 'a project\n')
+  fs.writeFileSync(testHome.path('README'), 'a project\n')
   await git('add', '.')
   await git('-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'first')
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 async function git(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  const { code, stdout, stderr } = await run('git', args, { cwd: testHome.project, env: testHome.env })
   expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
   return stdout.trim()
 }
 
 function checkpoints(name: string): Promise<CheckpointView[]> {
-  return house.json<CheckpointView[]>('checkpoints', name)
+  return testHome.json<CheckpointView[]>('checkpoints', name)
 }
 
 /** All that an ended session wants saved is. */
 function saved(name: string): Promise<unknown> {
-  return until('all is saved', async () => ((await house.status(name)).isSaving ? undefined : true))
+  return waitUntil('all is saved', async () => ((await testHome.status(name)).isSaving ? undefined : true))
 }
 
 const REFUSED = {
@@ -42,73 +42,73 @@ const lines = (count: number): string => Array.from({ length: count }, (_, i) =>
 
 describe('the work of a session', () => {
   it('is saved when it begins and when it has ended, and the repository is left alone', async () => {
-    fs.writeFileSync(house.path('draft'), 'mine\n')
+    fs.writeFileSync(testHome.path('draft'), 'mine\n')
     const before = await git('status', '--porcelain')
-    const index = fs.readFileSync(house.path('.git/index'))
-    await house.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
-    await house.ended('poem')
+    const index = fs.readFileSync(testHome.path('.git/index'))
+    await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
+    await testHome.ended('poem')
     await saved('poem')
     const all = await checkpoints('poem')
     expect(all.map(({ number, trigger, files }) => ({ number, trigger, files }))).toEqual([
       { number: 1, trigger: 'start', files: 1 },
       { number: 2, trigger: 'end', files: 1 },
     ])
-    expect(fs.readFileSync(house.path('.git/index'))).toEqual(index)
+    expect(fs.readFileSync(testHome.path('.git/index'))).toEqual(index)
     expect(await git('status', '--porcelain')).toBe(`${before}\n?? notes.txt`)
     expect(await git('stash', 'list')).toBe('')
     expect(await git('reflog')).toContain('commit (initial): first')
-    const { checkpoint } = await house.status('poem')
+    const { checkpoint } = await testHome.status('poem')
     expect(checkpoint).toMatchObject({ number: 2, trigger: 'end' })
-    expect(await house.ok('diff', 'poem', '--stat')).toContain('notes.txt | 3 +++')
-    expect(await house.json('diff', 'poem')).toMatchObject({ files: 1, added: 3, removed: 0 })
-    expect(await house.ok('events', 'poem')).toContain('checkpoint 2 (end): 1 file, +3 −0')
+    expect(await testHome.ok('diff', 'poem', '--stat')).toContain('notes.txt | 3 +++')
+    expect(await testHome.json('diff', 'poem')).toMatchObject({ files: 1, added: 3, removed: 0 })
+    expect(await testHome.ok('events', 'poem')).toContain('checkpoint 2 (end): 1 file, +3 −0')
   })
 
   it('can be saved at any time, and nothing is written when nothing has changed', async () => {
-    await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
-    fs.writeFileSync(house.path('a'), 'a\n')
-    const made = await house.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
+    await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+    fs.writeFileSync(testHome.path('a'), 'a\n')
+    const made = await testHome.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
     expect(made).toMatchObject({ isNew: true, checkpoint: { trigger: 'asked', files: 1 } })
-    const again = await house.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
+    const again = await testHome.json<{ isNew: boolean; checkpoint: CheckpointView }>('checkpoint', 'idle')
     expect(again).toEqual({ isNew: false, checkpoint: made.checkpoint })
-    expect(await house.ok('checkpoint', 'idle')).toBe(String(made.checkpoint.number))
+    expect(await testHome.ok('checkpoint', 'idle')).toBe(String(made.checkpoint.number))
   })
 
   it('comes back onto a branch, into a worktree, and into its place', async () => {
-    await house.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
-    await house.ended('poem')
+    await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=3 delay=20ms write=notes.txt')
+    await testHome.ended('poem')
     await saved('poem')
-    const onto = await house.json<RestoredView>('restore', 'poem@2')
+    const onto = await testHome.json<RestoredView>('restore', 'poem@2')
     expect(onto).toMatchObject({ branch: 'oneshot/demo-poem-2', worktree: null, before: null, missing: [] })
     expect(await git('show', 'oneshot/demo-poem-2:notes.txt')).toBe(lines(3).trim())
     expect(await git('log', '--format=%s', 'oneshot/demo-poem-2')).toBe('oneshot: checkpoint 2 (end)\nfirst')
-    const beside = path.join(house.root, 'beside me')
-    await house.ok('restore', 'poem@1', '--worktree', beside, '--branch', 'before')
+    const beside = path.join(testHome.root, 'beside me')
+    await testHome.ok('restore', 'poem@1', '--worktree', beside, '--branch', 'before')
     expect(fs.readdirSync(beside).sort()).toEqual(['.git', 'README'])
-    fs.writeFileSync(house.path('later'), 'later\n')
-    await expectRefusal(house, ['restore', 'poem@1', '--here'], REFUSED['needs-yes'])
-    const here = await house.json<RestoredView>('restore', 'poem@1', '--here', '--yes')
+    fs.writeFileSync(testHome.path('later'), 'later\n')
+    await expectRefusal(testHome, ['restore', 'poem@1', '--here'], REFUSED['needs-yes'])
+    const here = await testHome.json<RestoredView>('restore', 'poem@1', '--here', '--yes')
     expect(here).toMatchObject({ branch: null, before: { number: 3, trigger: 'restore' } })
-    expect(fs.readdirSync(house.project).filter(name => !name.startsWith('.'))).toEqual(['README'])
-    await house.ok('restore', 'poem@3', '--here', '--yes')
-    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(3))
-    expect(fs.readFileSync(house.path('later'), 'utf8')).toBe('later\n')
+    expect(fs.readdirSync(testHome.project).filter(name => !name.startsWith('.'))).toEqual(['README'])
+    await testHome.ok('restore', 'poem@3', '--here', '--yes')
+    expect(fs.readFileSync(testHome.path('notes.txt'), 'utf8')).toBe(lines(3))
+    expect(fs.readFileSync(testHome.path('later'), 'utf8')).toBe('later\n')
     expect(await git('branch', '--show-current')).toBe('main')
   })
 
   it('is not taken from under the hands of one that is at work', async () => {
-    await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
-    await expectRefusal(house, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
-    await expectRefusal(house, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
-    fs.mkdirSync(house.path('sub'))
-    await house.run('--agent', 'demo', '--name', 'below', '--cwd', 'sub', 'steps=1 delay=1ms')
-    await house.ended('below')
-    await expectRefusal(house, ['restore', 'below@1', '--here', '--yes'], REFUSED['session-alive'])
-    await expectRefusal(house, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
+    await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+    await expectRefusal(testHome, ['restore', 'idle@1', '--here', '--yes'], REFUSED['session-alive'])
+    await expectRefusal(testHome, ['restore', 'idle@9'], REFUSED['no-checkpoint'])
+    fs.mkdirSync(testHome.path('sub'))
+    await testHome.run('--agent', 'demo', '--name', 'below', '--cwd', 'sub', 'steps=1 delay=1ms')
+    await testHome.ended('below')
+    await expectRefusal(testHome, ['restore', 'below@1', '--here', '--yes'], REFUSED['session-alive'])
+    await expectRefusal(testHome, ['diff', 'idle', '1', '9'], REFUSED['no-checkpoint'])
   })
 
   it('is saved on the branch as well where that is wanted, and not at all where it is not', async () => {
-    await house.ok(
+    await testHome.ok(
       'run',
       '--checkpoints',
       'branch',
@@ -118,17 +118,17 @@ describe('the work of a session', () => {
       'seen',
       'steps=2 delay=20ms write=seen.txt',
     )
-    await house.ended('demo-seen')
+    await testHome.ended('demo-seen')
     await saved('demo-seen')
     expect(await git('log', '-1', '--format=%s')).toMatch(/^WIP: checkpoint \d{4}$/)
     expect(await git('status', '--porcelain')).toBe('')
     const head = await git('rev-parse', 'HEAD')
-    fs.writeFileSync(house.path('seen.txt'), 'my own\n')
-    await house.ok('diff', 'demo-seen', 'last', 'now')
-    await house.ok('checkpoint', 'demo-seen')
+    fs.writeFileSync(testHome.path('seen.txt'), 'my own\n')
+    await testHome.ok('diff', 'demo-seen', 'last', 'now')
+    await testHome.ok('checkpoint', 'demo-seen')
     expect(await git('rev-parse', 'HEAD'), 'what its user does then is theirs').toBe(head)
     await git('checkout', '-q', 'seen.txt')
-    await house.ok(
+    await testHome.ok(
       'run',
       '--checkpoints',
       'off',
@@ -138,24 +138,24 @@ describe('the work of a session', () => {
       'unseen',
       'steps=2 delay=20ms write=unseen.txt',
     )
-    await house.ended('demo-unseen')
+    await testHome.ended('demo-unseen')
     expect(await checkpoints('demo-unseen')).toEqual([])
   })
 
   it('stays in git when its session is cleaned away, unless that is not wanted either', async () => {
     for (const name of ['one', 'two']) {
-      await house.run('--agent', 'demo', '--name', name, 'steps=1 delay=1ms')
-      await house.ended(name)
+      await testHome.run('--agent', 'demo', '--name', name, 'steps=1 delay=1ms')
+      await testHome.ended(name)
     }
-    await house.ok('clean', 'one')
-    await house.ok('clean', 'two', '--checkpoints')
+    await testHome.ok('clean', 'one')
+    await testHome.ok('clean', 'two', '--checkpoints')
     expect(await git('for-each-ref', '--format=%(refname)', 'refs/oneshot')).toMatch(/^refs\/oneshot\/demo-one\/\w+$/)
   })
 })
 
 /** Others in every run; the same again with ONESHOT_DICE set to what a test is called by. */
 const SEED = process.env['ONESHOT_DICE'] ?? String(Date.now())
-const roll = dice(SEED)
+const roll = seededRandom(SEED)
 const MOMENTS = Array.from({ length: 5 }, () => ({
   step: 1 + Math.floor(roll() * 36),
   first: roll() < 0.5 ? 'its agent' : 'everything',
@@ -164,73 +164,73 @@ const MOMENTS = Array.from({ length: 5 }, () => ({
 describe(`whatever is killed at whatever moment of a long piece of work (dice ${SEED})`, () => {
   it.each(MOMENTS)('after step $step, $first first: resuming it ends with the same files', async ({ step, first }) => {
     const prompt = 'steps=60 delay=60ms write=notes.txt'
-    const session = await house.run('--agent', 'demo', '--name', 'long', prompt)
+    const session = await testHome.run('--agent', 'demo', '--name', 'long', prompt)
     const { pid } = session
-    const written = (): number => fs.readFileSync(house.path('notes.txt'), 'utf8').split('\n').length - 1
-    await until(`step ${step} is done`, () =>
-      fs.existsSync(house.path('notes.txt')) && written() >= step ? true : undefined,
+    const written = (): number => fs.readFileSync(testHome.path('notes.txt'), 'utf8').split('\n').length - 1
+    await waitUntil(`step ${step} is done`, () =>
+      fs.existsSync(testHome.path('notes.txt')) && written() >= step ? true : undefined,
     )
     if (pid !== null && first === 'its agent') kill(pid)
     // One sweep may miss a process that another one has just started.
-    await until('nothing lives', () => {
-      const left = processesOf(house.root)
+    await waitUntil('nothing lives', () => {
+      const left = processesOf(testHome.root)
       for (const row of left) kill(row.pid)
       return left.length === 0 ? true : undefined
     })
-    await house.ok('resume', 'long')
-    const end = await house.ended('long')
+    await testHome.ok('resume', 'long')
+    const end = await testHome.ended('long')
     expect(end).toMatchObject({ outcome: 'done', id: session.id, thread: session.thread ?? end.thread })
-    expect(fs.readFileSync(house.path('notes.txt'), 'utf8')).toBe(lines(60))
+    expect(fs.readFileSync(testHome.path('notes.txt'), 'utf8')).toBe(lines(60))
     await saved('long')
     const last = (await checkpoints('long')).at(-1) as CheckpointView
     expect(await git('show', `${last.commit}:notes.txt`)).toBe(lines(60).trim())
-    expect((await run('git', ['fsck', '--no-dangling'], { cwd: house.project })).code).toBe(0)
+    expect((await run('git', ['fsck', '--no-dangling'], { cwd: testHome.project })).code).toBe(0)
   })
 
   it('it tells what it found before it goes on, and with --dry-run no more', async () => {
-    await house.run('--agent', 'demo', '--name', 'half', 'steps=500 delay=50ms write=notes.txt')
-    await until('it writes', () => (fs.existsSync(house.path('notes.txt')) ? true : undefined))
-    await house.ok('stop', 'half')
+    await testHome.run('--agent', 'demo', '--name', 'half', 'steps=500 delay=50ms write=notes.txt')
+    await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes.txt')) ? true : undefined))
+    await testHome.ok('stop', 'half')
     await saved('half')
-    const outlook = await house.json<{ found: string[]; next: string }>('resume', 'half', '--dry-run')
+    const outlook = await testHome.json<{ found: string[]; next: string }>('resume', 'half', '--dry-run')
     expect(outlook.found.join('\n')).toMatch(/its conversation [\w-]+\ncheckpoint \d+ \(stop\), made .* ago/)
     expect(outlook.next).toBe('attempt 2 continues that conversation')
-    expect(await house.status('half')).toMatchObject({ phase: 'ended', attempt: 1 })
-    expect(await house.ok('resume', 'half', '--dry-run')).toContain('next   attempt 2 continues that conversation')
-    await house.ok('daemon', 'stop')
-    const alone = await house.ok('resume', 'half', '--dry-run')
+    expect(await testHome.status('half')).toMatchObject({ phase: 'ended', attempt: 1 })
+    expect(await testHome.ok('resume', 'half', '--dry-run')).toContain('next   attempt 2 continues that conversation')
+    await testHome.ok('daemon', 'stop')
+    const alone = await testHome.ok('resume', 'half', '--dry-run')
     expect(alone).toMatch(/found +no supervisor is running\n +its conversation [\w-]+\n +checkpoint \d+ \(stop\)/)
     expect(alone).toContain('next   a supervisor is started; attempt 2 continues that conversation')
-    const { stderr } = await house.oneshot('resume', 'half')
+    const { stderr } = await testHome.oneshot('resume', 'half')
     expect(stderr).toContain('next   a supervisor is started; attempt 2 continues that conversation')
   })
 })
 
 describe('when the machine is lost', () => {
   it('what was done is not done again, though no file of it has changed', async () => {
-    const remote = path.join(house.root, 'remote.git')
+    const remote = path.join(testHome.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
     await git('push', '-q', remote, 'main')
-    await house.ok('run', '--push', remote, '--agent', 'demo', '--name', 'far', 'steps=1')
-    await house.ended('demo-far')
-    await until('its end is pushed', async () =>
+    await testHome.ok('run', '--push', remote, '--agent', 'demo', '--name', 'far', 'steps=1')
+    await testHome.ended('demo-far')
+    await waitUntil('its end is pushed', async () =>
       (await git('--git-dir', remote, 'log', '--all', '--format=%s')).includes('(end)') ? true : undefined,
     )
-    await house.ok('daemon', 'stop')
-    fs.rmSync(house.home.root, { recursive: true })
-    fs.rmSync(house.project, { recursive: true })
-    await run('git', ['clone', '-q', remote, house.project], { cwd: house.root, env: house.env })
-    const { code, stderr } = await house.oneshot('resume', 'far', '--from', 'origin', '--yes')
+    await testHome.ok('daemon', 'stop')
+    fs.rmSync(testHome.home.root, { recursive: true })
+    fs.rmSync(testHome.project, { recursive: true })
+    await run('git', ['clone', '-q', remote, testHome.project], { cwd: testHome.root, env: testHome.env })
+    const { code, stderr } = await testHome.oneshot('resume', 'far', '--from', 'origin', '--yes')
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('demo-far was done')])
-    expect(await house.list()).toEqual([])
+    expect(await testHome.list()).toEqual([])
   })
 
   it('the work continues in a fresh clone, from what was pushed', async () => {
-    const remote = path.join(house.root, 'remote.git')
+    const remote = path.join(testHome.root, 'remote.git')
     await git('init', '-q', '--bare', '-b', 'main', remote)
     await git('remote', 'add', 'origin', remote)
     await git('push', '-q', 'origin', 'main')
-    await house.ok(
+    await testHome.ok(
       'run',
       '--push',
       'origin',
@@ -240,32 +240,32 @@ describe('when the machine is lost', () => {
       'far',
       'steps=500 delay=50ms write=notes.txt',
     )
-    await until('it writes', () => (fs.existsSync(house.path('notes.txt')) ? true : undefined))
-    await house.ok('stop', 'far')
-    await until('it is pushed', async () =>
-      (await house.ok('events', 'far')).includes('is on origin') &&
+    await waitUntil('it writes', () => (fs.existsSync(testHome.path('notes.txt')) ? true : undefined))
+    await testHome.ok('stop', 'far')
+    await waitUntil('it is pushed', async () =>
+      (await testHome.ok('events', 'far')).includes('is on origin') &&
       (await git('ls-remote', 'origin', 'refs/oneshot/*')).split('\t')[0] ===
         (await git('for-each-ref', '--format=%(objectname)', 'refs/oneshot'))
         ? true
         : undefined,
     )
-    const notes = fs.readFileSync(house.path('notes.txt'), 'utf8')
-    await house.ok('daemon', 'stop')
-    fs.rmSync(house.home.root, { recursive: true })
-    fs.rmSync(house.project, { recursive: true })
-    await run('git', ['clone', '-q', remote, house.project], { cwd: house.root, env: house.env })
+    const notes = fs.readFileSync(testHome.path('notes.txt'), 'utf8')
+    await testHome.ok('daemon', 'stop')
+    fs.rmSync(testHome.home.root, { recursive: true })
+    fs.rmSync(testHome.project, { recursive: true })
+    await run('git', ['clone', '-q', remote, testHome.project], { cwd: testHome.root, env: testHome.env })
 
-    const answer = await house.ok('resume', 'far', '--from', 'origin', '--dry-run')
+    const answer = await testHome.ok('resume', 'far', '--from', 'origin', '--dry-run')
     expect(answer).toMatch(/found +checkpoint \d+ \(stop\) of .*, when it was stopped: /)
     expect(answer).toContain('a new conversation begins, with a summary of the work')
-    expect(fs.existsSync(house.path('notes.txt'))).toBe(false)
-    expect(await house.ok('resume', 'far', '--from', 'origin', '--yes')).toBe('demo-far')
-    await until('it has read what was done', async () =>
-      (await house.ok('log', 'far')).includes('You take over work') ? true : undefined,
+    expect(fs.existsSync(testHome.path('notes.txt'))).toBe(false)
+    expect(await testHome.ok('resume', 'far', '--from', 'origin', '--yes')).toBe('demo-far')
+    await waitUntil('it has read what was done', async () =>
+      (await testHome.ok('log', 'far')).includes('You take over work') ? true : undefined,
     )
-    expect(fs.readFileSync(house.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
-    const log = await house.ok('log', 'far')
+    expect(fs.readFileSync(testHome.path('notes.txt'), 'utf8').startsWith(notes)).toBe(true)
+    const log = await testHome.ok('log', 'far')
     expect(log).toContain('You take over work from another conversation')
-    expect(await house.list()).toHaveLength(1)
+    expect(await testHome.list()).toHaveLength(1)
   })
 })

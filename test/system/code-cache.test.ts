@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { House, MAIN } from './house.ts'
+import { TestHome, MAIN } from './test-home.ts'
 
 const dist = path.dirname(MAIN)
 
@@ -16,34 +16,34 @@ test('the build makes a code cache for commands and one for the supervisor, and 
   const built = caches()
   expect(Object.keys(built).filter(name => name.startsWith('program.'))).not.toHaveLength(0)
   expect(Object.keys(built).filter(name => name.startsWith('daemon.'))).not.toHaveLength(0)
-  const house = new House()
+  const testHome = new TestHome()
   try {
-    await house.ok('run', '--name', 'first', '--', 'true')
-    await house.ok('wait', 'first')
-    await house.ok('daemon', 'stop')
-    const interrupted = spawn(process.execPath, [MAIN, 'list'], { env: house.env, stdio: 'ignore' })
+    await testHome.ok('run', '--name', 'first', '--', 'true')
+    await testHome.ok('wait', 'first')
+    await testHome.ok('daemon', 'stop')
+    const interrupted = spawn(process.execPath, [MAIN, 'list'], { env: testHome.env, stdio: 'ignore' })
     const closed = once(interrupted, 'close')
     interrupted.kill('SIGINT')
     await closed
     const after = caches()
     for (const [name, time] of Object.entries(built)) expect(after[name], name).toBe(time)
   } finally {
-    await house.close()
+    await testHome.close()
   }
 })
 
 test('commands that only read load neither node:crypto nor node:http, which would double the time of their start', async () => {
-  const house = new House()
+  const testHome = new TestHome()
   try {
-    await house.ok('run', '--name', 'first', '--', 'true')
-    await house.ok('wait', 'first')
-    const probe = path.join(house.root, 'probe.cjs')
-    const loaded = path.join(house.root, 'loaded')
+    await testHome.ok('run', '--name', 'first', '--', 'true')
+    await testHome.ok('wait', 'first')
+    const probe = path.join(testHome.root, 'probe.cjs')
+    const loaded = path.join(testHome.root, 'loaded')
     fs.writeFileSync(
       probe,
       `process.on('exit', () => require('fs').writeFileSync(${JSON.stringify(loaded)}, process.moduleLoadList.join('\\n')))`,
     )
-    const env = { ...house.env, NODE_OPTIONS: `--require ${probe}` }
+    const env = { ...testHome.env, NODE_OPTIONS: `--require ${probe}` }
     for (const words of [['list'], ['status', 'first'], ['log', 'first']]) {
       const child = spawn(process.execPath, [MAIN, ...words], { env, stdio: 'ignore' })
       await once(child, 'close')
@@ -55,6 +55,6 @@ test('commands that only read load neither node:crypto nor node:http, which woul
       ).toEqual([])
     }
   } finally {
-    await house.close()
+    await testHome.close()
   }
 })

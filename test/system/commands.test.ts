@@ -3,19 +3,19 @@ import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, isAlive, MAIN, until } from './house.ts'
+import { TestHome, isAlive, MAIN, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const SLEEPER = ['--headless', '--', 'sleep', '1000']
 const sh = (script: string): string[] => ['--headless', '--', 'sh', '-c', script]
 const WAITER = 'until [ -e go ]; do sleep 0.02; done; exit 5'
-const go = (): void => fs.writeFileSync(house.path('go'), '')
+const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
 describe('wait', () => {
   it('passes the outcome on: 0, the exit code, 128 plus the signal, or 1', async () => {
@@ -26,40 +26,43 @@ describe('wait', () => {
       ended: ['kill -TERM $$', 143],
     } as const
     const check = async ([name, [script, code]]: [string, readonly [string, number]]): Promise<void> => {
-      await house.run('--name', name, ...sh(script))
-      expect({ name, code: (await house.oneshot('wait', name)).code }).toEqual({ name, code })
+      await testHome.run('--name', name, ...sh(script))
+      expect({ name, code: (await testHome.oneshot('wait', name)).code }).toEqual({ name, code })
     }
     await Promise.all(Object.entries(cases).map(check))
-    await house.run('--name', 'stopped', ...SLEEPER)
-    const waiting = house.oneshot('wait', 'stopped')
-    await house.ok('stop', 'stopped')
+    await testHome.run('--name', 'stopped', ...SLEEPER)
+    const waiting = testHome.oneshot('wait', 'stopped')
+    await testHome.ok('stop', 'stopped')
     expect(await waiting).toMatchObject({
       code: 1,
       stdout: '',
       stderr: '■ stopped command-stopped: stopped by you (killed by SIGINT)\n',
     })
-    expect((await house.oneshot('wait', 'done', 'killed', 'failed')).code).toBe(137)
-    expect((await house.oneshot('wait', 'done', 'done')).code).toBe(0)
+    expect((await testHome.oneshot('wait', 'done', 'killed', 'failed')).code).toBe(137)
+    expect((await testHome.oneshot('wait', 'done', 'done')).code).toBe(0)
   })
 
   it('gives up after --timeout with 124, and by Ctrl-C with 130; the work continues', async () => {
-    const { pid } = await house.run('--name', 'long', ...SLEEPER)
-    expect(await house.oneshot('wait', '--timeout', '100ms')).toMatchObject({
+    const { pid } = await testHome.run('--name', 'long', ...SLEEPER)
+    expect(await testHome.oneshot('wait', '--timeout', '100ms')).toMatchObject({
       code: 124,
       stderr: 'waited long enough; the work continues: command-long\n',
     })
-    const child = spawn(process.execPath, [MAIN, 'wait', '--timeout', '60d'], { cwd: house.project, env: house.env })
+    const child = spawn(process.execPath, [MAIN, 'wait', '--timeout', '60d'], {
+      cwd: testHome.project,
+      env: testHome.env,
+    })
     const ended = new Promise(resolve => child.on('close', resolve))
-    await until('it waits', () => (isWatching(child.pid as number) ? true : undefined))
+    await waitUntil('it waits', () => (isWatching(child.pid as number) ? true : undefined))
     child.kill('SIGINT')
     expect(await ended).toBe(130)
     expect(isAlive(pid as number)).toBe(true)
   })
 
   it('takes a timeout of any length', async () => {
-    await house.run('--name', 'waiter', ...sh(WAITER))
-    const waiting = house.oneshot('wait', '--timeout', '60d')
-    await until('the supervisor was asked', async () => (await house.daemon()).pid)
+    await testHome.run('--name', 'waiter', ...sh(WAITER))
+    const waiting = testHome.oneshot('wait', '--timeout', '60d')
+    await waitUntil('the supervisor was asked', async () => (await testHome.daemon()).pid)
     go()
     expect((await waiting).code).toBe(5)
   })
@@ -76,86 +79,86 @@ function isWatching(pid: number): boolean {
 
 it('stop gives up waiting after --timeout, and the work is stopped all the same', async () => {
   const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done'
-  await house.run('--name', 'slow', ...sh(script))
-  await until('it is up', () => (fs.existsSync(house.path('up')) ? true : undefined))
-  const answer = await house.oneshot('stop', '--timeout', '100ms')
+  await testHome.run('--name', 'slow', ...sh(script))
+  await waitUntil('it is up', () => (fs.existsSync(testHome.path('up')) ? true : undefined))
+  const answer = await testHome.oneshot('stop', '--timeout', '100ms')
   expect(answer).toMatchObject({
     code: 124,
     stdout: '',
     stderr: 'not ended yet: ◍ stopping command-slow: stopped by you\n',
   })
   go()
-  expect(await house.ended('slow')).toMatchObject({ outcome: 'stopped' })
-  expect(await house.oneshot('stop', 'slow')).toMatchObject({ code: 0, stdout: '' })
+  expect(await testHome.ended('slow')).toMatchObject({ outcome: 'stopped' })
+  expect(await testHome.oneshot('stop', 'slow')).toMatchObject({ code: 0, stdout: '' })
 })
 
 describe('clean', () => {
   const ended = async (...names: string[]): Promise<void> => {
     for (const name of names) {
-      await house.run('--name', name, ...sh('true'))
-      await house.ended(name)
+      await testHome.run('--name', name, ...sh('true'))
+      await testHome.ended(name)
     }
   }
 
   it('removes ended sessions with all their files, and nothing else', async () => {
-    const live = await house.run('--name', 'live', ...SLEEPER)
+    const live = await testHome.run('--name', 'live', ...SLEEPER)
     await ended('one', 'two')
-    await expectRefusal(house, ['clean'], {
+    await expectRefusal(testHome, ['clean'], {
       exit: 2,
       code: 'needs-yes',
       says: 'this would remove 2 ended sessions and their logs',
       hint: 'add --yes, or look first with --dry-run',
     })
-    expect(await house.ok('clean', '--dry-run')).toBe('command-two\ncommand-one')
-    expect(await house.ok('clean', '--yes', '--older-than', '1h')).toBe('')
-    expect(await house.list()).toHaveLength(3)
-    expect(await house.ok('clean', '--yes', '--older-than', '0s')).toBe('command-two\ncommand-one')
-    expect((await house.list()).map(view => view.id)).toEqual([live.id])
-    expect(fs.readdirSync(house.home.sessions)).toEqual([live.id])
-    expect(await house.oneshot('clean', '--yes')).toMatchObject({ code: 0, stdout: '' })
+    expect(await testHome.ok('clean', '--dry-run')).toBe('command-two\ncommand-one')
+    expect(await testHome.ok('clean', '--yes', '--older-than', '1h')).toBe('')
+    expect(await testHome.list()).toHaveLength(3)
+    expect(await testHome.ok('clean', '--yes', '--older-than', '0s')).toBe('command-two\ncommand-one')
+    expect((await testHome.list()).map(view => view.id)).toEqual([live.id])
+    expect(fs.readdirSync(testHome.home.sessions)).toEqual([live.id])
+    expect(await testHome.oneshot('clean', '--yes')).toMatchObject({ code: 0, stdout: '' })
   })
 
   it('refuses a live session, and takes the others named with it neither', async () => {
-    await house.run('--name', 'live', ...SLEEPER)
+    await testHome.run('--name', 'live', ...SLEEPER)
     await ended('one')
     const says = 'command-live has not ended, so it stays'
     const refused = { exit: 6, code: 'session-alive', says, hint: 'oneshot stop command-live' } as const
-    await expectRefusal(house, ['clean', 'live'], refused)
-    await expectRefusal(house, ['clean', 'one', 'live'], refused)
-    expect(await house.ok('clean', 'one')).toBe('command-one')
+    await expectRefusal(testHome, ['clean', 'live'], refused)
+    await expectRefusal(testHome, ['clean', 'one', 'live'], refused)
+    expect(await testHome.ok('clean', 'one')).toBe('command-one')
   })
 
   it('at a terminal asks first', async () => {
     await ended('one')
-    const terminal = await Terminal.open(house)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot clean; echo "code=$?"')
     await terminal.shows('remove 1 ended session and its logs? Your project files stay. [y/N]')
     await terminal.press('Enter')
     await terminal.shows('code=1')
-    expect(await house.list()).toHaveLength(1)
+    expect(await testHome.list()).toHaveLength(1)
     await terminal.clear()
     await terminal.enter('oneshot clean; echo "code=$?"')
     await terminal.shows('[y/N]')
     await terminal.enter('y')
     expect(await terminal.shows('code=0')).toContain('removed command-one')
-    expect(await house.list()).toEqual([])
+    expect(await testHome.list()).toEqual([])
   })
 })
 
 describe('killall', () => {
   it('needs --yes where nobody can be asked', async () => {
-    expect(await house.oneshot('killall')).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is running\n' })
-    await house.run('--name', 'one', ...SLEEPER)
-    await house.run('--name', 'two', '--tty', '--', 'sleep', '1000')
+    expect(await testHome.oneshot('killall')).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is running\n' })
+    await testHome.run('--name', 'one', ...SLEEPER)
+    await testHome.run('--name', 'two', '--tty', '--', 'sleep', '1000')
     const refused = {
       exit: 2,
       code: 'needs-yes',
       says: 'this would stop 2 sessions',
       hint: 'oneshot killall --yes',
     } as const
-    await expectRefusal(house, ['killall'], refused)
-    expect((await house.list()).map(view => view.phase)).toEqual(['running', 'running'])
-    const lines = (await house.ok('killall', '--yes')).split('\n').sort()
+    await expectRefusal(testHome, ['killall'], refused)
+    expect((await testHome.list()).map(view => view.phase)).toEqual(['running', 'running'])
+    const lines = (await testHome.ok('killall', '--yes')).split('\n').sort()
     expect(lines).toEqual([
       '■ stopped command-one: stopped by you (killed by SIGINT)',
       '■ stopped command-two: stopped by you (killed by SIGINT)',
@@ -163,8 +166,8 @@ describe('killall', () => {
   })
 
   it('at a terminal shows what it would stop and asks; --no-input does not', async () => {
-    const { pid } = await house.run('--name', 'one', ...SLEEPER)
-    const terminal = await Terminal.open(house)
+    const { pid } = await testHome.run('--name', 'one', ...SLEEPER)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot killall --no-input; echo "code=$?"')
     await terminal.shows('code=2')
     await terminal.clear()
@@ -184,11 +187,11 @@ describe('killall', () => {
 
 describe('run', () => {
   it('prints only the name when piped, and the next steps at a terminal', async () => {
-    expect(await house.oneshot('run', '--name', 'piped', '--', 'true')).toMatchObject({
+    expect(await testHome.oneshot('run', '--name', 'piped', '--', 'true')).toMatchObject({
       stdout: 'command-piped\n',
       stderr: '',
     })
-    const terminal = await Terminal.open(house)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot run --name seen -- sleep 1000; echo "code=$?"')
     const screen = await terminal.shows('code=0')
     for (const text of [
@@ -203,47 +206,47 @@ describe('run', () => {
   })
 
   it('reads a prompt that is typed at a terminal', async () => {
-    const terminal = await Terminal.open(house)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot run --agent demo --name typed -; echo "code=$?"')
     await terminal.shows('reading the prompt from this terminal; end it with Ctrl-D')
     await terminal.enter('typed by hand steps=1 delay=1ms')
     await terminal.press('C-d')
     await terminal.shows('code=0')
-    expect(await house.ended('typed')).toMatchObject({ outcome: 'done', title: 'typed by hand steps=1 delay=1ms' })
+    expect(await testHome.ended('typed')).toMatchObject({ outcome: 'done', title: 'typed by hand steps=1 delay=1ms' })
   })
 
   it('--max-time ends the work, and the reason names the limit', async () => {
-    const { pid } = await house.run('--name', 'limited', '--max-time', '1s', ...SLEEPER)
-    expect(await house.ended('limited')).toMatchObject({
+    const { pid } = await testHome.run('--name', 'limited', '--max-time', '1s', ...SLEEPER)
+    expect(await testHome.ended('limited')).toMatchObject({
       outcome: 'stopped',
       reason: 'the time limit of 1 s was reached (killed by SIGINT)',
       signal: 'SIGINT',
     })
     expect(isAlive(pid as number)).toBe(false)
-    house.env['ONESHOT_MAX_TIME'] = '90m'
-    const view = await house.run(...SLEEPER)
+    testHome.env['ONESHOT_MAX_TIME'] = '90m'
+    const view = await testHome.run(...SLEEPER)
     expect(Date.parse(view.deadline as string) - Date.parse(view.createdAt)).toBe(90 * 60_000)
   })
 
   it('takes a name from the environment, and numbers names it makes up', async () => {
-    expect((await house.run(...sh('true'))).name).toBe('command-true')
-    expect((await house.run(...sh('true'))).name).toBe('command-true-2')
-    house.env['ONESHOT_TMUX_SESSION'] = 'nightly'
-    expect((await house.run(...SLEEPER)).name).toBe('command-nightly')
-    expect((await house.oneshot('run', ...SLEEPER)).code).toBe(6)
+    expect((await testHome.run(...sh('true'))).name).toBe('command-true')
+    expect((await testHome.run(...sh('true'))).name).toBe('command-true-2')
+    testHome.env['ONESHOT_TMUX_SESSION'] = 'nightly'
+    expect((await testHome.run(...SLEEPER)).name).toBe('command-nightly')
+    expect((await testHome.oneshot('run', ...SLEEPER)).code).toBe(6)
   })
 })
 
 describe('with ONESHOT_RESILIENT=false', () => {
   beforeEach(() => {
-    house.env['ONESHOT_RESILIENT'] = 'false'
+    testHome.env['ONESHOT_RESILIENT'] = 'false'
   })
 
   it('a command runs right here: its input, output and exit code are ours, and no session exists', async () => {
     const input = Buffer.from('typed\n')
     const words = ['run', '--', 'sh', '-c', 'read -r line; echo "got $line"; echo oops >&2; exit 7']
-    expect(await house.call(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
-    expect(fs.existsSync(house.home.root)).toBe(false)
+    expect(await testHome.call(words, { input })).toMatchObject({ code: 7, stdout: 'got typed\n', stderr: 'oops\n' })
+    expect(fs.existsSync(testHome.home.root)).toBe(false)
   })
 
   it.each([
@@ -251,22 +254,22 @@ describe('with ONESHOT_RESILIENT=false', () => {
     ['KILL', 137],
     ['SEGV', 139],
   ])('one that is killed by SIG%s passes %i on', async (signal, code) => {
-    expect((await house.oneshot('run', '--', 'sh', '-c', `kill -${signal} $$`)).code).toBe(code)
+    expect((await testHome.oneshot('run', '--', 'sh', '-c', `kill -${signal} $$`)).code).toBe(code)
   })
 
   it('an agent gets its prompt byte for byte', async () => {
-    house.env['IS_SANDBOX'] = '1'
-    house.env['PATH'] = binFolder(house, { scripts: { claude: 'cat >received; echo "$PWD $*"; exit 3' } })
-    fs.mkdirSync(house.path('sub'))
+    testHome.env['IS_SANDBOX'] = '1'
+    testHome.env['PATH'] = binFolder(testHome, { scripts: { claude: 'cat >received; echo "$PWD $*"; exit 3' } })
+    fs.mkdirSync(testHome.path('sub'))
     const words = ['run', '--cwd', 'sub', '--prompt-file', '-', '--', '--model', 'opus']
-    const answer = await house.call(words, { input: Buffer.from('a\0b\xff', 'latin1') })
+    const answer = await testHome.call(words, { input: Buffer.from('a\0b\xff', 'latin1') })
     expect(answer.code).toBe(3)
-    expect(answer.stdout).toMatch(new RegExp(`^${house.path('sub')} -p .*--model opus\n$`))
-    expect(fs.readFileSync(house.path('sub', 'received'), 'latin1')).toBe('a\0b\xff')
+    expect(answer.stdout).toMatch(new RegExp(`^${testHome.path('sub')} -p .*--model opus\n$`))
+    expect(fs.readFileSync(testHome.path('sub', 'received'), 'latin1')).toBe('a\0b\xff')
   })
 
   it('bad input is refused as ever', async () => {
-    await expectRefusal(house, ['run', '--', 'no-such-program'], {
+    await expectRefusal(testHome, ['run', '--', 'no-such-program'], {
       exit: 1,
       code: 'program-missing',
       says: 'no-such-program was not found on PATH',

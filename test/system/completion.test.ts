@@ -1,23 +1,23 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { run } from '../../src/world/os/run.ts'
-import { which } from '../../src/world/os/which.ts'
+import { run } from '../../src/os/run.ts'
+import { which } from '../../src/os/which.ts'
 import { binFolder } from './bin-folder.ts'
-import { House } from './house.ts'
+import { TestHome } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const isMissing = (shell: string): boolean => which(shell, process.env, '/') === undefined
 
 /** Runs a script in a shell that has `oneshot` on its PATH, and answers with the lines it printed. */
 async function lines(shell: string, script: string, ...args: string[]): Promise<string[]> {
-  const env = { ...house.env, PATH: `${binFolder(house)}:${house.env['PATH']}` }
-  const answer = await run(shell, ['-c', script, ...args], { cwd: house.project, env, timeout: 60_000 })
+  const env = { ...testHome.env, PATH: `${binFolder(testHome)}:${testHome.env['PATH']}` }
+  const answer = await run(shell, ['-c', script, ...args], { cwd: testHome.project, env, timeout: 60_000 })
   expect({ code: answer.code, stderr: answer.stderr }).toEqual({ code: 0, stderr: '' })
   return answer.stdout.split('\n').filter(line => line !== '')
 }
@@ -44,22 +44,22 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
   })
 
   it('completes the sessions a command is about', async () => {
-    await house.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
-    await house.run('--name', 'over', '--headless', '--', 'true')
-    await house.ended('over')
+    await testHome.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
+    await testHome.run('--name', 'over', '--headless', '--', 'true')
+    await testHome.ended('over')
     expect(await offers('stop', '')).toEqual(['command-alive'])
     expect(await offers('clean', '')).toEqual(['command-over'])
     expect(await offers('status', 'command-')).toEqual(['command-alive', 'command-over'])
     expect(await offers('wait', 'command-over', 'command-a')).toEqual(['command-alive'])
-    await house.run('--agent', 'demo', '--name', 'stopped', 'steps=1000')
-    await house.ok('stop', 'stopped')
+    await testHome.run('--agent', 'demo', '--name', 'stopped', 'steps=1000')
+    await testHome.ok('stop', 'stopped')
     expect(await offers('resume', '')).toEqual(['demo-stopped'])
     expect(await offers('send', '')).toEqual(['demo-stopped'])
   })
 
   it('leaves files, folders and commands to bash', async () => {
-    fs.writeFileSync(house.path('task file.md'), '')
-    fs.mkdirSync(house.path('task folder'))
+    fs.writeFileSync(testHome.path('task file.md'), '')
+    fs.mkdirSync(testHome.path('task folder'))
     expect((await offers('run', '--prompt-file', 'ta')).sort()).toEqual(['task file.md', 'task folder'])
     expect(await offers('run', '--cwd', 'ta')).toEqual(['task folder'])
     expect(await offers('run', '--', 'setsi')).toContain('setsid')
@@ -68,11 +68,11 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
   it('evaluates nothing of what was typed', async () => {
     await offers('stop', '$(touch pwned)')
     await offers('run', '--prompt-file', '`touch pwned`')
-    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+    expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
   })
 
   it('works at a real Tab key', async () => {
-    const terminal = await Terminal.open(house, ['bash', '--noprofile', '--norc', '-i'])
+    const terminal = await Terminal.open(testHome, ['bash', '--noprofile', '--norc', '-i'])
     await terminal.enter(`PS1='> '; source <(oneshot completion bash); clear`)
     await terminal.shows(/^>$/)
     await terminal.press('-l', 'oneshot confi')
@@ -89,7 +89,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
 describe('zsh', () => {
   it('completes at a real Tab key', async ({ skip }) => {
     skip(isMissing('zsh'), 'zsh is not installed')
-    const terminal = await Terminal.open(house, ['zsh', '-f', '-i'])
+    const terminal = await Terminal.open(testHome, ['zsh', '-f', '-i'])
     await terminal.enter(`PS1='> '; autoload -U compinit; compinit -u -D; source <(oneshot completion zsh); clear`)
     await terminal.shows(/^>$/)
     await terminal.press('-l', 'oneshot confi')
@@ -102,8 +102,8 @@ describe('zsh', () => {
 
   it('takes the script from its fpath, too', async ({ skip }) => {
     skip(isMissing('zsh'), 'zsh is not installed')
-    fs.mkdirSync(house.path('zfunc'))
-    fs.writeFileSync(house.path('zfunc', '_oneshot'), await house.ok('completion', 'zsh'))
+    fs.mkdirSync(testHome.path('zfunc'))
+    fs.writeFileSync(testHome.path('zfunc', '_oneshot'), await testHome.ok('completion', 'zsh'))
     const found = 'fpath=($PWD/zfunc $fpath); autoload -U compinit; compinit -u -D; echo ${_comps[oneshot]}'
     expect(await lines('zsh', found)).toEqual(['_oneshot'])
     expect(await lines('zsh', 'zsh -n zfunc/_oneshot')).toEqual([])
@@ -113,7 +113,7 @@ describe('zsh', () => {
 describe('fish', () => {
   it('completes commands, values and sessions', async ({ skip }) => {
     skip(isMissing('fish'), 'fish is not installed')
-    await house.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
+    await testHome.run('--name', 'alive', '--headless', '--', 'sleep', '1000')
     const offers = async (typed: string): Promise<(string | undefined)[]> => {
       const script = 'oneshot completion fish | source; complete -C $argv[1]'
       return (await lines('fish', script, typed)).map(line => line.split('\t')[0])
@@ -121,9 +121,9 @@ describe('fish', () => {
     expect(await offers('oneshot sta')).toEqual(['status'])
     expect(await offers('oneshot run --agent cl')).toEqual(['claude'])
     expect(await offers('oneshot stop ')).toEqual(['command-alive'])
-    fs.writeFileSync(house.path('task.md'), '')
+    fs.writeFileSync(testHome.path('task.md'), '')
     expect(await offers('oneshot run --prompt-file ta')).toEqual(['task.md'])
     expect(await offers('oneshot stop "$(touch pwned)"')).toEqual([])
-    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+    expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
   })
 })

@@ -2,28 +2,28 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'smol-toml'
-import { CHANNEL_TYPE_NAMES } from '../../src/api/config/channel-types.ts'
+import { CHANNEL_TYPE_NAMES } from '../../src/api/config/channels.ts'
 import { ALL_EVENTS, readChannels } from '../../src/api/config/channels.ts'
 import { PROBLEMS } from '../../src/api/contract/problems.ts'
-import { reference } from '../../src/cli/reference.ts'
-import { testBulletin, variablesOf } from '../../src/core/bulletin.ts'
+import { reference } from '../../src/cli/help/reference.ts'
+import { testNotification, environmentOf } from '../../src/core/notify/notification.ts'
 import { DIRECTIVES } from '../../src/world/agents/demo/script.ts'
-import { run } from '../../src/world/os/run.ts'
-import { House, MAIN } from './house.ts'
+import { run } from '../../src/os/run.ts'
+import { TestHome, MAIN } from './test-home.ts'
 import { userConfig } from './user-config.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8')
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
-  const bin = path.join(house.root, 'bin')
+  testHome = new TestHome()
+  const bin = path.join(testHome.root, 'bin')
   fs.mkdirSync(bin)
   fs.writeFileSync(path.join(bin, 'oneshot'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 })
-  house.env['PATH'] = `${bin}:${process.env['PATH']}`
+  testHome.env['PATH'] = `${bin}:${process.env['PATH']}`
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 interface Step {
   readonly command: string
@@ -67,8 +67,8 @@ describe.each([
     async (_, steps) => {
       for (const { command, shows } of steps) {
         const { code, stdout, stderr } = await run('sh', ['-c', command], {
-          cwd: house.project,
-          env: house.env,
+          cwd: testHome.project,
+          env: testHome.env,
           timeout: 60_000,
         })
         expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' })
@@ -90,25 +90,25 @@ it('the JSON contract page names exactly the fields that are printed', async () 
     const part = page.slice(page.indexOf(heading), end === '' ? undefined : page.indexOf(end))
     return [...part.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1] as string)
   }
-  const session = await house.run('--headless', '--', 'true')
+  const session = await testHome.run('--headless', '--', 'true')
   expect(Object.keys(session).sort()).toEqual(documented('`oneshot list', '`oneshot daemon').sort())
-  expect(Object.keys(await house.daemon()).sort()).toEqual(documented('`oneshot daemon', '`oneshot messages').sort())
-  const listed = await house.list()
+  expect(Object.keys(await testHome.daemon()).sort()).toEqual(documented('`oneshot daemon', '`oneshot messages').sort())
+  const listed = await testHome.list()
   expect(listed.map(view => Object.keys(view))).toEqual([Object.keys(session)])
-  await house.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
-  const [prompt = {}] = await house.json<object[]>('messages', 'reader')
+  await testHome.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
+  const [prompt = {}] = await testHome.json<object[]>('messages', 'reader')
   expect(Object.keys(prompt).sort()).toEqual(documented('`oneshot messages', '`oneshot events').sort())
-  const [first = {}] = await house.json<object[]>('events', 'reader')
+  const [first = {}] = await testHome.json<object[]>('events', 'reader')
   expect(Object.keys(first).sort()).toEqual(documented('`oneshot events', '## Checkpoints').sort())
-  await run('git', ['init', '-q', '.'], { cwd: house.project })
-  await house.json('checkpoint', 'reader')
-  const [checkpoint = {}] = await house.json<object[]>('checkpoints', 'reader')
+  await run('git', ['init', '-q', '.'], { cwd: testHome.project })
+  await testHome.json('checkpoint', 'reader')
+  const [checkpoint = {}] = await testHome.json<object[]>('checkpoints', 'reader')
   expect(Object.keys(checkpoint).sort()).toEqual(documented('## Checkpoints', '## Errors').sort())
-  await house.ok('tasks', 'reader', 'add', 'one')
-  const [task = {}] = await house.json<object[]>('tasks', 'reader')
+  await testHome.ok('tasks', 'reader', 'add', 'one')
+  const [task = {}] = await testHome.json<object[]>('tasks', 'reader')
   expect(Object.keys(task).sort()).toEqual(documented('## Tasks', '## Other commands').sort())
-  userConfig(house, '[notify.ring]\ntype = "bell"\n')
-  const [channel = {}] = await house.json<object[]>('notify')
+  userConfig(testHome, '[notify.ring]\ntype = "bell"\n')
+  const [channel = {}] = await testHome.json<object[]>('notify')
   expect(Object.keys(channel).sort()).toEqual(documented('## Channels', '').sort())
 })
 
@@ -124,8 +124,8 @@ it('the page about notifications names every event, every field and every variab
   const page = read('docs/notifications.md')
   const words = [
     ...ALL_EVENTS,
-    ...Object.keys(testBulletin(0, []).document),
-    ...Object.keys(variablesOf(testBulletin(0, []).document)),
+    ...Object.keys(testNotification(0, []).document),
+    ...Object.keys(environmentOf(testNotification(0, []).document)),
   ]
   const isMissing = (word: string): boolean => !page.includes(`\`${word}\``)
   expect(words.filter(isMissing)).toEqual([])

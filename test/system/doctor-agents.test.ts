@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AGENT_PROGRAMS } from '../../src/api/contract/agent-kinds.ts'
 import { binFolder } from './bin-folder.ts'
-import { House } from './house.ts'
+import { TestHome } from './test-home.ts'
 
 interface Finding {
   readonly check: string
@@ -10,16 +10,16 @@ interface Finding {
   readonly hint?: string
 }
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 /** What doctor finds where these programs are all there is. */
 async function findings(scripts: Record<string, string>, env: NodeJS.ProcessEnv = {}): Promise<Map<string, Finding>> {
-  const bin = binFolder(house, { tools: ['tmux'], scripts })
-  const { stdout } = await house.call(['doctor', '--json'], { env: { PATH: bin, IS_SANDBOX: undefined, ...env } })
+  const bin = binFolder(testHome, { tools: ['tmux'], scripts })
+  const { stdout } = await testHome.call(['doctor', '--json'], { env: { PATH: bin, IS_SANDBOX: undefined, ...env } })
   const { checks } = JSON.parse(stdout) as { checks: Finding[] }
   return new Map(checks.map(finding => [finding.check, finding]))
 }
@@ -76,9 +76,10 @@ it('tells what an agent said that nobody here understands', async () => {
 cat >/dev/null
 echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
 echo '{"type":"quantum.leap"}'`
-  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex } })
-  for (const name of ['one', 'two']) await house.run('--agent', 'codex', '--name', name, '--max-time', '3s', 'fix it')
-  for (const name of ['one', 'two']) await house.ended(name)
+  testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex } })
+  for (const name of ['one', 'two'])
+    await testHome.run('--agent', 'codex', '--name', name, '--max-time', '3s', 'fix it')
+  for (const name of ['one', 'two']) await testHome.ended(name)
   const { message } = (await findings({ codex })).get('agent codex output') as Finding
   expect(message).toMatch(/^codex 0\.200\.0 said things this oneshot does not know: .*quantum\.leap \(in 2 sessions\)/)
   expect(message).toContain('log --raw')

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { expect } from 'vitest'
 import type { ProblemCode } from '../../src/api/contract/problems.ts'
-import type { Circumstances, House } from './house.ts'
+import type { CallOptions, TestHome } from './test-home.ts'
 
 export interface Refused {
   readonly exit: number
@@ -14,15 +14,15 @@ export interface Refused {
 
 /** Asks as a person and again as a program: both hear the same sentence and hint, and nothing was begun or lost. */
 export async function expectRefusal(
-  house: House,
+  testHome: TestHome,
   args: readonly string[],
   { exit, code, says, hint }: Refused,
-  circumstances: Circumstances = {},
+  circumstances: CallOptions = {},
 ): Promise<void> {
-  const before = foldersOf(house)
-  const person = await house.call(args, circumstances)
+  const before = foldersOf(testHome)
+  const person = await testHome.call(args, circumstances)
   const [command = '', ...rest] = args
-  const program = await house.call([command, '--json', ...rest], circumstances)
+  const program = await testHome.call([command, '--json', ...rest], circumstances)
   const { error } = answerOf(program.stdout)
   expect({ exit: person.code, stdout: person.stdout, stderr: person.stderr }).toEqual({
     exit,
@@ -32,7 +32,7 @@ export async function expectRefusal(
   expect({ exit: program.code, stderr: program.stderr, code: error.code }).toEqual({ exit, stderr: '', code })
   expect(error.message).toContain(says)
   expect(error.hint).toContain(hint)
-  expect(foldersOf(house)).toEqual(before)
+  expect(foldersOf(testHome)).toEqual(before)
 }
 
 function answerOf(stdout: string): { error: { code: string; message: string; hint: string } } {
@@ -44,7 +44,7 @@ function answerOf(stdout: string): { error: { code: string; message: string; hin
 }
 
 /** Every session that left a trace. */
-function foldersOf({ home }: House): string[] {
+function foldersOf({ home }: TestHome): string[] {
   try {
     return fs.readdirSync(home.sessions)
   } catch {

@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { EventView, MessageView, SessionView } from '../../src/api/contract/session-view.ts'
+import type { EventView, MessageView, SessionView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
-import { House, isAlive, until } from './house.ts'
+import { TestHome, isAlive, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../docs/json.md'), 'utf8')
 const [sessionTable = '', daemonTable = '', messageTable = '', eventTable = ''] = page.split(
@@ -48,10 +48,10 @@ function expectAsDocumented(value: object, table: string): void {
 
 /** The session as `status` and `list` tell it while it holds still: the same, and as documented. */
 function told(name: string): Promise<SessionView> {
-  return until(`${name} holds still`, async () => {
-    const before = await house.status(name)
-    const listed = (await house.list()).find(view => view.id === before.id)
-    const after = await house.status(name)
+  return waitUntil(`${name} holds still`, async () => {
+    const before = await testHome.status(name)
+    const listed = (await testHome.list()).find(view => view.id === before.id)
+    const after = await testHome.status(name)
     if (JSON.stringify(before) !== JSON.stringify(after)) return undefined
     expect(listed).toEqual(after)
     expectAsDocumented(after, sessionTable)
@@ -60,7 +60,7 @@ function told(name: string): Promise<SessionView> {
 }
 
 const millis = (time: string | null): number => Date.parse(time as string)
-const go = (): void => fs.writeFileSync(house.path('go'), '')
+const go = (): void => fs.writeFileSync(testHome.path('go'), '')
 
 it('the page documents every field the issue asks for', () => {
   const asked = ['name', 'id', 'agent', 'phase', 'outcome', 'reason', 'cwd', 'attempt', 'restarts', 'pid', 'exitCode']
@@ -73,10 +73,10 @@ it('the page documents every field the issue asks for', () => {
 
 describe('a session', () => {
   it('that is starting has no process yet', async () => {
-    const tmux = `case "$*" in *source-file*) until [ -e '${house.path('go')}' ]; do sleep 0.02; done ;; esac
+    const tmux = `case "$*" in *source-file*) until [ -e '${testHome.path('go')}' ]; do sleep 0.02; done ;; esac
 PATH='${process.env['PATH']}' exec tmux "$@"`
-    house.env['PATH'] = `${binFolder(house, { scripts: { tmux } })}:${process.env['PATH']}`
-    const view = await house.run('--name', 'slow', '--headless', '--', 'true')
+    testHome.env['PATH'] = `${binFolder(testHome, { scripts: { tmux } })}:${process.env['PATH']}`
+    const view = await testHome.run('--name', 'slow', '--headless', '--', 'true')
     expectAsDocumented(view, sessionTable)
     expect(await told('slow')).toEqual(view)
     expect(view).toMatchObject({
@@ -87,7 +87,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
       phase: 'starting',
       outcome: null,
       title: 'true',
-      cwd: house.project,
+      cwd: testHome.project,
       attempt: 1,
       restarts: 0,
       pid: null,
@@ -100,14 +100,23 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
       until: null,
     })
     go()
-    expect(await house.ended('slow')).toMatchObject({ outcome: 'done' })
+    expect(await testHome.ended('slow')).toMatchObject({ outcome: 'done' })
   })
 
   it('that is running has a process that lives, its times and its deadline', async () => {
     const begun = Date.now()
-    const view = await house.run('--name', 'busy', '--max-time', '2h', '--', 'sh', '-c', 'echo hello; exec sleep 1000')
+    const view = await testHome.run(
+      '--name',
+      'busy',
+      '--max-time',
+      '2h',
+      '--',
+      'sh',
+      '-c',
+      'echo hello; exec sleep 1000',
+    )
     expectAsDocumented(view, sessionTable)
-    await until('its output is seen', async () => (await house.status('busy')).lastOutputAt ?? undefined)
+    await waitUntil('its output is seen', async () => (await testHome.status('busy')).lastOutputAt ?? undefined)
     const now = await told('busy')
     expect(now).toMatchObject({
       phase: 'running',
@@ -124,29 +133,29 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
   })
 
   it('has five hours unless it is told otherwise, and no deadline when it has no limit', async () => {
-    const usual = await house.run('--headless', '--', 'sleep', '1000')
+    const usual = await testHome.run('--headless', '--', 'sleep', '1000')
     expect(millis(usual.deadline) - millis(usual.createdAt)).toBe(5 * 3_600_000)
-    const endless = await house.run('--headless', '--max-time', 'none', '--', 'sleep', '1000')
+    const endless = await testHome.run('--headless', '--max-time', 'none', '--', 'sleep', '1000')
     expectAsDocumented(endless, sessionTable)
     expect(endless.deadline).toBeNull()
   })
 
   it('that waits for a person is blocked on its question, and goes on without an answer', async () => {
-    await house.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=8s steps=1 delay=10ms')
-    const view = await until('it asks', async () => {
+    await testHome.run('--agent', 'demo', '--name', 'asks', 'work ask="May I?" patience=8s steps=1 delay=10ms')
+    const view = await waitUntil('it asks', async () => {
       const now = await told('asks')
       return now.phase === 'blocked' ? now : undefined
     })
     expect(view).toMatchObject({ phase: 'blocked', outcome: null, reason: 'waiting for you: May I?', agent: 'demo' })
     expect(isAlive(view.pid as number)).toBe(true)
     expect(view.thread).toMatch(/^[\w-]{10,}$/)
-    const end = await house.ended('asks')
+    const end = await testHome.ended('asks')
     expect(end).toMatchObject({ outcome: 'done', thread: view.thread, restarts: 0 })
   })
 
   it('that crashed rests until a time that is told, and is started again with its thread', async () => {
-    await house.run('--agent', 'demo', '--name', 'crasher', 'work crash=always steps=1 delay=10ms')
-    const view = await until('it rests after a restart', async () => {
+    await testHome.run('--agent', 'demo', '--name', 'crasher', 'work crash=always steps=1 delay=10ms')
+    const view = await waitUntil('it rests after a restart', async () => {
       const now = await told('crasher')
       return now.phase === 'resting' && now.restarts > 0 ? now : undefined
     })
@@ -161,7 +170,7 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
     })
     expect(view.thread).not.toBeNull()
     expect(millis(view.until)).toBeGreaterThan(millis(view.lastOutputAt))
-    await house.ok('stop', 'crasher')
+    await testHome.ok('stop', 'crasher')
     expect(await told('crasher')).toMatchObject({
       phase: 'ended',
       outcome: 'stopped',
@@ -172,15 +181,15 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
 
   it('that was told to stop is stopping until it is gone', async () => {
     const script = 'trap "echo asked >asked" INT; echo up >up; until [ -e go ]; do sleep 0.02; done; exit 4'
-    const { pid } = await house.run('--name', 'slow', '--headless', '--', 'sh', '-c', script)
-    await until('it is up', () => (fs.existsSync(house.path('up')) ? true : undefined))
-    const answer = await house.json<SessionView>('stop', 'slow', '--no-wait')
+    const { pid } = await testHome.run('--name', 'slow', '--headless', '--', 'sh', '-c', script)
+    await waitUntil('it is up', () => (fs.existsSync(testHome.path('up')) ? true : undefined))
+    const answer = await testHome.json<SessionView>('stop', 'slow', '--no-wait')
     expectAsDocumented(answer, sessionTable)
     expect(answer).toMatchObject({ phase: 'stopping', outcome: null, reason: 'stopped by you', pid })
-    await until('it was asked', () => (fs.existsSync(house.path('asked')) ? true : undefined))
+    await waitUntil('it was asked', () => (fs.existsSync(testHome.path('asked')) ? true : undefined))
     expect(await told('slow')).toMatchObject({ phase: 'stopping', pid, exitCode: null })
     go()
-    expect(await house.ended('slow')).toMatchObject({
+    expect(await testHome.ended('slow')).toMatchObject({
       outcome: 'stopped',
       reason: 'stopped by you (exit code 4)',
       exitCode: 4,
@@ -199,8 +208,8 @@ PATH='${process.env['PATH']}' exec tmux "$@"`
       [demo('crash=1'), { outcome: 'done', exitCode: 0, attempt: 2, restarts: 1 }],
     ] as const
     const check = async ([args, facts]: (typeof cases)[number]): Promise<void> => {
-      const { id } = await house.run(...args)
-      await house.ended(id)
+      const { id } = await testHome.run(...args)
+      await testHome.ended(id)
       const view = await told(id)
       expect(view).toMatchObject({ id, phase: 'ended', pid: null, until: null, deadline: null, ...facts })
       expect(millis(view.endedAt)).toBeGreaterThanOrEqual(millis(view.startedAt))
@@ -213,64 +222,64 @@ const sh = (script: string, mode = '--headless'): string[] => [mode, '--', 'sh',
 const demo = (directive: string): string[] => ['--agent', 'demo', `work ${directive} steps=1 delay=1ms`]
 
 it('list and killall print arrays, live ones first and then the newest; wait, stop and clean print what they did', async () => {
-  expect(await house.list()).toEqual([])
-  expect(await house.json('killall', '--yes')).toEqual([])
-  await house.run('--name', 'one', '--headless', '--', 'sleep', '1000')
-  await house.run('--name', 'two', '--headless', '--', 'true')
-  await house.ended('two')
-  await house.run('--name', 'three', '--headless', '--', 'sleep', '1000')
-  expect((await house.list()).map(view => view.task)).toEqual(['three', 'one', 'two'])
-  const waited = await house.json<SessionView>('wait', 'two')
-  expect(waited).toEqual(await house.status('two'))
-  const stopped = await house.json<SessionView>('stop', 'one')
+  expect(await testHome.list()).toEqual([])
+  expect(await testHome.json('killall', '--yes')).toEqual([])
+  await testHome.run('--name', 'one', '--headless', '--', 'sleep', '1000')
+  await testHome.run('--name', 'two', '--headless', '--', 'true')
+  await testHome.ended('two')
+  await testHome.run('--name', 'three', '--headless', '--', 'sleep', '1000')
+  expect((await testHome.list()).map(view => view.task)).toEqual(['three', 'one', 'two'])
+  const waited = await testHome.json<SessionView>('wait', 'two')
+  expect(waited).toEqual(await testHome.status('two'))
+  const stopped = await testHome.json<SessionView>('stop', 'one')
   expect(stopped).toMatchObject({ task: 'one', phase: 'ended', outcome: 'stopped' })
-  expect(await house.json<SessionView>('stop', 'one')).toEqual(stopped)
-  const killed = await house.json<SessionView[]>('killall', '--yes')
+  expect(await testHome.json<SessionView>('stop', 'one')).toEqual(stopped)
+  const killed = await testHome.json<SessionView[]>('killall', '--yes')
   expect(killed).toMatchObject([{ task: 'three', phase: 'ended', outcome: 'stopped' }])
   for (const view of [waited, stopped, ...killed]) expectAsDocumented(view, sessionTable)
-  expect(await house.json('clean', 'two', '--dry-run')).toEqual({ wouldRemove: ['command-two'] })
-  expect(await house.json('clean', 'two')).toEqual({ removed: ['command-two'] })
+  expect(await testHome.json('clean', 'two', '--dry-run')).toEqual({ wouldRemove: ['command-two'] })
+  expect(await testHome.json('clean', 'two')).toEqual({ removed: ['command-two'] })
 })
 
 it('messages are told by their state, and send tells the session and the message', async () => {
-  await house.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
-  await house.ended('reader')
-  const sent = await house.json<{ session: SessionView; message: MessageView }>('send', 'reader', 'more steps=1000')
+  await testHome.run('--agent', 'demo', '--name', 'reader', 'steps=1 delay=1ms')
+  await testHome.ended('reader')
+  const sent = await testHome.json<{ session: SessionView; message: MessageView }>('send', 'reader', 'more steps=1000')
   expectAsDocumented(sent.session, sessionTable)
   expectAsDocumented(sent.message, messageTable)
-  await house.json('send', 'reader', 'and more')
-  const messages = await house.json<MessageView[]>('messages', 'reader')
+  await testHome.json('send', 'reader', 'and more')
+  const messages = await testHome.json<MessageView[]>('messages', 'reader')
   expect(messages.map(({ number }) => number)).toEqual([1, 2, 3])
   for (const message of messages) expectAsDocumented(message, messageTable)
-  const story = await house.json<EventView[]>('events', 'reader')
+  const story = await testHome.json<EventView[]>('events', 'reader')
   for (const event of story) expectAsDocumented(event, eventTable)
-  await house.ok('stop', 'reader')
-  const resumed = await house.json<SessionView>('resume', 'reader')
+  await testHome.ok('stop', 'reader')
+  const resumed = await testHome.json<SessionView>('resume', 'reader')
   expectAsDocumented(resumed, sessionTable)
   expect(resumed).toMatchObject({ task: 'reader', outcome: null, autonomy: 'full', model: null })
 })
 
 it('daemon status tells who supervises; each start raises the epoch', async () => {
-  const nobody = await house.oneshot('daemon', 'status', '--json')
+  const nobody = await testHome.oneshot('daemon', 'status', '--json')
   expect(nobody).toMatchObject({ code: 3, stderr: '' })
   expect(JSON.parse(nobody.stdout)).toEqual({
     error: { code: 'daemon-not-running', message: 'the supervisor is not running', hint: 'oneshot daemon start' },
   })
-  await house.run('--headless', '--', 'sleep', '1000')
-  const first = await house.daemon()
+  await testHome.run('--headless', '--', 'sleep', '1000')
+  const first = await testHome.daemon()
   expectAsDocumented(first, daemonTable)
   expect(isAlive(first.pid)).toBe(true)
-  expect(first).toMatchObject({ epoch: 1, home: house.home.root, sessions: { live: 1, ended: 0 } })
-  expect(first.version).toBe(await house.ok('--version'))
-  const second = await house.json<typeof first>('daemon', 'restart')
+  expect(first).toMatchObject({ epoch: 1, home: testHome.home.root, sessions: { live: 1, ended: 0 } })
+  expect(first.version).toBe(await testHome.ok('--version'))
+  const second = await testHome.json<typeof first>('daemon', 'restart')
   expectAsDocumented(second, daemonTable)
   expect(second.epoch).toBe(first.epoch + 1)
   expect(second.pid).not.toBe(first.pid)
 })
 
 it('the same commands print the same with --json before or after the command', async () => {
-  await house.run('--name', 'one', '--headless', '--', 'true')
-  await house.ended('one')
-  expect(await house.ok('--json', 'status', 'one')).toBe(await house.ok('status', 'one', '--json'))
-  expect(await house.ok('list', '--json')).toBe(await house.ok('ls', '--json'))
+  await testHome.run('--name', 'one', '--headless', '--', 'true')
+  await testHome.ended('one')
+  expect(await testHome.ok('--json', 'status', 'one')).toBe(await testHome.ok('status', 'one', '--json'))
+  expect(await testHome.ok('list', '--json')).toBe(await testHome.ok('ls', '--json'))
 })

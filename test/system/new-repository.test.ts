@@ -1,25 +1,25 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { CheckpointView } from '../../src/api/contract/session-view.ts'
-import { allSaved, gitIn } from './git-project.ts'
-import { House, until } from './house.ts'
+import type { CheckpointView } from '../../src/api/contract/responses.ts'
+import { waitForCheckpoints, gitIn } from './git-project.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 it('our own files are in no checkpoint and in nobody’s status, also of a repository that came after them', async () => {
-  const git = gitIn(house)
-  await house.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
-  await until('its pages are there', () => (fs.existsSync(house.path('.agent', 'STATUS.md')) ? true : undefined))
+  const git = gitIn(testHome)
+  await testHome.run('--name', 'idle', '--headless', '--', 'sleep', '1000')
+  await waitUntil('its pages are there', () => (fs.existsSync(testHome.path('.agent', 'STATUS.md')) ? true : undefined))
   await git('init', '-q', '-b', 'main', '.')
-  fs.writeFileSync(house.path('mine'), 'mine\n')
-  await house.ok('checkpoint', 'idle')
-  await house.ok('stop', 'idle')
-  await allSaved(house, 'idle')
-  for (const { commit } of await house.json<CheckpointView[]>('checkpoints', 'idle'))
+  fs.writeFileSync(testHome.path('mine'), 'mine\n')
+  await testHome.ok('checkpoint', 'idle')
+  await testHome.ok('stop', 'idle')
+  await waitForCheckpoints(testHome, 'idle')
+  for (const { commit } of await testHome.json<CheckpointView[]>('checkpoints', 'idle'))
     expect(await git('ls-tree', '-r', '--name-only', commit)).toBe('mine')
-  await until('git is told', async () => ((await git('status', '--porcelain')) === '?? mine' ? true : undefined))
+  await waitUntil('git is told', async () => ((await git('status', '--porcelain')) === '?? mine' ? true : undefined))
 })

@@ -1,24 +1,24 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ChannelView, TrialView } from '../../src/api/contract/session-view.ts'
-import { MailServer, readMail } from '../../src/testkit/real/mail-server.ts'
-import { RecordingServer } from '../../src/testkit/real/recording-server.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { ChannelView, ChannelTestView } from '../../src/api/contract/responses.ts'
+import { MailServer, readMail } from '../../testkit/system/mail-server.ts'
+import { RecordingServer } from '../../testkit/system/recording-server.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 import { userConfig } from './user-config.ts'
 
-let house: House
+let testHome: TestHome
 let server: RecordingServer
 beforeEach(async () => {
-  house = new House()
+  testHome = new TestHome()
   server = await RecordingServer.open()
 })
 afterEach(async () => {
-  await house.close()
+  await testHome.close()
   await server.close()
 })
 
@@ -35,15 +35,15 @@ const told = (): Told[] => server.bodies() as Told[]
 const names = (): string[] => told().map(({ session }) => session.name)
 
 function untilTold(count: number): Promise<Told[]> {
-  return until(`${count} were told`, () => (server.requests.length >= count ? told() : undefined))
+  return waitUntil(`${count} were told`, () => (server.requests.length >= count ? told() : undefined))
 }
 
 test('what becomes of sessions is told, with the evidence and the way on', async () => {
-  userConfig(house, hook())
-  await house.run('--agent', 'demo', '--name', 'fine', 'steps=1 delay=1ms')
-  await house.run('--name', 'bad', '--headless', '--', 'sh', '-c', 'exit 3')
-  await house.run('--agent', 'demo', '--name', 'curious', 'ask=which')
-  await house.run('--name', 'slow', '--max-time', '1s', '--headless', '--', 'sleep', '600')
+  userConfig(testHome, hook())
+  await testHome.run('--agent', 'demo', '--name', 'fine', 'steps=1 delay=1ms')
+  await testHome.run('--name', 'bad', '--headless', '--', 'sh', '-c', 'exit 3')
+  await testHome.run('--agent', 'demo', '--name', 'curious', 'ask=which')
+  await testHome.run('--name', 'slow', '--max-time', '1s', '--headless', '--', 'sleep', '600')
   await untilTold(4)
   const lines = told().map(({ event, text }) => `${event} ${text}`)
   expect(lines.sort()).toEqual([
@@ -55,13 +55,13 @@ test('what becomes of sessions is told, with the evidence and the way on', async
 })
 
 test('a loop is told of once, with its summary, and not each of those who worked for it', async () => {
-  userConfig(house, hook())
-  fs.writeFileSync(house.path('PRD.md'), '- [ ] one write=one.txt steps=1\n- [ ] two write=two.txt steps=1\n')
-  await run('git', ['init', '-q', '.'], { cwd: house.project, env: house.env })
-  await house.ok('ralph', '--agent', 'demo', '--no-verify')
-  await house.ended('ralph-prd')
-  await house.run('--agent', 'demo', '--name', 'last', 'steps=1 delay=1ms')
-  await until('what came after it was told', () => (names().includes('demo-last') ? true : undefined))
+  userConfig(testHome, hook())
+  fs.writeFileSync(testHome.path('PRD.md'), '- [ ] one write=one.txt steps=1\n- [ ] two write=two.txt steps=1\n')
+  await run('git', ['init', '-q', '.'], { cwd: testHome.project, env: testHome.env })
+  await testHome.ok('ralph', '--agent', 'demo', '--no-verify')
+  await testHome.ended('ralph-prd')
+  await testHome.run('--agent', 'demo', '--name', 'last', 'steps=1 delay=1ms')
+  await waitUntil('what came after it was told', () => (names().includes('demo-last') ? true : undefined))
   expect(told().map(({ event, text }) => `${event} ${text}`)).toEqual([
     'done ralph-prd is done: 2 of 2 tasks done (changed files; not tested)',
     expect.stringMatching(/^done demo-last is done/),
@@ -69,16 +69,16 @@ test('a loop is told of once, with its summary, and not each of those who worked
 })
 
 test('restarts that come too often are told before it gives up, and a limit that is waited for', async () => {
-  userConfig(house, hook())
+  userConfig(testHome, hook())
   const limit = 'You’ve hit your usage limit. Upgrade to Pro or try again at 9:00 AM.'
   const codex = `cat >/dev/null
 echo '{"type":"thread.started","thread_id":"01a1de78-69fb-7731-abc7-29a1f6ce73b3"}'
 echo '{"type":"turn.failed","error":{"message":"${limit}"}}'
 exit 1`
-  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex } })
+  testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex } })
   const often = ['-c', 'restart-delay=10ms', '--max-restarts', '5', '-c', 'notify-restarts=2']
-  await house.run('--agent', 'demo', '--name', 'sick', ...often, 'steps=1 delay=1ms crash=always')
-  await house.run('--agent', 'codex', '--name', 'slow', 'do it')
+  await testHome.run('--agent', 'demo', '--name', 'sick', ...often, 'steps=1 delay=1ms crash=always')
+  await testHome.run('--agent', 'codex', '--name', 'slow', 'do it')
   await untilTold(3)
   const lines = told().map(({ event, text }) => `${event} ${text}`)
   expect(lines.sort()).toEqual([
@@ -91,11 +91,11 @@ exit 1`
 })
 
 test('a channel that fails at first is told once in the end', async () => {
-  userConfig(house, hook())
+  userConfig(testHome, hook())
   server.replies.push(500)
-  await house.run('--headless', '--', 'true')
-  await house.ended('command-true')
-  await until('it failed', async () => ((await channels())[0]?.failure ? true : undefined))
+  await testHome.run('--headless', '--', 'true')
+  await testHome.ended('command-true')
+  await waitUntil('it failed', async () => ((await channels())[0]?.failure ? true : undefined))
   expect((await channels())[0]).toMatchObject({
     pending: 1,
     deliveredAt: null,
@@ -103,46 +103,46 @@ test('a channel that fails at first is told once in the end', async () => {
   })
   await untilTold(2)
   expect(new Set(told().map(({ id }) => id)).size).toBe(1)
-  await until('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
+  await waitUntil('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
   expect(await channels()).toMatchObject([{ pending: 0, nextAt: null, failedAt: null, failure: null }])
   expect(server.requests).toHaveLength(2)
 })
 
 test('a notice survives the kill of the supervisor that was about to tell it', async () => {
-  userConfig(house, hook())
+  userConfig(testHome, hook())
   server.always = 'hang'
-  await house.run('--headless', '--', 'true')
+  await testHome.run('--headless', '--', 'true')
   await untilTold(1)
-  const { pid } = await house.daemon()
+  const { pid } = await testHome.daemon()
   server.always = undefined
   process.kill(pid, 'SIGKILL')
   const [first, second] = await untilTold(2)
   expect(second).toEqual(first)
-  await until('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
+  await waitUntil('it is noted', async () => ((await channels())[0]?.pending === 0 ? true : undefined))
   expect(server.requests).toHaveLength(2)
 })
 
 test('what happens while no supervisor is there is told by the next one', async () => {
-  userConfig(house, hook())
-  await house.run('--name', 'late', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
-  await house.ok('daemon', 'stop')
-  fs.writeFileSync(house.path('go'), '')
-  await until('it is over', async () => ((await house.status('late')).phase === 'stopping' ? true : undefined))
+  userConfig(testHome, hook())
+  await testHome.run('--name', 'late', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
+  await testHome.ok('daemon', 'stop')
+  fs.writeFileSync(testHome.path('go'), '')
+  await waitUntil('it is over', async () => ((await testHome.status('late')).phase === 'stopping' ? true : undefined))
   expect(server.requests).toEqual([])
-  await house.ok('daemon', 'start')
+  await testHome.ok('daemon', 'start')
   expect(await untilTold(1)).toMatchObject([{ event: 'done', text: 'command-late is done: exit code 0' }])
 })
 
 test('a dead channel delays no session and no other channel', async () => {
   const dead = await RecordingServer.open()
-  house.defer(() => dead.close())
+  testHome.defer(() => dead.close())
   dead.always = 'hang'
   const refused = '[notify.refused]\ntype = "slack"\nurl = "http://127.0.0.1:1/x"\n'
-  userConfig(house, `[notify.dead]\ntype = "webhook"\nurl = "${dead.url}"\n${refused}${hook()}`)
+  userConfig(testHome, `[notify.dead]\ntype = "webhook"\nurl = "${dead.url}"\n${refused}${hook()}`)
   for (const name of ['one', 'two', 'three']) {
-    await house.run('--name', name, '--headless', '--', 'true')
-    await house.ended(name)
-    await until(`${name} was told`, () => (names().includes(`command-${name}`) ? true : undefined))
+    await testHome.run('--name', name, '--headless', '--', 'true')
+    await testHome.ended(name)
+    await waitUntil(`${name} was told`, () => (names().includes(`command-${name}`) ? true : undefined))
   }
   // Were anybody to wait for it, each of the three would have been tried there.
   expect(dead.requests.length).toBeLessThan(3)
@@ -150,60 +150,60 @@ test('a dead channel delays no session and no other channel', async () => {
 })
 
 test('a session that is cleaned away is told of all the same', async () => {
-  userConfig(house, hook())
+  userConfig(testHome, hook())
   server.replies.push(503)
-  await house.run('--headless', '--', 'true')
-  await house.ended('command-true')
+  await testHome.run('--headless', '--', 'true')
+  await testHome.ended('command-true')
   await untilTold(1)
-  await house.ok('clean', 'command-true')
+  await testHome.ok('clean', 'command-true')
   expect((await untilTold(2)).map(({ text }) => text)).toEqual(Array(2).fill('command-true is done: exit code 0'))
 })
 
 test('the configuration counts as it is now; one that is broken harms no work and loses nothing', async () => {
-  await house.run('--name', 'before', '--headless', '--', 'true')
-  await house.ended('before')
-  userConfig(house, hook())
-  await house.run('--name', 'first', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
-  userConfig(house, 'this is not TOML')
-  fs.writeFileSync(house.path('go'), '')
-  await until('the supervisor says so', () => (/is not TOML/.test(log()) ? true : undefined))
-  expect(await house.ended('first')).toMatchObject({ outcome: 'done' })
-  userConfig(house, hook())
-  await house.run('--name', 'second', '--headless', '--', 'true')
+  await testHome.run('--name', 'before', '--headless', '--', 'true')
+  await testHome.ended('before')
+  userConfig(testHome, hook())
+  await testHome.run('--name', 'first', '--headless', '--', 'sh', '-c', 'until [ -e go ]; do sleep 0.05; done')
+  userConfig(testHome, 'this is not TOML')
+  fs.writeFileSync(testHome.path('go'), '')
+  await waitUntil('the supervisor says so', () => (/is not TOML/.test(log()) ? true : undefined))
+  expect(await testHome.ended('first')).toMatchObject({ outcome: 'done' })
+  userConfig(testHome, hook())
+  await testHome.run('--name', 'second', '--headless', '--', 'true')
   await untilTold(2)
   expect(names().sort()).toEqual(['command-first', 'command-second'])
 })
 
 test('a bell rings on the terminal the work was asked for on', async () => {
-  userConfig(house, '[notify.ring]\ntype = "bell"\n')
-  const terminal = await Terminal.open(house)
+  userConfig(testHome, '[notify.ring]\ntype = "bell"\n')
+  const terminal = await Terminal.open(testHome)
   await terminal.enter('oneshot run --name asked -- sleep 0.2')
-  await until('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
+  await waitUntil('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
 })
 
 test('a bell rings on a terminal that is attached, and writes nothing into any session’s own', async () => {
-  userConfig(house, '[notify.ring]\ntype = "bell"\n')
-  const shown = await house.run('--name', 'shown', '--', 'sh', '-c', 'echo here I am; sleep 600')
-  const terminal = await Terminal.open(house)
+  userConfig(testHome, '[notify.ring]\ntype = "bell"\n')
+  const shown = await testHome.run('--name', 'shown', '--', 'sh', '-c', 'echo here I am; sleep 600')
+  const terminal = await Terminal.open(testHome)
   await terminal.enter('oneshot attach shown')
   await terminal.shows('here I am')
   expect(await terminal.hasRung()).toBe(false)
-  await house.run('--name', 'other', '--', 'true')
-  await until('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
-  expect(house.output(shown).includes(7)).toBe(false)
+  await testHome.run('--name', 'other', '--', 'true')
+  await waitUntil('it has rung', async () => ((await terminal.hasRung()) ? true : undefined))
+  expect(testHome.output(shown).includes(7)).toBe(false)
 })
 
 test('a test says of each channel what became of it, and fails when one does', async () => {
-  const bin = binFolder(house, {
+  const bin = binFolder(testHome, {
     tools: ['tmux'],
-    scripts: { openclaw: `printf '%s\\n' "$@" >'${house.path('said')}'` },
+    scripts: { openclaw: `printf '%s\\n' "$@" >'${testHome.path('said')}'` },
   })
-  house.env['PATH'] = `${bin}:${process.env['PATH']}`
+  testHome.env['PATH'] = `${bin}:${process.env['PATH']}`
   userConfig(
-    house,
+    testHome,
     `${hook()}[notify.claw]\ntype = "openclaw"\n[notify.dead]\ntype = "slack"\nurl = "http://127.0.0.1:1/s3cretive"\n`,
   )
-  const all = await house.oneshot('notify', 'test')
+  const all = await testHome.oneshot('notify', 'test')
   expect(all.code).toBe(1)
   expect(all.stdout.split('\n').map(line => line.trimEnd())).toEqual([
     `✔ sent   hook: posted to ${new URL(server.url).host}`,
@@ -211,10 +211,12 @@ test('a test says of each channel what became of it, and fails when one does', a
     '✖ failed dead: connect ECONNREFUSED 127.0.0.1:1',
     '',
   ])
-  expect(fs.readFileSync(house.path('said'), 'utf8')).toContain('--text\noneshot: this is a test of oneshot’s')
-  expect(await house.json<TrialView[]>('notify', 'test', 'hook')).toMatchObject([{ channel: 'hook', ok: true }])
+  expect(fs.readFileSync(testHome.path('said'), 'utf8')).toContain('--text\noneshot: this is a test of oneshot’s')
+  expect(await testHome.json<ChannelTestView[]>('notify', 'test', 'hook')).toMatchObject([
+    { channel: 'hook', ok: true },
+  ])
   expect(server.bodies()).toMatchObject([{ event: 'test' }, { event: 'test' }])
-  await expectRefusal(house, ['notify', 'test', 'hok'], {
+  await expectRefusal(testHome, ['notify', 'test', 'hok'], {
     exit: 3,
     code: 'no-channel',
     says: 'there is no channel hok',
@@ -223,30 +225,30 @@ test('a test says of each channel what became of it, and fails when one does', a
 })
 
 test('a test that works brings what was waiting for the channel at once', async () => {
-  userConfig(house, hook())
+  userConfig(testHome, hook())
   server.replies.push(500, 500)
-  await house.run('--headless', '--', 'true')
+  await testHome.run('--headless', '--', 'true')
   await untilTold(2) // Now it would wait for ten seconds.
-  await until('it waits', async () => ((await channels())[0]?.nextAt === null ? undefined : true))
-  await house.ok('notify', 'test', 'hook')
-  await until('it is told', async () => ((await channels())[0]?.pending === 0 ? true : undefined), 8_000)
+  await waitUntil('it waits', async () => ((await channels())[0]?.nextAt === null ? undefined : true))
+  await testHome.ok('notify', 'test', 'hook')
+  await waitUntil('it is told', async () => ((await channels())[0]?.pending === 0 ? true : undefined), 8_000)
 })
 
 test('without a channel there is nothing to test, and nothing to list', async () => {
-  await expectRefusal(house, ['notify', 'test'], {
+  await expectRefusal(testHome, ['notify', 'test'], {
     exit: 3,
     code: 'no-channel',
     says: 'no channel is configured',
     hint: '[notify.NAME]',
   })
-  expect(await house.ok('notify')).toBe('')
+  expect(await testHome.ok('notify')).toBe('')
   expect(await channels()).toEqual([])
 })
 
 test('secrets are shown nowhere', async () => {
   const token = 'tk_s3cretive'
   const file = userConfig(
-    house,
+    testHome,
     `[notify.phone]
 type = "ntfy"
 url = "http://127.0.0.1:1/topic-${token}"
@@ -262,9 +264,9 @@ token-env = "NOT_SET"
 `,
   )
   fs.chmodSync(file, 0o644)
-  await house.run('--headless', '--', 'true')
-  await house.ended('command-true')
-  await until('all was tried', async () =>
+  await testHome.run('--headless', '--', 'true')
+  await testHome.ended('command-true')
+  await waitUntil('all was tried', async () =>
     (await channels()).every(({ failure }) => failure !== null) ? true : undefined,
   )
   const shown: string[] = [log()]
@@ -276,7 +278,7 @@ token-env = "NOT_SET"
     ['config', '--json'],
     ['doctor'],
   ]) {
-    const { stdout, stderr } = await house.oneshot(...args)
+    const { stdout, stderr } = await testHome.oneshot(...args)
     shown.push(stdout, stderr)
   }
   const all = shown.join('\n')
@@ -284,13 +286,13 @@ token-env = "NOT_SET"
   expect(all).toContain('‹hidden›')
   expect(all).toContain('NOT_SET is not set')
   expect(all).toContain('holds secrets and can be read by others')
-  const database = fs.readFileSync(house.home.database).toString('latin1')
+  const database = fs.readFileSync(testHome.home.database).toString('latin1')
   expect(database.includes('s3cretive')).toBe(false)
 })
 
 test('the doctor misses the program of a channel', async () => {
-  userConfig(house, '[notify.claw]\ntype = "openclaw"\n[notify.own]\ntype = "command"\nrun = "/nowhere/tell"\n')
-  const { stdout } = await house.oneshot('doctor')
+  userConfig(testHome, '[notify.claw]\ntype = "openclaw"\n[notify.own]\ntype = "command"\nrun = "/nowhere/tell"\n')
+  const { stdout } = await testHome.oneshot('doctor')
   expect(stdout).toMatch(/warning +notify claw: openclaw is not on PATH/)
   expect(stdout).toMatch(/warning +notify own: \/nowhere\/tell is not on PATH/)
 })
@@ -298,14 +300,14 @@ test('the doctor misses the program of a channel', async () => {
 test.each(['start', 'starttls'] as const)('mail goes under TLS when the server has it from the %s', async from => {
   const { key, cert, file } = await certificate()
   const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from } })
-  house.defer(() => mails.close())
-  house.env['NODE_EXTRA_CA_CERTS'] = file
+  testHome.defer(() => mails.close())
+  testHome.env['NODE_EXTRA_CA_CERTS'] = file
   const scheme = from === 'start' ? 'smtps' : 'smtp'
   userConfig(
-    house,
+    testHome,
     `[notify.mail]\ntype = "email"\nto = "a@b.test"\nurl = "${scheme}://me:pw@localhost:${mails.port}"\n`,
   )
-  await house.ok('notify', 'test', 'mail')
+  await testHome.ok('notify', 'test', 'mail')
   expect(mails.mails).toMatchObject([{ to: ['a@b.test'], isSecure: true, login: 'me:pw' }])
   expect(mails.mails.map(readMail)).toMatchObject([{ subject: 'oneshot: oneshot test' }])
 })
@@ -313,9 +315,9 @@ test.each(['start', 'starttls'] as const)('mail goes under TLS when the server h
 test('a mail server that is not who it says it is gets nothing', async () => {
   const { key, cert } = await certificate()
   const mails = await MailServer.open({ auth: 'PLAIN', tls: { key, cert, from: 'starttls' } })
-  house.defer(() => mails.close())
-  userConfig(house, `[notify.mail]\ntype = "email"\nto = "a@b.test"\nurl = "smtp://me:pw@localhost:${mails.port}"\n`)
-  const { code, stdout } = await house.oneshot('notify', 'test', 'mail')
+  testHome.defer(() => mails.close())
+  userConfig(testHome, `[notify.mail]\ntype = "email"\nto = "a@b.test"\nurl = "smtp://me:pw@localhost:${mails.port}"\n`)
+  const { code, stdout } = await testHome.oneshot('notify', 'test', 'mail')
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: expect.stringMatching(/failed mail: .*(self-signed|certificate)/),
@@ -324,15 +326,15 @@ test('a mail server that is not who it says it is gets nothing', async () => {
 })
 
 function channels(): Promise<ChannelView[]> {
-  return house.json<ChannelView[]>('notify')
+  return testHome.json<ChannelView[]>('notify')
 }
 
 function log(): string {
-  return fs.readFileSync(house.home.daemonLog, 'utf8')
+  return fs.readFileSync(testHome.home.daemonLog, 'utf8')
 }
 
 async function certificate(): Promise<{ key: string; cert: string; file: string }> {
-  const [key, file] = [path.join(house.root, 'key.pem'), path.join(house.root, 'cert.pem')]
+  const [key, file] = [path.join(testHome.root, 'key.pem'), path.join(testHome.root, 'cert.pem')]
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
   const made = await run('openssl', [
     'req',

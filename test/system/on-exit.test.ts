@@ -1,22 +1,22 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { sessionFolder } from '../../src/world/os/folders.ts'
-import { readEvents } from '../../src/world/store/read.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { sessionFolder } from '../../src/state/session-folder.ts'
+import { readEvents } from '../../src/world/store/reader.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, isAlive, until } from './house.ts'
+import { TestHome, isAlive, waitUntil } from './test-home.ts'
 import { userConfig } from './user-config.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 /** A program that adds a line with all of its own to a file, and its arguments and stdin to others. */
 function program(more = ''): string {
-  const file = path.join(house.root, 'hook')
+  const file = path.join(testHome.root, 'hook')
   const script = `#!/bin/sh
 for word do printf '[%s]' "$word"; done >arguments
 cat >document.json
@@ -28,26 +28,26 @@ ${more}
   return file
 }
 
-const read = (name: string): string => fs.readFileSync(house.path(name), 'utf8')
+const read = (name: string): string => fs.readFileSync(testHome.path(name), 'utf8')
 
 function calls(): string[] {
-  return fs.existsSync(house.path('calls')) ? read('calls').trimEnd().split('\n') : []
+  return fs.existsSync(testHome.path('calls')) ? read('calls').trimEnd().split('\n') : []
 }
 
 function untilCalled(count = 1): Promise<string[]> {
-  return until(`${count} hooks were run`, () => (calls().length >= count ? calls() : undefined))
+  return waitUntil(`${count} hooks were run`, () => (calls().length >= count ? calls() : undefined))
 }
 
 function untilNoted(session: SessionView, count = 1): Promise<{ ok: boolean; reason: string }[]> {
-  return until('its end was noted', () => {
-    const ends = readEvents(house.home, session.id).flatMap(event => (event.type === 'hook.ended' ? [event] : []))
+  return waitUntil('its end was noted', () => {
+    const ends = readEvents(testHome.home, session.id).flatMap(event => (event.type === 'hook.ended' ? [event] : []))
     return ends.length >= count ? ends : undefined
   })
 }
 
 test('is run where the work was done, with all about it in its environment and on stdin', async () => {
   const own = program('echo said something; umask >mask')
-  const session = await house.run(
+  const session = await testHome.run(
     '--env',
     'COLOUR=green',
     '--on-exit',
@@ -61,8 +61,8 @@ test('is run where the work was done, with all about it in its environment and o
   const [end] = await untilNoted(session)
   expect(end).toMatchObject({ ok: true, reason: 'exit code 0' })
   expect(read('arguments')).toBe('[two words][$(touch gone)][*]')
-  expect(fs.existsSync(house.path('gone'))).toBe(false)
-  const view = await house.status(session.name)
+  expect(fs.existsSync(testHome.path('gone'))).toBe(false)
+  const view = await testHome.status(session.name)
   expect(JSON.parse(read('document.json'))).toEqual(view)
   const [id] = (calls()[0] ?? '').split(' ')
   expect(
@@ -74,7 +74,7 @@ test('is run where the work was done, with all about it in its environment and o
     ),
   ).toEqual({
     COLOUR: 'green',
-    ONESHOT_HOME: house.home.root,
+    ONESHOT_HOME: testHome.home.root,
     ONESHOT_HOOK: id,
     ONESHOT_EVENT: 'failed',
     ONESHOT_OUTCOME: 'failed',
@@ -86,34 +86,34 @@ test('is run where the work was done, with all about it in its environment and o
     ONESHOT_TASK: session.task,
     ONESHOT_AGENT: 'command',
     ONESHOT_TITLE: session.title,
-    ONESHOT_CWD: house.project,
+    ONESHOT_CWD: testHome.project,
     ONESHOT_ATTEMPTS: '1',
     ONESHOT_THREAD: '',
   })
   expect(Number.parseInt(read('mask'), 8)).toBe(process.umask())
-  const kept = path.join(sessionFolder(house.home, session.id).hooks, id ?? '')
+  const kept = path.join(sessionFolder(testHome.home, session.id).hooks, id ?? '')
   expect([fs.readFileSync(kept, 'utf8'), fs.statSync(kept).mode & 0o777]).toEqual(['said something\n', 0o600])
 })
 
 test('is run once for each end: done, woken and done again, stopped', async () => {
   const own = program()
-  const session = await house.run('--agent', 'demo', '--name', 'x', '--on-exit', own, 'steps=1 delay=1ms')
+  const session = await testHome.run('--agent', 'demo', '--name', 'x', '--on-exit', own, 'steps=1 delay=1ms')
   await untilNoted(session)
-  await house.ok('send', 'x', 'steps=1 delay=1ms')
+  await testHome.ok('send', 'x', 'steps=1 delay=1ms')
   await untilNoted(session, 2)
-  const other = await house.run('--name', 'y', '--on-exit', own, '--headless', '--', 'sleep', '600')
-  await house.ok('stop', 'y')
+  const other = await testHome.run('--name', 'y', '--on-exit', own, '--headless', '--', 'sleep', '600')
+  await testHome.ok('stop', 'y')
   await untilNoted(other)
   expect(calls().map(line => line.split(' ')[1])).toEqual(['done', 'done', 'stopped'])
   expect(new Set(calls()).size).toBe(3)
 })
 
 test('comes from your config file too, where a line is for a shell only when that is asked for', async () => {
-  userConfig(house, `on-exit = "${program()} from-config"\n`)
-  await house.run('--name', 'a', '--headless', '--', 'true')
+  userConfig(testHome, `on-exit = "${program()} from-config"\n`)
+  await testHome.run('--name', 'a', '--headless', '--', 'true')
   await untilCalled()
   expect(read('arguments')).toBe('[from-config]')
-  await house.run(
+  await testHome.run(
     '--name',
     'b',
     '--on-exit-shell',
@@ -124,31 +124,31 @@ test('comes from your config file too, where a line is for a shell only when tha
   )
   await untilCalled(2)
   expect(read('shell')).toBe('command-b\n')
-  const none = await house.run('--name', 'c', '--on-exit', '', '--headless', '--', 'true')
-  await house.ended('c')
-  await house.run('--name', 'd', '--headless', '--', 'true')
+  const none = await testHome.run('--name', 'c', '--on-exit', '', '--headless', '--', 'true')
+  await testHome.ended('c')
+  await testHome.run('--name', 'd', '--headless', '--', 'true')
   await untilCalled(3)
-  expect(readEvents(house.home, none.id).some(({ type }) => type === 'hook.ended')).toBe(false)
+  expect(readEvents(testHome.home, none.id).some(({ type }) => type === 'hook.ended')).toBe(false)
   expect(calls()).toHaveLength(3)
 })
 
 test('is refused when it cannot be meant like that', async () => {
-  const unclosed = await house.oneshot('run', '--on-exit', "say 'hello", 'x')
+  const unclosed = await testHome.oneshot('run', '--on-exit', "say 'hello", 'x')
   expect(unclosed).toMatchObject({ code: 2, stderr: expect.stringContaining('a command whose quotes are closed') })
-  await expectRefusal(house, ['run', '--on-exit', 'a', '--on-exit-shell', 'b', '--agent', 'demo', 'x'], {
+  await expectRefusal(testHome, ['run', '--on-exit', 'a', '--on-exit-shell', 'b', '--agent', 'demo', 'x'], {
     exit: 2,
     code: 'usage',
     says: '--on-exit and --on-exit-shell exclude each other',
     hint: 'give one of them',
   })
-  await expectRefusal(house, ['run', '--on-exit', 'no-such-program --x', '--agent', 'demo', 'x'], {
+  await expectRefusal(testHome, ['run', '--on-exit', 'no-such-program --x', '--agent', 'demo', 'x'], {
     exit: 1,
     code: 'program-missing',
     says: 'the on-exit command no-such-program was not found',
     hint: '--on-exit-shell',
   })
-  fs.writeFileSync(house.path('.oneshot.toml'), 'on-exit = "reboot"\n')
-  await expectRefusal(house, ['run', '--agent', 'demo', 'x'], {
+  fs.writeFileSync(testHome.path('.oneshot.toml'), 'on-exit = "reboot"\n')
+  await expectRefusal(testHome, ['run', '--agent', 'demo', 'x'], {
     exit: 2,
     code: 'config-invalid',
     says: "on-exit cannot be set in a project's file",
@@ -157,47 +157,47 @@ test('is refused when it cannot be meant like that', async () => {
 })
 
 test('that fails is noted, and changes nothing about the session', async () => {
-  const session = await house.run('--on-exit', program('echo no luck >&2; exit 5'), '--headless', '--', 'true')
+  const session = await testHome.run('--on-exit', program('echo no luck >&2; exit 5'), '--headless', '--', 'true')
   const [end] = await untilNoted(session)
   expect(end).toMatchObject({ ok: false, reason: 'exit code 5: no luck' })
-  expect(await house.status(session.name)).toMatchObject({ outcome: 'done', exitCode: 0 })
-  expect(fs.readFileSync(house.home.daemonLog, 'utf8')).toContain(
+  expect(await testHome.status(session.name)).toMatchObject({ outcome: 'done', exitCode: 0 })
+  expect(fs.readFileSync(testHome.home.daemonLog, 'utf8')).toContain(
     `the on-exit command of ${session.name} failed: exit code 5: no luck`,
   )
 })
 
 test('that was cut off by a kill of the supervisor is run again, under the same id', async () => {
   const own = program('if [ ! -e second ]; then touch second; echo $$ >pid; exec sleep 600; fi')
-  const session = await house.run('--on-exit', own, '--headless', '--', 'true')
-  const first = await until('it hangs', () =>
-    fs.existsSync(house.path('pid')) && read('pid') !== '' ? Number(read('pid')) : undefined,
+  const session = await testHome.run('--on-exit', own, '--headless', '--', 'true')
+  const first = await waitUntil('it hangs', () =>
+    fs.existsSync(testHome.path('pid')) && read('pid') !== '' ? Number(read('pid')) : undefined,
   )
-  house.defer(async () => isAlive(first) && process.kill(first, 'SIGKILL'))
-  process.kill((await house.daemon()).pid, 'SIGKILL')
+  testHome.defer(async () => isAlive(first) && process.kill(first, 'SIGKILL'))
+  process.kill((await testHome.daemon()).pid, 'SIGKILL')
   await untilNoted(session)
   expect(calls()).toHaveLength(2)
   expect(new Set(calls()).size).toBe(1)
 })
 
 test('that still runs is ended with the supervisor, and does not keep it from stopping', async () => {
-  await house.run('--on-exit', program('echo $$ >pid; exec sleep 600'), '--headless', '--', 'true')
-  const pid = await until('it hangs', () =>
-    fs.existsSync(house.path('pid')) && read('pid') !== '' ? Number(read('pid')) : undefined,
+  await testHome.run('--on-exit', program('echo $$ >pid; exec sleep 600'), '--headless', '--', 'true')
+  const pid = await waitUntil('it hangs', () =>
+    fs.existsSync(testHome.path('pid')) && read('pid') !== '' ? Number(read('pid')) : undefined,
   )
-  await house.ok('daemon', 'stop')
-  await until('it is gone', () => (isAlive(pid) ? undefined : true))
+  await testHome.ok('daemon', 'stop')
+  await waitUntil('it is gone', () => (isAlive(pid) ? undefined : true))
 })
 
 test('of a session that is cleaned away at once is run all the same', async () => {
-  const session = await house.run('--on-exit', program(), '--headless', '--', 'true')
-  await house.ended(session.name)
-  await house.ok('clean', session.name)
+  const session = await testHome.run('--on-exit', program(), '--headless', '--', 'true')
+  await testHome.ended(session.name)
+  await testHome.ok('clean', session.name)
   await untilCalled()
   expect(
     JSON.parse(
-      await until(
+      await waitUntil(
         'it was told',
-        () => (fs.existsSync(house.path('document.json')) && read('document.json')) || undefined,
+        () => (fs.existsSync(testHome.path('document.json')) && read('document.json')) || undefined,
       ),
     ),
   ).toMatchObject({ id: session.id, outcome: 'done' })

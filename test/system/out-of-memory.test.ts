@@ -1,17 +1,17 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 /** A group in which the kernel ends what takes more than this; undefined where none may be made. */
 function narrowGroup(): string | undefined {
-  const group = path.join('/sys/fs/cgroup/memory', `os-${path.basename(house.root)}`)
+  const group = path.join('/sys/fs/cgroup/memory', `os-${path.basename(testHome.root)}`)
   try {
     fs.mkdirSync(group)
     fs.writeFileSync(path.join(group, 'memory.limit_in_bytes'), '60000000')
@@ -24,20 +24,20 @@ function narrowGroup(): string | undefined {
 it('a program that the kernel ended for want of memory is told from one that somebody killed', async ({ skip }) => {
   const group = narrowGroup()
   if (group === undefined) return skip('no control group with a memory limit may be made here')
-  house.defer(async () => fs.rmdirSync(group))
-  const { pid } = await house.run('--name', 'killed', '--headless', '--', 'sleep', '1000')
+  testHome.defer(async () => fs.rmdirSync(group))
+  const { pid } = await testHome.run('--name', 'killed', '--headless', '--', 'sleep', '1000')
   process.kill(pid as number, 'SIGKILL')
-  expect(await house.ended('killed')).toMatchObject({ trouble: 'crash', reason: 'killed by SIGKILL' })
+  expect(await testHome.ended('killed')).toMatchObject({ trouble: 'crash', reason: 'killed by SIGKILL' })
   const eater = `const a = []; setInterval(() => a.push(Buffer.alloc(10e6, 1)), 20)`
   const script = `echo $$ >${group}/cgroup.procs && exec ${process.execPath} -e '${eater}'`
-  await house.run('--name', 'eater', '--headless', '--', 'sh', '-c', script)
-  expect(await house.ended('eater')).toMatchObject({
+  await testHome.run('--name', 'eater', '--headless', '--', 'sh', '-c', script)
+  expect(await testHome.ended('eater')).toMatchObject({
     outcome: 'failed',
     trouble: 'memory',
     signal: 'SIGKILL',
     reason: 'out of memory: killed by SIGKILL, the kernel has just ended a process for want of it',
   })
-  await until('the group is empty', () =>
+  await waitUntil('the group is empty', () =>
     fs.readFileSync(path.join(group, 'cgroup.procs'), 'utf8') === '' ? true : undefined,
   )
 })

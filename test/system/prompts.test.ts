@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
-import { type Answer, House, MAIN, until } from './house.ts'
-import { STUBBED, stubAgents } from './stub-agents.ts'
+import { type CommandResult, TestHome, MAIN, waitUntil } from './test-home.ts'
+import { STUBBED_AGENTS, stubAgents } from './stub-agents.ts'
 
-const AGENTS = STUBBED
+const AGENTS = STUBBED_AGENTS
 
 /** An agent that writes down what it was given, and waits when it finds a file `wait`. */
 const STUB = `cat >received
@@ -16,15 +16,15 @@ env >environment
 pwd -P >cwd
 while [ -e wait ]; do sleep 0.02; done`
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House({ IS_SANDBOX: '1' }) // claude does not work with full autonomy as root elsewhere.
-  house.env['PATH'] = binFolder(house, {
+  testHome = new TestHome({ IS_SANDBOX: '1' }) // claude does not work with full autonomy as root elsewhere.
+  testHome.env['PATH'] = binFolder(testHome, {
     tools: ['tmux'],
     scripts: stubAgents(STUB),
   })
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 /** Prompts a shell, a terminal or a decoder would change. */
 const PROMPTS: Record<string, Buffer> = {
@@ -49,19 +49,19 @@ const FILES_ONLY: Record<string, Buffer> = {
 }
 
 /** Each way of giving a prompt: what the person does with these bytes. */
-const SOURCES: Record<string, (prompt: Buffer, cwd: string, ...options: string[]) => Promise<Answer>> = {
+const SOURCES: Record<string, (prompt: Buffer, cwd: string, ...options: string[]) => Promise<CommandResult>> = {
   'an argument': (prompt, cwd, ...options) => {
     const file = path.join(cwd, 'typed')
     fs.writeFileSync(file, prompt)
     const script =
       'node=$1 main=$2 file=$3; shift 3; text=$(cat "$file"; printf x); exec "$node" "$main" run "$@" "${text%x}"'
     const args = ['-c', script, 'sh', process.execPath, MAIN, file, ...options]
-    return run('sh', args, { cwd, env: house.env, timeout: 60_000 })
+    return run('sh', args, { cwd, env: testHome.env, timeout: 60_000 })
   },
-  stdin: (prompt, cwd, ...options) => house.call(['run', ...options, '-'], { cwd, input: prompt }),
+  stdin: (prompt, cwd, ...options) => testHome.call(['run', ...options, '-'], { cwd, input: prompt }),
   'a file': (prompt, cwd, ...options) => {
     fs.writeFileSync(path.join(cwd, 'prompt.md'), prompt)
-    return house.call(['run', ...options, '--prompt-file', 'prompt.md'], { cwd })
+    return testHome.call(['run', ...options, '--prompt-file', 'prompt.md'], { cwd })
   },
 }
 
@@ -71,7 +71,7 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
 
   it('reaches the agent byte for byte, whatever is in it, and nothing of it is executed', async () => {
     const check = async ([kind, prompt]: [string, Buffer]): Promise<void> => {
-      const folder = fs.mkdtempSync(path.join(house.root, 'work-'))
+      const folder = fs.mkdtempSync(path.join(testHome.root, 'work-'))
       const answer = await give(prompt, folder, '--agent', 'claude', '--follow')
       expect({ kind, code: answer.code }, answer.stdout).toEqual({ kind, code: 0 })
       const received = fs.readFileSync(path.join(folder, 'received'))
@@ -79,9 +79,9 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
     }
     await Promise.all(Object.entries(kinds).map(check))
     // Folders come and go meanwhile.
-    const everything = await until('all is looked at', () => {
+    const everything = await waitUntil('all is looked at', () => {
       try {
-        return fs.readdirSync(house.root, { recursive: true, encoding: 'utf8' })
+        return fs.readdirSync(testHome.root, { recursive: true, encoding: 'utf8' })
       } catch {
         return undefined
       }
@@ -90,15 +90,15 @@ describe.each(Object.keys(SOURCES))('a prompt from %s', source => {
   })
 
   it('stands in no command line and no environment while the agent works', async () => {
-    fs.writeFileSync(house.path('wait'), '')
+    fs.writeFileSync(testHome.path('wait'), '')
     const secret = `s3cr3t-${source.replaceAll(/\W+/g, '-')}`
-    const answer = await give(Buffer.from(`use ${secret}`), house.project, '--agent', 'claude', '--name', 'quiet')
+    const answer = await give(Buffer.from(`use ${secret}`), testHome.project, '--agent', 'claude', '--name', 'quiet')
     expect(answer).toMatchObject({ code: 0, stdout: 'claude-quiet\n' })
-    await until('it has its prompt', () => (fs.existsSync(house.path('cwd')) ? true : undefined))
-    expect(fs.readFileSync(house.path('received'), 'utf8')).toContain(secret)
+    await waitUntil('it has its prompt', () => (fs.existsSync(testHome.path('cwd')) ? true : undefined))
+    expect(fs.readFileSync(testHome.path('received'), 'utf8')).toContain(secret)
     expect(processesThatTell(secret)).toEqual([])
-    fs.rmSync(house.path('wait'))
-    expect(await house.ended('quiet')).toMatchObject({ outcome: 'done' })
+    fs.rmSync(testHome.path('wait'))
+    expect(await testHome.ended('quiet')).toMatchObject({ outcome: 'done' })
   })
 })
 
@@ -122,17 +122,17 @@ function contentOf(file: string): string {
 const argsOf = (folder: string): string[] => fs.readFileSync(path.join(folder, 'args'), 'utf8').split('\0').slice(0, -1)
 
 it('--prompt-file - reads stdin, too', async () => {
-  const answer = await house.call(['run', '--follow', '--prompt-file', '-'], { input: Buffer.from('a\0b') })
+  const answer = await testHome.call(['run', '--follow', '--prompt-file', '-'], { input: Buffer.from('a\0b') })
   expect(answer.code).toBe(0)
-  expect(fs.readFileSync(house.path('received'), 'latin1')).toBe('a\0b')
+  expect(fs.readFileSync(testHome.path('received'), 'latin1')).toBe('a\0b')
 })
 
 it('what follows -- after a prompt reaches every agent unchanged', async () => {
   const own = ['--x=a b', '--empty=', `--y=it's "so"`, '--z=$(touch pwned)', '--b=`touch pwned`', '--n=a\nb', '--u=ü']
   const check = async (agent: string): Promise<void> => {
-    const cwd = house.path(agent)
+    const cwd = testHome.path(agent)
     fs.mkdirSync(cwd)
-    const answer = await house.call(['run', '--agent', agent, '--follow', 'hello', '--', ...own], { cwd })
+    const answer = await testHome.call(['run', '--agent', agent, '--follow', 'hello', '--', ...own], { cwd })
     expect({ agent, code: answer.code }).toEqual({ agent, code: 0 })
     const args = argsOf(cwd)
     const from = args.indexOf('--x=a b')
@@ -145,57 +145,57 @@ it('what follows -- after a prompt reaches every agent unchanged', async () => {
 
 it('an argument that is not UTF-8 is refused rather than changed on its way', async () => {
   const script = 'exec "$0" "$1" run --agent claude hello -- "$(printf "\\377abc")"'
-  const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: house.project, env: house.env })
+  const answer = await run('sh', ['-c', script, process.execPath, MAIN], { cwd: testHome.project, env: testHome.env })
   expect(answer).toMatchObject({ code: 2, stdout: '' })
   expect(answer.stderr).toContain('argument 1 after -- is not valid UTF-8')
   expect(answer.stderr).toContain('hint: pass such bytes in a file')
 })
 
 it('a prompt cannot play with the terminal of whoever lists it', async () => {
-  await house.ok('run', '--agent', 'claude', '--name', 'evil', '\u001b[2J\u001b]0;owned\u0007do\rthis\u0008')
+  await testHome.ok('run', '--agent', 'claude', '--name', 'evil', '\u001b[2J\u001b]0;owned\u0007do\rthis\u0008')
   for (const words of [['list'], ['status', 'evil'], ['list', '-o', 'wide']]) {
-    const { stdout } = await house.oneshot(...words)
+    const { stdout } = await testHome.oneshot(...words)
     expect(stdout).not.toMatch(/[^\P{Cc}\n]/u)
     expect(stdout).toContain('do this')
   }
 })
 
 describe('the agent', () => {
-  const agentOf = async (...args: string[]): Promise<string> => (await house.run(...args, 'hello')).agent
+  const agentOf = async (...args: string[]): Promise<string> => (await testHome.run(...args, 'hello')).agent
 
   it('is the one asked for, else -c, the environment, the project’s file, yours, the first on PATH', async () => {
-    const user = path.join(house.env['XDG_CONFIG_HOME'] as string, 'oneshot', 'config.toml')
+    const user = path.join(testHome.env['XDG_CONFIG_HOME'] as string, 'oneshot', 'config.toml')
     fs.mkdirSync(path.dirname(user), { recursive: true })
     fs.writeFileSync(user, 'agent = "gemini"\n')
-    fs.writeFileSync(house.path('.oneshot.toml'), 'agent = "opencode"\n')
-    fs.mkdirSync(house.path('sub'))
-    house.env['ONESHOT_AGENT'] = 'codex'
+    fs.writeFileSync(testHome.path('.oneshot.toml'), 'agent = "opencode"\n')
+    fs.mkdirSync(testHome.path('sub'))
+    testHome.env['ONESHOT_AGENT'] = 'codex'
     expect(await agentOf('-c', 'agent=claude', '--agent', 'pi')).toBe('pi')
     expect(await agentOf('-c', 'agent=claude')).toBe('claude')
     expect(await agentOf()).toBe('codex')
-    delete house.env['ONESHOT_AGENT']
+    delete testHome.env['ONESHOT_AGENT']
     expect(await agentOf('--cwd', 'sub')).toBe('opencode')
-    fs.rmSync(house.path('.oneshot.toml'))
+    fs.rmSync(testHome.path('.oneshot.toml'))
     expect(await agentOf()).toBe('gemini')
     fs.rmSync(user)
     expect(await agentOf()).toBe('claude')
   })
 
   it('is looked for on PATH in the documented order; without any, the demo agent is offered', async () => {
-    const bin = house.env['PATH'] as string
+    const bin = testHome.env['PATH'] as string
     for (const agent of AGENTS) {
       expect(await agentOf()).toBe(agent)
       fs.rmSync(path.join(bin, agent))
     }
-    const before = await house.list()
-    const answer = await house.oneshot('run', 'hello')
+    const before = await testHome.list()
+    const answer = await testHome.oneshot('run', 'hello')
     expect(answer).toMatchObject({ code: 4, stdout: '' })
     expect(answer.stderr).toContain(`error: no agent was found on PATH (looked for ${AGENTS.join(', ')})`)
     expect(answer.stderr).toContain('hint: try it without one: oneshot run --agent demo "show me"')
-    const program = await house.oneshot('run', '--json', 'hello')
+    const program = await testHome.oneshot('run', '--json', 'hello')
     expect(program.code).toBe(4)
     expect(JSON.parse(program.stdout)).toMatchObject({ error: { code: 'agent-missing' } })
-    expect(await house.list()).toHaveLength(before.length)
+    expect(await testHome.list()).toHaveLength(before.length)
   })
 })
 
@@ -216,22 +216,22 @@ describe('the environment of the work', () => {
     folder: string,
     ...options: string[]
   ): Promise<{ session: SessionView; env: Map<string, string> }> => {
-    const session = await house.run('--cwd', folder, ...options, ...tell)
-    await house.ended(session.id)
+    const session = await testHome.run('--cwd', folder, ...options, ...tell)
+    await testHome.ended(session.id)
     return { session, env: environmentOf(folder) }
   }
 
   it.each(['--headless', '--tty'])(
     'is the caller’s (%s), without what belongs to the caller’s own terminal',
     async mode => {
-      Object.assign(house.env, {
+      Object.assign(testHome.env, {
         TMUX: '/tmp/other,1,0',
         TMUX_PANE: '%7',
         ONESHOT_ATTEMPT: 'another.1',
         WEIRD: `'"$(touch pwned)\n\\ ü`,
       })
       const { session, env } = await told(
-        house.project,
+        testHome.project,
         mode,
         '--env',
         'ADDED=a=b',
@@ -244,16 +244,16 @@ describe('the environment of the work', () => {
       expect(env.has('TMUX_PANE')).toBe(false)
       expect(env.get('ONESHOT_ATTEMPT')).toBe(`${session.id}.1`)
       expect(env.get('ONESHOT_SESSION')).toBe(session.name)
-      expect(env.get('WEIRD')).toBe(house.env['WEIRD'])
+      expect(env.get('WEIRD')).toBe(testHome.env['WEIRD'])
       expect([env.get('ADDED'), env.get('HOME'), env.get('EMPTY')]).toEqual(['a=b', '/elsewhere', ''])
-      expect(fs.existsSync(house.path('pwned'))).toBe(false)
+      expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
     },
   )
 
   it('is that of each call, not that of whoever started the supervisor', async () => {
     for (const call of ['first', 'second']) {
-      house.env['CALL'] = call
-      expect((await told(house.project, '--headless')).env.get('CALL')).toBe(call)
+      testHome.env['CALL'] = call
+      expect((await told(testHome.project, '--headless')).env.get('CALL')).toBe(call)
     }
   })
 
@@ -261,20 +261,23 @@ describe('the environment of the work', () => {
     const script = 'umask "$1"; shift; exec "$@"'
     for (const umask of ['0022', '0007', '0077']) {
       const words = [process.execPath, MAIN, 'run', '--follow', '--', 'sh', '-c', 'umask']
-      const answer = await run('sh', ['-c', script, 'sh', umask, ...words], { cwd: house.project, env: house.env })
+      const answer = await run('sh', ['-c', script, 'sh', umask, ...words], {
+        cwd: testHome.project,
+        env: testHome.env,
+      })
       expect(answer).toMatchObject({ code: 0, stdout: `${umask}\n` })
     }
   })
 
   it('tells the directory it really works in, however that was named', async () => {
-    const folder = house.path(`it's a "folder" $(touch pwned) ü`)
+    const folder = testHome.path(`it's a "folder" $(touch pwned) ü`)
     fs.mkdirSync(folder)
-    fs.symlinkSync(folder, house.path('link'))
-    house.env['PWD'] = house.project
-    const { session, env } = await told(house.path('link'), '--headless')
+    fs.symlinkSync(folder, testHome.path('link'))
+    testHome.env['PWD'] = testHome.project
+    const { session, env } = await told(testHome.path('link'), '--headless')
     expect(session.cwd).toBe(folder)
     expect(fs.readFileSync(path.join(folder, 'cwd'), 'utf8')).toBe(`${folder}\n`)
     expect(env.get('PWD')).toBe(folder)
-    expect(fs.existsSync(house.path('pwned'))).toBe(false)
+    expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
   })
 })

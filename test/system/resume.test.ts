@@ -1,31 +1,31 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SessionView } from '../../src/api/contract/session-view.ts'
+import type { SessionView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 import { stubAgents } from './stub-agents.ts'
 import { Terminal } from './terminal.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const demo = (name: string, prompt: string): Promise<SessionView> =>
-  house.run('--agent', 'demo', '--name', name, prompt)
+  testHome.run('--agent', 'demo', '--name', name, prompt)
 
 /** Runs it until it falls silent after two steps, and stops it there. */
 async function stoppedHalfway(name: string): Promise<SessionView> {
   await demo(name, `work write=${name}.txt steps=6 delay=10ms hang=3`)
-  await until('it has taken two steps', () => (linesOf(name).length >= 2 ? true : undefined))
-  await house.ok('stop', name)
-  return await house.status(name)
+  await waitUntil('it has taken two steps', () => (linesOf(name).length >= 2 ? true : undefined))
+  await testHome.ok('stop', name)
+  return await testHome.status(name)
 }
 
 function linesOf(name: string): string[] {
-  const file = house.path(`${name}.txt`)
+  const file = testHome.path(`${name}.txt`)
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
@@ -33,23 +33,23 @@ it('goes on where it was stopped, in the same thread, and does nothing twice', a
   const before = await stoppedHalfway('auth')
   expect(before).toMatchObject({ outcome: 'stopped', attempt: 1 })
   expect(linesOf('auth')).toEqual(['step 1', 'step 2'])
-  expect(await house.ok('resume', 'auth')).toBe('demo-auth')
-  expect(await house.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2, thread: before.thread })
+  expect(await testHome.ok('resume', 'auth')).toBe('demo-auth')
+  expect(await testHome.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2, thread: before.thread })
   expect(linesOf('auth')).toEqual([1, 2, 3, 4, 5, 6].map(step => `step ${step}`))
 })
 
 it('without a name means this directory’s latest that can go on', async () => {
   await stoppedHalfway('old')
   await demo('done', 'work steps=1 delay=1ms')
-  await house.ended('done')
+  await testHome.ended('done')
   await demo('busy', 'work steps=1000 delay=50ms')
-  const view = await house.json<SessionView>('resume')
+  const view = await testHome.json<SessionView>('resume')
   expect(view).toMatchObject({ task: 'old', attempt: 2 })
 })
 
 it('--follow shows what is said from then on, and passes the outcome on', async () => {
   await stoppedHalfway('auth')
-  const { code, stdout, stderr } = await house.oneshot('resume', '--follow')
+  const { code, stdout, stderr } = await testHome.oneshot('resume', '--follow')
   expect(code).toBe(0)
   expect(stdout).toMatch(/I continue after step 2\./)
   expect(stdout).not.toContain('I will work on')
@@ -61,27 +61,27 @@ it('--follow shows what is said from then on, and passes the outcome on', async 
 
 it('what rests continues at once', async () => {
   await demo('auth', 'work crash=always steps=1 delay=1ms')
-  const resting = await until('it rests', async () => {
-    const view = await house.status('auth')
+  const resting = await waitUntil('it rests', async () => {
+    const view = await testHome.status('auth')
     return view.phase === 'resting' && view.restarts > 0 ? view : undefined
   })
-  expect((await house.json<SessionView>('resume', 'auth')).attempt).toBeGreaterThan(resting.attempt)
+  expect((await testHome.json<SessionView>('resume', 'auth')).attempt).toBeGreaterThan(resting.attempt)
 })
 
 describe('is refused', () => {
   it('what is at work, done, or a command', async () => {
     await demo('busy', 'work steps=1000 delay=50ms')
     await demo('done', 'work steps=1 delay=1ms')
-    await house.ended('done')
-    await house.run('--name', 'failed', '--headless', '--', 'false')
-    await house.ended('failed')
+    await testHome.ended('done')
+    await testHome.run('--name', 'failed', '--headless', '--', 'false')
+    await testHome.ended('failed')
     const cases = [
       ['busy', 6, 'session-running', 'demo-busy is running: there is nothing to resume', 'oneshot status demo-busy'],
       ['done', 6, 'session-done', 'demo-done is done', 'oneshot send demo-done "…"'],
       ['failed', 3, 'session-ended', 'command-failed is a command, and is not started twice', 'oneshot run'],
     ] as const
     for (const [name, exit, code, says, hint] of cases)
-      await expectRefusal(house, ['resume', name], { exit, code, says, hint })
+      await expectRefusal(testHome, ['resume', name], { exit, code, says, hint })
   })
 })
 
@@ -95,51 +95,51 @@ echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","tex
 echo '{"type":"turn.completed","usage":{"input_tokens":1234,"cached_input_tokens":0,"output_tokens":42}}'`
 
   beforeEach(() => {
-    house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: { codex: CODEX } })
+    testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: { codex: CODEX } })
   })
 
   it('waits for a person, says what to do, and goes on when told to', async () => {
-    await house.run('--agent', 'codex', '--name', 'auth', 'fix it')
-    await until('it waits', async () => ((await house.status('auth')).phase === 'blocked' ? true : undefined))
-    const lines = (await house.ok('status', 'auth')).split('\n')
+    await testHome.run('--agent', 'codex', '--name', 'auth', 'fix it')
+    await waitUntil('it waits', async () => ((await testHome.status('auth')).phase === 'blocked' ? true : undefined))
+    const lines = (await testHome.ok('status', 'auth')).split('\n')
     expect(lines[0]).toMatch(/^▲ blocked codex-auth: waiting for you: .*not logged in.*codex login/)
     expect(lines.at(-1)).toBe('  to continue  oneshot resume codex-auth')
-    const sent = await house.oneshot('send', 'auth', 'and add tests', '--json')
+    const sent = await testHome.oneshot('send', 'auth', 'and add tests', '--json')
     expect(JSON.parse(sent.stdout)).toMatchObject({ session: { phase: 'blocked' }, message: { state: 'accepted' } })
-    const terminal = await Terminal.open(house)
+    const terminal = await Terminal.open(testHome)
     await terminal.enter('oneshot send auth "and docs"; echo "code=$?"')
     expect((await terminal.shows('code=0')).replaceAll('\n', '')).toMatch(
       /message 3 accepted, but codex-auth is waiting for you: .*\(continue with: oneshot resume codex-auth\)/,
     )
     await terminal.enter('oneshot attach auth; echo "attached=$?"')
     expect(await terminal.shows('attached=3')).toContain('hint: oneshot resume codex-auth')
-    fs.writeFileSync(house.path('login'), '')
-    await house.ok('resume', 'auth')
-    const view = await until('it has worked', async () => {
-      const now = await house.status('auth')
+    fs.writeFileSync(testHome.path('login'), '')
+    await testHome.ok('resume', 'auth')
+    const view = await waitUntil('it has worked', async () => {
+      const now = await testHome.status('auth')
       return now.spent.turns > 0 || now.spent.outputTokens > 0 ? now : undefined
     })
     expect(view.attempt).toBeGreaterThan(1)
-    expect(await house.ok('status', 'auth')).toMatch(/^ {2}spent +.*tokens read, .* written$/m)
+    expect(await testHome.ok('status', 'auth')).toMatch(/^ {2}spent +.*tokens read, .* written$/m)
   })
 })
 
 it('a session that could not log in goes on with the key its user has by now', async () => {
   const words = { type: 'result', subtype: 'success', is_error: true, api_error_status: 401, result: 'Invalid API key' }
   const gate = `cat >/dev/null; [ "$KEY" = good ] || { echo '${JSON.stringify(words)}'; exit 1; }`
-  house.env['PATH'] = binFolder(house, { tools: ['tmux'], scripts: stubAgents(gate) })
-  Object.assign(house.env, { IS_SANDBOX: '1', KEY: 'expired' })
-  await house.ok('run', '--agent', 'claude', '--name', 'key', 'Do it.')
-  await until('it waits', async () => ((await house.status('key')).phase === 'blocked' ? true : undefined))
-  expect(await house.ok('status', 'key')).toMatch(/to continue\s+oneshot resume claude-key/)
-  delete house.env['KEY']
-  expect(await house.oneshot('resume', 'key', '--env', 'KEY')).toMatchObject({ code: 2 })
-  house.env['KEY'] = 'good'
-  await house.ok('resume', 'key')
-  await until('it waits again', async () => {
-    const view = await house.status('key')
+  testHome.env['PATH'] = binFolder(testHome, { tools: ['tmux'], scripts: stubAgents(gate) })
+  Object.assign(testHome.env, { IS_SANDBOX: '1', KEY: 'expired' })
+  await testHome.ok('run', '--agent', 'claude', '--name', 'key', 'Do it.')
+  await waitUntil('it waits', async () => ((await testHome.status('key')).phase === 'blocked' ? true : undefined))
+  expect(await testHome.ok('status', 'key')).toMatch(/to continue\s+oneshot resume claude-key/)
+  delete testHome.env['KEY']
+  expect(await testHome.oneshot('resume', 'key', '--env', 'KEY')).toMatchObject({ code: 2 })
+  testHome.env['KEY'] = 'good'
+  await testHome.ok('resume', 'key')
+  await waitUntil('it waits again', async () => {
+    const view = await testHome.status('key')
     return view.phase === 'blocked' && view.attempt === 2 ? true : undefined
   })
-  await house.ok('resume', 'key', '--env', 'KEY')
-  expect(await house.ended('key')).toMatchObject({ outcome: 'done', attempt: 3 })
+  await testHome.ok('resume', 'key', '--env', 'KEY')
+  expect(await testHome.ended('key')).toMatchObject({ outcome: 'done', attempt: 3 })
 })

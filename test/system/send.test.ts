@@ -2,34 +2,34 @@ import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { MessageView, SessionView } from '../../src/api/contract/session-view.ts'
+import type { MessageView, SessionView } from '../../src/api/contract/responses.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 import { Terminal } from './terminal.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 const demo = (name: string, prompt: string): Promise<SessionView> =>
-  house.run('--agent', 'demo', '--name', name, prompt)
-const messagesOf = (name: string): Promise<MessageView[]> => house.json<MessageView[]>('messages', name)
+  testHome.run('--agent', 'demo', '--name', name, prompt)
+const messagesOf = (name: string): Promise<MessageView[]> => testHome.json<MessageView[]>('messages', name)
 const statesOf = async (name: string): Promise<string[]> => (await messagesOf(name)).map(({ state }) => state)
 
 /** A turn that goes on until it is stopped or has waited long enough. */
 const LONG = 'long steps=1000 delay=50ms'
 
 async function running(name: string): Promise<void> {
-  await until('it has read its prompt', async () => ((await statesOf(name))[0] === 'confirmed' ? true : undefined))
+  await waitUntil('it has read its prompt', async () => ((await statesOf(name))[0] === 'confirmed' ? true : undefined))
 }
 
 it('a message to a running agent is read when its turn is over, in the same thread, and once', async () => {
   const { thread } = await demo('auth', 'first write=notes.txt steps=4 delay=150ms')
-  expect(await house.ok('send', 'auth', 'second write=more.txt steps=2 delay=10ms')).toBe('2')
-  expect(await house.ok('send', 'third write=last.txt steps=1 delay=10ms')).toBe('3')
-  const end = await house.ended('auth')
+  expect(await testHome.ok('send', 'auth', 'second write=more.txt steps=2 delay=10ms')).toBe('2')
+  expect(await testHome.ok('send', 'third write=last.txt steps=1 delay=10ms')).toBe('3')
+  const end = await testHome.ended('auth')
   expect(end).toMatchObject({
     outcome: 'done',
     attempt: 3,
@@ -37,25 +37,34 @@ it('a message to a running agent is read when its turn is over, in the same thre
     messages: { accepted: 3, confirmed: 3 },
     ...(thread !== null && { thread }),
   })
-  const written = ['notes.txt', 'more.txt', 'last.txt'].map(file => fs.readFileSync(house.path(file), 'utf8'))
+  const written = ['notes.txt', 'more.txt', 'last.txt'].map(file => fs.readFileSync(testHome.path(file), 'utf8'))
   expect(written).toEqual(['step 1\nstep 2\nstep 3\nstep 4\n', 'step 1\nstep 2\n', 'step 1\n'])
   expect(await statesOf('auth')).toEqual(['confirmed', 'confirmed', 'confirmed'])
 })
 
 it('a message to a session that has ended wakes it', async () => {
   await demo('auth', 'first steps=1 delay=1ms')
-  await house.ended('auth')
-  const { session, message } = await house.json<{ session: SessionView; message: MessageView }>('send', 'auth', 'again')
+  await testHome.ended('auth')
+  const { session, message } = await testHome.json<{ session: SessionView; message: MessageView }>(
+    'send',
+    'auth',
+    'again',
+  )
   expect(session).toMatchObject({ name: 'demo-auth', outcome: null, messages: { accepted: 2, confirmed: 1 } })
   expect(message).toMatchObject({ number: 2, gist: 'again', state: 'delivered' })
-  expect((await house.oneshot('wait', 'auth')).code).toBe(0)
-  expect(await house.status('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
+  expect((await testHome.oneshot('wait', 'auth')).code).toBe(0)
+  expect(await testHome.status('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
 })
 
 it('--follow shows what is said from then on, and passes the outcome on', async () => {
   await demo('auth', 'first steps=1 delay=1ms')
-  await house.ended('auth')
-  const { code, stdout, stderr } = await house.oneshot('send', 'auth', 'second fail=yes steps=1 delay=1ms', '--follow')
+  await testHome.ended('auth')
+  const { code, stdout, stderr } = await testHome.oneshot(
+    'send',
+    'auth',
+    'second fail=yes steps=1 delay=1ms',
+    '--follow',
+  )
   expect(code).toBe(1)
   expect(stdout).toContain('I will work on: second fail=yes')
   expect(stdout).not.toContain('I will work on: first')
@@ -68,10 +77,10 @@ it('messages are told as a table, and each byte for byte', async () => {
   await demo('auth', LONG)
   await running('auth')
   const bytes = Buffer.from('second\nline $(touch pwned) \u001b[31m\0\xff', 'latin1')
-  await house.call(['send', 'auth', '-'], { input: bytes })
-  fs.writeFileSync(house.path('review.md'), 'third\n')
-  await house.ok('send', '--file', 'review.md')
-  const rows = (await house.ok('messages')).split('\n').map(line => line.split(/ {2,}/))
+  await testHome.call(['send', 'auth', '-'], { input: bytes })
+  fs.writeFileSync(testHome.path('review.md'), 'third\n')
+  await testHome.ok('send', '--file', 'review.md')
+  const rows = (await testHome.ok('messages')).split('\n').map(line => line.split(/ {2,}/))
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
   expect(rows).toEqual([
     ['NO', 'STATE', 'SINCE', 'TEXT'],
@@ -79,31 +88,31 @@ it('messages are told as a table, and each byte for byte', async () => {
     ['2', '◌ accepted', time, 'second'],
     ['3', '◌ accepted', time, 'third'],
   ])
-  expect(await house.ok('messages', '-q')).toBe('1\n2\n3')
-  await house.ok('daemon', 'stop')
-  const { stdout } = await house.oneshot('messages', 'auth', '--full', '2', '--json')
+  expect(await testHome.ok('messages', '-q')).toBe('1\n2\n3')
+  await testHome.ok('daemon', 'stop')
+  const { stdout } = await testHome.oneshot('messages', 'auth', '--full', '2', '--json')
   expect(JSON.parse(stdout)).toMatchObject({ number: 2, gist: 'second', text: bytes.toString() })
-  const { id } = await house.status('auth')
-  const kept = fs.readFileSync(path.join(house.home.sessions, id, 'messages', '2'))
+  const { id } = await testHome.status('auth')
+  const kept = fs.readFileSync(path.join(testHome.home.sessions, id, 'messages', '2'))
   expect(kept.equals(bytes)).toBe(true)
-  expect(await house.ok('messages', '--full', '3')).toBe('third')
-  expect((await house.oneshot('messages', '--full', '4')).stderr).toBe(
+  expect(await testHome.ok('messages', '--full', '3')).toBe('third')
+  expect((await testHome.oneshot('messages', '--full', '4')).stderr).toBe(
     'error: demo-auth was given 3 messages, and no message 4\nhint: oneshot messages demo-auth\n',
   )
-  expect(fs.existsSync(house.path('pwned'))).toBe(false)
+  expect(fs.existsSync(testHome.path('pwned'))).toBe(false)
 })
 
 it('without a name an agent is meant, whatever command was started after it', async () => {
   await demo('auth', LONG)
-  await house.run('--name', 'server', '--headless', '--', 'sleep', '1000')
-  expect(await house.json('send', 'hello')).toMatchObject({ session: { name: 'demo-auth' } })
+  await testHome.run('--name', 'server', '--headless', '--', 'sleep', '1000')
+  expect(await testHome.json('send', 'hello')).toMatchObject({ session: { name: 'demo-auth' } })
 })
 
 describe('is refused', () => {
   it('a name without a text, rather than sent as a text', async () => {
     await demo('auth', LONG)
     for (const name of ['auth', 'demo-auth']) {
-      await expectRefusal(house, ['send', name], {
+      await expectRefusal(testHome, ['send', name], {
         exit: 2,
         code: 'usage',
         says: `there is no text for ${name}`,
@@ -123,25 +132,25 @@ describe('is refused', () => {
       [['send', 'atuh', 'x'], 'no-session', 'there is no session "atuh"', 'did you mean auth?', 3],
       [['send', 'fix', 'the', 'bug'], 'usage', 'does not take the argument "bug"', 'quote the text', 2],
     ] as const
-    for (const [args, code, says, hint, exit] of cases) await expectRefusal(house, args, { exit, code, says, hint })
+    for (const [args, code, says, hint, exit] of cases) await expectRefusal(testHome, args, { exit, code, says, hint })
   })
 
   it('a message to a command, which reads none', async () => {
-    await house.run('--name', 'server', '--headless', '--', 'sleep', '1000')
-    await expectRefusal(house, ['send', 'server', 'hello'], {
+    await testHome.run('--name', 'server', '--headless', '--', 'sleep', '1000')
+    await expectRefusal(testHome, ['send', 'server', 'hello'], {
       exit: 2,
       code: 'takes-no-messages',
       says: 'command-server is a command, and reads no messages',
       hint: 'oneshot attach command-server',
     })
-    expect(await house.oneshot('messages', 'server')).toMatchObject({ code: 0, stdout: '' })
+    expect(await testHome.oneshot('messages', 'server')).toMatchObject({ code: 0, stdout: '' })
   })
 })
 
 it('at a terminal says what will become of the message', async () => {
   await demo('auth', LONG)
   await running('auth')
-  const terminal = await Terminal.open(house)
+  const terminal = await Terminal.open(testHome)
   await terminal.enter('oneshot send "now add tests"; echo "code=$?"')
   expect(await terminal.shows('code=0')).toContain('message 2 accepted; it is delivered when the current turn ends')
   await terminal.enter('oneshot send auth "and docs"; echo "again=$?"')
@@ -156,9 +165,9 @@ it('at a terminal says what will become of the message', async () => {
 it('a supervisor that dies after it took the message down, but before it could say so, does not make two of it', async () => {
   await demo('auth', LONG)
   await running('auth')
-  const { answered, restore } = await cutOffFirstAnswer(house)
+  const { answered, restore } = await cutOffFirstAnswer(testHome)
   try {
-    expect(await house.ok('send', 'auth', 'only once')).toBe('2')
+    expect(await testHome.ok('send', 'auth', 'only once')).toBe('2')
   } finally {
     await restore()
   }
@@ -167,7 +176,7 @@ it('a supervisor that dies after it took the message down, but before it could s
 })
 
 /** Stands before the supervisor and breaks the line once, after it has taken a message and before it could say so. */
-async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[]; restore: () => Promise<void> }> {
+async function cutOffFirstAnswer({ home }: TestHome): Promise<{ answered: string[]; restore: () => Promise<void> }> {
   const behind = `${home.daemonSocket}.behind`
   fs.renameSync(home.daemonSocket, behind)
   const answered: string[] = []
@@ -201,8 +210,8 @@ async function cutOffFirstAnswer({ home }: House): Promise<{ answered: string[];
 it('a supervisor that was killed is brought back, and the message is read once', async () => {
   await demo('auth', 'first steps=10 delay=100ms')
   await running('auth')
-  process.kill((await house.daemon()).pid, 'SIGKILL')
-  expect(await house.ok('send', 'auth', 'second write=more.txt steps=2 delay=1ms')).toBe('2')
-  expect(await house.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
-  expect(fs.readFileSync(house.path('more.txt'), 'utf8')).toBe('step 1\nstep 2\n')
+  process.kill((await testHome.daemon()).pid, 'SIGKILL')
+  expect(await testHome.ok('send', 'auth', 'second write=more.txt steps=2 delay=1ms')).toBe('2')
+  expect(await testHome.ended('auth')).toMatchObject({ outcome: 'done', attempt: 2 })
+  expect(fs.readFileSync(testHome.path('more.txt'), 'utf8')).toBe('step 1\nstep 2\n')
 })

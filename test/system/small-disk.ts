@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { run } from '../../src/world/os/run.ts'
-import { hasCode } from '../../src/lib/trouble.ts'
-import { type House, until } from './house.ts'
+import { run } from '../../src/os/run.ts'
+import { hasCode } from '../../src/lib/errors.ts'
+import { type TestHome, waitUntil } from './test-home.ts'
 
 /** A disk of a few megabytes for a house's state folder. */
 export class SmallDisk {
@@ -15,8 +15,8 @@ export class SmallDisk {
   }
 
   /** Undefined where disks cannot be made: only root may, and not in every container. */
-  static async under(house: House, megabytes = 2, files?: number): Promise<SmallDisk | undefined> {
-    const folder = house.home.root
+  static async under(testHome: TestHome, megabytes = 2, files?: number): Promise<SmallDisk | undefined> {
+    const folder = testHome.home.root
     fs.mkdirSync(folder, { mode: 0o700 })
     const made = await mount(
       '-t',
@@ -27,7 +27,7 @@ export class SmallDisk {
       folder,
     )
     if (!made) return undefined
-    house.defer(() => until('the disk is taken away', async () => ((await unmount(folder)) ? true : undefined)))
+    testHome.defer(() => waitUntil('the disk is taken away', async () => ((await unmount(folder)) ? true : undefined)))
     return new SmallDisk(folder)
   }
 
@@ -60,7 +60,7 @@ export class SmallDisk {
 
   /** Whoever has a file open for writing keeps it from becoming read-only. */
   async makeReadOnly(): Promise<void> {
-    await until('the disk is read-only', async () =>
+    await waitUntil('the disk is read-only', async () =>
       (await mount('-o', 'remount,ro', this.#folder)) ? true : undefined,
     )
   }

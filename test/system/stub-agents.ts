@@ -1,5 +1,5 @@
 /** What each agent says when it ends its turn well. */
-const LAST_WORDS: Readonly<Record<string, readonly object[]>> = {
+const TURN_END_EVENTS: Readonly<Record<string, readonly object[]>> = {
   claude: [{ type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'I did it.' }],
   codex: [
     { type: 'turn.started' },
@@ -23,11 +23,13 @@ const LAST_WORDS: Readonly<Record<string, readonly object[]>> = {
   ],
 }
 
-export const STUBBED = Object.keys(LAST_WORDS)
+export const STUBBED_AGENTS = Object.keys(TURN_END_EVENTS)
 
 /** Stand-ins for the agents' programs: each does what this sh script says, and then ends its turn as the real one would. */
 export function stubAgents(script: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(LAST_WORDS).map(([kind, words]) => [kind, `${script}\n${ending(words)}`]))
+  return Object.fromEntries(
+    Object.entries(TURN_END_EVENTS).map(([kind, words]) => [kind, `${script}\n${ending(words)}`]),
+  )
 }
 
 /** A step of a plan, and whether it is done. */
@@ -41,7 +43,7 @@ export function planningCodex(folder: string, plans: readonly (readonly Step[])[
     return `${n === 0 ? '' : waitFor(`${folder}/go-${n}`)}\n${ending([event])}`
   })
   const begun = ending([{ type: 'thread.started', thread_id: 'thread-1' }, { type: 'turn.started' }])
-  return [begun, ...told, waitFor(`${folder}/end`), ending(LAST_WORDS['codex']?.slice(1) ?? [])].join('\n')
+  return [begun, ...told, waitFor(`${folder}/end`), ending(TURN_END_EVENTS['codex']?.slice(1) ?? [])].join('\n')
 }
 
 function waitFor(file: string): string {

@@ -1,48 +1,48 @@
 import fs from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { EventView, TaskView } from '../../src/api/contract/session-view.ts'
+import type { EventView, TaskView } from '../../src/api/contract/responses.ts'
 import { binFolder } from './bin-folder.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, isAlive, until } from './house.ts'
+import { TestHome, isAlive, waitUntil } from './test-home.ts'
 import { planningCodex, type Step } from './stub-agents.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(() => {
-  house = new House()
+  testHome = new TestHome()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
-const tasksOf = (...words: string[]): Promise<TaskView[]> => house.json<TaskView[]>('tasks', ...words)
+const tasksOf = (...words: string[]): Promise<TaskView[]> => testHome.json<TaskView[]>('tasks', ...words)
 
 async function killSupervisor(): Promise<void> {
-  const { pid, epoch } = await house.daemon()
+  const { pid, epoch } = await testHome.daemon()
   process.kill(pid, 'SIGKILL')
-  await until('it is gone', () => (isAlive(pid) ? undefined : true))
-  await until('another has come', async () => {
-    const { code, stdout } = await house.oneshot('daemon', 'status', '--json')
+  await waitUntil('it is gone', () => (isAlive(pid) ? undefined : true))
+  await waitUntil('another has come', async () => {
+    const { code, stdout } = await testHome.oneshot('daemon', 'status', '--json')
     return code === 0 && (JSON.parse(stdout) as { epoch: number }).epoch > epoch ? true : undefined
   })
 }
 
 it('tasks are named, ticked off and opened again, and told as a table', async () => {
-  await house.run('--agent', 'demo', '--name', 'auth', 'steps=1000')
-  expect(await house.ok('tasks', 'auth', 'add', 'write the tests')).toBe('u1')
-  expect(await house.ok('tasks', 'add', 'tidy', 'up')).toBe('u2')
-  expect(await house.ok('tasks', 'done', 'u1')).toBe('u1')
+  await testHome.run('--agent', 'demo', '--name', 'auth', 'steps=1000')
+  expect(await testHome.ok('tasks', 'auth', 'add', 'write the tests')).toBe('u1')
+  expect(await testHome.ok('tasks', 'add', 'tidy', 'up')).toBe('u2')
+  expect(await testHome.ok('tasks', 'done', 'u1')).toBe('u1')
   expect(await tasksOf()).toEqual([
     { id: 'u2', title: 'tidy up', state: 'open', source: 'user' },
     { id: 'u1', title: 'write the tests', state: 'done', source: 'user' },
   ])
-  await house.ok('tasks', 'auth', 'open', 'u1')
-  await house.ok('tasks', 'auth', 'doing', 'u2')
-  const rows = (await house.ok('tasks')).split('\n').map(line => line.split(/ {2,}/))
+  await testHome.ok('tasks', 'auth', 'open', 'u1')
+  await testHome.ok('tasks', 'auth', 'doing', 'u2')
+  const rows = (await testHome.ok('tasks')).split('\n').map(line => line.split(/ {2,}/))
   expect(rows).toEqual([
     ['STATE', 'ID', 'SOURCE', 'TITLE'],
     ['◔ doing', 'u2', 'user', 'tidy up'],
     ['◌ open', 'u1', 'user', 'write the tests'],
   ])
-  expect(await house.ok('tasks', '-q')).toBe('u2\nu1')
-  const events = await house.json<EventView[]>('events', 'auth')
+  expect(await testHome.ok('tasks', '-q')).toBe('u2\nu1')
+  const events = await testHome.json<EventView[]>('events', 'auth')
   expect(events.filter(({ type }) => type === 'task.changed').map(({ text }) => text)).toEqual([
     'task u1 is open: write the tests',
     'task u2 is open: tidy up',
@@ -53,37 +53,37 @@ it('tasks are named, ticked off and opened again, and told as a table', async ()
 })
 
 it('what cannot be meant is refused, and changes nothing', async () => {
-  await house.run('--name', 'job', '--headless', '--', 'sleep', '1000')
-  expect((await house.oneshot('tasks')).stderr).toBe(
+  await testHome.run('--name', 'job', '--headless', '--', 'sleep', '1000')
+  expect((await testHome.oneshot('tasks')).stderr).toBe(
     'command-job has no tasks; oneshot tasks command-job add "…" names one\n',
   )
-  await house.ok('tasks', 'add', 'one')
+  await testHome.ok('tasks', 'add', 'one')
   const none = { exit: 3, code: 'no-task', says: 'command-job has no task' } as const
-  await expectRefusal(house, ['tasks', 'done', 'u11'], { ...none, hint: 'did you mean u1?' })
-  await expectRefusal(house, ['tasks', 'done', 'bd-a1b2'], { ...none, hint: 'oneshot tasks command-job' })
+  await expectRefusal(testHome, ['tasks', 'done', 'u11'], { ...none, hint: 'did you mean u1?' })
+  await expectRefusal(testHome, ['tasks', 'done', 'bd-a1b2'], { ...none, hint: 'oneshot tasks command-job' })
   const unclear = { exit: 2, code: 'usage', says: 'cannot "don"', hint: 'did you mean done?' } as const
-  await expectRefusal(house, ['tasks', 'job', 'don', 'u1'], unclear)
+  await expectRefusal(testHome, ['tasks', 'job', 'don', 'u1'], unclear)
   expect(await tasksOf()).toEqual([{ id: 'u1', title: 'one', state: 'open', source: 'user' }])
 })
 
 it('reading needs no supervisor, and writing brings one back', async () => {
-  await house.run('--name', 'job', '--headless', '--', 'true')
-  await house.ended('job')
-  await house.ok('tasks', 'job', 'add', 'look at it')
-  await house.ok('daemon', 'stop')
+  await testHome.run('--name', 'job', '--headless', '--', 'true')
+  await testHome.ended('job')
+  await testHome.ok('tasks', 'job', 'add', 'look at it')
+  await testHome.ok('daemon', 'stop')
   expect(await tasksOf('job')).toHaveLength(1)
-  expect((await house.oneshot('daemon', 'status')).code).toBe(3)
-  await house.ok('tasks', 'job', 'done', 'u1')
+  expect((await testHome.oneshot('daemon', 'status')).code).toBe(3)
+  await testHome.ok('tasks', 'job', 'done', 'u1')
   expect(await tasksOf('job')).toMatchObject([{ id: 'u1', state: 'done' }])
 })
 
 it('within a session its own list is meant, wherever it is asked for', async () => {
-  house.env['PATH'] = `${binFolder(house)}:${process.env['PATH']}`
+  testHome.env['PATH'] = `${binFolder(testHome)}:${process.env['PATH']}`
   const script = 'cd / && oneshot tasks add from within && oneshot tasks done u1 && oneshot tasks --json > "$0"'
-  await house.run('--name', 'inner', '--headless', '--', 'sh', '-c', script, house.path('list'))
-  await house.run('--name', 'newer', '--headless', '--', 'sleep', '1000')
-  await house.ended('inner')
-  const told = JSON.parse(fs.readFileSync(house.path('list'), 'utf8')) as TaskView[]
+  await testHome.run('--name', 'inner', '--headless', '--', 'sh', '-c', script, testHome.path('list'))
+  await testHome.run('--name', 'newer', '--headless', '--', 'sleep', '1000')
+  await testHome.ended('inner')
+  const told = JSON.parse(fs.readFileSync(testHome.path('list'), 'utf8')) as TaskView[]
   expect(told).toEqual([{ id: 'u1', title: 'from within', state: 'done', source: 'user' }])
   expect(await tasksOf('inner')).toEqual(told)
   expect(await tasksOf('newer')).toEqual([])
@@ -99,17 +99,17 @@ it('an agent’s plan is the list, what people name stays beside it, and all of 
     ['fix it', false],
     ['ship it', false],
   ]
-  const codex = planningCodex(house.project, [first, second])
-  house.env['PATH'] = `${binFolder(house, { scripts: { codex } })}:${process.env['PATH']}`
-  await house.run('--agent', 'codex', '--name', 'planner', 'do it')
-  await until('it has planned', async () => ((await tasksOf('planner')).length === 2 ? true : undefined))
-  await house.ok('tasks', 'planner', 'add', 'mine')
+  const codex = planningCodex(testHome.project, [first, second])
+  testHome.env['PATH'] = `${binFolder(testHome, { scripts: { codex } })}:${process.env['PATH']}`
+  await testHome.run('--agent', 'codex', '--name', 'planner', 'do it')
+  await waitUntil('it has planned', async () => ((await tasksOf('planner')).length === 2 ? true : undefined))
+  await testHome.ok('tasks', 'planner', 'add', 'mine')
   await killSupervisor()
   const titles = async (): Promise<string[]> =>
     (await tasksOf('planner')).map(({ title, state, source }) => `${title}: ${state}, ${source}`)
   expect(await titles()).toEqual(['look: open, agent', 'fix it: open, agent', 'mine: open, user'])
-  for (const name of ['go-1', 'end']) fs.writeFileSync(house.path(name), '')
-  expect(await house.ended('planner')).toMatchObject({ outcome: 'done', attempt: 1 })
+  for (const name of ['go-1', 'end']) fs.writeFileSync(testHome.path(name), '')
+  expect(await testHome.ended('planner')).toMatchObject({ outcome: 'done', attempt: 1 })
   expect((await titles()).toSorted()).toEqual([
     'fix it: open, agent',
     'look: done, agent',

@@ -1,27 +1,27 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { run } from '../../src/world/os/run.ts'
+import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
-import { type House, until } from './house.ts'
+import { type TestHome, waitUntil } from './test-home.ts'
 
 /** Somebody at a terminal in the project: types, presses keys and reads the screen. It is a pane of a tmux of its own. */
 export class Terminal {
   readonly #socket: string
   readonly #env: NodeJS.ProcessEnv
 
-  private constructor(house: House, env: NodeJS.ProcessEnv) {
-    this.#socket = path.join(house.root, 'user.sock')
+  private constructor(testHome: TestHome, env: NodeJS.ProcessEnv) {
+    this.#socket = path.join(testHome.root, 'user.sock')
     this.#env = env
   }
 
-  static async open(house: House, shell: readonly string[] = ['sh']): Promise<Terminal> {
-    const profile = path.join(house.root, 'profile')
+  static async open(testHome: TestHome, shell: readonly string[] = ['sh']): Promise<Terminal> {
+    const profile = path.join(testHome.root, 'profile')
     fs.writeFileSync(profile, "PS1='> '\n") // dash does not take root's prompt from the environment.
-    const search = `${binFolder(house)}:${house.env['PATH']}`
-    const env = { ...house.env, PATH: search, ENV: profile, TERM: 'screen-256color' }
-    const terminal = new Terminal(house, env)
-    house.defer(() => terminal.#tmux('kill-server'))
-    await terminal.#tmux('new-session', '-d', '-x', '100', '-y', '40', '-c', house.project, ...shell)
+    const search = `${binFolder(testHome)}:${testHome.env['PATH']}`
+    const env = { ...testHome.env, PATH: search, ENV: profile, TERM: 'screen-256color' }
+    const terminal = new Terminal(testHome, env)
+    testHome.defer(() => terminal.#tmux('kill-server'))
+    await terminal.#tmux('new-session', '-d', '-x', '100', '-y', '40', '-c', testHome.project, ...shell)
     await terminal.shows(/\S/)
     return terminal
   }
@@ -39,7 +39,7 @@ export class Terminal {
   /** Waits until the screen shows this, and answers with all of it. */
   shows(what: string | RegExp): Promise<string> {
     let screen = ''
-    return until(`the screen shows ${what}`, async () => {
+    return waitUntil(`the screen shows ${what}`, async () => {
       screen = await this.screen()
       const isThere = typeof what === 'string' ? screen.includes(what) : what.test(screen)
       return isThere ? screen : undefined
@@ -60,7 +60,7 @@ export class Terminal {
 
   async clear(): Promise<void> {
     await this.enter('clear')
-    await until('the screen is clear', async () => ((await this.screen()) === '>' ? true : undefined))
+    await waitUntil('the screen is clear', async () => ((await this.screen()) === '>' ? true : undefined))
   }
 
   async #tmux(...args: string[]): Promise<string> {

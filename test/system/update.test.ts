@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { DaemonView, SessionView } from '../../src/api/contract/session-view.ts'
-import { type RunResult, run } from '../../src/world/os/run.ts'
-import { House, isAlive, until } from './house.ts'
+import type { DaemonView, SessionView } from '../../src/api/contract/responses.ts'
+import { type RunResult, run } from '../../src/os/run.ts'
+import { TestHome, isAlive, waitUntil } from './test-home.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const VERSION: string = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version
@@ -21,26 +21,26 @@ const ENVIRONMENT = {
 const UPDATED = expect.stringMatching(/^updated: \S+ → 9\.9\.9 \([0-9a-f]{8} → [0-9a-f]{8}\)\n$/) as string
 
 /** Somebody else's clone, where new versions come from; and ours, which is used and updated. */
-let house: House
+let testHome: TestHome
 let theirs: string
 let clone: string
 beforeEach(async () => {
-  house = new House(ENVIRONMENT)
-  theirs = path.join(house.root, 'theirs')
-  clone = path.join(house.root, 'clone')
+  testHome = new TestHome(ENVIRONMENT)
+  theirs = path.join(testHome.root, 'theirs')
+  clone = path.join(testHome.root, 'clone')
   copySources(theirs)
   await git(theirs, 'init', '--quiet', '--initial-branch=main')
   await commit('first')
-  const remote = path.join(house.root, 'remote.git')
-  await git(house.root, 'clone', '--quiet', '--bare', theirs, remote)
+  const remote = path.join(testHome.root, 'remote.git')
+  await git(testHome.root, 'clone', '--quiet', '--bare', theirs, remote)
   await git(theirs, 'remote', 'add', 'origin', remote)
-  await git(house.root, 'clone', '--quiet', remote, clone)
+  await git(testHome.root, 'clone', '--quiet', remote, clone)
   await copyPackages()
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 async function must(program: string, args: readonly string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await run(program, args, { cwd, env: house.env, timeout: 60_000 })
+  const { code, stdout, stderr } = await run(program, args, { cwd, env: testHome.env, timeout: 60_000 })
   expect({ program, args, code, stderr: code === 0 ? '' : stderr }).toMatchObject({ code: 0 })
   return stdout.trim()
 }
@@ -81,10 +81,10 @@ async function publish(version: string): Promise<void> {
 }
 
 const oneshot = (...args: string[]): Promise<RunResult> =>
-  run(path.join(clone, 'oneshot'), args, { cwd: house.project, env: house.env, timeout: 60_000 })
+  run(path.join(clone, 'oneshot'), args, { cwd: testHome.project, env: testHome.env, timeout: 60_000 })
 
 async function json<T>(...args: string[]): Promise<T> {
-  return JSON.parse(await must(path.join(clone, 'oneshot'), args, house.project)) as T
+  return JSON.parse(await must(path.join(clone, 'oneshot'), args, testHome.project)) as T
 }
 
 it('a clone is fast-forwarded and rebuilt under running work, which the new supervisor takes over', async () => {
@@ -119,7 +119,7 @@ it('a clone is fast-forwarded and rebuilt under running work, which the new supe
 
   expect(await oneshot('update')).toMatchObject({ code: 0, stdout: 'up to date: 9.9.9\n' })
   expect(await json<DaemonView>('daemon', 'status', '--json')).toEqual(after)
-  fs.writeFileSync(house.path('go'), '')
+  fs.writeFileSync(testHome.path('go'), '')
   expect((await oneshot('wait', 'long')).code).toBe(5)
 })
 
@@ -150,7 +150,7 @@ it('what cannot be fast-forwarded is refused, and nothing is changed', async () 
 
   await git(clone, 'checkout', '--quiet', 'main')
   await git(clone, 'reset', '--quiet', '--hard', 'HEAD~1')
-  await git(clone, 'remote', 'set-url', 'origin', path.join(house.root, 'gone.git'))
+  await git(clone, 'remote', 'set-url', 'origin', path.join(testHome.root, 'gone.git'))
   await refused('error: git pull --ff-only failed in', 'the running version is unchanged')
 })
 
@@ -158,7 +158,7 @@ it('an update that cannot be built is taken back, and the next one works', async
   const session = await json<SessionView>('run', '--json', '--name', 'long', '--headless', '--', 'sleep', '1000')
   const before = await json<DaemonView>('daemon', 'status', '--json')
   const old = await head()
-  const broken = path.join(theirs, 'src/lib/slug.ts')
+  const broken = path.join(theirs, 'src/lib/text/slug.ts')
   const good = fs.readFileSync(broken)
   fs.writeFileSync(broken, 'export const slug = {{{\n')
   await publish('9.9.8')
@@ -172,7 +172,7 @@ it('an update that cannot be built is taken back, and the next one works', async
   fs.writeFileSync(broken, good)
   await publish('9.9.9')
   expect(await oneshot('update')).toMatchObject({ code: 0, stdout: UPDATED })
-  await until('the new one supervises', async () =>
+  await waitUntil('the new one supervises', async () =>
     (await json<DaemonView>('daemon', 'status', '--json')).version === '9.9.9' ? true : undefined,
   )
   expect(isAlive(session.pid as number)).toBe(true)

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { House } from './house.ts'
+import type { TestHome } from './test-home.ts'
 
 /** Writes the config file of the house's user. */
-export function userConfig(house: House, toml: string): string {
-  const file = path.join(house.env['XDG_CONFIG_HOME'] ?? '', 'oneshot', 'config.toml')
+export function userConfig(testHome: TestHome, toml: string): string {
+  const file = path.join(testHome.env['XDG_CONFIG_HOME'] ?? '', 'oneshot', 'config.toml')
   fs.mkdirSync(path.dirname(file), { recursive: true })
   fs.writeFileSync(file, toml, { mode: 0o600 })
   return file

@@ -1,42 +1,47 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ProofView } from '../../src/api/contract/proof-view.ts'
-import { run } from '../../src/world/os/run.ts'
+import type { VerificationView } from '../../src/api/contract/verification.ts'
+import { run } from '../../src/os/run.ts'
 import { expectRefusal } from './expect-refusal.ts'
-import { House, until } from './house.ts'
+import { TestHome, waitUntil } from './test-home.ts'
 
-let house: House
+let testHome: TestHome
 beforeEach(async () => {
-  house = new House({ GIT_AUTHOR_NAME: 'n', GIT_AUTHOR_EMAIL: 'e', GIT_COMMITTER_NAME: 'n', GIT_COMMITTER_EMAIL: 'e' })
-  fs.writeFileSync(house.path('README'), 'a project\n')
+  testHome = new TestHome({
+    GIT_AUTHOR_NAME: 'n',
+    GIT_AUTHOR_EMAIL: 'e',
+    GIT_COMMITTER_NAME: 'n',
+    GIT_COMMITTER_EMAIL: 'e',
+  })
+  fs.writeFileSync(testHome.path('README'), 'a project\n')
   await git('init', '-q', '-b', 'main', '.')
   await git('add', '.')
-  house.env['GIT_COMMITTER_DATE'] = '2020-01-01T00:00:00Z'
+  testHome.env['GIT_COMMITTER_DATE'] = '2020-01-01T00:00:00Z'
   await git('commit', '-qm', 'first')
-  delete house.env['GIT_COMMITTER_DATE']
+  delete testHome.env['GIT_COMMITTER_DATE']
 })
-afterEach(() => house.close())
+afterEach(() => testHome.close())
 
 async function git(...args: string[]): Promise<void> {
-  const { code, stderr } = await run('git', args, { cwd: house.project, env: house.env })
+  const { code, stderr } = await run('git', args, { cwd: testHome.project, env: testHome.env })
   expect({ code, stderr: code === 0 ? '' : stderr }, `git ${args.join(' ')}`).toEqual({ code: 0, stderr: '' })
 }
 
 /** A command that has ended, and what it has done is saved. */
 async function ended(name: string, script: string, ...options: string[]): Promise<void> {
-  await house.run('--name', name, '--headless', ...options, '--', 'sh', '-c', script)
-  await house.ended(name)
-  await until('all is saved', async () => ((await house.status(name)).isSaving ? undefined : true))
+  await testHome.run('--name', name, '--headless', ...options, '--', 'sh', '-c', script)
+  await testHome.ended(name)
+  await waitUntil('all is saved', async () => ((await testHome.status(name)).isSaving ? undefined : true))
 }
 
-async function verified(exit: number, ...args: string[]): Promise<ProofView> {
-  const { code, stdout } = await house.oneshot('verify', '--json', ...args)
+async function verified(exit: number, ...args: string[]): Promise<VerificationView> {
+  const { code, stdout } = await testHome.oneshot('verify', '--json', ...args)
   expect({ code, stdout: code === exit ? '' : stdout }).toEqual({ code: exit, stdout: '' })
-  return JSON.parse(stdout) as ProofView
+  return JSON.parse(stdout) as VerificationView
 }
 
-const makefile = (recipe: string): void => fs.writeFileSync(house.path('Makefile'), `test:\n\t${recipe}\n`)
+const makefile = (recipe: string): void => fs.writeFileSync(testHome.path('Makefile'), `test:\n\t${recipe}\n`)
 const COMMIT = 'echo a >a; git add a; git commit -qm "add a"'
 
 /** The fields that the page has for it, and their types. */
@@ -46,11 +51,11 @@ function documented(): string[][] {
   return [...table.matchAll(/^\| `(\w+)` \| ([^|]+) \| (.+) \|$/gm)].map(row => row.slice(1))
 }
 
-function expectAsDocumented(proof: ProofView): void {
+function expectAsDocumented(proof: VerificationView): void {
   const rows = documented()
   expect(Object.keys(proof).sort()).toEqual(rows.map(([field = '']) => field).sort())
   const wrong = rows.filter(([field = '', type = '']) => {
-    const value: unknown = proof[field as keyof ProofView]
+    const value: unknown = proof[field as keyof VerificationView]
     if (value === null) return !type.endsWith(' or null')
     return type.replace(' or null', '') !== (Array.isArray(value) ? 'array' : typeof value)
   })
@@ -76,11 +81,11 @@ describe('the work of a session', () => {
       said: null,
       check: { line: 'make test', why: 'Makefile has a test target', ok: true },
     })
-    const { stdout, stderr, code } = await house.oneshot('verify', 'one')
+    const { stdout, stderr, code } = await testHome.oneshot('verify', 'one')
     expect(code).toBe(0)
     expect(stderr).toBe('checking: make test (Makefile has a test target)\n')
     expect(stdout).toContain('changed      2 files, +2 −0: a, b')
-    expect((await house.oneshot('verify', 'one', '-q')).stdout).toBe('proven\n')
+    expect((await testHome.oneshot('verify', 'one', '-q')).stdout).toBe('proven\n')
   })
 
   it('is refuted by a check that fails, and by its own end', async () => {
@@ -91,13 +96,13 @@ describe('the work of a session', () => {
     expect(proof.sentence).toBe('refuted: make test fails (1 commit, 1 file)')
     expect(proof.check?.tail).toContain('no such thing')
     expect(fs.readFileSync(proof.check?.log ?? '', 'utf8')).toContain('no such thing')
-    expect((await house.oneshot('verify', 'one')).stdout).toContain('│ no such thing')
+    expect((await testHome.oneshot('verify', 'one')).stdout).toContain('│ no such thing')
     expect((await verified(0, 'one', '--check', 'test -e a')).check?.line).toBe('test -e a')
     expect((await verified(0, 'one', '--no-check')).check).toBeNull()
     expect((await verified(3, 'one', '--check', 'sleep 1000', '--check-limit', '100ms')).check?.ok).toBeNull()
     await ended('two', `${COMMIT.replaceAll('a', 'c')}; exit 7`)
     expect((await verified(1, 'two', '--no-check')).sentence).toContain('refuted: it failed: exit code 7')
-    await expectRefusal(house, ['verify', 'one', '--check', 'true', '--no-check'], {
+    await expectRefusal(testHome, ['verify', 'one', '--check', 'true', '--no-check'], {
       exit: 2,
       code: 'usage',
       says: 'exclude each other',
@@ -108,16 +113,16 @@ describe('the work of a session', () => {
   it('is not proven where nothing was changed, whatever was said and whoever works there later', async () => {
     makefile('true')
     await ended('idle', 'echo all is done')
-    fs.writeFileSync(house.path('later'), 'mine\n')
+    fs.writeFileSync(testHome.path('later'), 'mine\n')
     const proof = await verified(3, 'idle')
     expect(proof).toMatchObject({ sentence: 'not proven: it changed no file', output: ['all is done'] })
-    await house.ok('checkpoint', 'idle')
+    await testHome.ok('checkpoint', 'idle')
     expect((await verified(3, 'idle')).sentence).toBe('not proven: it changed no file')
   })
 
   it('is what an agent has done, with what it said; its output that tells of failure is told', async () => {
-    await house.run('--agent', 'demo', '--name', 'poem', 'steps=2 delay=10ms write=notes.txt')
-    await house.ended('poem')
+    await testHome.run('--agent', 'demo', '--name', 'poem', 'steps=2 delay=10ms write=notes.txt')
+    await testHome.ended('poem')
     const proof = await verified(0, 'poem')
     expectAsDocumented(proof)
     expect(proof.sentence).toBe('changed, not tested: 1 file, not committed, the project has no check')
@@ -129,15 +134,15 @@ describe('the work of a session', () => {
   })
 
   it('is not proven yet while it goes on', async () => {
-    await house.run('--name', 'busy', '--headless', '--', 'sh', '-c', 'echo a >a; exec sleep 1000')
-    await until('it has begun', () => (fs.existsSync(house.path('a')) ? true : undefined))
+    await testHome.run('--name', 'busy', '--headless', '--', 'sh', '-c', 'echo a >a; exec sleep 1000')
+    await waitUntil('it has begun', () => (fs.existsSync(testHome.path('a')) ? true : undefined))
     const proof = await verified(3, 'busy')
     expect(proof.sentence).toMatch(/^not proven: it is still running \(1 file, not committed, /)
   })
 
   it('is told by times where it has no checkpoints, and not at all without git', async () => {
-    fs.writeFileSync(house.path('old'), 'mine\n')
-    fs.utimesSync(house.path('old'), 0, 0)
+    fs.writeFileSync(testHome.path('old'), 'mine\n')
+    fs.utimesSync(testHome.path('old'), 0, 0)
     await ended('off', `${COMMIT}; echo b >b`, '--checkpoints', 'off')
     const proof = await verified(0, 'off')
     expect(proof.sentence).toBe(
@@ -145,7 +150,7 @@ describe('the work of a session', () => {
     )
     expect(proof.remarks).toEqual(['it has no checkpoints: oneshot judges by the times of commits and files'])
     await ended('none', 'echo nothing', '--checkpoints', 'off')
-    fs.rmSync(house.path('.git'), { recursive: true })
+    fs.rmSync(testHome.path('.git'), { recursive: true })
     const blind = await verified(3, 'none')
     expectAsDocumented(blind)
     expect(blind).toMatchObject({
@@ -158,54 +163,54 @@ describe('the work of a session', () => {
 describe('a command that is to be proven', () => {
   it('is done when git shows work, and has failed when it shows none', async () => {
     await ended('works', `${COMMIT}; echo b >b`, '--verify-git')
-    expect(await house.status('works')).toMatchObject({
+    expect(await testHome.status('works')).toMatchObject({
       outcome: 'done',
       reason: 'exit code 0, 1 commit, 2 files, 1 of them not committed',
     })
     await ended('idles', 'echo all is done', '--verify-git')
-    expect(await house.status('idles')).toMatchObject({
+    expect(await testHome.status('idles')).toMatchObject({
       outcome: 'failed',
       reason: 'exit code 0, but it changed no file',
       trouble: 'unproven',
       exitCode: 0,
     })
-    expect((await house.oneshot('wait', 'idles')).code).toBe(1)
+    expect((await testHome.oneshot('wait', 'idles')).code).toBe(1)
     await ended('complains', 'echo c >c; echo "error: task 2 was not done"', '--verify-git')
-    expect((await house.status('complains')).reason).toContain('its output reports a failure')
+    expect((await testHome.status('complains')).reason).toContain('its output reports a failure')
   })
 
   it('is refused at once where there is no git to show it', async () => {
-    const bare = house.path('..', 'bare')
+    const bare = testHome.path('..', 'bare')
     fs.mkdirSync(bare)
     const args = ['run', '--cwd', bare, '--verify-git', '--headless', '--', 'true']
     const refused = { exit: 3, code: 'no-repository', says: 'is not in a git repository', hint: 'git init' } as const
-    await expectRefusal(house, args, refused)
+    await expectRefusal(testHome, args, refused)
   })
 
   it('is done only when its check passes', async () => {
     await ended('right', 'echo a >a', '--verify', 'grep -q a a')
-    expect(await house.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
+    expect(await testHome.status('right')).toMatchObject({ outcome: 'done', reason: 'exit code 0, grep -q a a passes' })
     await ended('wrong', 'echo b >a', '--verify', 'grep -q a a')
-    expect(await house.status('wrong')).toMatchObject({
+    expect(await testHome.status('wrong')).toMatchObject({
       outcome: 'failed',
       reason: 'exit code 0, but grep -q a a fails; oneshot verify command-wrong runs it again and shows what it says',
     })
     await ended('quoted', 'true', '--verify', 'echo bad thing; exit 4')
-    expect((await house.status('quoted')).reason).toContain('exit code 0, but “echo bad thing; exit 4” fails; ')
-    expect(await house.ok('status', 'quoted')).toContain('\n  │ bad thing\n')
-    expect((await house.oneshot('follow', 'quoted')).stderr).toContain('  │ bad thing')
-    expect(await house.oneshot('verify', 'quoted')).toMatchObject({
+    expect((await testHome.status('quoted')).reason).toContain('exit code 0, but “echo bad thing; exit 4” fails; ')
+    expect(await testHome.ok('status', 'quoted')).toContain('\n  │ bad thing\n')
+    expect((await testHome.oneshot('follow', 'quoted')).stderr).toContain('  │ bad thing')
+    expect(await testHome.oneshot('verify', 'quoted')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('│ bad thing'),
     })
   })
 
   it('is proven by the next supervisor when the first is killed over it', async () => {
-    const line = `test -e ${house.path('again')} || { touch ${house.path('again')}; exec sleep 1000; }`
-    await house.run('--name', 'one', '--headless', '--verify', line, '--', 'true')
-    await until('it is being checked', () => (fs.existsSync(house.path('again')) ? true : undefined))
-    expect(await house.status('one')).toMatchObject({ phase: 'stopping', outcome: null })
-    process.kill((await house.daemon()).pid, 'SIGKILL')
-    expect(await house.ended('one')).toMatchObject({ outcome: 'done' })
+    const line = `test -e ${testHome.path('again')} || { touch ${testHome.path('again')}; exec sleep 1000; }`
+    await testHome.run('--name', 'one', '--headless', '--verify', line, '--', 'true')
+    await waitUntil('it is being checked', () => (fs.existsSync(testHome.path('again')) ? true : undefined))
+    expect(await testHome.status('one')).toMatchObject({ phase: 'stopping', outcome: null })
+    process.kill((await testHome.daemon()).pid, 'SIGKILL')
+    expect(await testHome.ended('one')).toMatchObject({ outcome: 'done' })
   })
 })

@@ -1,28 +1,28 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Address } from '../../core/channels.ts'
+import type { ChannelAddress } from '../../core/notify/channel.ts'
 import { Secret } from '../../lib/secret.ts'
-import { splitWords } from '../../lib/split-words.ts'
-import { wordsOf } from '../../lib/trouble.ts'
+import { splitShellWords } from '../../lib/text/shell-words.ts'
+import { errorMessage } from '../../lib/errors.ts'
 import { refusal } from '../contract/problems.ts'
 import type { ChannelEntry } from './channels.ts'
-import { CHANNEL_TYPES, keysOf } from './channel-types.ts'
+import { CHANNEL_TYPES, fieldKeys } from './channels.ts'
 
-const TELEGRAM = 'https://api.telegram.org'
+const TELEGRAM_URL = 'https://api.telegram.org'
 
 /** What a channel's driver needs, its secrets looked up now. Refuses when one of them is not to be found. */
-export function addressOf(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
-  const address = lookedUp(entry, env)
-  assertNotInTheClear(entry, address)
+export function resolveChannelAddress(entry: ChannelEntry, env: NodeJS.ProcessEnv): ChannelAddress {
+  const address = resolveFields(entry, env)
+  assertEncrypted(entry, address)
   return address
 }
 
 /** A token, a login, or an address that is itself the key goes over HTTP to this machine only. Mail has this rule in its driver. */
-function assertNotInTheClear({ name }: ChannelEntry, address: Address): void {
+function assertEncrypted({ name }: ChannelEntry, address: ChannelAddress): void {
   if (!('url' in address) || address.url === null || address.type === 'email') return
   const { protocol, hostname, username, password } = new URL(address.url.reveal())
-  if (protocol !== 'http:' || isThisMachine(hostname)) return
+  if (protocol !== 'http:' || isLocalhost(hostname)) return
   const isKey = address.type === 'slack' || address.type === 'discord'
   const hasToken = 'token' in address && address.token !== null
   if (!isKey && !hasToken && username === '' && password === '') return
@@ -33,12 +33,12 @@ function assertNotInTheClear({ name }: ChannelEntry, address: Address): void {
   )
 }
 
-function isThisMachine(hostname: string): boolean {
+function isLocalhost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
-function lookedUp(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
-  const secret = (name: string): Secret | null => lookUp(entry, name, env)
+function resolveFields(entry: ChannelEntry, env: NodeJS.ProcessEnv): ChannelAddress {
+  const secret = (name: string): Secret | null => resolveSecret(entry, name, env)
   const needed = (name: string): Secret => secret(name) ?? new Secret('')
   const text = (name: string): string | null => (typeof entry.given[name] === 'string' ? entry.given[name] : null)
   const { type } = entry
@@ -51,7 +51,7 @@ function lookedUp(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
     case 'webhook':
       return { type, url: needed('url'), token: secret('token') }
     case 'telegram':
-      return { type, url: secret('url') ?? new Secret(TELEGRAM), token: needed('token'), chat: text('chat') ?? '' }
+      return { type, url: secret('url') ?? new Secret(TELEGRAM_URL), token: needed('token'), chat: text('chat') ?? '' }
     case 'slack':
     case 'discord':
       return { type, url: needed('url') }
@@ -65,21 +65,21 @@ function lookedUp(entry: ChannelEntry, env: NodeJS.ProcessEnv): Address {
       }
     case 'command': {
       const shell = text('shell')
-      return { type, argv: shell === null ? (splitWords(text('run') ?? '') ?? []) : ['sh', '-c', shell] }
+      return { type, argv: shell === null ? (splitShellWords(text('run') ?? '') ?? []) : ['sh', '-c', shell] }
     }
   }
 }
 
-function lookUp(entry: ChannelEntry, field: string, env: NodeJS.ProcessEnv): Secret | null {
+function resolveSecret(entry: ChannelEntry, field: string, env: NodeJS.ProcessEnv): Secret | null {
   const { given, name, type } = entry
   const read = (key: string): string | undefined => (typeof given[key] === 'string' ? given[key] : undefined)
   const variable = read(`${field}-env`)
   const file = read(`${field}-file`)
   const value =
     variable !== undefined
-      ? valueOf(name, variable, env)
+      ? readVariable(name, variable, env)
       : file !== undefined
-        ? contentOf(name, file, env)
+        ? readSecretFile(name, file, env)
         : read(field)
   if (value === undefined) return null
   const { schemes } = CHANNEL_TYPES[type][field] ?? {}
@@ -92,7 +92,7 @@ function lookUp(entry: ChannelEntry, field: string, env: NodeJS.ProcessEnv): Sec
   )
 }
 
-function valueOf(name: string, variable: string, env: NodeJS.ProcessEnv): string {
+function readVariable(name: string, variable: string, env: NodeJS.ProcessEnv): string {
   const value = env[variable]
   if (value) return value
   throw refusal(
@@ -102,34 +102,34 @@ function valueOf(name: string, variable: string, env: NodeJS.ProcessEnv): string
   )
 }
 
-function contentOf(name: string, file: string, env: NodeJS.ProcessEnv): string {
+function readSecretFile(name: string, file: string, env: NodeJS.ProcessEnv): string {
   const full = file.startsWith('~/') ? path.join(env['HOME'] || os.homedir(), file.slice(2)) : file
   try {
     const text = fs.readFileSync(full, 'utf8').trim()
     if (text !== '') return text
     throw new Error('it is empty')
   } catch (cause) {
-    throw refusal('config-invalid', `notify.${name}: ${file} cannot be used: ${wordsOf(cause)}`, 'check the path')
+    throw refusal('config-invalid', `notify.${name}: ${file} cannot be used: ${errorMessage(cause)}`, 'check the path')
   }
 }
 
 /** The channel's settings for people to read: secrets are hidden, of an address only its host is told. */
 export function describeChannel(entry: ChannelEntry): Record<string, string> {
   const fields = CHANNEL_TYPES[entry.type]
-  const told = Object.entries(fields).flatMap(([name, field]) =>
-    keysOf(name, field).flatMap(key => {
+  const settings = Object.entries(fields).flatMap(([name, field]) =>
+    fieldKeys(name, field).flatMap(key => {
       const value = entry.given[key]
       if (value === undefined) return []
       if (key.endsWith('-env') && key !== name) return [[name, `$${String(value)}`] as const]
       if (key !== name || typeof value !== 'string') return [[name, [value].flat().join(', ')] as const]
-      if (field.kind === 'address') return [[name, hostOf(value)] as const]
+      if (field.kind === 'address') return [[name, parseHost(value)] as const]
       return [[name, field.kind === 'secret' ? String(new Secret(value)) : value] as const]
     }),
   )
-  return Object.fromEntries(told)
+  return Object.fromEntries(settings)
 }
 
-function hostOf(address: string): string {
+function parseHost(address: string): string {
   const { protocol, host } = new URL(address)
   return `${protocol}//${host}/${String(new Secret(address))}`
 }

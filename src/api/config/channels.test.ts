@@ -3,9 +3,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
-import { NOTICE_KINDS } from '../../core/notice-kinds.ts'
+import { NOTICE_KINDS } from '../../core/notify/notice.ts'
 import { HIDDEN } from '../../lib/secret.ts'
-import { addressOf, describeChannel } from './channel-address.ts'
+import { resolveChannelAddress, describeChannel } from './channel-address.ts'
 import { readChannels } from './channels.ts'
 
 const channelsIn = (toml: string) => readChannels(parse(toml)['notify'], 'config.toml')
@@ -91,7 +91,7 @@ test('a secret is given as it is, by a variable, or by a file', () => {
     token-file = "${file}"`)
   const env = { URL_OF_B: 'http://127.0.0.1/t', TOKEN_OF_B: 'tk_env' }
   const tokens = [plain, variable, byFile].map(entry => {
-    const address = entry && addressOf(entry, env)
+    const address = entry && resolveChannelAddress(entry, env)
     return address?.type === 'ntfy' ? [address.url.reveal(), address.token?.reveal()] : []
   })
   expect(tokens).toEqual([
@@ -99,10 +99,10 @@ test('a secret is given as it is, by a variable, or by a file', () => {
     ['http://127.0.0.1/t', 'tk_env'],
     ['https://ntfy.sh/t', 'tk_file'],
   ])
-  expect(() => variable && addressOf(variable, {})).toThrow('notify.b: URL_OF_B is not set')
-  expect(() => variable && addressOf(variable, { ...env, URL_OF_B: 's3cret' })).toThrow(/^((?!s3cret).)*$/)
+  expect(() => variable && resolveChannelAddress(variable, {})).toThrow('notify.b: URL_OF_B is not set')
+  expect(() => variable && resolveChannelAddress(variable, { ...env, URL_OF_B: 's3cret' })).toThrow(/^((?!s3cret).)*$/)
   fs.rmSync(path.dirname(file), { recursive: true })
-  expect(() => byFile && addressOf(byFile, {})).toThrow(/ENOENT/)
+  expect(() => byFile && resolveChannelAddress(byFile, {})).toThrow(/ENOENT/)
 })
 
 test('a token or a secret address goes over http to this machine only', () => {
@@ -122,7 +122,7 @@ test('a token or a secret address goes over http to this machine only', () => {
     url = "http://127.0.0.1.example.org"
     token = "1:x"
     chat = "1"`)
-  for (const entry of refused) expect(() => addressOf(entry, {})).toThrow(/unencrypted/)
+  for (const entry of refused) expect(() => resolveChannelAddress(entry, {})).toThrow(/unencrypted/)
   const fine = channelsIn(`
     [notify.a]
     type = "ntfy"
@@ -134,7 +134,7 @@ test('a token or a secret address goes over http to this machine only', () => {
     [notify.c]
     type = "slack"
     url = "https://hooks.example.org/services/x"`)
-  for (const entry of fine) expect(addressOf(entry, {}).type).toBe(entry.type)
+  for (const entry of fine) expect(resolveChannelAddress(entry, {}).type).toBe(entry.type)
 })
 
 test('what is told of a channel hides its secrets, and of an address all but the host', () => {

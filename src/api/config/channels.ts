@@ -1,9 +1,8 @@
-import type { ChannelType } from '../../core/channels.ts'
-import { NOTICE_KINDS, type NoticeKind } from '../../core/notice-kinds.ts'
-import { nearest } from '../../lib/nearest.ts'
-import { splitWords } from '../../lib/split-words.ts'
+import type { ChannelType } from '../../core/notify/channel.ts'
+import { NOTICE_KINDS, type NoticeKind } from '../../core/notify/notice.ts'
+import { didYouMean } from '../../lib/text/did-you-mean.ts'
+import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { refusal } from '../contract/problems.ts'
-import { CHANNEL_TYPE_NAMES, CHANNEL_TYPES, type Field, keysOf } from './channel-types.ts'
 import { readUserFile } from './files.ts'
 
 /** A channel as it is written in the user's file, checked. What is secret is not looked up before it is used. */
@@ -25,75 +24,85 @@ export async function loadChannels(env: NodeJS.ProcessEnv): Promise<ChannelEntry
 /** Checks the `notify` table of a file. No value that may be a secret is told in a refusal. */
 export function readChannels(table: unknown, where: string): ChannelEntry[] {
   if (table === undefined) return []
-  if (!isTable(table)) throw wrong(`notify (${where}) must be tables, one for each channel`, '[notify.phone]')
+  if (!isTable(table)) throw invalidConfig(`notify (${where}) must be tables, one for each channel`, '[notify.phone]')
   return Object.entries(table).map(([name, settings]) => {
-    const place = `notify.${name} (${where})`
+    const location = `notify.${name} (${where})`
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$/.test(name))
-      throw wrong(
+      throw invalidConfig(
         `notify.${JSON.stringify(name)} cannot be a channel's name`,
         'letters, digits, - and _, such as phone',
       )
-    if (!isTable(settings)) throw wrong(`${place} must be a table`, `[notify.${name}]`)
+    if (!isTable(settings)) throw invalidConfig(`${location} must be a table`, `[notify.${name}]`)
     const { type, events, ...given } = settings
-    return { name, type: typeOf(type, place), events: eventsOf(events, place), given: checked(given, type, place) }
+    return {
+      name,
+      type: parseType(type, location),
+      events: parseEvents(events, location),
+      given: checkFields(given, type, location),
+    }
   })
 }
 
-function typeOf(type: unknown, place: string): ChannelType {
+function parseType(type: unknown, location: string): ChannelType {
   const known = CHANNEL_TYPE_NAMES.find(name => name === type)
   if (known !== undefined) return known
   const said = type === undefined ? 'has no type' : `cannot have the type ${JSON.stringify(type)}`
-  throw wrong(`${place} ${said}`, meant(type, CHANNEL_TYPE_NAMES) ?? `one of ${CHANNEL_TYPE_NAMES.join(', ')}`)
+  throw invalidConfig(
+    `${location} ${said}`,
+    suggest(type, CHANNEL_TYPE_NAMES) ?? `one of ${CHANNEL_TYPE_NAMES.join(', ')}`,
+  )
 }
 
-function eventsOf(events: unknown, place: string): readonly NoticeKind[] {
+function parseEvents(events: unknown, location: string): readonly NoticeKind[] {
   if (events === undefined) return NOTICE_KINDS
   const list: unknown[] = Array.isArray(events) ? events : [events]
   return list.map(event => {
     const known = NOTICE_KINDS.find(kind => kind === event)
     if (known !== undefined) return known
-    const hint = meant(event, NOTICE_KINDS) ?? `some of ${NOTICE_KINDS.join(', ')}`
-    throw wrong(`${place}: there is no event ${JSON.stringify(event)}`, hint)
+    const hint = suggest(event, NOTICE_KINDS) ?? `some of ${NOTICE_KINDS.join(', ')}`
+    throw invalidConfig(`${location}: there is no event ${JSON.stringify(event)}`, hint)
   })
 }
 
-function checked(given: Record<string, unknown>, type: unknown, place: string): ChannelEntry['given'] {
+function checkFields(given: Record<string, unknown>, type: unknown, location: string): ChannelEntry['given'] {
   const fields = CHANNEL_TYPES[type as ChannelType]
-  const allowed = Object.entries(fields).flatMap(([name, field]) => keysOf(name, field))
+  const allowed = Object.entries(fields).flatMap(([name, field]) => fieldKeys(name, field))
   for (const key of Object.keys(given)) {
     if (allowed.includes(key)) continue
     const known = ['type', 'events', ...allowed]
-    const hint = meant(key, known) ?? `it has ${known.join(', ')}`
-    throw wrong(`${place}: a channel of the type ${String(type)} has no ${JSON.stringify(key)}`, hint)
+    const hint = suggest(key, known) ?? `it has ${known.join(', ')}`
+    throw invalidConfig(`${location}: a channel of the type ${String(type)} has no ${JSON.stringify(key)}`, hint)
   }
-  for (const [name, field] of Object.entries(fields)) checkOnce(given, name, field, place)
+  for (const [name, field] of Object.entries(fields)) assertGivenOnce(given, name, field, location)
   if (type === 'command' && 'run' in given === 'shell' in given)
-    throw wrong(`${place} needs either run or shell`, 'run = "program --option", or shell = "for sh -c"')
+    throw invalidConfig(`${location} needs either run or shell`, 'run = "program --option", or shell = "for sh -c"')
   return given as ChannelEntry['given']
 }
 
-function checkOnce(given: Record<string, unknown>, name: string, field: Field, place: string): void {
-  const keys = keysOf(name, field)
+function assertGivenOnce(given: Record<string, unknown>, name: string, field: ChannelField, location: string): void {
+  const keys = fieldKeys(name, field)
   const used = keys.filter(key => key in given)
-  if (used.length > 1) throw wrong(`${place} has both ${used.join(' and ')}`, 'give one of them')
+  if (used.length > 1) throw invalidConfig(`${location} has both ${used.join(' and ')}`, 'give one of them')
   const [key] = used
   if (key === undefined) {
-    if (field.isRequired) throw wrong(`${place} has no ${name}`, keys.map(known => `${known} = "…"`).join(', or '))
+    if (field.isRequired)
+      throw invalidConfig(`${location} has no ${name}`, keys.map(known => `${known} = "…"`).join(', or '))
     return
   }
-  const problem = problemWith(given[key], key === name ? field : { kind: 'text' })
-  if (problem !== undefined) throw wrong(`${place}: ${key} must be ${problem}`, 'see docs/notifications.md')
+  const problem = describeProblem(given[key], key === name ? field : { kind: 'text' })
+  if (problem !== undefined) throw invalidConfig(`${location}: ${key} must be ${problem}`, 'see docs/notifications.md')
 }
 
 /** What it must be, when it is not. */
-function problemWith(value: unknown, { kind, schemes = [] }: Field): string | undefined {
+function describeProblem(value: unknown, { kind, schemes = [] }: ChannelField): string | undefined {
   if (kind === 'mailboxes') {
     const all: unknown[] = Array.isArray(value) ? value : [value]
-    return all.length > 0 && all.every(isMailbox) ? undefined : 'a mail address, or a list of them'
+    return all.length > 0 && all.every(isEmailAddress) ? undefined : 'a mail address, or a list of them'
   }
-  if (kind === 'mailbox') return isMailbox(value) ? undefined : 'a mail address'
+  if (kind === 'mailbox') return isEmailAddress(value) ? undefined : 'a mail address'
   if (typeof value !== 'string' || value === '') return 'text'
-  if (kind === 'command') return (splitWords(value) ?? []).length > 0 ? undefined : 'a command whose quotes are closed'
+  if (kind === 'command')
+    return (splitShellWords(value) ?? []).length > 0 ? undefined : 'a command whose quotes are closed'
   if (kind !== 'address') return undefined
   return URL.canParse(value) && schemes.includes(new URL(value).protocol)
     ? undefined
@@ -101,7 +110,7 @@ function problemWith(value: unknown, { kind, schemes = [] }: Field): string | un
 }
 
 /** Nothing in it can begin another line or another address. */
-function isMailbox(value: unknown): boolean {
+function isEmailAddress(value: unknown): boolean {
   return typeof value === 'string' && /^[^\s<>"',;:@()]+@[^\s<>"',;:@()]+$/.test(value)
 }
 
@@ -109,11 +118,50 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function meant(word: unknown, known: readonly string[]): string | undefined {
-  const near = typeof word === 'string' ? nearest(word, known) : undefined
+function suggest(word: unknown, known: readonly string[]): string | undefined {
+  const near = typeof word === 'string' ? didYouMean(word, known) : undefined
   return near === undefined ? undefined : `did you mean ${near}?`
 }
 
-function wrong(message: string, hint: string): Error {
+function invalidConfig(message: string, hint: string): Error {
   return refusal('config-invalid', message, hint)
+}
+
+/** A setting of a channel as data. Validation, `notify list` and the documentation go by it. */
+export interface ChannelField {
+  readonly isRequired?: boolean
+  /**
+   * `secret` is given as it is, by `-env` as the name of a variable, or by `-file` as a file that holds it; `address` is the
+   * same for a URL. `command` is split into words, `shell` is not.
+   */
+  readonly kind: 'secret' | 'address' | 'text' | 'mailbox' | 'mailboxes' | 'command' | 'shell'
+  /** What a URL may begin with. */
+  readonly schemes?: readonly string[]
+}
+
+const WEB_URL: ChannelField = { kind: 'address', schemes: ['https:', 'http:'] }
+
+export const CHANNEL_TYPES: Readonly<Record<ChannelType, Readonly<Record<string, ChannelField>>>> = {
+  desktop: {},
+  bell: {},
+  ntfy: { url: { ...WEB_URL, isRequired: true }, token: { kind: 'secret' } },
+  telegram: { token: { kind: 'secret', isRequired: true }, chat: { kind: 'text', isRequired: true }, url: WEB_URL },
+  slack: { url: { ...WEB_URL, isRequired: true } },
+  discord: { url: { ...WEB_URL, isRequired: true } },
+  webhook: { url: { ...WEB_URL, isRequired: true }, token: { kind: 'secret' } },
+  email: {
+    to: { kind: 'mailboxes', isRequired: true },
+    from: { kind: 'mailbox' },
+    url: { kind: 'address', schemes: ['smtps:', 'smtp:'] },
+    password: { kind: 'secret' },
+  },
+  openclaw: {},
+  command: { run: { kind: 'command' }, shell: { kind: 'shell' } },
+}
+
+export const CHANNEL_TYPE_NAMES = Object.keys(CHANNEL_TYPES) as readonly ChannelType[]
+
+/** The keys a field may be given by. */
+export function fieldKeys(name: string, field: ChannelField): string[] {
+  return field.kind === 'secret' || field.kind === 'address' ? [name, `${name}-env`, `${name}-file`] : [name]
 }

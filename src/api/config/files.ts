@@ -1,9 +1,11 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { isRefusal, type Refusal } from '../../lib/refusal.ts'
-import { hasCode, wordsOf } from '../../lib/trouble.ts'
+import { type Refusal, errorMessage, hasCode, isRefusal } from '../../lib/errors.ts'
 import { refusal } from '../contract/problems.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { KEYS, type KeyName } from './keys.ts'
+import { readTable } from './sources.ts'
 
 export interface ConfigFiles {
   /** Yours, whether it exists or not. */
@@ -14,15 +16,15 @@ export interface ConfigFiles {
 
 const PROJECT_FILE = '.oneshot.toml'
 /** Nobody writes as many settings; a larger one is a mistake or an attack. */
-const LARGEST_PROJECT_FILE = 65_536
+const MAX_PROJECT_FILE_SIZE = 65_536
 
 export function locateFiles(env: NodeJS.ProcessEnv, cwd: string): ConfigFiles {
-  return { user: userFile(env), project: nearestUpward(cwd, env.HOME || os.homedir()) }
+  return { user: userFile(env), project: findProjectFile(cwd, env.HOME || os.homedir()) }
 }
 
 /** The project's file, which a stranger may have written: only a small regular file is read. */
 export async function readProjectFile(file: string): Promise<Record<string, unknown>> {
-  return await parseToml(file, projectText(file))
+  return await parseToml(file, readProjectText(file))
 }
 
 /** Null when there is no such file. One that ONESHOT_CONFIG names must exist. */
@@ -46,14 +48,18 @@ async function readToml(file: string): Promise<Record<string, unknown> | null> {
   return text === null ? null : await parseToml(file, text)
 }
 
-export async function parseToml(file: string, text: string): Promise<Record<string, unknown>> {
+async function parseToml(file: string, text: string): Promise<Record<string, unknown>> {
   // Most homes have no config file, and a parser that is not loaded costs nothing.
   const { parse } = await import('smol-toml')
   try {
     return parse(text)
   } catch (cause) {
-    const sentence = (wordsOf(cause).split('\n', 1)[0] as string).replace('Invalid TOML document: ', '')
-    throw refusal('config-invalid', `${file}${placeOf(cause)} is not TOML: ${sentence}`, 'key = "value", one a line')
+    const sentence = (errorMessage(cause).split('\n', 1)[0] as string).replace('Invalid TOML document: ', '')
+    throw refusal(
+      'config-invalid',
+      `${file}${describePosition(cause)} is not TOML: ${sentence}`,
+      'key = "value", one a line',
+    )
   }
 }
 
@@ -71,49 +77,49 @@ function userFile(env: NodeJS.ProcessEnv): string {
  * Files of other users do not count, and it is not looked for beyond the project: not above the top of its repository or
  * the user's home, and in no folder above that anybody may write to.
  */
-function nearestUpward(cwd: string, home: string): string | null {
+function findProjectFile(cwd: string, home: string): string | null {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
     const file = path.join(folder, PROJECT_FILE)
     const stat = fs.lstatSync(file, { throwIfNoEntry: false })
-    if (stat !== undefined && isTrusted(stat.uid)) return file
+    if (stat !== undefined && isTrustedOwner(stat.uid)) return file
     const above = path.dirname(folder)
     const isTop = folder === above || folder === home || fs.existsSync(path.join(folder, '.git'))
-    if (isTop || isOpenToAll(above)) return null
+    if (isTop || isWorldWritable(above)) return null
   }
 }
 
-function isTrusted(owner: number): boolean {
+function isTrustedOwner(owner: number): boolean {
   return owner === 0 || owner === process.getuid?.()
 }
 
-function isOpenToAll(folder: string): boolean {
+function isWorldWritable(folder: string): boolean {
   return ((fs.statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) !== 0
 }
 
 /** Opened so that neither a link is followed nor a pipe waited for, and judged by what was opened. */
-function projectText(file: string): string {
+function readProjectText(file: string): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants
   try {
     const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const stat = fs.fstatSync(fd)
-      if (!stat.isFile()) throw unusable(file, 'it is no regular file')
-      if (!isTrusted(stat.uid)) throw unusable(file, 'it belongs to somebody else')
+      if (!stat.isFile()) throw unusableFile(file, 'it is no regular file')
+      if (!isTrustedOwner(stat.uid)) throw unusableFile(file, 'it belongs to somebody else')
       // One byte more, because it may have grown since.
-      const bytes = Buffer.alloc(LARGEST_PROJECT_FILE + 1)
+      const bytes = Buffer.alloc(MAX_PROJECT_FILE_SIZE + 1)
       const length = fs.readSync(fd, bytes, 0, bytes.length, 0)
-      if (length > LARGEST_PROJECT_FILE) throw unusable(file, 'it is larger than 64 KB')
+      if (length > MAX_PROJECT_FILE_SIZE) throw unusableFile(file, 'it is larger than 64 KB')
       return bytes.toString('utf8', 0, length)
     } finally {
       fs.closeSync(fd)
     }
   } catch (cause) {
     if (isRefusal(cause)) throw cause
-    throw unusable(file, hasCode(cause, 'ELOOP') ? 'it is no regular file' : wordsOf(cause))
+    throw unusableFile(file, hasCode(cause, 'ELOOP') ? 'it is no regular file' : errorMessage(cause))
   }
 }
 
-function unusable(file: string, why: string): Refusal {
+function unusableFile(file: string, why: string): Refusal {
   return refusal('config-invalid', `the config file ${file} cannot be read: ${why}`, 'make it a readable file')
 }
 
@@ -122,10 +128,55 @@ function readIfPresent(file: string): string | null {
     return fs.readFileSync(file, 'utf8')
   } catch (cause) {
     if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
-    throw unusable(file, wordsOf(cause))
+    throw unusableFile(file, errorMessage(cause))
   }
 }
 
-function placeOf(cause: unknown): string {
+function describePosition(cause: unknown): string {
   return cause instanceof Error && 'line' in cause && 'column' in cause ? `:${cause.line}:${cause.column}` : ''
+}
+
+/** Sets a key in the user's own file, or removes it with null. Comments, order and all other keys stay. Answers the file's path. */
+export async function writeUserKey(env: NodeJS.ProcessEnv, key: KeyName, value: string | null): Promise<string> {
+  const file = locateFiles(env, '/').user
+  // A file that cannot be read is not written to.
+  const before = (await readUserFile({ ...env, ONESHOT_CONFIG: file }, { mayBeAbsent: true })) ?? {}
+  const { [key]: _, ...others } = before
+  const expected = value === null ? others : { ...others, [key]: toTomlValue(key, value) }
+  readTable('user', file, value === null ? {} : { [key]: value })
+  const old = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  const text = setKey(old, key, value === null ? null : `${key} = ${JSON.stringify(toTomlValue(key, value))}`)
+  if (!isDeepStrictEqual({ ...(await parseToml(file, text)) }, expected))
+    throw refusal('config-invalid', `${file} cannot be changed safely by a program`, 'oneshot config edit')
+  replaceUserFile(file, text)
+  return file
+}
+
+function toTomlValue(key: KeyName, value: string): string | boolean {
+  return typeof KEYS[key].fallback === 'boolean' ? KEYS[key].read(value) === true : value
+}
+
+/** Keys of ours stand before the first table. */
+function setKey(text: string, key: KeyName, line: string | null): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  const firstTable = lines.findIndex(known => /^\s*\[/.test(known))
+  const end = firstTable < 0 ? lines.length : firstTable
+  const at = lines.slice(0, end).findIndex(known => new RegExp(`^\\s*"?${key}"?\\s*=`).test(known))
+  const fresh = line === null ? [] : [line]
+  if (at >= 0) lines.splice(at, 1, ...fresh)
+  else {
+    const last = lines.slice(0, end).findLastIndex(known => known.trim() !== '')
+    lines.splice(last + 1, 0, ...fresh, ...(last + 1 === end && end < lines.length ? [''] : []))
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
+/** Whole or not at all. A link to a folder of settings stays a link; the permissions stay as they were. */
+function replaceUserFile(file: string, text: string): void {
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  const target = stat === undefined ? file : fs.realpathSync(file)
+  const draft = `${target}.${process.pid}.tmp`
+  fs.writeFileSync(draft, text, { mode: stat === undefined ? 0o600 : stat.mode & 0o777, flag: 'wx' })
+  fs.renameSync(draft, target)
 }

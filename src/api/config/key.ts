@@ -41,7 +41,7 @@ export function showDuration(duration: Duration): string {
 }
 
 /** The lesser of two limits; null means none. */
-export function lesser(own: number | null, project: number | null): number | null {
-  if (own === null || project === null) return own ?? project
-  return Math.min(own, project)
+export function smallerLimit(userLimit: number | null, projectLimit: number | null): number | null {
+  if (userLimit === null || projectLimit === null) return userLimit ?? projectLimit
+  return Math.min(userLimit, projectLimit)
 }

@@ -1,11 +1,12 @@
-import { isTaskName } from '../../core/task-name.ts'
-import { commandLine } from '../../lib/quote.ts'
-import { splitWords } from '../../lib/split-words.ts'
+import { isTaskName } from '../../core/session/names.ts'
+import { formatCommandLine, splitShellWords } from '../../lib/text/shell-words.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
 import { AGENT_KINDS } from '../contract/agent-kinds.ts'
-import { type Key, lesser, showDuration } from './key.ts'
-import { SAVING_KEYS } from './saving-keys.ts'
+import { type Key, showDuration, smallerLimit } from './key.ts'
+import { CHECKPOINT_KEYS } from './checkpoint-keys.ts'
 import { SUPERVISION_KEYS } from './supervision-keys.ts'
+import { slugify } from '../../lib/text/slug.ts'
+import { refusal } from '../contract/problems.ts'
 
 const AGENT: Key<string | null> = {
   variable: 'ONESHOT_AGENT',
@@ -77,7 +78,7 @@ const MAX_TIME: Key<Duration | null> = {
   fallback: 5 * 3_600_000,
   summary: 'work that takes longer is stopped',
   allowed: 'a duration such as 90s, 30m or 5h, or none',
-  withProject: lesser,
+  withProject: smallerLimit,
   read: text => (text === 'none' || parseDuration(text) === 0 ? null : parseDuration(text)),
   show: value => (value === null ? 'none' : showDuration(value)),
 }
@@ -89,10 +90,10 @@ const ON_EXIT: Key<readonly string[] | null> = {
   allowed: 'a command whose quotes are closed, or nothing',
   isPersonal: true,
   read: text => {
-    const words = splitWords(text)
+    const words = splitShellWords(text)
     return words?.length === 0 ? null : words
   },
-  show: value => (value === null ? '' : commandLine(value)),
+  show: value => (value === null ? '' : formatCommandLine(value)),
 }
 
 const ON_EXIT_SHELL: Key<string | null> = {
@@ -119,7 +120,7 @@ export const KEYS = {
   agent: AGENT,
   autonomy: AUTONOMY,
   resilient: RESILIENT,
-  ...SAVING_KEYS,
+  ...CHECKPOINT_KEYS,
   'project-files': PROJECT_FILES,
   beads: BEADS,
   name: NAME,
@@ -148,4 +149,14 @@ export function showValue(key: KeyName, value: unknown): string {
 function readBoolean(text: string): boolean | undefined {
   if (/^(true|yes|on|1)$/i.test(text)) return true
   return /^(false|no|off|0)$/i.test(text) ? false : undefined
+}
+
+/** Refuses a name that cannot be one, and offers the nearest that can. */
+export function assertTaskName(name: string, command = '--name'): void {
+  if (isTaskName(name)) return
+  throw refusal(
+    'name-invalid',
+    `${JSON.stringify(name)} cannot be a name: lower-case letters, digits and hyphens only, at most 63, no hyphen at either end`,
+    `try ${command} ${slugify(name, 'my-task')}`,
+  )
 }

@@ -2,7 +2,7 @@ import { readChannels } from './channels.ts'
 import { locateFiles, readProjectFile, readUserFile } from './files.ts'
 import type { Key } from './key.ts'
 import { KEYS, type KeyName, type ValueOf } from './keys.ts'
-import { notForProjects, type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
+import { refuseProjectKey, type Origin, readEnvironment, readOverrides, readTable, type Source } from './sources.ts'
 
 export interface Setting<T> {
   readonly value: T
@@ -26,7 +26,7 @@ export async function loadConfig(from: {
   const strongestFirst = [readOverrides(overrides), readEnvironment(env)]
   if (project !== null && !withoutProject) {
     const projectTable = await readProjectFile(project)
-    if ('notify' in projectTable) throw notForProjects('notify', project)
+    if ('notify' in projectTable) throw refuseProjectKey('notify', project)
     strongestFirst.push(readTable('project', project, projectTable))
   }
   const userTable = await readUserFile(env)
@@ -36,40 +36,40 @@ export async function loadConfig(from: {
     strongestFirst.push(readTable('user', user, keys))
   }
   return {
-    agent: settle('agent', strongestFirst),
-    autonomy: settle('autonomy', strongestFirst),
-    resilient: settle('resilient', strongestFirst),
-    checkpoints: settle('checkpoints', strongestFirst),
-    'checkpoint-push': settle('checkpoint-push', strongestFirst),
-    nested: settle('nested', strongestFirst),
-    'checkpoint-interval': settle('checkpoint-interval', strongestFirst),
-    'project-files': settle('project-files', strongestFirst),
-    beads: settle('beads', strongestFirst),
-    name: settle('name', strongestFirst),
-    'max-time': settle('max-time', strongestFirst),
-    'max-restarts': settle('max-restarts', strongestFirst),
-    'restart-window': settle('restart-window', strongestFirst),
-    'restart-delay': settle('restart-delay', strongestFirst),
-    'restart-max-delay': settle('restart-max-delay', strongestFirst),
-    silence: settle('silence', strongestFirst),
-    'limit-wait': settle('limit-wait', strongestFirst),
-    'resume-within': settle('resume-within', strongestFirst),
-    memory: settle('memory', strongestFirst),
-    'max-output': settle('max-output', strongestFirst),
-    'on-exit': settle('on-exit', strongestFirst),
-    'on-exit-shell': settle('on-exit-shell', strongestFirst),
-    'notify-restarts': settle('notify-restarts', strongestFirst),
+    agent: resolveSetting('agent', strongestFirst),
+    autonomy: resolveSetting('autonomy', strongestFirst),
+    resilient: resolveSetting('resilient', strongestFirst),
+    checkpoints: resolveSetting('checkpoints', strongestFirst),
+    'checkpoint-push': resolveSetting('checkpoint-push', strongestFirst),
+    nested: resolveSetting('nested', strongestFirst),
+    'checkpoint-interval': resolveSetting('checkpoint-interval', strongestFirst),
+    'project-files': resolveSetting('project-files', strongestFirst),
+    beads: resolveSetting('beads', strongestFirst),
+    name: resolveSetting('name', strongestFirst),
+    'max-time': resolveSetting('max-time', strongestFirst),
+    'max-restarts': resolveSetting('max-restarts', strongestFirst),
+    'restart-window': resolveSetting('restart-window', strongestFirst),
+    'restart-delay': resolveSetting('restart-delay', strongestFirst),
+    'restart-max-delay': resolveSetting('restart-max-delay', strongestFirst),
+    silence: resolveSetting('silence', strongestFirst),
+    'limit-wait': resolveSetting('limit-wait', strongestFirst),
+    'resume-within': resolveSetting('resume-within', strongestFirst),
+    memory: resolveSetting('memory', strongestFirst),
+    'max-output': resolveSetting('max-output', strongestFirst),
+    'on-exit': resolveSetting('on-exit', strongestFirst),
+    'on-exit-shell': resolveSetting('on-exit-shell', strongestFirst),
+    'notify-restarts': resolveSetting('notify-restarts', strongestFirst),
   }
 }
 
-function settle<K extends KeyName>(key: K, [strongest, ...weaker]: readonly Source[]): Setting<ValueOf<K>> {
+function resolveSetting<K extends KeyName>(key: K, [strongest, ...weaker]: readonly Source[]): Setting<ValueOf<K>> {
   if (strongest === undefined) return { value: KEYS[key].fallback, origin: 'default', where: null }
   const set = strongest.values.get(key)
-  if (set === undefined) return settle(key, weaker)
+  if (set === undefined) return resolveSetting(key, weaker)
   const { origin } = strongest
   const setting = { value: set.value as ValueOf<K>, origin, where: set.where }
   const { withProject } = KEYS[key] as Key<ValueOf<K>>
   if (origin !== 'project' || withProject === undefined) return setting
-  const own = settle(key, weaker)
+  const own = resolveSetting(key, weaker)
   return withProject(own.value, setting.value) === own.value ? own : setting
 }

@@ -1,5 +1,5 @@
-import { nearest } from '../../lib/nearest.ts'
-import type { Refusal } from '../../lib/refusal.ts'
+import { didYouMean } from '../../lib/text/did-you-mean.ts'
+import type { Refusal } from '../../lib/errors.ts'
 import { refusal } from '../contract/problems.ts'
 import { isKeyName, KEY_NAMES, KEYS, type KeyName } from './keys.ts'
 
@@ -22,7 +22,7 @@ export function readOverrides(overrides: readonly string[]): Source {
     }
     return { key, value: text.slice(equals + 1), where: '-c' }
   })
-  return gather('option', pairs)
+  return collectSource('option', pairs)
 }
 
 /** An empty variable counts as not set. */
@@ -32,20 +32,20 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Source {
     const value = env[variable]
     return value ? [{ key, value, where: variable }] : []
   })
-  return gather('environment', pairs)
+  return collectSource('environment', pairs)
 }
 
 export function readTable(origin: Origin, where: string, table: Readonly<Record<string, unknown>>): Source {
   const pairs = Object.entries(table).map(([key, value]) => ({ key, value, where }))
-  return gather(origin, pairs)
+  return collectSource(origin, pairs)
 }
 
-function isPersonal(key: KeyName): boolean {
+function isUserOnly(key: KeyName): boolean {
   return (KEYS[key] as { isPersonal?: boolean }).isPersonal === true
 }
 
 /** Cloning something must not be enough to have commands run or anything sent. */
-export function notForProjects(key: string, where: string): Refusal {
+export function refuseProjectKey(key: string, where: string): Refusal {
   return refusal(
     'config-invalid',
     `${key} cannot be set in a project's file (${where}): it makes oneshot run or send something`,
@@ -53,19 +53,19 @@ export function notForProjects(key: string, where: string): Refusal {
   )
 }
 
-export function unknownKey(key: string, where: string): Refusal {
-  const meant = nearest(key, KEY_NAMES)
+export function refuseUnknownKey(key: string, where: string): Refusal {
+  const meant = didYouMean(key, KEY_NAMES)
   const hint = meant === undefined ? `the keys are ${KEY_NAMES.join(', ')}` : `did you mean ${meant}?`
   return refusal('config-invalid', `there is no config key ${JSON.stringify(key)} (${where})`, hint)
 }
 
-function gather(origin: Origin, pairs: readonly { key: string; value: unknown; where: string }[]): Source {
+function collectSource(origin: Origin, pairs: readonly { key: string; value: unknown; where: string }[]): Source {
   const values = new Map<KeyName, { value: unknown; where: string }>()
   for (const { key, value, where } of pairs) {
-    if (!isKeyName(key)) throw unknownKey(key, where)
-    if (origin === 'project' && isPersonal(key)) throw notForProjects(key, where)
+    if (!isKeyName(key)) throw refuseUnknownKey(key, where)
+    if (origin === 'project' && isUserOnly(key)) throw refuseProjectKey(key, where)
     const read = isScalar(value) ? KEYS[key].read(String(value)) : undefined
-    if (read === undefined) throw notAllowed(key, value, where)
+    if (read === undefined) throw refuseValue(key, value, where)
     values.set(key, { value: read, where })
   }
   return { origin, values }
@@ -75,9 +75,9 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-function notAllowed(key: KeyName, value: unknown, where: string): Refusal {
+function refuseValue(key: KeyName, value: unknown, where: string): Refusal {
   const { allowed, choices } = KEYS[key]
-  const meant = typeof value === 'string' ? nearest(value, choices ?? []) : undefined
+  const meant = typeof value === 'string' ? didYouMean(value, choices ?? []) : undefined
   const name = where === KEYS[key].variable ? where : `${key} (${where})`
   return refusal(
     'config-invalid',

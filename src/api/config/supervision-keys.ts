@@ -1,6 +1,6 @@
 import { formatBytes, parseBytes } from '../../lib/bytes.ts'
 import { type Duration, parseDuration } from '../../lib/time.ts'
-import { type Key, lesser, showDuration } from './key.ts'
+import { type Key, smallerLimit, showDuration } from './key.ts'
 
 const MAX_RESTARTS: Key<number> = {
   variable: 'ONESHOT_MAX_RESTARTS',
@@ -43,17 +43,18 @@ const RESTART_MAX_DELAY: Key<Duration> = {
 }
 
 /** Each agent has a patience of its own. */
-export const OF_THE_AGENT = 'agent'
+export const AGENT_DEFAULT = 'agent'
 
-const SILENCE: Key<Duration | null | typeof OF_THE_AGENT> = {
+const SILENCE: Key<Duration | null | typeof AGENT_DEFAULT> = {
   variable: 'ONESHOT_SILENCE',
-  fallback: OF_THE_AGENT,
+  fallback: AGENT_DEFAULT,
   summary:
     'without a sign of life for this long an agent is hung, and restarted; agent: 10m for claude, 15m for the others',
   allowed: 'a duration such as 20m, none, or agent',
-  withProject: (own, project) => (lesser(silenceOf(own), silenceOf(project)) === silenceOf(own) ? own : project),
-  read: text => (text === OF_THE_AGENT ? text : text === 'none' ? null : atLeast(1_000, parseDuration(text))),
-  show: value => (value === null ? 'none' : value === OF_THE_AGENT ? value : showDuration(value)),
+  withProject: (own, project) =>
+    smallerLimit(toDuration(own), toDuration(project)) === toDuration(own) ? own : project,
+  read: text => (text === AGENT_DEFAULT ? text : text === 'none' ? null : atLeast(1_000, parseDuration(text))),
+  show: value => (value === null ? 'none' : value === AGENT_DEFAULT ? value : showDuration(value)),
 }
 
 const LIMIT_WAIT: Key<Duration | null> = {
@@ -61,7 +62,7 @@ const LIMIT_WAIT: Key<Duration | null> = {
   fallback: 86_400_000,
   summary: 'the longest wait for a usage limit; off ends the session instead, none waits for ever',
   allowed: 'a duration such as 6h, off, or none',
-  withProject: lesser,
+  withProject: smallerLimit,
   read: text => (text === 'none' ? null : text === 'off' ? 0 : parseDuration(text)),
   show: value => (value === null ? 'none' : value === 0 ? 'off' : showDuration(value)),
 }
@@ -71,7 +72,7 @@ const RESUME_WITHIN: Key<Duration | null> = {
   fallback: 3 * 86_400_000,
   summary: 'after a reboot, sessions that last worked longer ago than this wait for you; none: no session waits',
   allowed: 'a duration such as 12h or 3d, or none',
-  withProject: lesser,
+  withProject: smallerLimit,
   read: text => (text === 'none' ? null : parseDuration(text)),
   show: value => (value === null ? 'none' : showDuration(value)),
 }
@@ -81,7 +82,7 @@ const MEMORY: Key<number | null> = {
   fallback: null,
   summary: 'how much memory all processes of a session may use together; none for no limit',
   allowed: 'an amount such as 512M or 4G, or none',
-  withProject: lesser,
+  withProject: smallerLimit,
   read: text => (text === 'none' ? null : parseBytes(text)),
   show: value => (value === null ? 'none' : String(value)),
 }
@@ -91,7 +92,7 @@ const MAX_OUTPUT: Key<number | null> = {
   fallback: 1024 ** 3,
   summary: 'a session that writes more is stopped; none for no limit',
   allowed: 'an amount such as 200M or 2G, or none',
-  withProject: lesser,
+  withProject: smallerLimit,
   read: text => (text === 'none' ? null : parseBytes(text)),
   show: value => (value === null ? 'none' : formatBytes(value).replace(/ (.)B?$/, '$1')),
 }
@@ -110,8 +111,8 @@ export const SUPERVISION_KEYS = {
 } as const
 
 /** Agents are given a quarter of an hour at most. */
-function silenceOf(value: Duration | null | typeof OF_THE_AGENT): Duration | null {
-  return value === OF_THE_AGENT ? 900_000 : value
+function toDuration(value: Duration | null | typeof AGENT_DEFAULT): Duration | null {
+  return value === AGENT_DEFAULT ? 900_000 : value
 }
 
 function atLeast(least: Duration, duration: Duration | undefined): Duration | undefined {

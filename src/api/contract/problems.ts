@@ -1,4 +1,4 @@
-import { Refusal } from '../../lib/refusal.ts'
+import { Refusal } from '../../lib/errors.ts'
 
 /** Everything we may refuse, with the exit code a command line answers it with. */
 export const PROBLEMS = {
@@ -68,7 +68,7 @@ export function refusal(code: ProblemCode, message: string, hint?: string): Refu
   return new Refusal(code, message, hint)
 }
 
-export function problemOf(cause: Refusal): Problem {
+export function toProblem(cause: Refusal): Problem {
   const code = isProblemCode(cause.code) ? cause.code : 'world-failed'
   return cause.hint === undefined
     ? { code, message: cause.message }

@@ -130,7 +130,7 @@ export interface RestoreRequest {
 }
 
 /** Brings back what was kept of a session that nobody here knows of. */
-export interface RestoreKeptRequest extends RestoreRequest {
+export interface RestoreSavedSessionRequest extends RestoreRequest {
   /** Whose, as they are named in the repository. */
   readonly sessionId: string
   readonly name: string
@@ -140,7 +140,7 @@ export interface RestoreKeptRequest extends RestoreRequest {
 }
 
 /** Goes on here with a session of which only its checkpoints are left. */
-export interface AdoptRequest {
+export interface ImportRequest {
   /** Whose, as they are named in the repository. */
   readonly sessionId: string
   readonly name: string

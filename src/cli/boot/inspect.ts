@@ -1,13 +1,18 @@
 import fs from 'node:fs'
-import { wordsOf } from '../../lib/trouble.ts'
-import { asker } from '../../world/os/boot/ask.ts'
-import { type BootOrder, bootOrder } from '../../world/os/boot/boot-order.ts'
-import { isCronRunning } from '../../world/os/boot/cron.ts'
-import { lingers } from '../../world/os/boot/logind.ts'
-import type { Installed, Mechanism, MechanismName } from '../../world/os/boot/mechanism.ts'
-import { userName } from '../../world/os/boot/user-name.ts'
-import type { Home } from '../../world/os/home.ts'
-import { mechanismsFor } from './mechanisms.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import {
+  type BootManager,
+  type BootManagerName,
+  type InstalledBoot,
+  createRunCommand,
+  currentUserName,
+} from '../../world/boot/boot-manager.ts'
+import { type BootCommand, bootName, createBootCommand } from '../../world/boot/boot-command.ts'
+import { cronManager, isCronRunning } from '../../world/boot/cron.ts'
+import { isLingerEnabled } from '../../world/boot/logind.ts'
+import type { Home } from '../../state/home.ts'
+import { launchdManager } from '../../world/boot/launchd.ts'
+import { systemdManager } from '../../world/boot/systemd.ts'
 
 /** What starts the supervisor with the machine, as `boot status --json` prints it. */
 export interface BootReport {
@@ -18,7 +23,7 @@ export interface BootReport {
 }
 
 interface BootEntry {
-  readonly with: MechanismName
+  readonly with: BootManagerName
   readonly where: string
   /** Whether it is exactly what `boot install` would write now. */
   readonly isCurrent: boolean
@@ -31,53 +36,62 @@ interface BootProblem {
   readonly hint: string
 }
 
-export async function inspect(home: Home, env: NodeJS.ProcessEnv): Promise<BootReport> {
-  const linger = await lingers(asker(env), userName())
+export async function inspectBoot(home: Home, env: NodeJS.ProcessEnv): Promise<BootReport> {
+  const linger = await isLingerEnabled(createRunCommand(env), currentUserName())
   const installed: BootEntry[] = []
   const problems: BootProblem[] = []
   for (const mechanism of mechanismsFor(home, env)) {
     try {
       const found = await mechanism.find()
       if (found === undefined) continue
-      const faults = faultsOf(mechanism, found, bootOrder(home, env, { noResume: found.order?.noResume ?? false }))
-      installed.push(entryOf(mechanism, found, faults.length === 0))
-      problems.push(...faults, ...surroundingsOf(mechanism, linger))
+      const faults = findFaults(
+        mechanism,
+        found,
+        createBootCommand(home, env, { noResume: found.order?.noResume ?? false }),
+      )
+      installed.push(bootEntry(mechanism, found, faults.length === 0))
+      problems.push(...faults, ...findSystemProblems(mechanism, linger))
     } catch (cause) {
-      if ((await mechanism.obstacle()) !== undefined) continue // Whoever may not have a crontab has no line in it.
-      problems.push({ message: `${mechanism.name} cannot be looked at: ${wordsOf(cause)}`, hint: 'oneshot doctor' })
+      if ((await mechanism.whyUnavailable()) !== undefined) continue // Whoever may not have a crontab has no line in it.
+      problems.push({
+        message: `${mechanism.name} cannot be looked at: ${errorMessage(cause)}`,
+        hint: 'oneshot doctor',
+      })
     }
   }
-  if (installed.length > 1) problems.push(tooMany(installed))
+  if (installed.length > 1) problems.push(duplicateProblem(installed))
   return { installed, linger, problems }
 }
 
 export function lingerHint(): string {
-  return `loginctl enable-linger ${userName()} (with sudo where that is refused)`
+  return `loginctl enable-linger ${currentUserName()} (with sudo where that is refused)`
 }
 
-function entryOf({ name }: Mechanism, { where, order }: Installed, isCurrent: boolean): BootEntry {
+function bootEntry({ name }: BootManager, { where, order }: InstalledBoot, isCurrent: boolean): BootEntry {
   return { with: name, where, isCurrent, noResume: order?.noResume ?? false, program: order?.program ?? null }
 }
 
 /** What is wrong with what was written down; `boot install` mends each. */
-function faultsOf({ render }: Mechanism, found: Installed, now: BootOrder): BootProblem[] {
+function findFaults({ render }: BootManager, found: InstalledBoot, expected: BootCommand): BootProblem[] {
   const hint = 'oneshot boot install'
   const { order, where } = found
   if (order === undefined) return [{ message: `${where} does not start oneshot`, hint }]
   const missing = [order.node, order.program, order.keeper].find(file => !fs.existsSync(file))
   if (missing !== undefined) return [{ message: `${where} starts ${missing}, which does not exist`, hint }]
-  const differs = (['program', 'node', 'home'] as const).find(part => order[part] !== now[part])
-  if (differs !== undefined) {
-    return [{ message: `${where} starts another oneshot: ${order[differs]}, this one has ${now[differs]}`, hint }]
+  const difference = (['program', 'node', 'home'] as const).find(part => order[part] !== expected[part])
+  if (difference !== undefined) {
+    return [
+      { message: `${where} starts another oneshot: ${order[difference]}, this one has ${expected[difference]}`, hint },
+    ]
   }
   // The PATH of this moment may be another one than the PATH of that; both are good enough.
-  const isAsWeWrite = render({ ...now, path: order.path }) === found.text
-  if (!isAsWeWrite) return [{ message: `${where} was changed, or written by another version`, hint }]
+  const isUnchanged = render({ ...expected, path: order.path }) === found.text
+  if (!isUnchanged) return [{ message: `${where} was changed, or written by another version`, hint }]
   return found.isEnabled ? [] : [{ message: `${where} is switched off`, hint }]
 }
 
 /** What keeps it from doing its part although it is in order itself. */
-function surroundingsOf({ name }: Mechanism, linger: boolean | null): BootProblem[] {
+function findSystemProblems({ name }: BootManager, linger: boolean | null): BootProblem[] {
   if (name === 'systemd' && linger === false) {
     const message =
       'lingering is off for you: your service manager starts at your first login, and ends at your last logout with all it started'
@@ -89,15 +103,21 @@ function surroundingsOf({ name }: Mechanism, linger: boolean | null): BootProble
   return []
 }
 
-function tooMany(installed: readonly BootEntry[]): BootProblem {
+function duplicateProblem(installed: readonly BootEntry[]): BootProblem {
   const names = installed.map(entry => entry.with).join(' and ')
   return { message: `${names} both start it; one is enough`, hint: 'oneshot boot install' }
 }
 
 /** The command that installs it where something can be installed, and else what to do instead. */
-export async function wayToInstall(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
-  const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.obstacle()))
+export async function installHint(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
+  const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.whyUnavailable()))
   return obstacles.includes(undefined)
     ? 'oneshot boot install'
     : 'nothing here can start programs at boot for you; arrange for "oneshot daemon start" to run at boot as your user'
+}
+
+/** All there are for this home, the best first. */
+export function mechanismsFor(home: Home, env: NodeJS.ProcessEnv): readonly BootManager[] {
+  const name = bootName(home)
+  return [systemdManager(name, env), launchdManager(name, env), cronManager(name, env)]
 }

@@ -1,29 +1,29 @@
 import { spawn } from 'node:child_process'
 import { refusal } from '../../api/contract/problems.ts'
-import type { SessionView } from '../../api/contract/session-view.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
 import type { Duration } from '../../lib/time.ts'
-import { hasCode } from '../../lib/trouble.ts'
-import { attachTarget } from '../../views/attach-target.ts'
+import { hasCode } from '../../lib/errors.ts'
+import { findAttachTarget } from '../../views/sessions.ts'
 import { readSession } from '../../views/sessions.ts'
-import { isLoop } from '../../views/way-on.ts'
-import type { Home } from '../../world/os/home.ts'
-import { runTmux } from '../../world/os/tmux-input.ts'
-import { isLive } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { isTerminal } from '../screen/is-terminal.ts'
-import type { Paint } from '../screen/paint.ts'
-import { pickSession } from '../session/pick-session.ts'
-import { shownName, stateLine } from '../session/state.ts'
-import { untilEnded } from '../session/until-ended.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { isLoop } from '../../views/session-state.ts'
+import type { Home } from '../../state/home.ts'
+import { runTmux } from '../../os/run-tmux.ts'
+import { isLive } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { isTerminal } from '../terminal/tty.ts'
+import type { Paint } from '../terminal/colors.ts'
+import { pickSession } from '../session/find-session.ts'
+import { shownName, stateLine } from '../session/format.ts'
+import { waitForEnd } from '../session/wait.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
 /** Ending what a program left behind takes two seconds at most, unless it is stubborn. */
-const END_PATIENCE: Duration = 3_000
+const END_TIMEOUT: Duration = 3_000
 
-export async function attach(line: Line, surroundings: Surroundings): Promise<number> {
-  const { screen, home, env } = surroundings
-  const session = pickSession(surroundings, line.words[0])
+export async function attach(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { screen, home, env } = context
+  const session = pickSession(context, args.positionals[0])
   if (!isLive(session)) {
     throw refusal(
       'session-ended',
@@ -52,67 +52,71 @@ export async function attach(line: Line, surroundings: Surroundings): Promise<nu
       `oneshot follow ${shownName(session)}`,
     )
   }
-  const readOnly = line.has(OPTIONS.readOnly) ? ['-r'] : []
-  const look = (): Promise<number | null> => lookAt(attachTarget(home, session), readOnly, env)
-  const code = isLoop(session) ? await besideWorkers(surroundings, session, look) : await look()
-  const after = await afterwards(home, session)
-  if (code !== 0 && isLive(after)) throw couldNotAttach(after)
-  screen.err.say(farewell(session, after, screen.err.paint))
+  const readOnly = args.has(OPTIONS.readOnly) ? ['-r'] : []
+  const attachOnce = (): Promise<number | null> => attachToTmux(findAttachTarget(home, session), readOnly, env)
+  const code = isLoop(session) ? await withWorkerWindows(context, session, attachOnce) : await attachOnce()
+  const finalState = await readFinalState(home, session)
+  if (code !== 0 && isLive(finalState)) throw attachFailed(finalState)
+  screen.err.printLine(detachMessage(session, finalState, screen.err.paint))
   return 0
 }
 
 /** A terminal that goes away takes its windows with it, so we stay for that. */
-async function besideWorkers<T>({ home, env }: Surroundings, loop: SessionView, look: () => Promise<T>): Promise<T> {
-  const { WorkerWindows } = await import('../attach/worker-windows.ts')
-  const stay = (): void => undefined
-  process.on('SIGHUP', stay).on('SIGTERM', stay)
+async function withWorkerWindows<T>(
+  { home, env }: CommandContext,
+  loop: SessionView,
+  attachOnce: () => Promise<T>,
+): Promise<T> {
+  const { WorkerWindows } = await import('../loop/worker-windows.ts')
+  const ignoreSignal = (): void => undefined
+  process.on('SIGHUP', ignoreSignal).on('SIGTERM', ignoreSignal)
   const windows = new WorkerWindows(home, loop, env)
   try {
-    return await look()
+    return await attachOnce()
   } finally {
     await windows.close()
-    process.off('SIGHUP', stay).off('SIGTERM', stay)
+    process.off('SIGHUP', ignoreSignal).off('SIGTERM', ignoreSignal)
   }
 }
 
-function farewell(before: SessionView, after: SessionView, paint: Paint): string {
+function detachMessage(before: SessionView, after: SessionView, paint: Paint): string {
   if (after.attempt > before.attempt)
     return `attempt ${before.attempt} has ended; ${shownName(after)} continues in attempt ${after.attempt}`
   return after.pid === null ? stateLine(after, paint) : `detached; ${shownName(after)} continues`
 }
 
 /** A terminal that closed because the work is over does so a moment before the end is recorded. */
-async function afterwards(home: Home, session: SessionView): Promise<SessionView> {
+async function readFinalState(home: Home, session: SessionView): Promise<SessionView> {
   const now = readSession(home, session.id) ?? session
-  const isGoing = now.phase === 'stopping' && now.pid === null
-  return isGoing ? await untilEnded(home, now, { signal: AbortSignal.timeout(END_PATIENCE) }) : now
+  const isEnding = now.phase === 'stopping' && now.pid === null
+  return isEnding ? await waitForEnd(home, now, { signal: AbortSignal.timeout(END_TIMEOUT) }) : now
 }
 
-function couldNotAttach({ name }: SessionView): Error {
+function attachFailed({ name }: SessionView): Error {
   return refusal('world-failed', `tmux could not attach to ${name}`, `oneshot follow ${name}, or oneshot doctor`)
 }
 
 /** By the number that tmux gave to the session: other users can read the arguments, and the name has words of the prompt. */
-async function lookAt(
+async function attachToTmux(
   { socket, session }: { socket: string; session: string },
   options: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number | null> {
-  const ask = ['display-message', '-p', '-t', `=${session}:`, '#{session_id}']
-  const { stdout } = await runTmux({ program: 'tmux', socket }, ask, { env, timeout: 10_000 }).catch(translated)
+  const query = ['display-message', '-p', '-t', `=${session}:`, '#{session_id}']
+  const { stdout } = await runTmux({ program: 'tmux', socket }, query, { env, timeout: 10_000 }).catch(throwTmuxError)
   const id = stdout.trim()
   // -u: without LANG, tmux would show every character beyond ASCII as `_`.
   return id === ''
     ? null
-    : await inThisTerminal('tmux', ['-u', '-S', socket, 'attach-session', ...options, '-t', id], env)
+    : await runInTerminal('tmux', ['-u', '-S', socket, 'attach-session', ...options, '-t', id], env)
 }
 
-function translated(cause: unknown): never {
+function throwTmuxError(cause: unknown): never {
   throw hasCode(cause, 'ENOENT') ? refusal('tmux-missing', 'tmux is not on PATH', 'oneshot doctor') : cause
 }
 
 /** Hands the terminal over. Within another tmux, that one's variables would make tmux refuse to nest. */
-function inThisTerminal(program: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
+function runInTerminal(program: string, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number | null> {
   const { TMUX: _tmux, TMUX_PANE: _pane, ...clean } = env
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, { stdio: 'inherit', env: clean })

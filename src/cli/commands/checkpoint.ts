@@ -1,27 +1,30 @@
-import { ensureDaemon } from '../ensure-daemon.ts'
-import type { Line } from '../line/line.ts'
-import { afterSilence } from '../screen/after-silence.ts'
-import { toJson } from '../screen/json.ts'
-import { changeOf, leftOut } from '../session/change-of.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import { shownName } from '../session/state.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { noticeWhenSlow } from '../terminal/screen.ts'
+import { toJson } from '../terminal/format.ts'
+import { formatDiffStat, formatLeftOut } from '../session/format.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { shownName } from '../session/format.ts'
 
-export async function checkpoint(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
+export async function checkpoint(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
   const { out } = screen
-  const session = pickSession(surroundings, line.words[0])
-  const { checkpoint: made, isNew } = await afterSilence(
+  const session = pickSession(context, args.positionals[0])
+  const { checkpoint: saved, isNew } = await noticeWhenSlow(
     'saving the working tree …',
     screen,
     (await ensureDaemon(home)).checkpoint(session.id),
   )
-  const said = isNew
-    ? `checkpoint ${made.number}: ${changeOf(made)}`
-    : `nothing has changed since checkpoint ${made.number}`
-  if (line.has(OPTIONS.json)) out.say(toJson({ checkpoint: made, isNew }))
-  else if (screen.isQuiet || !out.isTerminal) out.say(String(made.number))
-  else out.say([`${out.paint.bold(shownName(session))}: ${said}`, ...made.leftOut.map(leftOut)].join('\n  '))
+  const message = isNew
+    ? `checkpoint ${saved.number}: ${formatDiffStat(saved)}`
+    : `nothing has changed since checkpoint ${saved.number}`
+  if (args.has(OPTIONS.json)) out.printLine(toJson({ checkpoint: saved, isNew }))
+  else if (screen.isQuiet || !out.isTerminal) out.printLine(String(saved.number))
+  else
+    out.printLine(
+      [`${out.paint.bold(shownName(session))}: ${message}`, ...saved.leftOut.map(formatLeftOut)].join('\n  '),
+    )
   return 0
 }

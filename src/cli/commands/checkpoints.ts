@@ -1,52 +1,56 @@
-import type { CheckpointView } from '../../api/contract/session-view.ts'
+import type { CheckpointView } from '../../api/contract/responses.ts'
 import { readCheckpoints } from '../../views/checkpoints.ts'
-import type { Line } from '../line/line.ts'
-import { type Whose, whose } from '../restore/whose.ts'
-import { toJson } from '../screen/json.ts'
-import type { Outlet } from '../screen/outlet.ts'
-import { type Column, renderTable } from '../screen/table.ts'
-import { relative } from '../screen/when.ts'
-import { changeOf, leftOut } from '../session/change-of.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { type CheckpointOwner, findOwner } from '../checkpoints/select-checkpoint.ts'
+import { toJson } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import { type Column, renderTable } from '../terminal/table.ts'
+import { relativeTime } from '../terminal/format.ts'
+import { formatDiffStat, formatLeftOut } from '../session/format.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function checkpoints(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
+export async function checkpoints(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
   const { out, err } = screen
-  const session = await whose(line.words[0], undefined, surroundings)
-  const whole = await readCheckpoints(home, session)
-  const all = lastOf(whole, line)
-  if (line.has(OPTIONS.json)) out.say(toJson(all))
-  else if (screen.isQuiet) for (const { number } of all) out.say(String(number))
-  else if (whole.length === 0) err.say(`${session.name} has no checkpoints yet`)
-  else if (all.length > 0) show(all, line, out)
-  if (out.isTerminal && all.length > 0 && !line.has(OPTIONS.json)) err.say(err.paint.dim(nextSteps(session, all)))
+  const session = await findOwner(args.positionals[0], undefined, context)
+  const all = await readCheckpoints(home, session)
+  const shown = lastCheckpoints(all, args)
+  if (args.has(OPTIONS.json)) out.printLine(toJson(shown))
+  else if (screen.isQuiet) for (const { number } of shown) out.printLine(String(number))
+  else if (all.length === 0) err.printLine(`${session.name} has no checkpoints yet`)
+  else if (shown.length > 0) printTable(shown, args, out)
+  if (out.isTerminal && shown.length > 0 && !args.has(OPTIONS.json))
+    err.printLine(err.paint.dim(nextSteps(session, shown)))
   return 0
 }
 
-function lastOf(all: readonly CheckpointView[], line: Line): readonly CheckpointView[] {
-  const lines = line.value(OPTIONS.lines)
+function lastCheckpoints(all: readonly CheckpointView[], args: ParsedArgs): readonly CheckpointView[] {
+  const lines = args.value(OPTIONS.lines)
   return lines === undefined || lines === 'all' ? all : lines === 0 ? [] : all.slice(-lines)
 }
 
-function show(all: readonly CheckpointView[], line: Line, out: Outlet): void {
-  const isCut = out.isTerminal && !line.has(OPTIONS.noTrunc)
-  const width = isCut ? out.width : Number.POSITIVE_INFINITY
-  out.say(renderTable(columnsFor(out), all, { headers: !line.has(OPTIONS.noHeaders), width }).join('\n'))
+function printTable(all: readonly CheckpointView[], args: ParsedArgs, out: Output): void {
+  const isTruncated = out.isTerminal && !args.has(OPTIONS.noTrunc)
+  const width = isTruncated ? out.width : Number.POSITIVE_INFINITY
+  out.printLine(renderTable(columnsFor(out), all, { headers: !args.has(OPTIONS.noHeaders), width }).join('\n'))
 }
 
-function columnsFor(out: Outlet): Column<CheckpointView>[] {
+function columnsFor(out: Output): Column<CheckpointView>[] {
   const now = Date.now()
   return [
     { header: 'NO', text: ({ number }) => String(number) },
-    { header: 'WHEN', text: ({ at }) => (out.isTerminal ? relative(at, now) : at) },
+    { header: 'WHEN', text: ({ at }) => (out.isTerminal ? relativeTime(at, now) : at) },
     { header: 'TRIGGER', text: ({ trigger }) => trigger },
-    { header: 'COMMIT', text: ({ commit }) => commit.slice(0, 10), paint: text => out.paint.dim(text) },
-    { header: 'CHANGE', text: checkpoint => [changeOf(checkpoint), ...checkpoint.leftOut.map(leftOut)].join('; ') },
+    { header: 'COMMIT', text: ({ commit }) => commit.slice(0, 10), color: text => out.paint.dim(text) },
+    {
+      header: 'CHANGE',
+      text: checkpoint => [formatDiffStat(checkpoint), ...checkpoint.leftOut.map(formatLeftOut)].join('; '),
+    },
   ]
 }
 
-function nextSteps({ name, push = null }: Whose, all: readonly CheckpointView[]): string {
+function nextSteps({ name, push = null }: CheckpointOwner, all: readonly CheckpointView[]): string {
   const { number } = all.at(-1) as CheckpointView
   const pushed =
     push === null

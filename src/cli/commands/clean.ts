@@ -1,62 +1,63 @@
 import { refusal } from '../../api/contract/problems.ts'
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { workersOf } from '../../views/loops.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { findWorkers } from '../../views/loop/loops.ts'
 import { readSessions } from '../../views/sessions.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
-import { isLive, withoutWorkers } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { ask } from '../screen/ask.ts'
-import { toJson } from '../screen/json.ts'
-import { findOrphans, orphansCalled, removeOrphans } from '../session/orphans.ts'
-import { pickSessions } from '../session/pick-session.ts'
-import { shownName, stateLine } from '../session/state.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { isLive, withoutWorkers } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { confirmDefaultNo } from '../terminal/confirm.ts'
+import { toJson } from '../terminal/format.ts'
+import { findOrphans, findOrphansByName, removeOrphans } from '../checkpoints/find-saved.ts'
+import { pickSessions } from '../session/find-session.ts'
+import { shownName, stateLine } from '../session/format.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function clean(line: Line, surroundings: Surroundings): Promise<number> {
-  const { screen, home } = surroundings
-  const isDropping = line.has(OPTIONS.dropCheckpoints)
-  const orphans = isDropping ? await orphansCalled(line.words, surroundings) : []
+export async function clean(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { screen, home } = context
+  const dropsCheckpoints = args.has(OPTIONS.dropCheckpoints)
+  const orphans = dropsCheckpoints ? await findOrphansByName(args.positionals, context) : []
   const isOrphan = (word: string): boolean => orphans.some(({ name, sessionId }) => word === name || word === sessionId)
-  const words = line.words.filter(word => !isOrphan(word))
-  const sessions = words.length === 0 && orphans.length > 0 ? [] : chosen(words, line, surroundings)
+  const words = args.positionals.filter(word => !isOrphan(word))
+  const sessions = words.length === 0 && orphans.length > 0 ? [] : selectSessions(words, args, context)
   const refs = orphans.map(({ name, sessionId }) => `refs/oneshot/${name}/${sessionId}`)
-  const answer = (which: readonly SessionView[], word: string): number => {
-    const names = [...which.map(line.has(OPTIONS.json) ? ({ name }) => name : shownName), ...refs]
-    if (line.has(OPTIONS.json)) screen.out.say(toJson({ [word === 'removed' ? 'removed' : 'wouldRemove']: names }))
-    else if (screen.isQuiet || !screen.out.isTerminal) for (const name of names) screen.out.say(name)
-    else screen.out.say(names.length === 0 ? 'nothing to remove' : `${word} ${names.join(', ')}`)
+  const report = (which: readonly SessionView[], word: string): number => {
+    const names = [...which.map(args.has(OPTIONS.json) ? ({ name }) => name : shownName), ...refs]
+    if (args.has(OPTIONS.json))
+      screen.out.printLine(toJson({ [word === 'removed' ? 'removed' : 'wouldRemove']: names }))
+    else if (screen.isQuiet || !screen.out.isTerminal) for (const name of names) screen.out.printLine(name)
+    else screen.out.printLine(names.length === 0 ? 'nothing to remove' : `${word} ${names.join(', ')}`)
     return 0
   }
-  if (line.has(OPTIONS.dryRun)) {
-    if (isDropping && line.words.length === 0) await tellOrphans(surroundings)
-    return answer(sessions, 'would remove')
+  if (args.has(OPTIONS.dryRun)) {
+    if (dropsCheckpoints && args.positionals.length === 0) await printOrphans(context)
+    return report(sessions, 'would remove')
   }
-  await removeOrphans(orphans, surroundings)
-  if (sessions.length === 0) return answer([], 'removed')
-  if (!(await mayRemove(line, surroundings, sessions))) return 1
+  await removeOrphans(orphans, context)
+  if (sessions.length === 0) return report([], 'removed')
+  if (!(await confirmRemoval(args, context, sessions))) return 1
   const client = await ensureDaemon(home)
   const { removed } = await client.clean({
     ids: sessions.map(session => session.id),
-    ...(isDropping && { checkpoints: true }),
+    ...(dropsCheckpoints && { checkpoints: true }),
   })
-  const gone = sessions.filter(session => removed.includes(session.id))
-  answer(gone, 'removed')
-  if (screen.err.isTerminal && !screen.isQuiet && !line.has(OPTIONS.json) && !isDropping)
-    for (const text of whatStays(gone)) screen.err.say(screen.err.paint.dim(text))
+  const removedSessions = sessions.filter(session => removed.includes(session.id))
+  report(removedSessions, 'removed')
+  if (screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json) && !dropsCheckpoints)
+    for (const text of remainingCheckpoints(removedSessions)) screen.err.printLine(screen.err.paint.dim(text))
   return 0
 }
 
 /** Nobody knows whether somebody else needs them: they are removed by name only. */
-async function tellOrphans(surroundings: Surroundings): Promise<void> {
-  for (const { name, sessionId, at } of await findOrphans(surroundings))
-    surroundings.screen.err.say(
+async function printOrphans(context: CommandContext): Promise<void> {
+  for (const { name, sessionId, at } of await findOrphans(context))
+    context.screen.err.printLine(
       `refs/oneshot/${name}/${sessionId} belongs to no session here, last saved ${at}; to remove it: oneshot clean --checkpoints ${sessionId}`,
     )
 }
 
 /** Their checkpoints can be had as long as they are in git. */
-function whatStays(gone: readonly SessionView[]): string[] {
+function remainingCheckpoints(gone: readonly SessionView[]): string[] {
   const [first, ...more] = gone.filter(({ checkpoint }) => checkpoint !== null)
   if (first === undefined) return []
   const others = more.length === 0 ? '' : `, and those of ${more.length} more`
@@ -66,35 +67,45 @@ function whatStays(gone: readonly SessionView[]): string[] {
 }
 
 /** A loop goes with all who have worked for it; they stay as long as it does, because it may ask for them. */
-function chosen(words: readonly string[], line: Line, surroundings: Surroundings): SessionView[] {
-  const all = readSessions(surroundings.home)
+function selectSessions(words: readonly string[], args: ParsedArgs, context: CommandContext): SessionView[] {
+  const all = readSessions(context.home)
   const isNamed = words.length > 0
-  const heads = isNamed ? pickSessions(surroundings, words) : withoutWorkers(all).filter(session => !isLive(session))
-  const alive = heads.map(session => holderOf(session, all)).find(session => session !== undefined)
-  if (alive !== undefined) {
-    throw refusal('session-alive', `${shownName(alive)} has not ended, so it stays`, `oneshot stop ${shownName(alive)}`)
+  const topLevel = isNamed ? pickSessions(context, words) : withoutWorkers(all).filter(session => !isLive(session))
+  const live = topLevel.map(session => findLiveOwner(session, all)).find(session => session !== undefined)
+  if (live !== undefined) {
+    throw refusal('session-alive', `${shownName(live)} has not ended, so it stays`, `oneshot stop ${shownName(live)}`)
   }
-  const age = line.value(OPTIONS.olderThan)
-  const newest = age === undefined ? Number.POSITIVE_INFINITY : Date.now() - age
-  const old = heads.filter(session => Date.parse(session.endedAt ?? session.createdAt) <= newest)
-  return [...new Map(old.flatMap(head => [head, ...workersOf(head, all)]).map(view => [view.id, view])).values()]
+  const minAge = args.value(OPTIONS.olderThan)
+  const endedBefore = minAge === undefined ? Number.POSITIVE_INFINITY : Date.now() - minAge
+  const selected = topLevel.filter(session => Date.parse(session.endedAt ?? session.createdAt) <= endedBefore)
+  return [
+    ...new Map(
+      selected.flatMap(session => [session, ...findWorkers(session, all)]).map(view => [view.id, view]),
+    ).values(),
+  ]
 }
 
 /** What is alive of it: itself, or the loop it works for. */
-function holderOf(session: SessionView, all: readonly SessionView[]): SessionView | undefined {
+function findLiveOwner(session: SessionView, all: readonly SessionView[]): SessionView | undefined {
   return [session, ...all.filter(({ id }) => id === session.parent)].find(isLive)
 }
 
 /** Whoever names sessions means them; whoever names none is asked. */
-async function mayRemove(line: Line, { screen }: Surroundings, sessions: readonly SessionView[]): Promise<boolean> {
-  if (line.words.length > 0 || line.has(OPTIONS.yes)) return true
-  const many = sessions.length === 1 ? '1 ended session' : `${sessions.length} ended sessions`
+async function confirmRemoval(
+  args: ParsedArgs,
+  { screen }: CommandContext,
+  sessions: readonly SessionView[],
+): Promise<boolean> {
+  if (args.positionals.length > 0 || args.has(OPTIONS.yes)) return true
+  const countText = sessions.length === 1 ? '1 ended session' : `${sessions.length} ended sessions`
   if (!screen.mayAsk)
     throw refusal(
       'needs-yes',
-      `this would remove ${many} and ${sessions.length === 1 ? 'its' : 'their'} logs`,
+      `this would remove ${countText} and ${sessions.length === 1 ? 'its' : 'their'} logs`,
       'add --yes, or look first with --dry-run',
     )
-  for (const session of sessions) screen.err.say(`  ${stateLine(session, screen.err.paint)}`)
-  return await ask(`remove ${many} and ${sessions.length === 1 ? 'its' : 'their'} logs? Your project files stay.`)
+  for (const session of sessions) screen.err.printLine(`  ${stateLine(session, screen.err.paint)}`)
+  return await confirmDefaultNo(
+    `remove ${countText} and ${sessions.length === 1 ? 'its' : 'their'} logs? Your project files stay.`,
+  )
 }

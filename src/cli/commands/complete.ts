@@ -1,15 +1,15 @@
 import { loadChannels } from '../../api/config/channels.ts'
 import { readSessions } from '../../views/sessions.ts'
-import { complete as candidates } from '../completion/complete.ts'
-import type { Line } from '../line/line.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { completionCandidates as candidates } from '../args/completion-candidates.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import type { CommandContext } from '../context.ts'
 
 /** Answers a shell. Whatever goes wrong, a press of the tab key must not print an error into the line being typed. */
-export async function complete(line: Line, { screen, home, env }: Surroundings): Promise<number> {
+export async function complete(args: ParsedArgs, { screen, home, env }: CommandContext): Promise<number> {
   try {
-    const entries = line.words.includes('notify') ? await loadChannels(env) : []
+    const entries = args.positionals.includes('notify') ? await loadChannels(env) : []
     const channels = entries.map(({ name, type }) => `${name}\t${type}`)
-    for (const text of candidates(line.words, () => readSessions(home), channels)) screen.out.say(text)
+    for (const text of candidates(args.positionals, () => readSessions(home), channels)) screen.out.printLine(text)
   } catch {
     return 1
   }

@@ -4,23 +4,23 @@ import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/files.ts'
 import { isKeyName, KEY_NAMES, KEYS, type KeyName, showValue } from '../../api/config/keys.ts'
 import { type Config, loadConfig, type Setting } from '../../api/config/load-config.ts'
-import { unknownKey } from '../../api/config/sources.ts'
-import { writeUserKey } from '../../api/config/write-user-file.ts'
+import { refuseUnknownKey } from '../../api/config/sources.ts'
+import { writeUserKey } from '../../api/config/files.ts'
 import { refusal } from '../../api/contract/problems.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import { renderTable } from '../screen/table.ts'
-import { here, type Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import { renderTable } from '../terminal/table.ts'
+import { currentDirectory, type CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function config(line: Line, { env, screen }: Surroundings): Promise<number> {
+export async function config(args: ParsedArgs, { env, screen }: CommandContext): Promise<number> {
   const { out } = screen
-  const [action = 'list', key, value] = line.words
-  const isJson = line.has(OPTIONS.json)
-  if (key !== undefined && !TAKING_KEY.includes(action))
+  const [action = 'list', key, value] = args.positionals
+  const isJson = args.has(OPTIONS.json)
+  if (key !== undefined && !ACTIONS_WITH_KEY.includes(action))
     throw refusal('usage', `config ${action} takes no key`, `oneshot config get ${key}`)
   if (action === 'set' || action === 'unset') {
-    const name = keyNamed(key, action)
+    const name = requireKey(key, action)
     if (action === 'set' && value === undefined)
       throw refusal(
         'usage',
@@ -30,48 +30,48 @@ export async function config(line: Line, { env, screen }: Surroundings): Promise
   }
   if (value !== undefined && action !== 'set')
     throw refusal('usage', `config ${action} takes no value`, `oneshot config set ${key} ${value}`)
-  const cwd = here()
+  const cwd = currentDirectory()
   if (action === 'path') {
     const files = describeFiles(env, cwd)
-    if (isJson) out.say(toJson(files))
-    else for (const { kind, path, exists } of files) out.say(`${kind}  ${path}${exists ? '' : '  (absent)'}`)
+    if (isJson) out.printLine(toJson(files))
+    else for (const { kind, path, exists } of files) out.printLine(`${kind}  ${path}${exists ? '' : '  (absent)'}`)
     return 0
   }
-  if (action === 'edit') return await (await import('../config/edit.ts')).editConfig(env)
+  if (action === 'edit') return await (await import('../terminal/editor.ts')).editConfig(env)
   if (action === 'set' || action === 'unset') {
-    const name = keyNamed(key, action)
+    const name = requireKey(key, action)
     const file = await writeUserKey(env, name, action === 'set' ? (value ?? '') : null)
     const now = (await loadConfig({ env, cwd, overrides: [] }))[name]
     if (isJson)
-      out.say(
+      out.printLine(
         toJson({
           value: typeof now.value === 'boolean' ? now.value : showValue(name, now.value) || null,
           origin: now.origin,
           where: now.where,
         }),
       )
-    else if (!screen.isQuiet) sayChanged({ name, file, action, now }, screen)
+    else if (!screen.isQuiet) printChange({ name, file, action, now }, screen)
     return 0
   }
-  const effective = await loadConfig({ env, cwd, overrides: line.values(OPTIONS.config) })
+  const effective = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config) })
   if (action === 'get') {
-    const name = keyNamed(key, action)
-    out.say(isJson ? toJson(plain(effective, name)) : textOf(effective, name))
+    const name = requireKey(key, action)
+    out.printLine(isJson ? toJson(jsonSetting(effective, name)) : settingText(effective, name))
     return 0
   }
   const channels = await loadChannels(env)
   const { user } = locateFiles(env, cwd)
   if (isJson) {
-    const keys = Object.fromEntries(KEY_NAMES.map(name => [name, plain(effective, name)]))
-    out.say(toJson({ ...keys, ...Object.fromEntries(channels.map(entry => channelSetting(entry, user))) }))
+    const keys = Object.fromEntries(KEY_NAMES.map(name => [name, jsonSetting(effective, name)]))
+    out.printLine(toJson({ ...keys, ...Object.fromEntries(channels.map(entry => channelSetting(entry, user))) }))
   } else {
     const width = out.isTerminal ? out.width : Number.POSITIVE_INFINITY
-    for (const text of asTable(
+    for (const text of settingsTable(
       effective,
       channels.map(entry => channelSetting(entry, user)),
       width,
     ))
-      out.say(text)
+      out.printLine(text)
   }
   return 0
 }
@@ -82,21 +82,21 @@ function channelSetting(entry: ChannelEntry, where: string): [string, Setting<st
   return [`notify.${entry.name}`, { value: [entry.type, ...rest].join(' '), origin: 'user', where }]
 }
 
-const TAKING_KEY: readonly string[] = ['get', 'set', 'unset']
+const ACTIONS_WITH_KEY: readonly string[] = ['get', 'set', 'unset']
 
 /** Says as well when another place overrules the file. */
-function sayChanged(
+function printChange(
   { name, file, action, now }: { name: KeyName; file: string; action: string; now: Setting<unknown> },
-  { out, err }: Surroundings['screen'],
+  { out, err }: CommandContext['screen'],
 ): void {
-  out.say(`${name} is ${action === 'set' ? 'set' : 'not set'} in ${file}`)
-  const isOverruled = now.origin === 'environment' || now.origin === 'project'
-  if (isOverruled) err.say(`${err.paint.yellow('note:')} here ${now.where ?? now.origin} overrules it`)
+  out.printLine(`${name} is ${action === 'set' ? 'set' : 'not set'} in ${file}`)
+  const isOverridden = now.origin === 'environment' || now.origin === 'project'
+  if (isOverridden) err.printLine(`${err.paint.yellow('note:')} here ${now.where ?? now.origin} overrules it`)
 }
 
-function keyNamed(key: string | undefined, action: string): KeyName {
+function requireKey(key: string | undefined, action: string): KeyName {
   if (key === undefined) throw refusal('usage', `config ${action} needs a key`, `the keys are ${KEY_NAMES.join(', ')}`)
-  if (!isKeyName(key)) throw unknownKey(key, `oneshot config ${action}`)
+  if (!isKeyName(key)) throw refuseUnknownKey(key, `oneshot config ${action}`)
   return key
 }
 
@@ -107,32 +107,32 @@ function describeFiles(env: NodeJS.ProcessEnv, cwd: string): { kind: string; pat
 }
 
 /** Durations are told in the notation of the files, so that they can be copied into one. */
-function textOf(effective: Config, key: KeyName): string {
+function settingText(effective: Config, key: KeyName): string {
   return showValue(key, effective[key].value)
 }
 
-function plain(effective: Config, key: KeyName): Setting<unknown> {
+function jsonSetting(effective: Config, key: KeyName): Setting<unknown> {
   const { value, origin, where } = effective[key]
-  return { value: typeof value === 'boolean' ? value : textOf(effective, key) || null, origin, where }
+  return { value: typeof value === 'boolean' ? value : settingText(effective, key) || null, origin, where }
 }
 
-function asTable(
+function settingsTable(
   effective: Config,
   channels: readonly (readonly [string, Setting<string>])[],
   width: number,
 ): string[] {
-  const keys = KEY_NAMES.map(key => [key, textOf(effective, key), effective[key]] as const)
-  const more = channels.map(([name, setting]) => [name, setting.value, setting] as const)
+  const keys = KEY_NAMES.map(key => [key, settingText(effective, key), effective[key]] as const)
+  const channelRows = channels.map(([name, setting]) => [name, setting.value, setting] as const)
   const columns = [
-    { header: 'KEY', text: ([key]: Row) => key },
-    { header: 'VALUE', text: ([, value]: Row) => value || '-' },
-    { header: 'FROM', text: ([, , setting]: Row) => originOf(setting) },
+    { header: 'KEY', text: ([key]: SettingRow) => key },
+    { header: 'VALUE', text: ([, value]: SettingRow) => value || '-' },
+    { header: 'FROM', text: ([, , setting]: SettingRow) => describeOrigin(setting) },
   ]
-  return renderTable<Row>(columns, [...keys, ...more], { headers: true, width })
+  return renderTable<SettingRow>(columns, [...keys, ...channelRows], { headers: true, width })
 }
 
-type Row = readonly [key: string, value: string, setting: Setting<unknown>]
+type SettingRow = readonly [key: string, value: string, setting: Setting<unknown>]
 
-function originOf({ origin, where }: Setting<unknown>): string {
+function describeOrigin({ origin, where }: Setting<unknown>): string {
   return where === null || where === '-c' ? origin : `${origin}: ${where}`
 }

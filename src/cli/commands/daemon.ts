@@ -1,94 +1,94 @@
 import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
-import type { DaemonView } from '../../api/contract/session-view.ts'
-import type { Refusal } from '../../lib/refusal.ts'
-import { homeExists } from '../../world/os/home.ts'
-import { findAnswering, findDaemon, startDaemon, stopDaemon } from '../ensure-daemon.ts'
-import type { Line } from '../line/line.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import { toJson } from '../screen/json.ts'
-import type { Outlet } from '../screen/outlet.ts'
-import { relative } from '../screen/when.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import type { DAEMON_ACTIONS } from '../table/supervisor.ts'
-import { tailOf } from '../tail-of.ts'
+import type { DaemonView } from '../../api/contract/responses.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import { homeExists } from '../../state/home.ts'
+import { findRespondingDaemon, findDaemon, startDaemon, stopDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import { toJson } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import { relativeTime } from '../terminal/format.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import type { DAEMON_ACTIONS } from '../definitions/supervisor.ts'
+import { readLastLines } from '../daemon/read-last-lines.ts'
 
-export async function daemon(line: Line, surroundings: Surroundings): Promise<number> {
-  const action = (line.words[0] ?? 'status') as (typeof DAEMON_ACTIONS)[number]
-  return await ACTIONS[action](line, surroundings)
+export async function daemon(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const action = (args.positionals[0] ?? 'status') as (typeof DAEMON_ACTIONS)[number]
+  return await ACTIONS[action](args, context)
 }
 
 const ACTIONS = { start, stop, status, restart, log } as const satisfies Record<
   (typeof DAEMON_ACTIONS)[number],
-  (line: Line, surroundings: Surroundings) => Promise<number>
+  (args: ParsedArgs, context: CommandContext) => Promise<number>
 >
 
-async function start(line: Line, surroundings: Surroundings): Promise<number> {
-  const running = await findAnswering(surroundings.home)
-  if (line.has(OPTIONS.noResume) && running !== undefined) throw tooLate(running)
-  const view = running ?? (await startDaemon(surroundings.home, { isHeld: line.has(OPTIONS.noResume) }))
-  return answer(line, surroundings, view, running === undefined ? 'started' : 'already running')
+async function start(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const running = await findRespondingDaemon(context.home)
+  if (args.has(OPTIONS.noResume) && running !== undefined) throw alreadyResumed(running)
+  const view = running ?? (await startDaemon(context.home, { isHeld: args.has(OPTIONS.noResume) }))
+  return printDaemon(args, context, view, running === undefined ? 'started' : 'already running')
 }
 
-function tooLate({ pid }: DaemonView): Refusal {
+function alreadyResumed({ pid }: DaemonView): Refusal {
   const says = `a supervisor is already running (pid ${pid}), and has resumed the sessions that it found`
   return refusal('daemon-running', says, 'oneshot hold NAME, or oneshot daemon restart --no-resume')
 }
 
-async function stop(line: Line, { home, screen }: Surroundings): Promise<number> {
+async function stop(args: ParsedArgs, { home, screen }: CommandContext): Promise<number> {
   const running = await findDaemon(home)
   if (running !== undefined) await stopDaemon(home, running)
   // A keeper may be about to bring a crashed one back; the marker tells it not to.
   else if (homeExists(home)) fs.writeFileSync(home.downMarker, '')
-  if (line.has(OPTIONS.json)) screen.out.say(toJson({ stopped: running !== undefined }))
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ stopped: running !== undefined }))
   else if (!screen.isQuiet)
-    screen.err.say(running === undefined ? 'it was not running' : `stopped (pid ${running.pid})`)
+    screen.err.printLine(running === undefined ? 'it was not running' : `stopped (pid ${running.pid})`)
   if (running !== undefined && running.sessions.live > 0) {
-    screen.err.say('running work continues, unsupervised until the next command that needs the supervisor')
+    screen.err.printLine('running work continues, unsupervised until the next command that needs the supervisor')
   }
   return 0
 }
 
-async function restart(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home } = surroundings
-  const running = await findAnswering(home)
+async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home } = context
+  const running = await findRespondingDaemon(home)
   if (running !== undefined) await stopDaemon(home, running)
-  return answer(
-    line,
-    surroundings,
-    await startDaemon(home, { isHeld: line.has(OPTIONS.noResume) }),
+  return printDaemon(
+    args,
+    context,
+    await startDaemon(home, { isHeld: args.has(OPTIONS.noResume) }),
     running === undefined ? 'started' : 'restarted',
   )
 }
 
-async function status(line: Line, { home, screen }: Surroundings): Promise<number> {
+async function status(args: ParsedArgs, { home, screen }: CommandContext): Promise<number> {
   const view = await findDaemon(home)
   if (view === undefined) throw refusal('daemon-not-running', 'the supervisor is not running', 'oneshot daemon start')
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(view))
-  else for (const text of describe(view, screen.out)) screen.out.say(text)
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(view))
+  else for (const text of describe(view, screen.out)) screen.out.printLine(text)
   return 0
 }
 
-async function log(line: Line, { home, screen: { out } }: Surroundings): Promise<number> {
-  const { followLines, toRecord } = await import('../daemon-log.ts')
-  const lines = line.value(OPTIONS.lines) ?? 'all'
-  const show = (text: string): void => out.say(line.has(OPTIONS.json) ? JSON.stringify(toRecord(text)) : text)
+async function log(args: ParsedArgs, { home, screen: { out } }: CommandContext): Promise<number> {
+  const { followLines, parseLogLine: toRecord } = await import('../daemon/follow-log.ts')
+  const lines = args.value(OPTIONS.lines) ?? 'all'
+  const show = (text: string): void => out.printLine(args.has(OPTIONS.json) ? JSON.stringify(toRecord(text)) : text)
   const { size } = fs.statSync(home.daemonLog, { throwIfNoEntry: false }) ?? { size: 0 }
-  for (const text of tailOf(home.daemonLog, lines === 'all' ? Number.POSITIVE_INFINITY : lines)) show(text)
-  if (!line.has(OPTIONS.followLog)) return 0
-  const glance = await look({ outlet: out }, signal => followLines(home.daemonLog, size, show, signal))
-  return glance.ended === 'interrupted' ? INTERRUPTED : 0
+  for (const text of readLastLines(home.daemonLog, lines === 'all' ? Number.POSITIVE_INFINITY : lines)) show(text)
+  if (!args.has(OPTIONS.followLog)) return 0
+  const outcome = await untilInterrupted({ outlet: out }, signal => followLines(home.daemonLog, size, show, signal))
+  return outcome.ended === 'interrupted' ? INTERRUPTED : 0
 }
 
-function answer(line: Line, { screen }: Surroundings, view: DaemonView, word: string): number {
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(view))
-  else if (!screen.isQuiet) screen.err.say(`${word} (pid ${view.pid}, version ${view.version})`)
+function printDaemon(args: ParsedArgs, { screen }: CommandContext, view: DaemonView, word: string): number {
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(view))
+  else if (!screen.isQuiet) screen.err.printLine(`${word} (pid ${view.pid}, version ${view.version})`)
   return 0
 }
 
-function describe(view: DaemonView, out: Outlet): string[] {
-  const started = out.isTerminal ? `${relative(view.startedAt, Date.now())} (${view.startedAt})` : view.startedAt
+function describe(view: DaemonView, out: Output): string[] {
+  const started = out.isTerminal ? `${relativeTime(view.startedAt, Date.now())} (${view.startedAt})` : view.startedAt
   const facts: [string, string][] = [
     ['pid', String(view.pid)],
     ['version', view.version],

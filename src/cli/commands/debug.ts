@@ -1,24 +1,24 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
-import { iso } from '../../lib/time.ts'
-import { type DebugReport, debugReport } from '../../views/debug-report.ts'
-import type { Line } from '../line/line.ts'
-import { toJson, toJsonLine } from '../screen/json.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { formatIso } from '../../lib/time.ts'
+import { type DebugReport, buildDebugReport } from '../../views/debug-report.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson, toJsonLine } from '../terminal/format.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
 const EVENTS = 50
 
 /** Prints everything that a bug report about one session needs. */
-export async function debug(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
-  const { id, name } = pickSession(surroundings, line.words[0])
-  const count = line.value(OPTIONS.lines) ?? EVENTS
-  const report = debugReport(home, id, count === 'all' ? Number.POSITIVE_INFINITY : count)
+export async function debug(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
+  const { id, name } = pickSession(context, args.positionals[0])
+  const count = args.value(OPTIONS.lines) ?? EVENTS
+  const report = buildDebugReport(home, id, count === 'all' ? Number.POSITIVE_INFINITY : count)
   if (report === null) throw refusal('no-session', `the database has no record of ${name}`)
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(report))
-  else for (const text of linesOf(report)) screen.out.say(text)
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(report))
+  else for (const text of linesOf(report)) screen.out.printLine(text)
   return 0
 }
 
@@ -33,11 +33,11 @@ function linesOf({ session, outbox, files, events }: DebugReport): string[] {
     '',
     'FILES',
     ...files.map(({ path, bytes, modified, content }) => {
-      const record = content === undefined ? '' : `  ${oneLine(content)}`
-      return `${oneLine(path).padEnd(width)}  ${String(bytes).padStart(10)}  ${modified}${record}`
+      const record = content === undefined ? '' : `  ${toOneLine(content)}`
+      return `${toOneLine(path).padEnd(width)}  ${String(bytes).padStart(10)}  ${modified}${record}`
     }),
     '',
     'EVENTS',
-    ...events.map(({ at, ...event }) => `${iso(at)}  ${toJsonLine(event)}`),
+    ...events.map(({ at, ...event }) => `${formatIso(at)}  ${toJsonLine(event)}`),
   ]
 }

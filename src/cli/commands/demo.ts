@@ -1,7 +1,7 @@
-import type { Line } from '../line/line.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function demo(line: Line, { hooks }: Surroundings): Promise<number> {
-  return await hooks.demo({ keep: line.has(OPTIONS.keep) })
+export async function demo(args: ParsedArgs, { hooks }: CommandContext): Promise<number> {
+  return await hooks.demo({ keep: args.has(OPTIONS.keep) })
 }

@@ -1,29 +1,29 @@
-import type { EventView, SessionView } from '../../api/contract/session-view.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
-import { readEventViews } from '../../views/events.ts'
-import { watchSession } from '../../views/watch-session.ts'
-import type { Home } from '../../world/os/home.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import type { Line } from '../line/line.ts'
-import { toJson, toJsonLine } from '../screen/json.ts'
-import type { Outlet } from '../screen/outlet.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import type { EventView, SessionView } from '../../api/contract/responses.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { readEventViews } from '../../views/sessions.ts'
+import { watchSession } from '../../views/sessions.ts'
+import type { Home } from '../../state/home.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson, toJsonLine } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function events(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
-  const session = pickSession(surroundings, line.words[0])
-  const isJson = line.has(OPTIONS.json)
-  if (line.has(OPTIONS.follow)) return await follow(session, surroundings, isJson)
-  const story = last(inTime(readEventViews(home, session.id)), line.value(OPTIONS.lines) ?? 'all')
-  if (isJson) screen.out.say(toJson(story))
-  else for (const event of story) screen.out.say(told(event, screen.out))
+export async function events(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
+  const session = pickSession(context, args.positionals[0])
+  const isJson = args.has(OPTIONS.json)
+  if (args.has(OPTIONS.follow)) return await follow(session, context, isJson)
+  const events = last(sortByTime(readEventViews(home, session.id)), args.value(OPTIONS.lines) ?? 'all')
+  if (isJson) screen.out.printLine(toJson(events))
+  else for (const event of events) screen.out.printLine(formatEvent(event, screen.out))
   return 0
 }
 
 /** They are written down as they are learnt of, which may be later than others that came after them. */
-function inTime(events: readonly EventView[]): readonly EventView[] {
+function sortByTime(events: readonly EventView[]): readonly EventView[] {
   return events.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
 
@@ -32,24 +32,24 @@ function last<T>(items: readonly T[], count: number | 'all'): readonly T[] {
 }
 
 /** One line for each event as it happens, until the session has ended. */
-async function follow(session: SessionView, { home, screen }: Surroundings, isJson: boolean): Promise<number> {
+async function follow(session: SessionView, { home, screen }: CommandContext, isJson: boolean): Promise<number> {
   const { out } = screen
-  const { ended } = await look({}, async signal => {
-    for await (const event of asTheyHappen(home, session.id, signal))
-      out.say(isJson ? toJsonLine(event) : told(event, out))
+  const { ended } = await untilInterrupted({}, async signal => {
+    for await (const event of watchEvents(home, session.id, signal))
+      out.printLine(isJson ? toJsonLine(event) : formatEvent(event, out))
   })
   return ended === 'interrupted' ? INTERRUPTED : 0
 }
 
-async function* asTheyHappen(home: Home, id: string, signal: AbortSignal): AsyncGenerator<EventView> {
+async function* watchEvents(home: Home, id: string, signal: AbortSignal): AsyncGenerator<EventView> {
   let known = 0
   for await (const _ of watchSession(home, id, signal)) {
-    const story = readEventViews(home, id)
-    yield* story.slice(known)
-    known = story.length
+    const events = readEventViews(home, id)
+    yield* events.slice(known)
+    known = events.length
   }
 }
 
-function told(event: EventView, out: Outlet): string {
-  return `${out.paint.dim(event.at)}  ${oneLine(event.text)}`
+function formatEvent(event: EventView, out: Output): string {
+  return `${out.paint.dim(event.at)}  ${toOneLine(event.text)}`
 }

@@ -1,12 +1,12 @@
-import type { Line } from '../line/line.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
 import { followSession } from '../session/follow-session.ts'
-import { logOptions } from '../session/log-options.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { parseLogOptions } from '../session/follow-session.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function follow(line: Line, surroundings: Surroundings): Promise<number> {
-  const session = pickSession(surroundings, line.words[0])
-  const log = logOptions(line, session, surroundings.screen.out)
-  return await followSession(surroundings, session, { log, passStatus: line.has(OPTIONS.exitStatus) })
+export async function follow(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const session = pickSession(context, args.positionals[0])
+  const log = parseLogOptions(args, session, context.screen.out)
+  return await followSession(context, session, { log, passStatus: args.has(OPTIONS.exitStatus) })
 }

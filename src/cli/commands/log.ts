@@ -1,21 +1,21 @@
 import { readLog } from '../../views/log.ts'
-import type { Line } from '../line/line.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import { logOptions } from '../session/log-options.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import { parseLogOptions } from '../session/follow-session.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 import { follow } from './follow.ts'
 
-export async function log(line: Line, surroundings: Surroundings): Promise<number> {
-  if (line.has(OPTIONS.follow)) return await follow(line, surroundings)
-  const { out } = surroundings.screen
-  const session = pickSession(surroundings, line.words[0])
-  const glance = await look({ outlet: out }, async signal => {
-    for await (const bytes of readLog(surroundings.home, session, logOptions(line, session, out))) {
+export async function log(args: ParsedArgs, context: CommandContext): Promise<number> {
+  if (args.has(OPTIONS.follow)) return await follow(args, context)
+  const { out } = context.screen
+  const session = pickSession(context, args.positionals[0])
+  const outcome = await untilInterrupted({ outlet: out }, async signal => {
+    for await (const bytes of readLog(context.home, session, parseLogOptions(args, session, out))) {
       if (signal.aborted) break
-      await out.pour(bytes)
+      await out.write(bytes)
     }
   })
-  return glance.ended === 'interrupted' ? INTERRUPTED : 0
+  return outcome.ended === 'interrupted' ? INTERRUPTED : 0
 }

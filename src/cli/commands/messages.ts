@@ -1,34 +1,34 @@
 import { refusal } from '../../api/contract/problems.ts'
-import type { MessageView, SessionView } from '../../api/contract/session-view.ts'
-import { oneLine, readable } from '../../lib/terminal-text.ts'
-import { readMessage, readMessages } from '../../views/messages.ts'
-import { takesMessages } from '../../views/way-on.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import type { Outlet } from '../screen/outlet.ts'
-import type { Shade } from '../screen/paint.ts'
-import { type Column, renderTable } from '../screen/table.ts'
-import { relative } from '../screen/when.ts'
-import { pickSession } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import { shownName } from '../session/state.ts'
+import type { MessageView, SessionView } from '../../api/contract/responses.ts'
+import { toOneLine, renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { readMessage, readMessages } from '../../views/sessions.ts'
+import { takesMessages } from '../../views/session-state.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import type { ColorName } from '../terminal/colors.ts'
+import { type Column, renderTable } from '../terminal/table.ts'
+import { relativeTime } from '../terminal/format.ts'
+import { pickSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { shownName } from '../session/format.ts'
 
-export async function messages(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
+export async function messages(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
   const { out, err } = screen
-  const session = pickSession(surroundings, line.words[0], takesMessages)
+  const session = pickSession(context, args.positionals[0], takesMessages)
   const all = readMessages(home, session.id)
-  const number = line.value(OPTIONS.full)
-  if (number !== undefined) await showOne(messageIn(all, number, session), line, session, surroundings)
-  else if (line.has(OPTIONS.json)) out.say(toJson(all))
-  else if (screen.isQuiet) for (const message of all) out.say(String(message.number))
-  else if (all.length === 0) err.say(`${shownName(session)} is a command, and reads no messages`)
-  else show(all, line, out)
+  const number = args.value(OPTIONS.full)
+  if (number !== undefined) await printMessage(findMessage(all, number, session), args, session, context)
+  else if (args.has(OPTIONS.json)) out.printLine(toJson(all))
+  else if (screen.isQuiet) for (const message of all) out.printLine(String(message.number))
+  else if (all.length === 0) err.printLine(`${shownName(session)} is a command, and reads no messages`)
+  else printTable(all, args, out)
   return 0
 }
 
-function messageIn(all: readonly MessageView[], number: number, { name }: SessionView): MessageView {
+function findMessage(all: readonly MessageView[], number: number, { name }: SessionView): MessageView {
   const message = all.find(known => known.number === number)
   if (message !== undefined) return message
   const count = all.length === 1 ? '1 message' : `${all.length} messages`
@@ -36,43 +36,43 @@ function messageIn(all: readonly MessageView[], number: number, { name }: Sessio
 }
 
 /** Byte for byte for a program; a person's terminal is not the message's to play with. */
-async function showOne(
+async function printMessage(
   message: MessageView,
-  line: Line,
+  args: ParsedArgs,
   { id }: SessionView,
-  { home, screen }: Surroundings,
+  { home, screen }: CommandContext,
 ): Promise<void> {
   const { out } = screen
   const bytes = readMessage(home, id, message.number)
   const text = Buffer.from(bytes).toString()
-  if (line.has(OPTIONS.json)) out.say(toJson({ ...message, text }))
-  else if (out.isTerminal) out.say(readable(text, { colour: false }).trimEnd())
-  else await out.pour(bytes)
+  if (args.has(OPTIONS.json)) out.printLine(toJson({ ...message, text }))
+  else if (out.isTerminal) out.printLine(renderTerminalText(text, { colour: false }).trimEnd())
+  else await out.write(bytes)
 }
 
-function show(all: readonly MessageView[], line: Line, out: Outlet): void {
-  const isCut = out.isTerminal && !line.has(OPTIONS.noTrunc)
-  const width = isCut ? out.width : Number.POSITIVE_INFINITY
-  out.say(renderTable(columnsFor(out), all, { headers: !line.has(OPTIONS.noHeaders), width }).join('\n'))
+function printTable(all: readonly MessageView[], args: ParsedArgs, out: Output): void {
+  const isTruncated = out.isTerminal && !args.has(OPTIONS.noTrunc)
+  const width = isTruncated ? out.width : Number.POSITIVE_INFINITY
+  out.printLine(renderTable(columnsFor(out), all, { headers: !args.has(OPTIONS.noHeaders), width }).join('\n'))
 }
 
-const LOOKS: { readonly [S in MessageView['state']]: { readonly symbol: string; readonly shade: Shade } } = {
+const STATE_STYLES: { readonly [S in MessageView['state']]: { readonly symbol: string; readonly shade: ColorName } } = {
   accepted: { symbol: '◌', shade: 'cyan' },
   delivered: { symbol: '◔', shade: 'yellow' },
   confirmed: { symbol: '✔', shade: 'green' },
 }
 
-function columnsFor(out: Outlet): Column<MessageView>[] {
+function columnsFor(out: Output): Column<MessageView>[] {
   const now = Date.now()
   const since = (message: MessageView): string => message.confirmedAt ?? message.deliveredAt ?? message.acceptedAt
   return [
     { header: 'NO', text: message => String(message.number) },
     {
       header: 'STATE',
-      text: ({ state }) => `${LOOKS[state].symbol} ${state}`,
-      paint: (text, { state }) => out.paint[LOOKS[state].shade](text),
+      text: ({ state }) => `${STATE_STYLES[state].symbol} ${state}`,
+      color: (text, { state }) => out.paint[STATE_STYLES[state].shade](text),
     },
-    { header: 'SINCE', text: message => (out.isTerminal ? relative(since(message), now) : since(message)) },
-    { header: 'TEXT', text: message => oneLine(message.gist) },
+    { header: 'SINCE', text: message => (out.isTerminal ? relativeTime(since(message), now) : since(message)) },
+    { header: 'TEXT', text: message => toOneLine(message.gist) },
   ]
 }

@@ -1,17 +1,17 @@
-import { ensureDaemon } from '../ensure-daemon.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import { pickSession } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import { pickSession } from '../session/find-session.ts'
+import { stateLine } from '../session/format.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function rename(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
-  const [word, name = ''] = line.words
-  const session = pickSession(surroundings, word)
+export async function rename(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
+  const [word, name = ''] = args.positionals
+  const session = pickSession(context, word)
   const renamed = await (await ensureDaemon(home)).rename(session.id, { name })
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(renamed))
-  else if (!screen.isQuiet) screen.out.say(stateLine(renamed, screen.out.paint))
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(renamed))
+  else if (!screen.isQuiet) screen.out.printLine(stateLine(renamed, screen.out.paint))
   return 0
 }

@@ -1,26 +1,26 @@
-import { ensureDaemon } from '../ensure-daemon.ts'
-import { isLive } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import { toJson } from '../screen/json.ts'
-import { pickSession } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
-import { untilStill } from '../session/until-still.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { isLive } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import { toJson } from '../terminal/format.ts'
+import { pickSession } from '../session/find-session.ts'
+import { stateLine } from '../session/format.ts'
+import { waitForNoProcesses } from '../session/wait.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
 /** Holds a live session until none of its processes is left, and resumes it. */
-export async function restart(line: Line, surroundings: Surroundings): Promise<number> {
-  const { home, screen } = surroundings
-  const session = pickSession(surroundings, line.words[0], isLive)
+export async function restart(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
+  const session = pickSession(context, args.positionals[0], isLive)
   const client = await ensureDaemon(home)
   if (isLive(session)) {
-    const asked = await client.hold(session.id)
-    const { ended } = await look({}, signal => untilStill(home, asked, signal))
+    const held = await client.hold(session.id)
+    const { ended } = await untilInterrupted({}, signal => waitForNoProcesses(home, held, signal))
     if (ended === 'interrupted') return INTERRUPTED
   }
   const resumed = await client.resume(session.id)
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(resumed))
-  else if (!screen.isQuiet) screen.out.say(stateLine(resumed, screen.out.paint))
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(resumed))
+  else if (!screen.isQuiet) screen.out.printLine(stateLine(resumed, screen.out.paint))
   return 0
 }

@@ -1,114 +1,116 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { OutlookView, SessionView } from '../../api/contract/session-view.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
-import { readOutlook } from '../../views/outlook.ts'
-import { transcriptLength } from '../../views/log-source.ts'
+import type { ResumePreview, SessionView } from '../../api/contract/responses.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { readResumePreview } from '../../views/resume-preview.ts'
+import { readTranscriptLength } from '../../views/log-source.ts'
 import { readSession } from '../../views/sessions.ts'
-import { isLoop, isResumable } from '../../views/way-on.ts'
-import type { Home } from '../../world/os/home.ts'
-import { ensureDaemon, findAnswering } from '../ensure-daemon.ts'
-import { isLive } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import type { Paint } from '../screen/paint.ts'
-import { checkFollow } from '../session/check-follow.ts'
-import { showResumed } from '../resume/show-resumed.ts'
-import { keptElsewhere, resumeElsewhere, withoutTrace } from '../resume/elsewhere.ts'
-import { outlookLines } from '../resume/outlook-lines.ts'
-import { pickSession } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
-import { renewals } from '../resume/renewals.ts'
-import { here, type Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { isLoop, isResumable } from '../../views/session-state.ts'
+import type { Home } from '../../state/home.ts'
+import { ensureDaemon, findRespondingDaemon } from '../daemon/ensure-daemon.ts'
+import { isLive } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import type { Paint } from '../terminal/colors.ts'
+import { refuseFollowWithJson } from '../args/validate.ts'
+import { showResumed } from '../resume/show-resume.ts'
+import { findImportable, importSession, undoFetches } from '../resume/from-remote.ts'
+import { previewLines } from '../resume/show-resume.ts'
+import { pickSession } from '../session/find-session.ts'
+import { stateLine } from '../session/format.ts'
+import { parseEnvChanges } from '../resume/from-remote.ts'
+import { currentDirectory, type CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
 /** What was missing and is there again. */
-interface Resumed {
+interface ResumeResult {
   readonly session: SessionView
   readonly supervision: boolean
   readonly work: boolean
 }
 
-export async function resume(line: Line, surroundings: Surroundings): Promise<number> {
-  checkFollow(line)
-  const isFetched = line.has(OPTIONS.from) && line.has(OPTIONS.dryRun)
-  return isFetched
-    ? withoutTrace(surroundings, onFetched => takeUpOrOver(line, surroundings, onFetched))
-    : takeUpOrOver(line, surroundings)
+export async function resume(args: ParsedArgs, context: CommandContext): Promise<number> {
+  refuseFollowWithJson(args)
+  const isRemoteDryRun = args.has(OPTIONS.from) && args.has(OPTIONS.dryRun)
+  return isRemoteDryRun
+    ? undoFetches(context, onFetched => resumeOrImport(args, context, onFetched))
+    : resumeOrImport(args, context)
 }
 
-async function takeUpOrOver(
-  line: Line,
-  surroundings: Surroundings,
-  onFetched?: Parameters<typeof keptElsewhere>[2],
+async function resumeOrImport(
+  args: ParsedArgs,
+  context: CommandContext,
+  onFetched?: Parameters<typeof findImportable>[2],
 ): Promise<number> {
-  const kept = await keptElsewhere(line, surroundings, onFetched)
-  if (kept !== null) return resumeElsewhere(kept, line, surroundings)
-  const { home, screen } = surroundings
-  const isSupervised = (await findAnswering(home)) !== undefined
-  const fits = (session: SessionView): boolean => isResumable(session) || (!isSupervised && isLive(session))
-  const chosen = pickSession(surroundings, line.words[0], fits)
-  if (line.has(OPTIONS.dryRun)) return tellOnly(chosen, line, surroundings, isSupervised)
-  const after = transcriptLength(home, chosen.id)
+  const saved = await findImportable(args, context, onFetched)
+  if (saved !== null) return importSession(saved, args, context)
+  const { home, screen } = context
+  const isSupervised = (await findRespondingDaemon(home)) !== undefined
+  const canResume = (session: SessionView): boolean => isResumable(session) || (!isSupervised && isLive(session))
+  const chosen = pickSession(context, args.positionals[0], canResume)
+  if (args.has(OPTIONS.dryRun)) return printPreview(chosen, args, context, isSupervised)
+  const logOffset = readTranscriptLength(home, chosen.id)
   // Where its folder is gone, it is refused or goes on in another: there is nothing to foretell.
-  const isInPlace = !line.has(OPTIONS.moved) && fs.existsSync(chosen.cwd)
+  const isInPlace = !args.has(OPTIONS.movedTo) && fs.existsSync(chosen.cwd)
   if (!screen.isQuiet && isInPlace && (isResumable(chosen) || !isSupervised)) {
-    const outlook = await outlookFor(chosen, home, isSupervised)
-    for (const text of outlookLines(chosen, outlook, screen.err.paint)) screen.err.say(text)
+    const preview = await readPreview(chosen, home, isSupervised)
+    for (const text of previewLines(chosen, preview, screen.err.paint)) screen.err.printLine(text)
   }
-  const resumed = await takeUp(chosen, line, surroundings, isSupervised)
-  return showResumed(resumed.session, happened(resumed, screen.out.paint), line, surroundings, after)
+  const resumed = await resumeLocal(chosen, args, context, isSupervised)
+  return showResumed(resumed.session, describeResult(resumed, screen.out.paint), args, context, logOffset)
 }
 
-async function tellOnly(
+async function printPreview(
   chosen: SessionView,
-  line: Line,
-  { home, screen }: Surroundings,
+  args: ParsedArgs,
+  { home, screen }: CommandContext,
   isSupervised: boolean,
 ): Promise<number> {
-  const outlook = await outlookFor(chosen, home, isSupervised)
-  if (line.has(OPTIONS.json)) screen.out.say(toJson({ session: chosen, ...outlook }))
-  else for (const text of outlookLines(chosen, outlook, screen.out.paint)) screen.out.say(text)
+  const preview = await readPreview(chosen, home, isSupervised)
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ session: chosen, ...preview }))
+  else for (const text of previewLines(chosen, preview, screen.out.paint)) screen.out.printLine(text)
   return 0
 }
 
 /** A supervisor is asked; where there is none, what is on disk tells it, and none is started only to look. */
-async function outlookFor({ id }: SessionView, home: Home, isSupervised: boolean): Promise<OutlookView> {
-  const known = isSupervised ? undefined : readOutlook(home, id)
-  return known ?? (await ensureDaemon(home)).outlook(id)
+async function readPreview({ id }: SessionView, home: Home, isSupervised: boolean): Promise<ResumePreview> {
+  const stored = isSupervised ? undefined : readResumePreview(home, id)
+  return stored ?? (await ensureDaemon(home)).previewResume(id)
 }
 
 /** Brings back what is missing: the supervisor, the work, or both. */
-async function takeUp(
+async function resumeLocal(
   chosen: SessionView,
-  line: Line,
-  { home, env }: Surroundings,
+  args: ParsedArgs,
+  { home, env }: CommandContext,
   isSupervised: boolean,
-): Promise<Resumed> {
-  const changes = renewals(line, env)
-  const cwd = line.value(OPTIONS.moved)
+): Promise<ResumeResult> {
+  const changes = parseEnvChanges(args, env)
+  const cwd = args.value(OPTIONS.movedTo)
   const client = await ensureDaemon(home)
   const found = isSupervised ? chosen : (readSession(home, chosen.id) ?? chosen)
-  const isGoingOn = !isSupervised && isLive(found) && !isResumable(found)
-  if (isGoingOn) return { session: found, supervision: true, work: false }
+  const isStillRunning = !isSupervised && isLive(found) && !isResumable(found)
+  if (isStillRunning) return { session: found, supervision: true, work: false }
   const session = await client.resume(chosen.id, {
     env: changes,
-    ...(cwd !== undefined && { cwd: path.resolve(here(), cwd) }),
+    ...(cwd !== undefined && { cwd: path.resolve(currentDirectory(), cwd) }),
   })
   return { session, supervision: !isSupervised, work: true }
 }
 
-function happened({ session, supervision, work }: Resumed, paint: Paint): string {
-  const back = supervision ? 'the supervisor is back; ' : ''
-  return back + (work ? takenUp(session, paint) : `the work had continued: ${stateLine(session, paint)}`)
+function describeResult({ session, supervision, work }: ResumeResult, paint: Paint): string {
+  const supervisorNote = supervision ? 'the supervisor is back; ' : ''
+  return (
+    supervisorNote + (work ? describeResumed(session, paint) : `the work had continued: ${stateLine(session, paint)}`)
+  )
 }
 
-function takenUp(session: SessionView, paint: Paint): string {
+function describeResumed(session: SessionView, paint: Paint): string {
   const { name, phase, attempt, thread } = session
   if (phase === 'ended')
-    return `${stateLine(session, paint)}\nits project is now in ${oneLine(session.cwd)}; give it more to do: oneshot send ${name} "…"`
+    return `${stateLine(session, paint)}\nits project is now in ${toOneLine(session.cwd)}; give it more to do: oneshot send ${name} "…"`
   if (phase !== 'starting' && phase !== 'running') return stateLine(session, paint)
   if (isLoop(session)) return `${paint.bold(name)} continues; oneshot ralph status ${name} --watch shows it`
-  const way = thread === null ? 'begins a new conversation' : `resumes thread ${oneLine(thread)}`
-  return `${paint.bold(name)}: attempt ${attempt} ${way}`
+  const continuation = thread === null ? 'begins a new conversation' : `resumes thread ${toOneLine(thread)}`
+  return `${paint.bold(name)}: attempt ${attempt} ${continuation}`
 }

@@ -1,45 +1,47 @@
 import crypto from 'node:crypto'
 import type { SendRequest } from '../../api/contract/requests.ts'
-import type { MessageView, SessionView } from '../../api/contract/session-view.ts'
-import { Refusal } from '../../lib/refusal.ts'
-import { transcriptLength } from '../../views/log-source.ts'
-import { readMessages } from '../../views/messages.ts'
-import { readSessions } from '../../views/sessions.ts'
-import { takesMessages } from '../../views/way-on.ts'
-import type { Home } from '../../world/os/home.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import { outlook, type Sent } from '../send/outlook.ts'
-import { partsOf, readMessage } from '../send/read-message.ts'
-import { checkFollow } from '../session/check-follow.ts'
+import type { MessageView, SessionView } from '../../api/contract/responses.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { readTranscriptLength } from '../../views/log-source.ts'
+import { readMessages, readSessions } from '../../views/sessions.ts'
+import { describeAnswer, takesMessages } from '../../views/session-state.ts'
+import type { Home } from '../../state/home.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { relativeTime, toJson } from '../terminal/format.ts'
+import { refuseFollowWithJson } from '../args/validate.ts'
 import { followSession } from '../session/follow-session.ts'
-import { choose } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { chooseSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import { isBlankText, readText, sourceName } from '../args/read-text.ts'
+import { argumentBytes } from '../args/raw-arguments.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import type { Instant } from '../../lib/time.ts'
 
-export async function send(line: Line, surroundings: Surroundings): Promise<number> {
-  const { screen, home } = surroundings
-  checkFollow(line)
+export async function send(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { screen, home } = context
+  refuseFollowWithJson(args)
   const sessions = readSessions(home)
-  const parts = partsOf(line, sessions)
-  const before = choose(sessions, parts.name, takesMessages)
-  const text = await readMessage(parts, line, surroundings)
-  const after = transcriptLength(home, before.id)
+  const messageArgs = parseMessageArgs(args, sessions)
+  const before = chooseSession(sessions, messageArgs.name, takesMessages)
+  const text = await readMessage(messageArgs, args, context)
+  const logOffset = readTranscriptLength(home, before.id)
   const request = { key: crypto.randomUUID(), text: text.toString('base64') }
-  const { session, message } = await deliver(home, before.id, request)
-  if (line.has(OPTIONS.json)) screen.out.say(toJson({ session, message }))
-  else say({ message, before, session, ahead: aheadOf(home, session, message) }, line, surroundings)
-  if (!line.has(OPTIONS.follow)) return 0
-  const log = { raw: false, colour: screen.out.isColoured, after }
-  return await followSession(surroundings, session, { log, passStatus: true })
+  const { session, message } = await sendWithRetry(home, before.id, request)
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ session, message }))
+  else printDelivery({ message, before, session, ahead: queuedBefore(home, session, message) }, args, context)
+  if (!args.has(OPTIONS.follow)) return 0
+  const log = { raw: false, colour: screen.out.isColoured, after: logOffset }
+  return await followSession(context, session, { log, passStatus: true })
 }
 
 /** How a supervisor that is leaving, or has left, refuses. */
-const GONE = new Set(['daemon-unreachable', 'daemon-refused'])
+const UNREACHABLE_CODES = new Set(['daemon-unreachable', 'daemon-refused'])
 
 /** A supervisor that goes away in mid-call may have taken the message down or not: by its key it stays one message. */
-async function deliver(
+async function sendWithRetry(
   home: Home,
   id: string,
   request: SendRequest,
@@ -48,20 +50,110 @@ async function deliver(
   try {
     return await client.send(id, request)
   } catch (cause) {
-    if (!(cause instanceof Refusal) || !GONE.has(cause.code)) throw cause
+    if (!(cause instanceof Refusal) || !UNREACHABLE_CODES.has(cause.code)) throw cause
     const next = await ensureDaemon(home)
     return await next.send(id, request)
   }
 }
 
-function aheadOf(home: Home, session: SessionView, message: MessageView): MessageView[] {
+function queuedBefore(home: Home, session: SessionView, message: MessageView): MessageView[] {
   if (message.state !== 'accepted') return []
   return readMessages(home, session.id).filter(({ number, state }) => state === 'accepted' && number < message.number)
 }
 
-function say(sent: Sent, line: Line, { screen }: Surroundings): void {
+function printDelivery(sent: SentMessage, args: ParsedArgs, { screen }: CommandContext): void {
   const { out, err, isQuiet } = screen
-  if (line.has(OPTIONS.follow)) {
-    if (!isQuiet) err.say(`${outlook(sent, Date.now())}  (Ctrl-C leaves it running)`)
-  } else out.say(isQuiet || !out.isTerminal ? String(sent.message.number) : outlook(sent, Date.now()))
+  if (args.has(OPTIONS.follow)) {
+    if (!isQuiet) err.printLine(`${deliveryNotice(sent, Date.now())}  (Ctrl-C leaves it running)`)
+  } else out.printLine(isQuiet || !out.isTerminal ? String(sent.message.number) : deliveryNotice(sent, Date.now()))
+}
+
+/** Which words of the line mean what. */
+export interface MessageArgs {
+  /** The session's name; undefined means this directory's. */
+  readonly name: string | undefined
+  /** A file or `-`; undefined when the text itself was typed. */
+  readonly source: string | undefined
+  /** Which word is the text. */
+  readonly place: number
+}
+
+/** Tells name and text apart. A name alone is a text that was forgotten, and is not sent to somebody else. */
+export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionView[]): MessageArgs {
+  const { positionals } = args
+  const file = args.value(OPTIONS.file)
+  if (file !== undefined) {
+    if (positionals.length > 1 || positionals[0] === '-')
+      throw refusal('usage', 'there are two texts: an argument and --file', 'give one of them')
+    return { name: positionals[0], source: file, place: -1 }
+  }
+  const [first, second] = positionals
+  if (first === undefined) throw refusal('usage', 'send needs a text', 'oneshot send "now add tests"')
+  if (second === undefined && isSessionName(sessions, first)) throw missingText(first)
+  const place = positionals.length - 1
+  return { name: second === undefined ? undefined : first, source: positionals[place] === '-' ? '-' : undefined, place }
+}
+
+/** The message as bytes. */
+export async function readMessage(
+  { source, place }: MessageArgs,
+  args: ParsedArgs,
+  { argv, screen }: CommandContext,
+): Promise<Buffer> {
+  const bytes =
+    source === undefined
+      ? argumentBytes(argv, args.argvIndexes[place] as number)
+      : await readText(source, { what: 'message', option: 'file' }, screen)
+  if (!isBlankText(bytes)) return bytes
+  const origin = source === undefined ? '' : ` from ${sourceName(source)}`
+  throw refusal(
+    'message-empty',
+    `the message${origin} is empty`,
+    'say what it is to read: oneshot send "now add tests"',
+  )
+}
+
+function isSessionName(sessions: readonly SessionView[], word: string): boolean {
+  return sessions.some(({ name, task, id }) => [name, task, id].includes(word))
+}
+
+function missingText(name: string): Refusal {
+  return refusal('usage', `there is no text for ${name}`, `oneshot send ${name} "now add tests", or with --file FILE`)
+}
+
+export interface SentMessage {
+  readonly message: MessageView
+  /** As it was before, and is now. */
+  readonly before: SessionView
+  readonly session: SessionView
+  /** Messages before this one that nobody was given yet. */
+  readonly ahead: readonly MessageView[]
+}
+
+/** What will become of a message, in one sentence. */
+export function deliveryNotice({ message, before, session, ahead }: SentMessage, now: Instant): string {
+  const accepted = `message ${message.number} accepted`
+  const { name, phase } = session
+  const queued = ahead.length === 0 ? null : `after ${listMessages(ahead)}`
+  if (phase === 'blocked') {
+    const question = toOneLine(session.reason ?? 'it waits for you')
+    return `${accepted}, but ${name} is ${question} (${describeAnswer(session)})`
+  }
+  if (phase === 'resting' && session.until !== null) {
+    const when = relativeTime(session.until, now)
+    return `${accepted}; ${name} rests and continues ${when}, then it is delivered (at once: oneshot resume ${name})`
+  }
+  if (before.phase === 'ended') return `${accepted}; ${name} starts again and gets it ${queued ?? 'now'}`
+  if (phase === 'stopping')
+    return `${accepted}; it is delivered ${queued ?? `as soon as ${endingAttempt(session)} is over`}`
+  return `${accepted}; it is delivered ${queued ?? 'when the current turn ends'}`
+}
+
+function endingAttempt({ attempt }: SessionView): string {
+  return `attempt ${attempt}, which is ending,`
+}
+
+function listMessages(messages: readonly MessageView[]): string {
+  const numbers = messages.map(({ number }) => number)
+  return numbers.length === 1 ? `message ${numbers[0]}` : `messages ${numbers.join(', ')}`
 }

@@ -1,43 +1,43 @@
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { isLive } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import { pickSession, pickSessions } from '../session/pick-session.ts'
-import { stateLine } from '../session/state.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { isLive } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import { pickSession, pickSessions } from '../session/find-session.ts'
+import { stateLine } from '../session/format.ts'
 import { stopSessions } from '../session/stop-sessions.ts'
-import { whenSaved } from '../session/when-saved.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
+import { waitForCheckpoint } from '../session/wait.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
 
-export async function stop(line: Line, surroundings: Surroundings): Promise<number> {
-  const { screen } = surroundings
-  const chosen =
-    line.words.length === 0 ? [pickSession(surroundings, undefined)] : pickSessions(surroundings, line.words)
-  const live = chosen.filter(isLive)
-  if (!screen.isQuiet && !line.has(OPTIONS.json))
-    for (const session of chosen.filter(session => !isLive(session)))
-      screen.err.say(`already ended: ${stateLine(session, screen.err.paint)}`)
+export async function stop(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { screen } = context
+  const selected =
+    args.positionals.length === 0 ? [pickSession(context, undefined)] : pickSessions(context, args.positionals)
+  const live = selected.filter(isLive)
+  if (!screen.isQuiet && !args.has(OPTIONS.json))
+    for (const session of selected.filter(session => !isLive(session)))
+      screen.err.printLine(`already ended: ${stateLine(session, screen.err.paint)}`)
   const { views, code } =
     live.length === 0
       ? { views: [], code: 0 }
-      : await stopSessions(surroundings, live, {
-          timeout: line.value(OPTIONS.timeout),
-          wait: !line.has(OPTIONS.noWait),
-          now: line.has(OPTIONS.now),
+      : await stopSessions(context, live, {
+          timeout: args.value(OPTIONS.timeout),
+          wait: !args.has(OPTIONS.noWait),
+          now: args.has(OPTIONS.now),
         })
-  const latest = chosen.map(session => views.find(({ id }) => id === session.id) ?? session)
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(latest.length === 1 ? latest[0] : latest))
+  const results = selected.map(session => views.find(({ id }) => id === session.id) ?? session)
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(results.length === 1 ? results[0] : results))
   else if (!screen.isQuiet && code === 0)
-    await tell(
-      latest.filter(({ id }) => live.some(session => session.id === id)),
-      surroundings,
+    await printStopped(
+      results.filter(({ id }) => live.some(session => session.id === id)),
+      context,
     )
   return code
 }
 
-async function tell(views: readonly SessionView[], { screen, home }: Surroundings): Promise<void> {
+async function printStopped(views: readonly SessionView[], { screen, home }: CommandContext): Promise<void> {
   for (const view of views) {
-    screen.out.say(stateLine(view, screen.out.paint))
-    if (screen.out.isTerminal) for (const text of await whenSaved(home, view)) screen.out.say(`  ${text}`)
+    screen.out.printLine(stateLine(view, screen.out.paint))
+    if (screen.out.isTerminal) for (const text of await waitForCheckpoint(home, view)) screen.out.printLine(`  ${text}`)
   }
 }

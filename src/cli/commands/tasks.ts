@@ -1,88 +1,127 @@
 import type { TasksRequest } from '../../api/contract/requests.ts'
-import type { SessionView, TaskView } from '../../api/contract/session-view.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
+import type { SessionView, TaskView } from '../../api/contract/responses.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { readTasks } from '../../views/tasks.ts'
-import { attemptOfLetter } from '../../world/os/folders.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
-import type { Line } from '../line/line.ts'
-import { toJson } from '../screen/json.ts'
-import type { Outlet } from '../screen/outlet.ts'
-import type { Shade } from '../screen/paint.ts'
-import { type Column, renderTable } from '../screen/table.ts'
-import { choose } from '../session/pick-session.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import { orderOf } from '../tasks/order-of.ts'
-import { shownName } from '../session/state.ts'
+import { parseMailboxEntry } from '../../state/session-folder.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { toJson } from '../terminal/format.ts'
+import type { Output } from '../terminal/output.ts'
+import type { ColorName } from '../terminal/colors.ts'
+import { type Column, renderTable } from '../terminal/table.ts'
+import { chooseSession } from '../session/find-session.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { shownName } from '../session/format.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import { didYouMean } from '../../lib/text/did-you-mean.ts'
+import { TASK_ACTIONS } from '../definitions/messages.ts'
 
-export async function tasks(line: Line, surroundings: Surroundings): Promise<number> {
-  const { name, request } = orderOf(line.words)
-  const session = sessionMeant(name, surroundings)
-  if (request !== undefined) return await change(session, request, line, surroundings)
-  const { home, screen } = surroundings
+export async function tasks(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { name, request } = parseTasksArgs(args.positionals)
+  const session = findTargetSession(name, context)
+  if (request !== undefined) return await changeTasks(session, request, args, context)
+  const { home, screen } = context
   const { out, err } = screen
   const all = readTasks(home, session.id)
-  if (line.has(OPTIONS.json)) out.say(toJson(all))
-  else if (screen.isQuiet) for (const { id } of all) out.say(id)
+  if (args.has(OPTIONS.json)) out.printLine(toJson(all))
+  else if (screen.isQuiet) for (const { id } of all) out.printLine(id)
   else if (all.length === 0)
-    err.say(`${shownName(session)} has no tasks; oneshot tasks ${shownName(session)} add "…" names one`)
-  else show(all, line, out)
+    err.printLine(`${shownName(session)} has no tasks; oneshot tasks ${shownName(session)} add "…" names one`)
+  else printTable(all, args, out)
   return 0
 }
 
 /** Within a session that one is meant, whatever directory we are in. */
-function sessionMeant(name: string | undefined, { home, env }: Surroundings): SessionView {
+function findTargetSession(name: string | undefined, { home, env }: CommandContext): SessionView {
   const sessions = readSessions(home)
-  const { sessionId } = attemptOfLetter(env['ONESHOT_ATTEMPT'] ?? '')
-  const own = name === undefined ? sessions.find(({ id }) => id === sessionId) : undefined
-  return own ?? choose(sessions, name, () => true)
+  const { sessionId } = parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '')
+  const ownSession = name === undefined ? sessions.find(({ id }) => id === sessionId) : undefined
+  return ownSession ?? chooseSession(sessions, name, () => true)
 }
 
 /** Piped, only the ids are printed: those that were given to new tasks, or those that were changed. */
-async function change(
+async function changeTasks(
   session: SessionView,
   request: TasksRequest,
-  line: Line,
-  { home, screen }: Surroundings,
+  args: ParsedArgs,
+  { home, screen }: CommandContext,
 ): Promise<number> {
   const { out, isQuiet } = screen
   const before = readTasks(home, session.id).map(({ id }) => id)
   const all = await (await ensureDaemon(home)).tasks(session.id, request)
-  const isMeant = ({ id, source }: TaskView): boolean =>
+  const isAffected = ({ id, source }: TaskView): boolean =>
     request.action === 'add' ? source === 'user' && !before.includes(id) : request.ids.includes(id)
-  const changed = all.filter(isMeant)
-  if (line.has(OPTIONS.json)) out.say(toJson(all))
-  else if (isQuiet || !out.isTerminal) for (const { id } of changed) out.say(id)
-  else for (const task of changed) out.say(`${stateOf(task, out)} ${task.id}: ${oneLine(task.title)}`)
+  const changed = all.filter(isAffected)
+  if (args.has(OPTIONS.json)) out.printLine(toJson(all))
+  else if (isQuiet || !out.isTerminal) for (const { id } of changed) out.printLine(id)
+  else for (const task of changed) out.printLine(`${colorTaskState(task, out)} ${task.id}: ${toOneLine(task.title)}`)
   return 0
 }
 
-function show(all: readonly TaskView[], line: Line, out: Outlet): void {
-  const isCut = out.isTerminal && !line.has(OPTIONS.noTrunc)
-  const width = isCut ? out.width : Number.POSITIVE_INFINITY
-  out.say(renderTable(columnsFor(out), all, { headers: !line.has(OPTIONS.noHeaders), width }).join('\n'))
+function printTable(all: readonly TaskView[], args: ParsedArgs, out: Output): void {
+  const isTruncated = out.isTerminal && !args.has(OPTIONS.noTrunc)
+  const width = isTruncated ? out.width : Number.POSITIVE_INFINITY
+  out.printLine(renderTable(columnsFor(out), all, { headers: !args.has(OPTIONS.noHeaders), width }).join('\n'))
 }
 
-const LOOKS: { readonly [S in TaskView['state']]: { readonly symbol: string; readonly shade: Shade } } = {
+const STATE_STYLES: { readonly [S in TaskView['state']]: { readonly symbol: string; readonly shade: ColorName } } = {
   open: { symbol: '◌', shade: 'cyan' },
   doing: { symbol: '◔', shade: 'yellow' },
   done: { symbol: '✔', shade: 'green' },
 }
 
-function columnsFor(out: Outlet): Column<TaskView>[] {
+function columnsFor(out: Output): Column<TaskView>[] {
   return [
-    { header: 'STATE', text: labelOf, paint: (text, { state }) => out.paint[LOOKS[state].shade](text) },
-    { header: 'ID', text: ({ id }) => oneLine(id) },
+    { header: 'STATE', text: taskStateLabel, color: (text, { state }) => out.paint[STATE_STYLES[state].shade](text) },
+    { header: 'ID', text: ({ id }) => toOneLine(id) },
     { header: 'SOURCE', text: ({ source }) => source },
-    { header: 'TITLE', text: ({ title }) => oneLine(title) },
+    { header: 'TITLE', text: ({ title }) => toOneLine(title) },
   ]
 }
 
-function stateOf(task: TaskView, out: Outlet): string {
-  return out.paint[LOOKS[task.state].shade](labelOf(task))
+function colorTaskState(task: TaskView, out: Output): string {
+  return out.paint[STATE_STYLES[task.state].shade](taskStateLabel(task))
 }
 
-function labelOf({ state }: TaskView): string {
-  return `${LOOKS[state].symbol} ${state}`
+function taskStateLabel({ state }: TaskView): string {
+  return `${STATE_STYLES[state].symbol} ${state}`
+}
+
+/** What a line of `oneshot tasks` asks for. */
+export interface TasksArgs {
+  /** The session's name; undefined means the one we are in, or this directory's. */
+  readonly name: string | undefined
+  /** Undefined for a look at the list. */
+  readonly request: TasksRequest | undefined
+}
+
+/** Tells a session's name and an action apart: no session has an action's name, because its agent is part of it. */
+export function parseTasksArgs(words: readonly string[]): TasksArgs {
+  const name = isAction(words[0]) ? undefined : words[0]
+  const [action, ...rest] = name === undefined ? words : words.slice(1)
+  if (action === undefined) return { name, request: undefined }
+  if (!isAction(action)) throw unknownAction(action, name)
+  return { name, request: buildRequest(action, rest) }
+}
+
+function buildRequest(action: (typeof TASK_ACTIONS)[number], rest: readonly string[]): TasksRequest {
+  if (action !== 'add') {
+    if (rest.length === 0) throw refusal('usage', `tasks ${action} needs the id of a task`, 'oneshot tasks shows them')
+    return { action, ids: rest }
+  }
+  const title = rest.join(' ').trim()
+  if (title === '') throw refusal('usage', 'tasks add needs a title', 'oneshot tasks add "write the tests"')
+  return { action, titles: [title] }
+}
+
+function unknownAction(word: string, name: string | undefined): ReturnType<typeof refusal> {
+  const suggestion = didYouMean(word, TASK_ACTIONS)
+  const hint = suggestion === undefined ? `one of ${TASK_ACTIONS.join(', ')}` : `did you mean ${suggestion}?`
+  return refusal('usage', `tasks ${name ?? ''} cannot ${JSON.stringify(word)}`.replace('  ', ' '), hint)
+}
+
+function isAction(word: string | undefined): word is (typeof TASK_ACTIONS)[number] {
+  return TASK_ACTIONS.some(action => action === word)
 }

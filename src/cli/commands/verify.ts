@@ -1,66 +1,184 @@
-import type { ProofView } from '../../api/contract/proof-view.ts'
-import type { CheckpointView, SessionView } from '../../api/contract/session-view.ts'
-import { isRefusal } from '../../lib/refusal.ts'
-import { lastWordsOf } from '../../views/last-words.ts'
-import { askedCheck } from '../../views/asked-check.ts'
-import { apartOf } from '../../views/loop-work.ts'
-import { proofOf } from '../../views/proof.ts'
+import type { VerificationView } from '../../api/contract/verification.ts'
+import type { CheckpointView, SessionView } from '../../api/contract/responses.ts'
+import { Trouble, errorMessage, isRefusal } from '../../lib/errors.ts'
+import { readFinalOutput } from '../../views/final-output.ts'
+import { type CheckRun, explainChangedCheck, readRequestedCheck, toVerificationView } from '../../views/verification.ts'
+import { readCheckpointsFromStart, readLoopWork, summarizeWork } from '../../views/work-summary.ts'
 import { readSession } from '../../views/sessions.ts'
-import { tellingCheckpoints, workOf } from '../../views/work-of.ts'
-import type { Home } from '../../world/os/home.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
-import { isLive } from '../find-session.ts'
-import type { Line } from '../line/line.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import { toJson } from '../screen/json.ts'
-import { pickSession } from '../session/pick-session.ts'
-import { whenSaved } from '../session/when-saved.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import { describeProof } from '../verify/describe-proof.ts'
-import { chooseCheck, tryCheck } from '../verify/try-check.ts'
+import type { Home } from '../../state/home.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { isLive, pickSession } from '../session/find-session.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import { toJson } from '../terminal/format.ts'
+import { waitForCheckpoint } from '../session/wait.ts'
+import type { CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import type { ColorName, Paint } from '../terminal/colors.ts'
+import { formatDiffStat } from '../session/format.ts'
+import path from 'node:path'
+import { refusal } from '../../api/contract/problems.ts'
+import type { Duration } from '../../lib/time.ts'
+import { projectChecks } from '../../world/checks/project-checks.ts'
+import { sessionFolder } from '../../state/session-folder.ts'
 
-const EXITS: { readonly [V in ProofView['verdict']]: number } = { proven: 0, refuted: 1, 'not-proven': 3 }
+const VERDICT_EXIT_CODES: { readonly [V in VerificationView['verdict']]: number } = {
+  proven: 0,
+  refuted: 1,
+  'not-proven': 3,
+}
 
-export async function verify(line: Line, surroundings: Surroundings): Promise<number> {
-  const { screen, env } = surroundings
-  const session = pickSession(surroundings, line.words[0])
-  const choice = chooseCheck(line, session.cwd, env, askedCheck(surroundings.home, session.id))
-  const limit = line.value(OPTIONS.checkLimit)
-  const glance = await look({}, async signal => {
-    const found = await gather(surroundings.home, session)
+export async function verify(args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { screen, env } = context
+  const session = pickSession(context, args.positionals[0])
+  const choice = chooseCheck(args, session.cwd, env, readRequestedCheck(context.home, session.id))
+  const limit = args.value(OPTIONS.checkLimit)
+  const outcome = await untilInterrupted({}, async signal => {
+    const found = await gatherEvidence(context.home, session)
     // Where nothing has landed, what lies here says nothing about it.
-    const where = found.isApart && !line.has(OPTIONS.checkLine) ? 'off' : choice
-    const trial = await tryCheck(where, session, surroundings, { limit, signal })
-    return proofOf(found.session, found.shown, found.words, trial)
+    const checkToRun = found.isApart && !args.has(OPTIONS.checkLine) ? 'off' : choice
+    const checkResult = await runCheck(checkToRun, session, context, { limit, signal })
+    return toVerificationView(found.session, found.shown, found.words, checkResult)
   })
-  if (glance.ended !== 'by-itself') return INTERRUPTED
-  const proof = glance.value
-  if (line.has(OPTIONS.json)) screen.out.say(toJson(proof))
-  else if (screen.isQuiet) screen.out.say(proof.verdict)
-  else for (const text of describeProof(proof, screen.out.paint)) screen.out.say(text)
-  return EXITS[proof.verdict]
+  if (outcome.ended !== 'by-itself') return INTERRUPTED
+  const proof = outcome.value
+  if (args.has(OPTIONS.json)) screen.out.printLine(toJson(proof))
+  else if (screen.isQuiet) screen.out.printLine(proof.verdict)
+  else for (const text of describeVerification(proof, screen.out.paint)) screen.out.printLine(text)
+  return VERDICT_EXIT_CODES[proof.verdict]
 }
 
 /** Before anything is run, which may change files itself. */
-async function gather(home: Home, picked: SessionView) {
-  if (!isLive(picked) && picked.isSaving) await whenSaved(home, picked)
+async function gatherEvidence(home: Home, picked: SessionView) {
+  if (!isLive(picked) && picked.isSaving) await waitForCheckpoint(home, picked)
   const session = readSession(home, picked.id) ?? picked
-  const words = await lastWordsOf(home, session)
-  const apart = apartOf(home, session)
-  if (apart !== null) return { session, shown: apart, words, isApart: apart.isApart }
-  const checkpoints = await tellingCheckpoints(home, session)
-  const now = isLive(session) && checkpoints.length > 0 ? await savedNow(home, session) : null
-  const shown = await workOf(home, session, checkpoints, now)
+  const words = await readFinalOutput(home, session)
+  const isolated = readLoopWork(home, session)
+  if (isolated !== null) return { session, shown: isolated, words, isApart: isolated.isApart }
+  const checkpoints = await readCheckpointsFromStart(home, session)
+  const now = isLive(session) && checkpoints.length > 0 ? await checkpointNow(home, session) : null
+  const shown = await summarizeWork(home, session, checkpoints, now)
   return { session, shown, words, isApart: false }
 }
 
 /** Null when it cannot be saved just now: then its newest checkpoint must do. */
-async function savedNow(home: Home, { id }: SessionView): Promise<CheckpointView | null> {
+async function checkpointNow(home: Home, { id }: SessionView): Promise<CheckpointView | null> {
   try {
     return (await (await ensureDaemon(home)).checkpoint(id)).checkpoint
   } catch (cause) {
     if (isRefusal(cause)) return null
     throw cause
   }
+}
+
+const VERDICT_COLORS: { readonly [V in VerificationView['verdict']]: ColorName } = {
+  proven: 'green',
+  refuted: 'red',
+  'not-proven': 'yellow',
+}
+/** Of a list that is longer, people look into the JSON. */
+const MAX_SHOWN = 6
+
+type LabeledLine = readonly [label: string, text: string]
+
+/** The verdict, and below it what it stands on. */
+export function describeVerification(proof: VerificationView, paint: Paint): string[] {
+  const { verdict, sentence, check, state, reason, said, failures, remarks } = proof
+  const lines = [
+    ...workLines(proof),
+    ...labeledLine('ended', reason === null || sentence.includes(reason) ? state : `${state}: ${reason}`),
+    ...labeledLine('said', said !== null && !sentence.includes(said) && said !== reason ? firstLine(said) : null),
+    ...failures.slice(-MAX_SHOWN).flatMap(line => labeledLine('output', line)),
+    ...labeledLine('check', check && check.how),
+    ...labeledLine('all it said', check && check.ok !== true && check.log !== '' ? check.log : null),
+    ...remarks.flatMap(remark => labeledLine('note', remark)),
+  ]
+  return [
+    paint[verdict === 'proven' && check === null ? 'yellow' : VERDICT_COLORS[verdict]](toOneLine(sentence)),
+    ...lines.map(([label, text]) => `  ${paint.dim(label.padEnd(12))} ${toOneLine(text)}`),
+    ...(check === null || check.ok === true ? [] : quoteLines(check.tail)),
+  ]
+}
+
+function labeledLine(label: string, text: string | null): LabeledLine[] {
+  return text === null ? [] : [[label, text]]
+}
+
+function workLines({ work }: VerificationView): LabeledLine[] {
+  if (work === null) return []
+  const { commits, commitCount, names, files, uncommitted } = work
+  const shown = commits.slice(0, MAX_SHOWN)
+  const more = commitCount - shown.length
+  return [
+    ...shown.flatMap(({ id, subject }) => labeledLine('commit', `${id.slice(0, 10)} ${subject}`)),
+    ...labeledLine('', more === 0 ? null : `and ${more} more`),
+    ...labeledLine('changed', files === 0 ? 'nothing' : `${formatDiffStat(work)}: ${listNames(names, files)}`),
+    ...labeledLine('uncommitted', uncommitted === 0 ? null : String(uncommitted)),
+  ]
+}
+
+function listNames(names: readonly string[], all: number): string {
+  const shown = names.slice(0, MAX_SHOWN)
+  return [...shown, ...(all > shown.length ? ['…'] : [])].join(', ')
+}
+
+function firstLine(text: string): string {
+  return text.split('\n').find(line => line.trim() !== '') ?? ''
+}
+
+function quoteLines(tail: string): string[] {
+  return tail === '' ? [] : tail.split('\n').map(line => `  │ ${line}`)
+}
+
+/** A test suite that takes longer is not run by the way. */
+const CHECK_TIMEOUT: Duration = 15 * 60_000
+
+const USER_CHOICE = 'as you said'
+
+/** What is to be run to see whether the project is in order; or why nothing is. */
+export type CheckChoice = { readonly line: string; readonly why: string } | 'none' | 'off'
+
+export function chooseCheck(
+  args: ParsedArgs,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  requested: string | null,
+): CheckChoice {
+  const given = args.value(OPTIONS.checkLine)
+  if (args.has(OPTIONS.noCheck)) {
+    if (given === undefined) return 'off'
+    throw refusal('usage', '--check and --no-check exclude each other', 'give one of them')
+  }
+  if (given !== undefined) return { line: given, why: USER_CHOICE }
+  return requested === null
+    ? (projectChecks(env).detect(cwd) ?? 'none')
+    : { line: requested, why: 'as it was started with' }
+}
+
+/** Runs it where the session worked, with what is in your environment. */
+export async function runCheck(
+  choice: CheckChoice,
+  session: SessionView,
+  { home, env, screen }: CommandContext,
+  options: { limit: Duration | undefined; signal: AbortSignal },
+): Promise<CheckRun> {
+  if (typeof choice === 'string') return choice
+  const refusal = choice.why === USER_CHOICE ? null : await explainChangedCheck(home, session, choice.line)
+  if (refusal !== null) return { ...choice, ok: null, how: `${refusal}; --check LINE runs it`, tail: '', log: '' }
+  if (!screen.isQuiet) screen.err.printLine(`checking: ${choice.line} (${choice.why})`)
+  const log = path.join(sessionFolder(home, session.id).root, 'checks', `${Date.now()}.log`)
+  const at = { cwd: session.cwd, env: definedVariables(env), log, limit: options.limit ?? CHECK_TIMEOUT }
+  try {
+    const { ok, how, tail, isUnknown } = await projectChecks(env).run(choice, at, options.signal)
+    return { ...choice, ok: isUnknown === true ? null : ok, how, tail, log }
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    return { ...choice, ok: null, how: errorMessage(cause), tail: '', log }
+  }
+}
+
+function definedVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return Object.fromEntries(entries)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeVersion } from './check-agents.ts'
+import { checkVersion } from './check-agents.ts'
 
 const agent = {
   kind: 'claude',
@@ -8,7 +8,7 @@ const agent = {
   login: 'claude auth login',
   tried: ['2.1.197', '2.1.325'],
 }
-const judge = (version: string | undefined) => judgeVersion(agent, version, `${version} at /bin/claude`)
+const judge = (version: string | undefined) => checkVersion(agent, version, `${version} at /bin/claude`)
 
 test('a version between the oldest and the newest that were tried is in order', () => {
   for (const version of ['2.1.197', '2.1.200', '2.1.325'])

@@ -1,13 +1,13 @@
 import { AGENT_PROGRAMS, type AgentProgram } from '../../api/contract/agent-kinds.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
-import { type UnknownOutput, unknownOutput } from '../../views/unknown-output.ts'
-import type { Home } from '../../world/os/home.ts'
-import { which } from '../../world/os/which.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { type UnknownOutput, countUnknownOutput } from '../../views/sessions.ts'
+import type { Home } from '../../state/home.ts'
+import { which } from '../../os/which.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
-import { probe } from './probe.ts'
-import { compareVersions, versionIn } from './version.ts'
+import { readVersionLine } from './check-programs.ts'
+import { compareVersions, extractVersion } from './check-programs.ts'
 
-export interface Circumstances {
+export interface AgentCheckContext {
   readonly env: NodeJS.ProcessEnv
   readonly cwd: string
   readonly home: Home
@@ -18,13 +18,11 @@ export interface Circumstances {
 }
 
 /** Which agents are there and what is worth knowing about them, asked side by side. */
-export async function checkAgents(circumstances: Circumstances): Promise<Finding[]> {
-  const strange = strangeOutput(circumstances.home)
-  const findings = await Promise.all(AGENT_PROGRAMS.map(agent => checkAgent(agent, circumstances, strange)))
-  const isNone = AGENT_PROGRAMS.every(
-    ({ program }) => which(program, circumstances.env, circumstances.cwd) === undefined,
-  )
-  return isNone ? [...findings.flat(), NO_AGENT] : findings.flat()
+export async function checkAgents(context: AgentCheckContext): Promise<Finding[]> {
+  const unknownOutput = readUnknownOutput(context.home)
+  const findings = await Promise.all(AGENT_PROGRAMS.map(agent => checkAgent(agent, context, unknownOutput)))
+  const hasNone = AGENT_PROGRAMS.every(({ program }) => which(program, context.env, context.cwd) === undefined)
+  return hasNone ? [...findings.flat(), NO_AGENT] : findings.flat()
 }
 
 const NO_AGENT = warning(
@@ -35,30 +33,30 @@ const NO_AGENT = warning(
 
 async function checkAgent(
   agent: AgentProgram,
-  circumstances: Circumstances,
-  strange: readonly UnknownOutput[],
+  context: AgentCheckContext,
+  unknownOutput: readonly UnknownOutput[],
 ): Promise<Finding[]> {
-  const { env, cwd } = circumstances
+  const { env, cwd } = context
   const check = `agent ${agent.kind}`
   const file = which(agent.program, env, cwd)
   if (file === undefined) {
-    const isWanted = circumstances.agent === agent.kind
-    return isWanted
+    const isChosen = context.agent === agent.kind
+    return isChosen
       ? [failure(check, `it is the agent you chose, and ${agent.program} is not on PATH`, agent.install)]
       : [note(check, 'not installed', agent.install)]
   }
-  const said = await probe(file, '--version', env)
-  const version = versionIn(said)
-  const unknown = strange.filter(output => output.agent === agent.kind)
+  const output = await readVersionLine(file, '--version', env)
+  const version = extractVersion(output)
+  const unknown = unknownOutput.filter(output => output.agent === agent.kind)
   return [
-    judgeVersion(agent, version, `${version ?? (said || 'version unknown')} at ${file}`),
-    ...rootRule(agent, circumstances),
-    ...(unknown.length === 0 ? [] : [tellUnknown(agent, version, unknown)]),
+    checkVersion(agent, version, `${version ?? (output || 'version unknown')} at ${file}`),
+    ...checkRoot(agent, context),
+    ...(unknown.length === 0 ? [] : [describeUnknownOutput(agent, version, unknown)]),
   ]
 }
 
 /** Exported for its test. */
-export function judgeVersion(agent: AgentProgram, version: string | undefined, found: string): Finding {
+export function checkVersion(agent: AgentProgram, version: string | undefined, found: string): Finding {
   const { kind, install, login, tried } = agent
   const check = `agent ${kind}`
   const [oldest, newest] = [tried[0], tried.at(-1)]
@@ -71,7 +69,7 @@ export function judgeVersion(agent: AgentProgram, version: string | undefined, f
 }
 
 /** claude 2.1: as root it refuses to skip its questions, unless it is told that it is in a sandbox. */
-function rootRule({ kind }: AgentProgram, { env, isRoot, autonomy }: Circumstances): Finding[] {
+function checkRoot({ kind }: AgentProgram, { env, isRoot, autonomy }: AgentCheckContext): Finding[] {
   if (kind !== 'claude' || !isRoot || autonomy !== 'full' || env['IS_SANDBOX'] === '1') return []
   return [
     warning(
@@ -82,21 +80,25 @@ function rootRule({ kind }: AgentProgram, { env, isRoot, autonomy }: Circumstanc
   ]
 }
 
-function tellUnknown({ kind }: AgentProgram, version: string | undefined, unknown: readonly UnknownOutput[]): Finding {
+function describeUnknownOutput(
+  { kind }: AgentProgram,
+  version: string | undefined,
+  unknown: readonly UnknownOutput[],
+): Finding {
   const name = version === undefined ? kind : `${kind} ${version}`
-  const shown = unknown.slice(0, 5).map(({ what, sessions }) => `${oneLine(what)} (in ${counted(sessions)})`)
+  const shown = unknown.slice(0, 5).map(({ what, sessions }) => `${toOneLine(what)} (in ${countSessions(sessions)})`)
   const more = unknown.length > shown.length ? `, and ${unknown.length - shown.length} more` : ''
   const message = `${name} said things this oneshot does not know: ${shown.join(', ')}${more}; log --raw has them`
   return note(`agent ${kind} output`, message, 'oneshot update --check')
 }
 
-function counted(sessions: number): string {
+function countSessions(sessions: number): string {
   return sessions === 1 ? '1 session' : `${sessions} sessions`
 }
 
-function strangeOutput(home: Home): UnknownOutput[] {
+function readUnknownOutput(home: Home): UnknownOutput[] {
   try {
-    return unknownOutput(home)
+    return countUnknownOutput(home)
   } catch {
     return [] // What is wrong with the state folder is told by the check of its own.
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeLogout } from './check-boot.ts'
+import { evaluateLogout } from './check-boot.ts'
 
 test.each([
   [{ place: 'session', linger: false, isKilled: false }, 'ok', undefined],
@@ -13,7 +13,7 @@ test.each([
     /^loginctl enable-linger .*systemd-run --user --scope /,
   ],
 ] as const)('%j is %s', (facts, status, hint) => {
-  const finding = judgeLogout(facts)
+  const finding = evaluateLogout(facts)
   expect(finding.status).toBe(status)
   if (hint === undefined) expect(finding.hint).toBeUndefined()
   else expect(finding.hint).toMatch(hint)

@@ -1,36 +1,36 @@
-import { asker } from '../../world/os/boot/ask.ts'
-import { type LoginPlace, loginPlace } from '../../world/os/boot/login-place.ts'
-import { isKilledAtLogout, lingers, logoutRule } from '../../world/os/boot/logind.ts'
-import { userName } from '../../world/os/boot/user-name.ts'
-import type { Home } from '../../world/os/home.ts'
-import { inspect, lingerHint, wayToInstall } from '../boot/inspect.ts'
-import { findAnswering } from '../ensure-daemon.ts'
+import { createRunCommand } from '../../world/boot/boot-manager.ts'
+import { type LoginScope, readLoginScope } from '../../world/boot/logind.ts'
+import { isKilledAtLogout, isLingerEnabled, readLogoutRule } from '../../world/boot/logind.ts'
+import { currentUserName } from '../../world/boot/boot-manager.ts'
+import type { Home } from '../../state/home.ts'
+import { inspectBoot, lingerHint, installHint } from '../boot/inspect.ts'
+import { findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
 /** Whether work goes on by itself after a reboot. */
 export async function checkBoot(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const check = 'boot'
-  const { installed, problems } = await inspect(home, env)
+  const { installed, problems } = await inspectBoot(home, env)
   if (problems.length > 0) return problems.map(({ message, hint }) => warning(check, message, hint))
   const [entry] = installed
   if (entry === undefined)
-    return [note(check, 'after a reboot, work waits for your next command', await wayToInstall(home, env))]
+    return [note(check, 'after a reboot, work waits for your next command', await installHint(home, env))]
   return [ok(check, `${entry.with} starts the supervisor${entry.noResume ? ', which holds all sessions' : ''}`)]
 }
 
 /** Whether work goes on after logout. Says nothing where there is no logind that could end it. */
 export async function checkLogout(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const ask = asker(env)
-  const user = userName()
-  const [rule, linger] = await Promise.all([logoutRule(ask), lingers(ask, user)])
+  const ask = createRunCommand(env)
+  const user = currentUserName()
+  const [rule, linger] = await Promise.all([readLogoutRule(ask), isLingerEnabled(ask, user)])
   if (rule === null) return []
-  const running = await findAnswering(home).catch(() => undefined) // What is wrong with the home is told elsewhere.
-  const place = loginPlace(running?.pid ?? 'self')
-  return [judgeLogout({ place, linger: linger === true, isKilled: isKilledAtLogout(rule, user) })]
+  const running = await findRespondingDaemon(home).catch(() => undefined) // What is wrong with the home is told elsewhere.
+  const scope = readLoginScope(running?.pid ?? 'self')
+  return [evaluateLogout({ place: scope, linger: linger === true, isKilled: isKilledAtLogout(rule, user) })]
 }
 
 /** Exported for its test. */
-export function judgeLogout(facts: { place: LoginPlace; linger: boolean; isKilled: boolean }): Finding {
+export function evaluateLogout(facts: { place: LoginScope; linger: boolean; isKilled: boolean }): Finding {
   const check = 'logout'
   if (facts.place === 'manager' && !facts.linger) {
     return warning(

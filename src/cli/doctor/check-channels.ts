@@ -1,51 +1,54 @@
 import fs from 'node:fs'
-import { addressOf } from '../../api/config/channel-address.ts'
-import { CHANNEL_TYPES } from '../../api/config/channel-types.ts'
+import { resolveChannelAddress } from '../../api/config/channel-address.ts'
+import { CHANNEL_TYPES } from '../../api/config/channels.ts'
 import { type ChannelEntry, loadChannels } from '../../api/config/channels.ts'
 import { locateFiles } from '../../api/config/files.ts'
-import { oneLine } from '../../lib/terminal-text.ts'
-import { wordsOf } from '../../lib/trouble.ts'
-import { channelViews } from '../../views/channels.ts'
-import type { Home } from '../../world/os/home.ts'
-import { which } from '../../world/os/which.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { toChannelViews } from '../../views/channels.ts'
+import type { Home } from '../../state/home.ts'
+import { which } from '../../os/which.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
 /** Whether the channels you are told by can work. A configuration that cannot be read has a check of its own. */
 export async function checkChannels(env: NodeJS.ProcessEnv, home: Home): Promise<Finding[]> {
   try {
     const entries = await loadChannels(env)
-    const failures = new Map(channelViews(entries, home).map(({ name, failure }) => [name, failure]))
-    return [...checkFile(entries, env), ...entries.map(entry => checkOne(entry, env, failures.get(entry.name) ?? null))]
+    const failures = new Map(toChannelViews(entries, home).map(({ name, failure }) => [name, failure]))
+    return [
+      ...checkFileMode(entries, env),
+      ...entries.map(entry => checkChannel(entry, env, failures.get(entry.name) ?? null)),
+    ]
   } catch {
     return []
   }
 }
 
-function checkOne(entry: ChannelEntry, env: NodeJS.ProcessEnv, failure: string | null): Finding {
+function checkChannel(entry: ChannelEntry, env: NodeJS.ProcessEnv, failure: string | null): Finding {
   const check = `notify ${entry.name}`
   const hint = `oneshot notify test ${entry.name}`
-  const missing = missingFor(entry, env)
+  const missing = missingRequirement(entry, env)
   if (missing !== undefined) return warning(check, missing, hint)
   if (failure === null) return ok(check, entry.type)
   // A bell that nobody heard is no defect.
-  if (entry.type === 'bell') return note(check, `bell; ${oneLine(failure)}`)
-  return warning(check, `${entry.type}; it failed last: ${oneLine(failure)}`, hint)
+  if (entry.type === 'bell') return note(check, `bell; ${toOneLine(failure)}`)
+  return warning(check, `${entry.type}; it failed last: ${toOneLine(failure)}`, hint)
 }
 
 /** What it needs and does not find here, in a sentence. */
-function missingFor(entry: ChannelEntry, env: NodeJS.ProcessEnv): string | undefined {
+function missingRequirement(entry: ChannelEntry, env: NodeJS.ProcessEnv): string | undefined {
   try {
-    const address = addressOf(entry, env)
-    const programs = programsFor(address)
+    const address = resolveChannelAddress(entry, env)
+    const programs = requiredPrograms(address)
     if (programs.length === 0 || programs.some(name => which(name, env, '/') !== undefined)) return undefined
     return `${programs.join(' or ')} is not on PATH`
   } catch (cause) {
-    return wordsOf(cause).replace(`notify.${entry.name}: `, '').replace("the supervisor's", 'this')
+    return errorMessage(cause).replace(`notify.${entry.name}: `, '').replace("the supervisor's", 'this')
   }
 }
 
 /** Programs of which it needs one. */
-function programsFor(address: ReturnType<typeof addressOf>): readonly string[] {
+function requiredPrograms(address: ReturnType<typeof resolveChannelAddress>): readonly string[] {
   switch (address.type) {
     case 'desktop':
       return ['notify-send', 'osascript']
@@ -61,7 +64,7 @@ function programsFor(address: ReturnType<typeof addressOf>): readonly string[] {
 }
 
 /** Secrets that lie in the open are none. */
-function checkFile(entries: readonly ChannelEntry[], env: NodeJS.ProcessEnv): Finding[] {
+function checkFileMode(entries: readonly ChannelEntry[], env: NodeJS.ProcessEnv): Finding[] {
   const hasSecret = entries.some(({ type, given }) =>
     Object.entries(CHANNEL_TYPES[type]).some(
       ([name, { kind }]) => (kind === 'secret' || kind === 'address') && name in given,

@@ -1,7 +1,8 @@
-import { which } from '../../world/os/which.ts'
+import { which } from '../../os/which.ts'
 import { type Finding, failure, note, ok } from './finding.ts'
-import { probe } from './probe.ts'
-import { isAtLeast, tmuxVersion } from './tmux-version.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import type { Duration } from '../../lib/time.ts'
+import { run } from '../../os/run.ts'
 
 export function checkNode(version: string): Finding {
   const major = Number(version.split('.')[0])
@@ -12,8 +13,8 @@ export function checkNode(version: string): Finding {
 export async function checkTmux(env: NodeJS.ProcessEnv, cwd: string): Promise<Finding> {
   const program = which('tmux', env, cwd)
   if (program === undefined) return failure('tmux', 'tmux is not on PATH', 'install tmux 3.2 or newer')
-  const text = await probe(program, '-V', env)
-  const version = tmuxVersion(text)
+  const text = await readVersionLine(program, '-V', env)
+  const version = parseTmuxVersion(text)
   if (version === undefined) return note('tmux', `${text || 'a tmux of unknown version'} at ${program}`)
   if (!isAtLeast(version, 3, 2)) return failure('tmux', `${text} is too old`, 'install tmux 3.2 or newer')
   return ok('tmux', `${text} at ${program}`)
@@ -27,4 +28,45 @@ export function checkTools(env: NodeJS.ProcessEnv, cwd: string): Finding[] {
     const program = which(name, env, cwd)
     return program === undefined ? note(name, `not found; ${without}`) : ok(name, program)
   })
+}
+
+/** Some agents take seconds to tell their version; longer means that they wait for something. */
+const VERSION_TIMEOUT: Duration = 5_000
+
+/** The first line a program answers with; empty when it cannot be started or says nothing. */
+export async function readVersionLine(program: string, option: string, env: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const { stdout, stderr } = await run(program, [option], { env, timeout: VERSION_TIMEOUT })
+    const output = stdout.trim() === '' ? stderr : stdout // pi 0.73.1 tells its version on stderr.
+    return toOneLine(output.trim().split('\n', 1)[0] as string).slice(0, 80)
+  } catch {
+    return '' // It cannot be started; that it is there is all we can say.
+  }
+}
+
+/** A release as numbers, `2.1.325` of `2.1.325 (Claude Code)`; undefined where there are none. */
+export function extractVersion(text: string): string | undefined {
+  return /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(text)?.[0]
+}
+
+/** Negative when `a` is older than `b`, positive when it is newer. Both are dotted numbers. */
+export function compareVersions(a: string, b: string): number {
+  const left = a.split('.').map(Number)
+  const right = b.split('.').map(Number)
+  const differences = left.map((number, at) => number - (right[at] ?? 0))
+  return differences.find(difference => difference !== 0) ?? left.length - right.length
+}
+
+/** A tmux release as numbers: `tmux 3.3a` and `tmux next-3.6` compare as 3.3 and 3.6; undefined for others. */
+export function parseTmuxVersion(text: string): { readonly major: number; readonly minor: number } | undefined {
+  const [, major, minor] = /(\d{1,9})\.(\d{1,9})/.exec(text) ?? []
+  return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }
+}
+
+export function isAtLeast(
+  version: { readonly major: number; readonly minor: number },
+  major: number,
+  minor: number,
+): boolean {
+  return version.major > major || (version.major === major && version.minor >= minor)
 }

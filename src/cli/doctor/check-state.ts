@@ -1,16 +1,16 @@
 import fs from 'node:fs'
 import { loadConfig } from '../../api/config/load-config.ts'
-import { Refusal } from '../../lib/refusal.ts'
-import { wordsOf } from '../../lib/trouble.ts'
-import { type Home, homeExists } from '../../world/os/home.ts'
-import { findDaemon, startDaemon } from '../ensure-daemon.ts'
-import { isInDockerContext } from '../run/docker-notice.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { type Home, homeExists } from '../../state/home.ts'
+import { findDaemon, startDaemon } from '../daemon/ensure-daemon.ts'
+import { isInDockerContext } from '../run/notices.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** Below this a day's output of a talkative agent may not fit. */
-const LITTLE_SPACE = 1024 ** 3
-const NO_SPACE = 64 * 1024 ** 2
+const LOW_DISK_SPACE = 1024 ** 3
+const MIN_DISK_SPACE = 64 * 1024 ** 2
 
 export function checkHome(home: Home, options: { fix: boolean }): Finding {
   const check = 'state folder'
@@ -19,10 +19,10 @@ export function checkHome(home: Home, options: { fix: boolean }): Finding {
     fs.accessSync(home.root, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     return ok(check, `${home.root}, yours alone`)
   } catch (cause) {
-    if (options.fix && cause instanceof Refusal && cause.code === 'home-unsafe' && closed(home.root)) {
+    if (options.fix && cause instanceof Refusal && cause.code === 'home-unsafe' && closeToOthers(home.root)) {
       return ok(check, `${home.root}, now closed to others`)
     }
-    return fromError(check, cause, 'make it writable, or set ONESHOT_HOME to another folder')
+    return failureFromError(check, cause, 'make it writable, or set ONESHOT_HOME to another folder')
   }
 }
 
@@ -32,10 +32,11 @@ export function checkSpace(home: Home): Finding {
     const { bavail, bsize } = fs.statfsSync(nearestExisting(home.root))
     const free = bavail * bsize
     const text = `${(free / 1024 ** 3).toFixed(1)} GB free for ${home.root}`
-    if (free < NO_SPACE) return failure(check, text, 'free some space, or set ONESHOT_HOME to a folder on another disk')
-    return free < LITTLE_SPACE ? warning(check, text, 'oneshot clean --older-than 7d') : ok(check, text)
+    if (free < MIN_DISK_SPACE)
+      return failure(check, text, 'free some space, or set ONESHOT_HOME to a folder on another disk')
+    return free < LOW_DISK_SPACE ? warning(check, text, 'oneshot clean --older-than 7d') : ok(check, text)
   } catch (cause) {
-    return note(check, `unknown: ${wordsOf(cause)}`)
+    return note(check, `unknown: ${errorMessage(cause)}`)
   }
 }
 
@@ -48,7 +49,7 @@ export async function checkDaemon(home: Home, options: { fix: boolean }): Promis
     if (view.version === VERSION) return ok(check, text)
     return warning(check, `${text}; this is version ${VERSION}`, 'oneshot daemon restart')
   } catch (cause) {
-    return fromError(check, cause, 'oneshot daemon log')
+    return failureFromError(check, cause, 'oneshot daemon log')
   }
 }
 
@@ -56,10 +57,10 @@ export async function checkConfig(env: NodeJS.ProcessEnv, cwd: string, overrides
   const check = 'configuration'
   try {
     const config = await loadConfig({ env, cwd, overrides })
-    const places = new Set(Object.values(config).flatMap(({ where }) => (where === null ? [] : [where])))
-    return ok(check, places.size === 0 ? 'all defaults' : `valid, from ${[...places].join(', ')}`)
+    const sources = new Set(Object.values(config).flatMap(({ where }) => (where === null ? [] : [where])))
+    return ok(check, sources.size === 0 ? 'all defaults' : `valid, from ${[...sources].join(', ')}`)
   } catch (cause) {
-    return fromError(check, cause, 'oneshot help config')
+    return failureFromError(check, cause, 'oneshot help config')
   }
 }
 
@@ -72,15 +73,15 @@ export function checkDocker(cwd: string): Finding[] {
 /** The supervisor needs one watch in one instance; other programs of yours may have taken them all. */
 export function checkWatches(): Finding[] {
   const check = 'inotify'
-  const instances = numberIn('/proc/sys/fs/inotify/max_user_instances')
-  const watches = numberIn('/proc/sys/fs/inotify/max_user_watches')
+  const instances = readNumber('/proc/sys/fs/inotify/max_user_instances')
+  const watches = readNumber('/proc/sys/fs/inotify/max_user_watches')
   if (instances === undefined || watches === undefined) return []
   const text = `${instances} instances, ${watches} watches`
   if (instances >= 32 && watches >= 1024) return [ok(check, text)]
   return [warning(check, `${text} is little`, 'sysctl fs.inotify.max_user_instances=256')]
 }
 
-function closed(root: string): boolean {
+function closeToOthers(root: string): boolean {
   try {
     fs.chmodSync(root, 0o700)
     return true
@@ -89,8 +90,8 @@ function closed(root: string): boolean {
   }
 }
 
-function fromError(check: string, cause: unknown, hint: string): Finding {
-  return failure(check, wordsOf(cause), (cause instanceof Refusal ? cause.hint : undefined) ?? hint)
+function failureFromError(check: string, cause: unknown, hint: string): Finding {
+  return failure(check, errorMessage(cause), (cause instanceof Refusal ? cause.hint : undefined) ?? hint)
 }
 
 function nearestExisting(folder: string): string {
@@ -99,7 +100,7 @@ function nearestExisting(folder: string): string {
   return existing
 }
 
-function numberIn(file: string): number | undefined {
+function readNumber(file: string): number | undefined {
   try {
     return Number(fs.readFileSync(file, 'utf8'))
   } catch {

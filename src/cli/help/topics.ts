@@ -1,7 +1,7 @@
 import { KEY_NAMES, KEYS, type KeyName, showValue } from '../../api/config/keys.ts'
-import type { Paint } from '../screen/paint.ts'
-import { CONFIG_FILES, ENVIRONMENT, EXIT_CODE_NOTE, EXIT_CODES } from './facts.ts'
-import { pairs, section } from './layout.ts'
+import type { Paint } from '../terminal/colors.ts'
+import { CONFIG_FILES, ENVIRONMENT, EXIT_CODE_NOTE, EXIT_CODES } from './texts.ts'
+import { twoColumns, section } from './layout.ts'
 
 export interface Topic {
   readonly name: string
@@ -13,12 +13,12 @@ export const TOPICS: readonly Topic[] = [
   {
     name: 'exit-codes',
     summary: 'what each exit code means',
-    render: paint => [section('Exit codes', pairs(EXIT_CODES, paint), paint), EXIT_CODE_NOTE].join('\n\n'),
+    render: paint => [section('Exit codes', twoColumns(EXIT_CODES, paint), paint), EXIT_CODE_NOTE].join('\n\n'),
   },
   {
     name: 'environment',
     summary: 'the variables that are read',
-    render: paint => section('Environment variables', pairs(ENVIRONMENT, paint), paint),
+    render: paint => section('Environment variables', twoColumns(ENVIRONMENT, paint), paint),
   },
   {
     name: 'config',
@@ -28,10 +28,14 @@ export const TOPICS: readonly Topic[] = [
 ]
 
 function describeKey(key: KeyName): string[] {
-  return [`${key} = ${defaultOf(key)}`, `    ${KEYS[key].summary}`, `    ${KEYS[key].allowed} (${KEYS[key].variable})`]
+  return [
+    `${key} = ${defaultText(key)}`,
+    `    ${KEYS[key].summary}`,
+    `    ${KEYS[key].allowed} (${KEYS[key].variable})`,
+  ]
 }
 
-export function defaultOf(key: KeyName): string {
+export function defaultText(key: KeyName): string {
   const { fallback } = KEYS[key]
   const text = showValue(key, fallback)
   return typeof fallback === 'boolean' ? text : JSON.stringify(text)

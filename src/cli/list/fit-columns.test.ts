@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Column, renderTable } from '../screen/table.ts'
+import { type Column, renderTable } from '../terminal/table.ts'
 import { BELOW, fitColumns } from './fit-columns.ts'
 
 type Row = Readonly<Record<string, string>>

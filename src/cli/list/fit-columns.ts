@@ -1,5 +1,5 @@
-import { displayWidth } from '../../lib/display-width.ts'
-import type { Column } from '../screen/table.ts'
+import { displayWidth } from '../../lib/text/display-width.ts'
+import type { Column } from '../terminal/table.ts'
 import { shortNames } from './short-names.ts'
 
 /** Stands before the name of a session that works for the one above. */

@@ -1,4 +1,4 @@
-import { cutToWidth, displayWidth } from '../../lib/display-width.ts'
+import { truncateToWidth, displayWidth } from '../../lib/text/display-width.ts'
 
 /** Names cut to a width in the middle, where they differ least. Different names stay different wherever the width allows it. */
 export function shortNames(names: readonly string[], width: number): Map<string, string> {
@@ -24,7 +24,7 @@ function withoutMiddle(name: string, width: number): string {
 /** These look alike when their middles are left out, so each is shown from where it begins to differ from the others. */
 function withoutBeginning(names: readonly string[], width: number): Map<string, string> {
   const from = Math.max(0, commonStart(names) - 1)
-  const text = (name: string): string => cutToWidth(`…${name.slice(from)}`, width)
+  const text = (name: string): string => truncateToWidth(`…${name.slice(from)}`, width)
   const groups = groupsOf(names, text)
   return new Map(
     groups.flatMap(group => {

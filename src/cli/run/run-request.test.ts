@@ -3,11 +3,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../api/config/load-config.ts'
-import { parse } from '../line/parse.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { checkUnsupervised } from './agent-wishes.ts'
-import { readPrompt } from './read-prompt.ts'
-import { directoryOf, runRequest } from './run-request.ts'
+import { parseArgs } from '../args/parse.ts'
+import type { CommandContext } from '../context.ts'
+import { refuseUnsupervisedOptions } from './agent-options.ts'
+import { readPrompt } from '../args/read-text.ts'
+import { resolveDirectory, buildRunRequest } from './run-request.ts'
 
 let folder: string
 
@@ -22,11 +22,11 @@ beforeAll(() => {
 afterAll(() => fs.rmSync(folder, { recursive: true }))
 
 async function request(argv: string[], env: NodeJS.ProcessEnv = {}) {
-  const line = parse(['run', ...argv])
-  const surroundings = { argv: ['run', ...argv], env: { PATH: folder, ...env } } as unknown as Surroundings
-  const cwd = directoryOf(line)
+  const args = parseArgs(['run', ...argv])
+  const context = { argv: ['run', ...argv], env: { PATH: folder, ...env } } as unknown as CommandContext
+  const cwd = resolveDirectory(args)
   const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder, ...env }, cwd, overrides: [] })
-  return runRequest(line, surroundings, { config, cwd, prompt: await readPrompt(line, surroundings) })
+  return buildRunRequest(args, context, { config, cwd, prompt: await readPrompt(args, context) })
 }
 
 test('a prompt goes to the first agent on PATH, as bytes, with what follows -- handed on', async () => {
@@ -163,5 +163,5 @@ test('what is to be run at the end is one thing, and is not for work that nobody
   const both = { ONESHOT_ON_EXIT: 'this', ONESHOT_ON_EXIT_SHELL: 'that' }
   await expect(request(['fix it', '--cwd', folder], both)).rejects.toMatchObject({ code: 'usage' })
   const given = await request(['--on-exit', 'this', 'fix it', '--cwd', folder])
-  expect(() => checkUnsupervised(given)).toThrow('on-exit needs the supervisor')
+  expect(() => refuseUnsupervisedOptions(given)).toThrow('on-exit needs the supervisor')
 })

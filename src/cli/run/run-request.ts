@@ -1,106 +1,106 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { checkTaskName } from '../../api/config/check-task-name.ts'
+import { assertTaskName } from '../../api/config/keys.ts'
 import type { Config } from '../../api/config/load-config.ts'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { RunRequest } from '../../api/contract/requests.ts'
-import type { Refusal } from '../../lib/refusal.ts'
-import { which } from '../../world/os/which.ts'
-import type { Line } from '../line/line.ts'
-import { here, type Surroundings } from '../surroundings.ts'
-import { OPTIONS } from '../table/options.ts'
-import { agentWishes, refuseWishes } from './agent-wishes.ts'
-import { chooseAgent, unknownAgent } from './choose-agent.ts'
-import { onExitOf } from './on-exit.ts'
-import { checkArguments, rawEnvironment } from './raw-arguments.ts'
-import { refuseIdleWishes, supervisionWishes } from './supervision-wishes.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import { which } from '../../os/which.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { currentDirectory, type CommandContext } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { parseAgentOptions, refuseAgentOptions } from './agent-options.ts'
+import { chooseAgent, unknownAgent } from './agent-options.ts'
+import { parseOnExit } from './supervision-options.ts'
+import { refuseInvalidUtf8, rawEnvironment } from '../args/raw-arguments.ts'
+import { refuseUnusedMaxRestarts, parseSupervisionOptions } from './supervision-options.ts'
 
 /** Variables of the terminal or the attempt we are called from; the new work has its own. */
-const NOT_HANDED_ON = new Set(['TMUX', 'TMUX_PANE', 'ONESHOT_ATTEMPT'])
+const DROPPED_VARIABLES = new Set(['TMUX', 'TMUX_PANE', 'ONESHOT_ATTEMPT'])
 
 /** What the daemon is asked for: the line, with the configuration filled in where it is silent. */
-export function runRequest(
-  line: Line,
-  surroundings: Surroundings,
-  given: { config: Config; cwd: string; prompt: Buffer | undefined },
+export function buildRunRequest(
+  args: ParsedArgs,
+  context: CommandContext,
+  input: { config: Config; cwd: string; prompt: Buffer | undefined },
 ): RunRequest {
-  const { config, cwd, prompt } = given
-  const maxTime = line.value(OPTIONS.maxTime)
-  const name = line.value(OPTIONS.name) ?? config.name.value ?? undefined
-  if (name !== undefined) checkTaskName(name)
-  const mode = modeOf(line)
-  const onExit = onExitOf(line, config)
+  const { config, cwd, prompt } = input
+  const maxTime = args.value(OPTIONS.maxTime)
+  const name = args.value(OPTIONS.name) ?? config.name.value ?? undefined
+  if (name !== undefined) assertTaskName(name)
+  const mode = selectMode(args)
+  const onExit = parseOnExit(args, config)
   return {
-    ...(prompt === undefined ? command(line, surroundings) : agentWith(prompt, line, surroundings, given)),
+    ...(prompt === undefined ? commandRequest(args, context) : agentRequest(prompt, args, context, input)),
     ...(name !== undefined && { name }),
     ...(mode !== undefined && { mode }),
     ...(onExit !== undefined && { onExit }),
     ...(!config['project-files'].value && { projectFiles: false }),
     cwd,
-    env: environment(line, surroundings.env, cwd),
+    env: buildEnvironment(args, context.env, cwd),
     maxTime: maxTime === undefined ? config['max-time'].value : maxTime,
-    ...supervisionWishes(line, config),
+    ...parseSupervisionOptions(args, config),
   }
 }
 
 /** Where the work happens, without symbolic links: sessions are found again by it. */
-export function directoryOf(line: Line): string {
-  const cwd = line.value(OPTIONS.cwd)
-  if (cwd === undefined) return here()
+export function resolveDirectory(args: ParsedArgs): string {
+  const cwd = args.value(OPTIONS.cwd)
+  if (cwd === undefined) return currentDirectory()
   const full = path.resolve(cwd)
-  if (!fs.existsSync(full)) throw noPlace(full, 'does not exist')
-  if (!fs.statSync(full).isDirectory()) throw noPlace(full, 'is not a directory')
+  if (!fs.existsSync(full)) throw badDirectory(full, 'does not exist')
+  if (!fs.statSync(full).isDirectory()) throw badDirectory(full, 'is not a directory')
   return fs.realpathSync(full)
 }
 
-function noPlace(full: string, why: string): Refusal {
-  return refusal('cwd-missing', `cannot work in ${full}: it ${why}`, 'check --cwd')
+function badDirectory(directory: string, problem: string): Refusal {
+  return refusal('cwd-missing', `cannot work in ${directory}: it ${problem}`, 'check --cwd')
 }
 
-function agentWith(
+function agentRequest(
   prompt: Buffer,
-  line: Line,
-  { argv, env }: Surroundings,
+  args: ParsedArgs,
+  { argv, env }: CommandContext,
   { config, cwd }: { config: Config; cwd: string },
 ): Omit<RunRequest, 'cwd' | 'env' | 'maxTime'> {
   const isInstalled = (program: string): boolean => which(program, env, cwd) !== undefined
-  const agent = chooseAgent(line.value(OPTIONS.agent), config.agent.value, isInstalled)
-  if (line.rest !== null) checkArguments(argv, argv.length - line.rest.length)
-  return { agent, argv: line.rest ?? [], prompt: prompt.toString('base64'), ...agentWishes(line, config) }
+  const agent = chooseAgent(args.value(OPTIONS.agent), config.agent.value, isInstalled)
+  if (args.rest !== null) refuseInvalidUtf8(argv, argv.length - args.rest.length)
+  return { agent, argv: args.rest ?? [], prompt: prompt.toString('base64'), ...parseAgentOptions(args, config) }
 }
 
-function command(line: Line, { argv }: Surroundings): Pick<RunRequest, 'agent' | 'argv'> {
-  const agent = line.value(OPTIONS.agent)
+function commandRequest(args: ParsedArgs, { argv }: CommandContext): Pick<RunRequest, 'agent' | 'argv'> {
+  const agent = args.value(OPTIONS.agent)
   if (agent !== undefined && !AGENT_KINDS.includes(agent)) throw unknownAgent(agent)
   if (agent !== undefined && agent !== 'command') {
     throw refusal('usage', `${agent} needs a prompt`, `oneshot run --agent ${agent} "fix the bug"`)
   }
-  if (line.rest === null || line.rest.length === 0) {
+  if (args.rest === null || args.rest.length === 0) {
     throw refusal(
       'usage',
       'run needs a prompt or a command',
       'oneshot run "fix the bug", or oneshot run -- pytest tests/',
     )
   }
-  refuseWishes(line)
-  refuseIdleWishes(line)
-  checkArguments(argv, argv.length - line.rest.length)
-  return { agent: 'command', argv: line.rest }
+  refuseAgentOptions(args)
+  refuseUnusedMaxRestarts(args)
+  refuseInvalidUtf8(argv, argv.length - args.rest.length)
+  return { agent: 'command', argv: args.rest }
 }
 
-function modeOf(line: Line): RunRequest['mode'] {
-  const isTty = line.has(OPTIONS.tty)
-  const isHeadless = line.has(OPTIONS.headless)
+function selectMode(args: ParsedArgs): RunRequest['mode'] {
+  const isTty = args.has(OPTIONS.tty)
+  const isHeadless = args.has(OPTIONS.headless)
   if (isTty && isHeadless) throw refusal('usage', '--tty and --headless exclude each other', 'give one of them')
   return isTty ? 'tty' : isHeadless ? 'headless' : undefined
 }
 
 /** PWD tells where the shell stands; some agents believe it more than their own directory. */
-export function environment(line: Line, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
-  const handedOn = Object.entries(rawEnvironment(env)).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !NOT_HANDED_ON.has(entry[0]),
+export function buildEnvironment(args: ParsedArgs, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
+  const inherited = Object.entries(rawEnvironment(env)).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !DROPPED_VARIABLES.has(entry[0]),
   )
-  const place = env.PWD === undefined ? [] : [['PWD', cwd] as const]
-  return Object.fromEntries([...handedOn, ...place, ...line.values(OPTIONS.env)])
+  const pwd = env.PWD === undefined ? [] : [['PWD', cwd] as const]
+  return Object.fromEntries([...inherited, ...pwd, ...args.values(OPTIONS.env)])
 }

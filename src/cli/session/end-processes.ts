@@ -1,12 +1,12 @@
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { endTree } from '../../world/os/end-tree.ts'
-import { attemptFolder, attemptId } from '../../world/os/folders.ts'
-import type { Home } from '../../world/os/home.ts'
-import { readShim, readStarted } from '../../world/os/spool.ts'
-import { storeRequest } from '../../world/os/stored-request.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { endProcessTree } from '../../os/process/tree.ts'
+import { attemptFolder, attemptId } from '../../state/session-folder.ts'
+import type { Home } from '../../state/home.ts'
+import { readShim, readStarted } from '../../state/attempt-files.ts'
+import { storeRequest } from '../../state/stored-request.ts'
 
-const GRACE = 1_000
-const LIMIT = 10_000
+const GRACE_PERIOD = 1_000
+const END_TIMEOUT = 10_000
 
 /**
  * Ends the processes of a session's current attempt without a supervisor. Its shim stays, and tells how the program ended. The
@@ -18,5 +18,5 @@ export async function endProcesses(home: Home, { id, attempt }: SessionView, req
   const shim = readShim(folder)
   const group = shim?.group ? { path: shim.group, keeper: shim } : null
   const tree = { marker: attemptId(id, attempt), root: readStarted(folder), group }
-  await endTree(tree, { grace: GRACE, limit: LIMIT })
+  await endProcessTree(tree, { grace: GRACE_PERIOD, limit: END_TIMEOUT })
 }

@@ -1,33 +1,59 @@
-import type { SessionView } from '../../api/contract/session-view.ts'
-import { followLog } from '../../views/log.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { followLog, type readLog } from '../../views/log.ts'
 import { readSession } from '../../views/sessions.ts'
-import { ensureDaemon } from '../ensure-daemon.ts'
-import { isLive } from '../find-session.ts'
-import { INTERRUPTED, look } from '../look.ts'
-import type { Surroundings } from '../surroundings.ts'
-import { checkSaid } from './check-said.ts'
-import { exitStatusOf } from './exit-status.ts'
-import type { LogOptions } from './log-options.ts'
-import { shownName, stateLine } from './state.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import { isLive } from './find-session.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import type { CommandContext } from '../context.ts'
+import { checkOutputLines } from './check-output.ts'
+import { exitStatusFor, shownName, stateLine } from './format.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import type { Output } from '../terminal/output.ts'
+import { resolveTime } from '../args/value-types.ts'
+import { OPTIONS } from '../args/options.ts'
 
 /** Shows a session's output until it has ended, and answers with the exit code. */
 export async function followSession(
-  { screen, home }: Surroundings,
+  { screen, home }: CommandContext,
   session: SessionView,
   options: { log: LogOptions; passStatus: boolean },
 ): Promise<number> {
   const { out, err } = screen
   // Nobody else records the end; but what it writes can be seen even where no supervisor can be started.
   if (isLive(session)) await ensureDaemon(home).catch(() => undefined)
-  const glance = await look({ outlet: out }, async signal => {
-    for await (const bytes of followLog(home, session, options.log, signal)) await out.pour(bytes)
+  const outcome = await untilInterrupted({ outlet: out }, async signal => {
+    for await (const bytes of followLog(home, session, options.log, signal)) await out.write(bytes)
   })
-  if (glance.ended === 'interrupted') {
-    err.say(`\nthe work continues; stop it with: oneshot stop ${shownName(session)}`)
+  if (outcome.ended === 'interrupted') {
+    err.printLine(`\nthe work continues; stop it with: oneshot stop ${shownName(session)}`)
     return INTERRUPTED
   }
-  if (glance.ended === 'unread') return 0
+  if (outcome.ended === 'unread') return 0
   const last = readSession(home, session.id) ?? session
-  if (!screen.isQuiet) for (const text of [stateLine(last, err.paint), ...checkSaid(home, last)]) err.say(text)
-  return options.passStatus ? exitStatusOf(last) : 0
+  if (!screen.isQuiet)
+    for (const text of [stateLine(last, err.paint), ...checkOutputLines(home, last)]) err.printLine(text)
+  return options.passStatus ? exitStatusFor(last) : 0
+}
+
+export type LogOptions = Parameters<typeof readLog>[2]
+
+export function parseLogOptions(args: ParsedArgs, session: SessionView, out: Output): LogOptions {
+  const lines = args.value(OPTIONS.lines) ?? args.value(OPTIONS.tail)
+  const since = args.value(OPTIONS.since)
+  const attempt = args.value(OPTIONS.attempt)
+  if (attempt !== undefined && attempt > session.attempt) {
+    throw refusal(
+      'usage',
+      `${shownName(session)} has had ${session.attempt} attempts, not ${attempt}`,
+      `oneshot status ${shownName(session)}`,
+    )
+  }
+  return {
+    raw: args.has(OPTIONS.raw),
+    colour: out.isColoured,
+    ...(typeof lines === 'number' && { lines }),
+    ...(since !== undefined && { since: resolveTime(since, Date.now()) }),
+    ...(attempt !== undefined && { attempt }),
+  }
 }

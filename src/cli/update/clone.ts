@@ -1,17 +1,17 @@
 import { refusal } from '../../api/contract/problems.ts'
-import { perform, tryTo } from './perform.ts'
+import { runStep, tryStep } from './run-step.ts'
 
-export interface News {
+export interface UpdateStatus {
   /** Whether there is something newer than what is installed. */
   readonly isNew: boolean
   readonly text: string
 }
 
 /** Looks upstream. The working tree is not touched. */
-export async function checkClone(root: string): Promise<News> {
+export async function checkClone(root: string): Promise<UpdateStatus> {
   await assertUpstream(root)
-  await perform('git', ['fetch', '--quiet'], root)
-  const behind = Number(await perform('git', ['rev-list', '--count', 'HEAD..@{upstream}'], root))
+  await runStep('git', ['fetch', '--quiet'], root)
+  const behind = Number(await runStep('git', ['rev-list', '--count', 'HEAD..@{upstream}'], root))
   const text = behind === 0 ? 'up to date' : `${behind} ${behind === 1 ? 'commit' : 'commits'} behind`
   return { isNew: behind > 0, text }
 }
@@ -21,20 +21,20 @@ export async function checkClone(root: string): Promise<News> {
  * a version that cannot be built is taken back: with it, not even the next update could be started.
  */
 export async function updateClone(root: string, say: (text: string) => void): Promise<string | undefined> {
-  const changes = await perform('git', ['status', '--porcelain', '--untracked-files=no'], root)
+  const changes = await runStep('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
     throw refusal('update-impossible', `${root} has local changes`, `commit or stash them: git -C ${root} status`)
   }
   await assertUpstream(root)
   say('fetching …')
-  const before = await perform('git', ['rev-parse', 'HEAD'], root)
-  await perform('git', ['pull', '--ff-only', '--quiet'], root)
-  const after = await perform('git', ['rev-parse', 'HEAD'], root)
+  const before = await runStep('git', ['rev-parse', 'HEAD'], root)
+  await runStep('git', ['pull', '--ff-only', '--quiet'], root)
+  const after = await runStep('git', ['rev-parse', 'HEAD'], root)
   if (after === before) return undefined
   try {
     await rebuild(root, say)
   } catch (cause) {
-    await perform('git', ['reset', '--quiet', '--keep', before], root)
+    await runStep('git', ['reset', '--quiet', '--keep', before], root)
     throw cause
   }
   return `${before.slice(0, 8)} → ${after.slice(0, 8)}`
@@ -42,13 +42,13 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
 
 async function rebuild(root: string, say: (text: string) => void): Promise<void> {
   say('installing …')
-  await perform('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
+  await runStep('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
   say('building …')
-  await perform(process.execPath, ['scripts/build.mjs'], root)
+  await runStep(process.execPath, ['scripts/build.mjs'], root)
 }
 
 async function assertUpstream(root: string): Promise<void> {
-  const upstream = await tryTo('git', ['rev-parse', '--abbrev-ref', '--symbolic-full-name', '@{upstream}'], root)
+  const upstream = await tryStep('git', ['rev-parse', '--abbrev-ref', '--symbolic-full-name', '@{upstream}'], root)
   if (upstream !== undefined) return
   throw refusal(
     'update-impossible',

@@ -2,35 +2,57 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { refusal } from '../../api/contract/problems.ts'
 import { VERSION } from '../../lib/version.ts'
-import type { News } from './clone.ts'
-import { PACKAGE } from './package-root.ts'
-import { perform } from './perform.ts'
+import type { UpdateStatus } from './clone.ts'
+import { runStep } from './run-step.ts'
+import { fileURLToPath } from 'node:url'
 
-export async function checkNpm(): Promise<News> {
-  const newest = await perform('npm', ['view', PACKAGE, 'version'], '/')
+export async function checkNpm(): Promise<UpdateStatus> {
+  const newest = await runStep('npm', ['view', PACKAGE_NAME, 'version'], '/')
   const isNew = newest !== VERSION
   return { isNew, text: isNew ? `${newest} is available` : 'up to date' }
 }
 
 /** Only a global installation is ours to update; within a project it is the project's choice. */
 export async function updateNpm(root: string, say: (text: string) => void): Promise<string | undefined> {
-  const globalFolder = await perform('npm', ['root', '-g'], '/')
-  if (real(path.dirname(root)) !== real(globalFolder)) {
+  const globalFolder = await runStep('npm', ['root', '-g'], '/')
+  if (resolvePath(path.dirname(root)) !== resolvePath(globalFolder)) {
     throw refusal(
       'update-impossible',
       `${root} is not a global npm installation`,
-      `update it where it is: npm update ${PACKAGE}`,
+      `update it where it is: npm update ${PACKAGE_NAME}`,
     )
   }
   say('installing …')
-  await perform('npm', ['install', '-g', `${PACKAGE}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
-  return `${PACKAGE}@latest`
+  await runStep('npm', ['install', '-g', `${PACKAGE_NAME}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
+  return `${PACKAGE_NAME}@latest`
 }
 
-function real(folder: string): string {
+function resolvePath(folder: string): string {
   try {
     return fs.realpathSync(folder)
   } catch {
     return folder // Not there, so equal to nothing but itself.
+  }
+}
+
+const PACKAGE_NAME = 'oneshot-executor'
+
+/** The folder this program was installed in. */
+export function packageRoot(from: string = fileURLToPath(import.meta.url)): string {
+  for (let folder = path.dirname(from); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    if (readPackageName(path.join(folder, 'package.json')) === PACKAGE_NAME) return folder
+  }
+  throw refusal(
+    'update-impossible',
+    `${from} is in no folder of the package ${PACKAGE_NAME}`,
+    `npm install -g ${PACKAGE_NAME}@latest`,
+  )
+}
+
+function readPackageName(file: string): unknown {
+  try {
+    return (JSON.parse(fs.readFileSync(file, 'utf8')) as { name?: unknown }).name
+  } catch {
+    return undefined // No package here; the search goes on above.
   }
 }

@@ -1,20 +1,20 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { aLoopSpec } from '../../testkit/core/loops.ts'
-import { type Fate, live, LoopWorld, type Temper } from '../../testkit/core/loop-world.ts'
-import { newTask, newTry } from './change.ts'
-import { conclude } from './conclude.ts'
-import { decide } from './decide.ts'
+import { makeLoopSpec } from '../../../testkit/core/loop-fixtures.ts'
+import { type EffectFate, runLoop, SimulatedLoop, type WorkerBehavior } from '../../../testkit/core/simulated-loop.ts'
+import { newTask, newIteration } from './update.ts'
+import { loopOutcome } from './outcome.ts'
+import { decideLoop } from './decide.ts'
 import { evidenceOf } from './evidence.ts'
-import type { Item } from './item.ts'
-import { fewerTests, onCheckTried, withCheck } from './first-check.ts'
-import { createLoop, type Loop, proofOf } from './loop.ts'
-import type { Checked } from './signals.ts'
+import type { ListItem } from './list/task-list.ts'
+import { describeFewerTests, onCheckTried, updateBaseline } from './baseline-check.ts'
+import { createLoop, type Loop, taskProof } from './loop.ts'
+import type { CheckRun } from './signals.ts'
 import type { LoopSpec } from './spec.ts'
 
-const SPEC = aLoopSpec({ stagger: 2_000 })
+const SPEC = makeLoopSpec({ stagger: 2_000 })
 
-function items(count: number, after: (n: number) => readonly string[] = () => []): Omit<Item, 'isDone'>[] {
+function items(count: number, after: (n: number) => readonly string[] = () => []): Omit<ListItem, 'isDone'>[] {
   return Array.from({ length: count }, (_, at) => ({
     key: `k${at + 1}`,
     label: `${at + 1}`,
@@ -25,10 +25,14 @@ function items(count: number, after: (n: number) => readonly string[] = () => []
   }))
 }
 
-function play(spec: Partial<LoopSpec>, tempers: readonly Temper[], count = 1): { loop: Loop; world: LoopWorld } {
-  const temper = (iteration: number): Temper => tempers[iteration - 1] ?? 'good'
-  const world = new LoopWorld({ spec: { ...SPEC, ...spec }, items: items(count), temper, clashes: () => false })
-  const { loop } = live(
+function play(
+  spec: Partial<LoopSpec>,
+  tempers: readonly WorkerBehavior[],
+  count = 1,
+): { loop: Loop; world: SimulatedLoop } {
+  const temper = (iteration: number): WorkerBehavior => tempers[iteration - 1] ?? 'good'
+  const world = new SimulatedLoop({ spec: { ...SPEC, ...spec }, items: items(count), temper, clashes: () => false })
+  const { loop } = runLoop(
     world,
     () => 0,
     () => 'heard',
@@ -36,7 +40,7 @@ function play(spec: Partial<LoopSpec>, tempers: readonly Temper[], count = 1): {
   return { loop, world }
 }
 
-const stands = (loop: Loop): string[] => loop.tasks.map(({ stand }) => stand.name)
+const stands = (loop: Loop): string[] => loop.tasks.map(({ stand: state }) => state.name)
 
 describe('a task', () => {
   test('that is worked on and passes its check is done, and its box is ticked', () => {
@@ -47,10 +51,10 @@ describe('a task', () => {
 
   test.each([null, 2])('that no check has tested is not called proven (parallel: %s)', parallel => {
     const { loop } = play({ check: null, parallel }, [], 2)
-    expect(loop.tasks.map(proofOf)).toEqual(['changed', 'changed'])
+    expect(loop.tasks.map(taskProof)).toEqual(['changed', 'changed'])
     expect(loop.stage).toMatchObject({ ending: { reason: '2 of 2 tasks done (changed files; not tested)' } })
     const proven = play({ parallel }, []).loop
-    expect(proven.tasks.map(proofOf)).toEqual(['checked'])
+    expect(proven.tasks.map(taskProof)).toEqual(['checked'])
   })
 
   test('that somebody ticked in the list is not called proven, nor is one that was not tested', () => {
@@ -60,7 +64,7 @@ describe('a task', () => {
       ...task,
       stand: { name: 'done', at: 0, how: '', ...stands[n] } as const,
     }))
-    expect(conclude({ ...loop, tasks }).reason).toBe(
+    expect(loopOutcome({ ...loop, tasks }).reason).toBe(
       '3 of 3 tasks done (1 proven; 1 only changed files; 1 ticked in the list)',
     )
   })
@@ -95,13 +99,13 @@ describe('a task', () => {
   })
 
   test('that an agent of another task has only ticked is open again', () => {
-    const world = new LoopWorld({
+    const world = new SimulatedLoop({
       spec: SPEC,
       items: items(2),
       temper: iteration => (iteration === 1 ? 'greedy' : 'quitter'),
       clashes: () => false,
     })
-    const { loop } = live(
+    const { loop } = runLoop(
       world,
       () => 0,
       () => 'heard',
@@ -137,16 +141,16 @@ describe('finished work that is undone', () => {
       2,
     )
     expect(stands(loop)).toContain('blocked')
-    const blocked = loop.tasks.find(({ stand }) => stand.name === 'blocked')
+    const blocked = loop.tasks.find(({ stand: state }) => state.name === 'blocked')
     expect(blocked?.stand).toMatchObject({ flaw: { reason: expect.stringContaining('(undone 3 times)') } })
-    for (const { item, stand } of loop.tasks) expect(world.ticked.has(item.key)).toBe(stand.name === 'done')
+    for (const { item, stand: state } of loop.tasks) expect(world.ticked.has(item.key)).toBe(state.name === 'done')
   })
 })
 
 test('a box that is still to be unticked when its task is done stays ticked', () => {
-  const temper = (iteration: number): Temper => (iteration === 1 ? 'liar' : 'good')
-  const world = new LoopWorld({ spec: SPEC, items: items(1), temper, clashes: () => false })
-  live(
+  const temper = (iteration: number): WorkerBehavior => (iteration === 1 ? 'liar' : 'good')
+  const world = new SimulatedLoop({ spec: SPEC, items: items(1), temper, clashes: () => false })
+  runLoop(
     world,
     () => 0.5,
     () => 'heard',
@@ -155,9 +159,9 @@ test('a box that is still to be unticked when its task is done stays ticked', ()
 })
 
 test('work of others is not taken for a task’s own when that is tried again', () => {
-  const temper = (iteration: number): Temper => (iteration === 4 ? 'good' : 'idle')
-  const world = new LoopWorld({ spec: SPEC, items: items(2), temper, clashes: () => false })
-  const { loop } = live(
+  const temper = (iteration: number): WorkerBehavior => (iteration === 4 ? 'good' : 'idle')
+  const world = new SimulatedLoop({ spec: SPEC, items: items(2), temper, clashes: () => false })
+  const { loop } = runLoop(
     world,
     () => 0,
     () => 'heard',
@@ -182,13 +186,13 @@ describe('a loop', () => {
   })
 
   test('begins no task before those it waits for', () => {
-    const world = new LoopWorld({
+    const world = new SimulatedLoop({
       spec: { ...SPEC, parallel: 4 },
       items: items(4, n => (n === 1 ? [] : [`k${n - 1}`])),
       temper: () => 'good',
       clashes: () => false,
     })
-    const { loop } = live(
+    const { loop } = runLoop(
       world,
       () => 0,
       () => 'heard',
@@ -198,13 +202,13 @@ describe('a loop', () => {
   })
 
   test('has fewer at work after a usage limit', () => {
-    const world = new LoopWorld({
+    const world = new SimulatedLoop({
       spec: { ...SPEC, parallel: 4 },
       items: items(8),
       temper: iteration => (iteration === 1 ? 'limited' : 'good'),
       clashes: () => false,
     })
-    const { loop } = live(
+    const { loop } = runLoop(
       world,
       () => 0,
       () => 'heard',
@@ -214,7 +218,7 @@ describe('a loop', () => {
   })
 })
 
-const TEMPERS: readonly Temper[] = [
+const TEMPERS: readonly WorkerBehavior[] = [
   'good',
   'idle',
   'liar',
@@ -226,7 +230,7 @@ const TEMPERS: readonly Temper[] = [
   'undoer',
   'wiped',
 ]
-const FATES: readonly Fate[] = ['heard', 'heard', 'heard', 'unheard', 'undone']
+const FATES: readonly EffectFate[] = ['heard', 'heard', 'heard', 'unheard', 'undone']
 
 test('however agents behave and whenever its program dies, a loop ends with the truth', () => {
   fc.assert(
@@ -245,24 +249,29 @@ test('however agents behave and whenever its program dies, a loop ends with the 
           let at = 0
           return () => from[at++ % from.length] as T
         }
-        const temper = (iteration: number): Temper => tempers[iteration % tempers.length] as Temper
-        const world = new LoopWorld({
+        const temper = (iteration: number): WorkerBehavior => tempers[iteration % tempers.length] as WorkerBehavior
+        const world = new SimulatedLoop({
           spec: { ...SPEC, parallel },
           items: items(count),
           temper,
           clashes: number => clashing.includes(number),
         })
         const isKilledForEver = fates.every(fate => fate !== 'heard')
-        const { loop, steps } = live(world, next(chances), next(isKilledForEver ? [...fates, 'heard'] : fates), resumes)
+        const { loop, steps } = runLoop(
+          world,
+          next(chances),
+          next(isKilledForEver ? [...fates, 'heard'] : fates),
+          resumes,
+        )
         expect(steps).toBeLessThan(20_000)
         expect(loop.stage.name).toBe('ended')
         expect(loop.tasks.map(({ item }) => item.key).sort()).toEqual(items(count).map(({ key }) => key))
-        for (const { item, stand, tries } of loop.tasks) {
-          expect(['done', 'blocked']).toContain(stand.name)
+        for (const { item, stand: state, tries } of loop.tasks) {
+          expect(['done', 'blocked']).toContain(state.name)
           const isShown = parallel === null ? world.workOn('here').has(item.key) : world.merged.includes(item.key)
-          if (stand.name === 'done') expect(isShown, `${item.key} is done`).toBe(true)
-          if (stand.name === 'blocked') expect(stand.flaw.reason).not.toBe('')
-          expect(world.ticked.has(item.key), `the box of ${item.key}`).toBe(stand.name === 'done')
+          if (state.name === 'done') expect(isShown, `${item.key} is done`).toBe(true)
+          if (state.name === 'blocked') expect(state.flaw.reason).not.toBe('')
+          expect(world.ticked.has(item.key), `the box of ${item.key}`).toBe(state.name === 'done')
           expect(tries.length).toBeLessThanOrEqual((2 * SPEC.retries + 6) * (resumes + 1))
         }
         expect(new Set(world.merged).size).toBe(world.merged.length)
@@ -274,24 +283,24 @@ test('however agents behave and whenever its program dies, a loop ends with the 
 }, 120_000)
 
 test('a check that runs fewer tests than before the first task is named in the evidence, once', () => {
-  const checked = (tail: string): Checked => ({ ok: true, how: 'exit code 0', tail })
+  const checked = (tail: string): CheckRun => ({ ok: true, how: 'exit code 0', tail })
   const loop = { ...createLoop(SPEC, 0), stage: { name: 'working' } } as const
   const first = onCheckTried(loop, { type: 'check.tried', at: 0, check: checked('12 passed in 1s'), trouble: null })
-  expect(fewerTests(first, checked('14 passed in 1s'))).toEqual([])
-  expect(fewerTests(first, checked('3 passed in 1s'))).toEqual(['only 3 of 12 tests still run'])
-  expect(fewerTests(withCheck(first, checked('3 passed in 1s')), checked('3 passed in 1s'))).toEqual([])
-  expect(fewerTests(withCheck(first, checked('14 passed in 1s')), checked('12 passed in 1s'))).toEqual([])
+  expect(describeFewerTests(first, checked('14 passed in 1s'))).toEqual([])
+  expect(describeFewerTests(first, checked('3 passed in 1s'))).toEqual(['only 3 of 12 tests still run'])
+  expect(describeFewerTests(updateBaseline(first, checked('3 passed in 1s')), checked('3 passed in 1s'))).toEqual([])
+  expect(describeFewerTests(updateBaseline(first, checked('14 passed in 1s')), checked('12 passed in 1s'))).toEqual([])
 })
 
 test('a weaker check is not forgotten because its agent failed in another way as well', () => {
-  const item = { ...items(1)[0], isDone: false } as Item
+  const item = { ...items(1)[0], isDone: false } as ListItem
   const working = { ...createLoop({ ...SPEC, retries: 1 }, 0), stage: { name: 'working' } as const }
   const flaw = { kind: 'failed', reason: 'exit code 1', detail: '' } as const
   const since = { head: null, tree: 't' }
   const task = {
     ...newTask(item, 1),
     place: { cwd: '/', branch: null, since },
-    tries: [newTry(1, 'task', 0)],
+    tries: [newIteration(1, 'task', 0)],
     stand: { name: 'judging', role: 'task', said: '', flaw } as const,
   }
   const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [])
@@ -306,7 +315,7 @@ test('a weaker check is not forgotten because its agent failed in another way as
   }
   const weakened = { refused: ['check.sh: was changed'], allowed: [] }
   const loop = { ...working, tasks: [task], iterations: 1 }
-  const judged = decide(loop, { type: 'task.judged', at: 1, ...seen, weakened })
+  const judged = decideLoop(loop, { type: 'task.judged', at: 1, ...seen, weakened })
   expect(judged.tasks[0]?.stand).toMatchObject({ name: 'blocked', flaw: { kind: 'weakened' } })
   expect(judged.halt).toContain('task 1 left a weaker check behind')
 })

@@ -1,54 +1,54 @@
 import type { Instant } from '../../lib/time.ts'
-import { adopt } from './adopt.ts'
-import { newTry, withNotes, withStop, withTask } from './change.ts'
-import { choose } from './choose.ts'
-import { conclude } from './conclude.ts'
-import { onCheckTried } from './first-check.ts'
-import { onJudged } from './judging.ts'
-import { type Ending, isAtWork, type Loop, type LoopTask } from './loop.ts'
-import { onRegained, reopen, spanOf } from './losses.ts'
-import { onClashed, onCleared, onMerged } from './merging.ts'
-import { onPlanSeen, onUnplanned } from './planning.ts'
+import { syncList } from './list/sync.ts'
+import { newIteration, addNotes, withStop, updateTask } from './update.ts'
+import { chooseNextTask } from './schedule.ts'
+import { loopOutcome } from './outcome.ts'
+import { onCheckTried } from './baseline-check.ts'
+import { onVerified } from './reactions/verified.ts'
+import { type LoopOutcome, isInProgress, type Loop, type LoopTask } from './loop.ts'
+import { onWorkRestored, reopenTasks, workSpan } from './lost-work.ts'
+import { onConflict, onWorktreeRemoved, onMerged } from './reactions/merge.ts'
+import { onPlanRead, onPlanMissing } from './reactions/plan.ts'
 import type { LoopSignal, LoopSignalOf, LoopSignalType } from './signals.ts'
-import { onBegun, onDeedFailed, onEnded, onPlace, onRest } from './tending.ts'
-import { widened } from './width.ts'
+import { onWorkerStarted, onEffectFailed, onWorkerExit, onCheckoutReady, onWorkerResting } from './reactions/worker.ts'
+import { increaseConcurrency } from './schedule.ts'
 
-type Answers = { readonly [T in LoopSignalType]: (loop: Loop, signal: LoopSignalOf<T>) => Loop }
+type LoopReactions = { readonly [T in LoopSignalType]: (loop: Loop, signal: LoopSignalOf<T>) => Loop }
 
-const ANSWERS: Answers = {
-  'loop.begun': begin,
-  'loop.unplanned': onUnplanned,
-  'loop.impossible': (loop, { at, reason }) => end(loop, at, { kind: 'unfinished', reason }),
-  'user.resume': resume,
+const REACTIONS: LoopReactions = {
+  'loop.begun': onBegun,
+  'loop.unplanned': onPlanMissing,
+  'loop.impossible': (loop, { at, reason }) => endLoop(loop, at, { kind: 'unfinished', reason }),
+  'user.resume': onResume,
   'clock.due': loop => loop,
-  'place.ready': onPlace,
-  'deed.failed': onDeedFailed,
-  'worker.begun': onBegun,
-  'worker.rests': onRest,
-  'worker.ended': onEnded,
-  'task.judged': onJudged,
+  'place.ready': onCheckoutReady,
+  'deed.failed': onEffectFailed,
+  'worker.begun': onWorkerStarted,
+  'worker.rests': onWorkerResting,
+  'worker.ended': onWorkerExit,
+  'task.judged': onVerified,
   'task.merged': onMerged,
-  'task.clashed': onClashed,
-  'task.cleared': onCleared,
+  'task.clashed': onConflict,
+  'task.cleared': onWorktreeRemoved,
   'loop.audited': onAudited,
-  'task.regained': onRegained,
+  'task.regained': onWorkRestored,
   'check.tried': onCheckTried,
-  'plan.seen': onPlanSeen,
+  'plan.seen': onPlanRead,
   'list.marked': onMarked,
-  'loop.landed': (loop, { at }) => end({ ...loop, landedAt: at }, at, conclude(loop)),
+  'loop.landed': (loop, { at }) => endLoop({ ...loop, landedAt: at }, at, loopOutcome(loop)),
   'loop.unlanded': (loop, { at, reason }) =>
-    end(loop, at, { kind: 'unfinished', reason: `${conclude(loop).reason}, but not landed: ${reason}` }),
+    endLoop(loop, at, { kind: 'unfinished', reason: `${loopOutcome(loop).reason}, but not landed: ${reason}` }),
 }
 
 /** What follows from what was seen: the loop as it is then. What is to be done about it is told by `deedsOf`. */
-export function decide(loop: Loop, signal: LoopSignal): Loop {
-  const isOver = loop.stage.name === 'ended' && !AFTER_THE_END.has(signal.type)
+export function decideLoop(loop: Loop, signal: LoopSignal): Loop {
+  const isOver = loop.stage.name === 'ended' && !ACCEPTED_AFTER_END.has(signal.type)
   if (isOver) return loop
-  const answer = ANSWERS[signal.type] as (loop: Loop, signal: LoopSignal) => Loop
+  const answer = REACTIONS[signal.type] as (loop: Loop, signal: LoopSignal) => Loop
   return advance(answer(loop, signal), signal.at)
 }
 
-const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set([
+const ACCEPTED_AFTER_END: ReadonlySet<LoopSignalType> = new Set([
   'user.resume',
   'list.marked',
   'task.cleared',
@@ -57,14 +57,14 @@ const AFTER_THE_END: ReadonlySet<LoopSignalType> = new Set([
 ])
 
 /** A list may have been changed by hand while nobody was there. An ended loop is only brought up to date. */
-function begin(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
+function onBegun(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
   const { branch, tip, marking, notes, losses } = ground
   const only = loop.only ?? list.items.find(({ label }) => label === loop.spec.only)?.key ?? null
   const { yours = ground.yours } = loop
   const { home = loop.home } = ground
   const seen = { ...(yours !== undefined && { yours }), ...(home !== undefined && { home }) }
   const known = { ...loop, branch, tip: loop.tip ?? tip, marking, only, ...seen }
-  const adopted = reopen(withNotes(adopt(known, list, at), notes), losses, { at, by: null })
+  const adopted = reopenTasks(addNotes(syncList(known, list, at), notes), losses, { at, by: null })
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
 }
 
@@ -73,57 +73,57 @@ function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited
   const { audit: _, ...rest } = loop
   const isLost = losses.some(({ task }) => task !== null)
   const seen: Loop = isLost ? rest : { ...rest, audit: 'done' }
-  return withNotes(reopen(seen, losses, { at, by: null }), notes)
+  return addNotes(reopenTasks(seen, losses, { at, by: null }), notes)
 }
 
 /** What could not be written is told, and not tried for ever. */
 function onMarked(loop: Loop, { marks, trouble }: LoopSignalOf<'list.marked'>): Loop {
   const toMark = loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone))
-  return withNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])
+  return addNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])
 }
 
 /** Begins what can be begun, and ends the loop when nothing can. */
 function advance(loop: Loop, at: Instant): Loop {
   if (loop.stage.name !== 'working') return loop
-  const wide = widened(loop, at)
-  const choice = choose(wide, at)
-  if (choice.kind === 'begin') return advance(start(wide, choice.task, at), at)
+  const wide = increaseConcurrency(loop, at)
+  const choice = chooseNextTask(wide, at)
+  if (choice.kind === 'begin') return advance(startTask(wide, choice.task, at), at)
   if (choice.kind === 'wait') return wide
   if (isAuditDue(wide)) return wide.audit === 'wanted' ? wide : { ...wide, audit: 'wanted' }
-  const ending = conclude(wide)
+  const ending = loopOutcome(wide)
   const isToLand = ending.kind === 'done' && wide.spec.land && wide.branch !== null
-  return isToLand ? { ...wide, stage: { name: 'landing' } } : end(wide, at, ending)
+  return isToLand ? { ...wide, stage: { name: 'landing' } } : endLoop(wide, at, ending)
 }
 
 /** In worktrees nothing is merged that takes finished work away. */
 function isAuditDue(loop: Loop): boolean {
-  return loop.branch === null && loop.audit !== 'done' && loop.tasks.some(task => spanOf(task) !== null)
+  return loop.branch === null && loop.audit !== 'done' && loop.tasks.some(task => workSpan(task) !== null)
 }
 
-function start(loop: Loop, { item }: LoopTask, at: Instant): Loop {
+function startTask(loop: Loop, { item }: LoopTask, at: Instant): Loop {
   const { audit: _, ...known } = loop
   const iteration = loop.iterations + 1
-  const begun = withTask(known, item.key, task => ({
+  const begun = updateTask(known, item.key, task => ({
     ...task,
     stand: { name: 'opening', role: 'task' },
-    place: isGoneOnWith(loop, task) ? task.place : null,
-    tries: [...task.tries, newTry(iteration, 'task', at)],
+    place: continuesEarlierWork(loop, task) ? task.place : null,
+    tries: [...task.tries, newIteration(iteration, 'task', at)],
   }))
   return { ...begun, iterations: iteration, lastStartAt: at }
 }
 
 /** In the user's checkout what was changed since a task was begun is its own only while nothing else was worked on in between. */
-function isGoneOnWith(loop: Loop, { tries }: LoopTask): boolean {
+function continuesEarlierWork(loop: Loop, { tries }: LoopTask): boolean {
   const last = tries.at(-1)
   return loop.branch !== null || last?.iteration === loop.iterations || last?.flaw?.kind === 'weakened'
 }
 
-function end(loop: Loop, at: Instant, ending: Ending): Loop {
+function endLoop(loop: Loop, at: Instant, ending: LoopOutcome): Loop {
   return { ...loop, stage: { name: 'ended', at, ending } }
 }
 
 /** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
-function resume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
+function onResume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
   const { audit: _, ...known } = loop
   const woken = {
     ...known,
@@ -132,8 +132,8 @@ function resume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resum
     lastStartAt: null,
     widthSince: at,
     tasks: loop.tasks
-      .map(task => (isAtWork(task) ? withStop(task, { from: stoppedAt, to: at }) : task))
-      .map(task => forgiven(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop, at)),
+      .map(task => (isInProgress(task) ? withStop(task, { from: stoppedAt, to: at }) : task))
+      .map(task => forgiveTask(task.addedBy === undefined ? task : { ...task, isAccepted: true }, loop, at)),
   }
   if (loop.stage.name !== 'ended') return woken
   const isUnplanned = loop.tasks.length === 0 && loop.spec.plan !== 'none'
@@ -141,7 +141,7 @@ function resume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resum
   return { ...woken, stage, waived: loop.iterations, plan: isUnplanned ? [] : loop.plan }
 }
 
-function forgiven(task: LoopTask, { branch }: Loop, at: Instant): LoopTask {
+function forgiveTask(task: LoopTask, { branch }: Loop, at: Instant): LoopTask {
   if (task.stand.name !== 'blocked') return task
   const role = task.resolution === null ? 'task' : 'resolve'
   const isClash = task.stand.flaw.kind === 'clash'

@@ -1,4 +1,4 @@
-import type { Change } from '../checkpoint.ts'
+import type { DiffStat } from '../checkpoint/checkpoint.ts'
 
 /** The state of a working tree at one moment, as git can bring it back. */
 export interface Snapshot {
@@ -30,13 +30,13 @@ export interface ChangedFile extends FileChange {
 }
 
 /** What git shows of a piece of work. */
-export interface Evidence {
+export interface WorkEvidence {
   /** New commits of whoever worked there, newest first, a dozen at most. */
   readonly commits: readonly { readonly id: string; readonly subject: string }[]
   /** How many there are in all. */
   readonly commitCount: number
   /** Files that are different from before, committed or not, the list itself left aside; and the first dozen of them. */
-  readonly change: Change
+  readonly change: DiffStat
   readonly files: readonly string[]
   /** How many of them are not committed. */
   readonly uncommitted: number
@@ -47,7 +47,7 @@ export interface Evidence {
 }
 
 /** The same with each file, for those who look closer. */
-export interface Sighting extends Evidence {
+export interface DetailedEvidence extends WorkEvidence {
   readonly changed: readonly ChangedFile[]
   /** Paths that are not as the last commit has them, whenever that came about. */
   readonly loose: ReadonlySet<string>
@@ -57,22 +57,22 @@ export interface Sighting extends Evidence {
   readonly conflicts: readonly string[]
 }
 
-const A_DOZEN = 12
+const MAX_LISTED = 12
 
 /** Evidence of these files and no others. */
 export function evidenceOf(
-  known: Pick<Evidence, 'commits' | 'commitCount' | 'now' | 'foreign'>,
+  known: Pick<WorkEvidence, 'commits' | 'commitCount' | 'now' | 'foreign'>,
   changed: readonly ChangedFile[],
-): Evidence {
+): WorkEvidence {
   return {
-    commits: known.commits.slice(0, A_DOZEN),
+    commits: known.commits.slice(0, MAX_LISTED),
     commitCount: known.commitCount,
     change: {
       files: changed.length,
       added: changed.reduce((all, { added }) => all + added, 0),
       removed: changed.reduce((all, { removed }) => all + removed, 0),
     },
-    files: changed.slice(0, A_DOZEN).map(({ name }) => name),
+    files: changed.slice(0, MAX_LISTED).map(({ name }) => name),
     uncommitted: changed.filter(({ isCommitted }) => !isCommitted).length,
     now: known.now,
     ...(known.foreign !== undefined && { foreign: known.foreign }),
@@ -80,6 +80,6 @@ export function evidenceOf(
 }
 
 /** A commit that changes nothing is no work. */
-export function hasWork({ change }: Evidence): boolean {
+export function hasWork({ change }: WorkEvidence): boolean {
   return change.files > 0
 }

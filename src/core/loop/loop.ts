@@ -1,11 +1,11 @@
 import type { Instant } from '../../lib/time.ts'
-import type { Spending } from '../spending.ts'
-import type { Evidence, FileChange, Snapshot } from './evidence.ts'
-import type { Item, Mark } from './item.ts'
+import type { Usage } from '../session/usage.ts'
+import type { WorkEvidence, FileChange, Snapshot } from './evidence.ts'
+import type { ListItem, ItemMark } from './list/task-list.ts'
 import type { LoopSpec } from './spec.ts'
 
 /** Why an iteration did not bring its task to an end. */
-export type FlawKind =
+export type TaskFailureKind =
   /** The agent ended well and nothing was changed. */
   | 'idle'
   /** The check fails. */
@@ -21,8 +21,8 @@ export type FlawKind =
   /** Its work is not there any more; or it took away the work of others. */
   | 'lost'
 
-export interface Flaw {
-  readonly kind: FlawKind
+export interface TaskFailure {
+  readonly kind: TaskFailureKind
   /** What a person needs to know of it. */
   readonly reason: string
   /** What the check or the agent said. */
@@ -30,7 +30,7 @@ export interface Flaw {
 }
 
 /** Why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
-export type Proof = 'checked' | 'changed'
+export type TaskProof = 'checked' | 'changed'
 
 export interface Span {
   readonly from: Instant
@@ -38,28 +38,28 @@ export interface Span {
 }
 
 /** One iteration: a fresh agent that worked on a task. */
-export interface Try {
+export interface Iteration {
   readonly iteration: number
-  readonly role: Role
+  readonly role: WorkerRole
   /** The session it is, by name; null until there is one. */
   readonly session: string | null
   readonly since: Instant
   readonly until: Instant | null
   /** When the loop was stopped between its start and the end of its task. Absent: never. */
   readonly stops?: readonly Span[]
-  readonly spent: Spending
-  readonly flaw: Flaw | null
+  readonly spent: Usage
+  readonly flaw: TaskFailure | null
   /** In a few words, once it is judged. */
   readonly verdict: string | null
   /** Absent until it is judged to be good. */
-  readonly proof?: Proof
+  readonly proof?: TaskProof
 }
 
 /** `task` works on it, `resolve` brings it together with what others did meanwhile, `plan` makes the list. */
-export type Role = 'task' | 'resolve' | 'plan'
+export type WorkerRole = 'task' | 'resolve' | 'plan'
 
 /** Where work happens: in the user's checkout, or on a bench of its own. */
-export interface Place {
+export interface TaskCheckout {
   readonly cwd: string
   readonly branch: string | null
   /** Before any work on this task. */
@@ -67,36 +67,36 @@ export interface Place {
 }
 
 /** How a task stands. */
-export type Stand =
+export type TaskState =
   | { readonly name: 'open' }
   /** Its place is made ready; `role` is who will work there. */
-  | { readonly name: 'opening'; readonly role: Role }
-  | { readonly name: 'working'; readonly role: Role; readonly rest: string | null }
-  | { readonly name: 'judging'; readonly role: Role; readonly said: string; readonly flaw: Flaw | null }
+  | { readonly name: 'opening'; readonly role: WorkerRole }
+  | { readonly name: 'working'; readonly role: WorkerRole; readonly rest: string | null }
+  | { readonly name: 'judging'; readonly role: WorkerRole; readonly said: string; readonly flaw: TaskFailure | null }
   /** It is proven by itself, and waits for its turn to be merged. */
   | {
       readonly name: 'merging'
-      readonly role: Role
+      readonly role: WorkerRole
       /** A person may have brought it together since it was judged: what lies there now is merged, and checked. */
       readonly isByHand?: true
     }
   /** Without a proof: somebody ticked it in the list. */
-  | { readonly name: 'done'; readonly at: Instant; readonly how: string; readonly proof?: Proof }
-  | { readonly name: 'blocked'; readonly at: Instant; readonly flaw: Flaw }
+  | { readonly name: 'done'; readonly at: Instant; readonly how: string; readonly proof?: TaskProof }
+  | { readonly name: 'blocked'; readonly at: Instant; readonly flaw: TaskFailure }
   /** It is no longer in the list. */
   | { readonly name: 'dropped' }
 
-export type StandName = Stand['name']
+export type TaskStateName = TaskState['name']
 
 export interface LoopTask {
-  readonly item: Item
-  readonly stand: Stand
-  readonly tries: readonly Try[]
+  readonly item: ListItem
+  readonly stand: TaskState
+  readonly tries: readonly Iteration[]
   /** Where the work on it is, from its first iteration on. */
-  readonly place: Place | null
+  readonly place: TaskCheckout | null
   /** Where it is brought together with the others', while it is. */
-  readonly resolution: Place | null
-  readonly evidence: Evidence | null
+  readonly resolution: TaskCheckout | null
+  readonly evidence: WorkEvidence | null
   /** What is different on both sides, when it could not be merged. */
   readonly clash: readonly string[]
   /** Counted from 1 in the order they were first seen: names its worktree and branch. */
@@ -118,27 +118,27 @@ export interface LoopTask {
   /** The commit of what was judged, once it was to be merged and could not be. */
   readonly sealed?: string
   /** How it was done before it was last opened again. */
-  readonly undone?: Undone
+  readonly undone?: PreviousCompletion
 }
 
 /** A finished task whose work was lost. */
-export interface Undone {
-  readonly stand: Extract<Stand, { name: 'done' }>
-  readonly place: Place | null
-  readonly resolution: Place | null
-  readonly evidence: Evidence
+export interface PreviousCompletion {
+  readonly stand: Extract<TaskState, { name: 'done' }>
+  readonly place: TaskCheckout | null
+  readonly resolution: TaskCheckout | null
+  readonly evidence: WorkEvidence
 }
 
-export type Stage =
+export type LoopStage =
   /** The list, the repository and the check are looked at. */
   | { readonly name: 'beginning' }
   | { readonly name: 'planning'; readonly tries: number }
   | { readonly name: 'working' }
   | { readonly name: 'landing' }
-  | { readonly name: 'ended'; readonly at: Instant; readonly ending: Ending }
+  | { readonly name: 'ended'; readonly at: Instant; readonly ending: LoopOutcome }
 
 /** `planned`: a plan is all there was to do. `unfinished`: `reason` says why, and a person decides. */
-export interface Ending {
+export interface LoopOutcome {
   readonly kind: 'done' | 'planned' | 'unfinished'
   readonly reason: string
 }
@@ -146,10 +146,10 @@ export interface Ending {
 /** All that is known of a loop. */
 export interface Loop {
   readonly spec: LoopSpec
-  readonly stage: Stage
+  readonly stage: LoopStage
   readonly tasks: readonly LoopTask[]
   /** Of planning. */
-  readonly plan: readonly Try[]
+  readonly plan: readonly Iteration[]
   readonly iterations: number
   /** Of these, before a person last asked to go on. */
   readonly waived: number
@@ -163,7 +163,7 @@ export interface Loop {
   readonly branch: string | null
   /** Where boxes are ticked: here at once, on the integration branch with each merge, or here once all has landed. */
   readonly marking: 'here' | 'merge' | 'landing'
-  readonly toMark: readonly Mark[]
+  readonly toMark: readonly ItemMark[]
   /** Why no other task is begun; null while all is well. */
   readonly halt: string | null
   /** It was merged into what the user had checked out. */
@@ -188,17 +188,17 @@ export interface Loop {
 }
 
 /** An iteration is under way. */
-export function isAtWork({ stand }: LoopTask): boolean {
+export function isInProgress({ stand }: LoopTask): boolean {
   return ['opening', 'working', 'judging', 'merging'].includes(stand.name)
 }
 
 /** Nothing more will happen to it by itself. */
-export function isSettled({ stand }: LoopTask): boolean {
+export function isFinal({ stand }: LoopTask): boolean {
   return ['done', 'blocked', 'dropped'].includes(stand.name)
 }
 
 /** How well the work on a task is proven so far; null where nothing proves it. */
-export function proofOf({ stand, tries }: LoopTask): Proof | null {
+export function taskProof({ stand, tries }: LoopTask): TaskProof | null {
   if (stand.name === 'done') return stand.proof ?? null
   return stand.name === 'merging' ? (tries.findLast(({ proof }) => proof !== undefined)?.proof ?? null) : null
 }

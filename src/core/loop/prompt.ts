@@ -1,8 +1,8 @@
-import { flawsOf } from './failing.ts'
-import type { Flaw, Loop, LoopTask, Role } from './loop.ts'
+import { failedIterations } from './update.ts'
+import type { TaskFailure, Loop, LoopTask, WorkerRole } from './loop.ts'
 
 /** What a worker is told beside its task. */
-export interface Context {
+export interface PromptContext {
   /** The newest commits, newest first. */
   readonly log: readonly { readonly id: string; readonly subject: string }[]
   /** The whole list, where the worker cannot read it itself. */
@@ -10,18 +10,18 @@ export interface Context {
 }
 
 /** What a fresh agent needs to work on one task, with nothing but the files and git to go by. */
-export function promptFor(loop: Loop, task: LoopTask, role: Role, context: Context): string {
+export function taskPrompt(loop: Loop, task: LoopTask, role: WorkerRole, context: PromptContext): string {
   const parts = [
-    role === 'resolve' ? resolving(loop, task) : opening(loop, task),
+    role === 'resolve' ? mergeIntroduction(loop, task) : introduction(loop, task),
     section(`The task: ${task.item.label}`, taskText(task)),
-    role === 'resolve' ? '' : sharper(task),
+    role === 'resolve' ? '' : noChangeReminder(task),
     section(
       'Rules',
       rules(loop, role)
         .map(rule => `- ${rule}`)
         .join('\n'),
     ),
-    section('Earlier attempts', role === 'resolve' ? '' : triesText(task)),
+    section('Earlier attempts', role === 'resolve' ? '' : earlierIterations(task)),
     section('Newest commits', context.log.map(({ id, subject }) => `${id.slice(0, 10)} ${subject}`).join('\n')),
     section('The whole list, for context', context.list ?? ''),
   ]
@@ -31,7 +31,7 @@ export function promptFor(loop: Loop, task: LoopTask, role: Role, context: Conte
 /** What an agent needs to make a list out of an idea. */
 export function planPrompt(loop: Loop, idea: string): string {
   const list = loop.spec.list ?? 'PRD.md'
-  const flaw = loop.plan.at(-2)?.flaw
+  const failure = loop.plan.at(-2)?.flaw
   const parts = [
     `Plan: ${idea.trim().split('\n')[0] ?? ''}`,
     'Plan this work, but do not start it. Other agents will do it, one task each. They will know only the files.',
@@ -50,7 +50,7 @@ export function planPrompt(loop: Loop, idea: string): string {
         '(after 3). Write no code, tick no box, and commit the list.',
       ].join('\n'),
     ),
-    section('What was wrong with the last plan', flaw?.reason ?? ''),
+    section('What was wrong with the last plan', failure?.reason ?? ''),
   ]
   return `${parts.filter(part => part !== '').join('\n\n')}\n`
 }
@@ -60,18 +60,18 @@ function section(title: string, text: string): string {
 }
 
 /** Its first line is also what people recognise the session by. */
-function opening({ spec }: Loop, { item }: LoopTask): string {
+function introduction({ spec }: Loop, { item }: LoopTask): string {
   const list = spec.list === null ? 'the project’s task tracker' : spec.list
   return `Task ${item.label} of ${list}: ${item.title}\n\nWork on this task only. You have not seen this project before: its files and git show the work so far.`
 }
 
-function resolving({ branch }: Loop, { clash, place, tries }: LoopTask): string {
-  const flaw = tries.at(-2)?.flaw
+function mergeIntroduction({ branch }: Loop, { clash, place, tries }: LoopTask): string {
+  const failure = tries.at(-2)?.flaw
   const where = clash.length === 0 ? '' : ` These files contain both sides, with conflict markers: ${clash.join(', ')}.`
   return [
     `Resolve a merge conflict. The branch ${place?.branch ?? 'to merge'} holds the work on the task below. Meanwhile other tasks were merged into ${branch}.`,
     `The merge has been started in this folder.${where} Keep the intent of both sides, and finish the merge with a commit.`,
-    flaw?.detail ? `\nThe automatic merge had this result:\n${flaw.detail}` : '',
+    failure?.detail ? `\nThe automatic merge had this result:\n${failure.detail}` : '',
   ].join('\n')
 }
 
@@ -80,7 +80,7 @@ function taskText({ item }: LoopTask): string {
   return `${part}${item.title}${item.body === '' ? '' : `\n\n${item.body}`}`
 }
 
-function rules({ spec, branch }: Loop, role: Role): string[] {
+function rules({ spec, branch }: Loop, role: WorkerRole): string[] {
   const boxes = spec.list === null ? 'Close no issue' : `Tick no box in ${spec.list}`
   return [
     ...(role === 'resolve'
@@ -99,23 +99,23 @@ function rules({ spec, branch }: Loop, role: Role): string[] {
 }
 
 /** Who reads and goes away again is told what is expected. */
-function sharper(task: LoopTask): string {
-  const idle = flawsOf(task).filter(({ flaw }) => flaw.kind === 'idle').length
+function noChangeReminder(task: LoopTask): string {
+  const idle = failedIterations(task).filter(({ flaw }) => flaw.kind === 'idle').length
   if (idle === 0) return ''
   const times = idle === 1 ? 'The agent before you' : `${idle} agents before you`
   return `${times} read the files and finished without changing any of them. Reading is not enough: change files now, and do not finish before \`git status\` or \`git log\` shows your work. If the task is already done, add a test that proves it.`
 }
 
-const MOST_TRIES = 3
+const MAX_LISTED_ITERATIONS = 3
 
-function triesText(task: LoopTask): string {
-  return flawsOf(task)
-    .slice(-MOST_TRIES)
-    .map(({ iteration, flaw }) => `Iteration ${iteration}: ${flaw.reason}.${detailOf(flaw)}`)
+function earlierIterations(task: LoopTask): string {
+  return failedIterations(task)
+    .slice(-MAX_LISTED_ITERATIONS)
+    .map(({ iteration, flaw }) => `Iteration ${iteration}: ${flaw.reason}.${formatDetail(flaw)}`)
     .join('\n')
 }
 
-function detailOf({ detail }: Flaw): string {
+function formatDetail({ detail }: TaskFailure): string {
   return detail.trim() === ''
     ? ''
     : `\n${detail

@@ -1,59 +1,65 @@
-import { commandLine } from '../../lib/quote.ts'
-import { bytesOf, type RawPath } from '../../lib/raw-path.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { rawPathBytes, type RawPath } from '../../lib/text/raw-path.ts'
 
 /** More paths than this make no readable command. */
-export const FEW = 5
+export const MAX_LISTED_PATHS = 5
 
 /** Names that a terminal or a shell line cannot hold: control characters, and bytes that are no text. */
-const NO_TEXT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/
 
 /** Whether a command line can name these paths one by one. */
 export function canBeListed(paths: readonly RawPath[]): boolean {
-  return paths.length <= FEW && paths.every(path => !NO_TEXT.test(bytesOf(path).toString()))
+  return paths.length <= MAX_LISTED_PATHS && paths.every(path => !UNPRINTABLE.test(rawPathBytes(path).toString()))
 }
 
 /** Brings paths back as a commit or tree has them. `isTop`: the user's shell is at the top of the checkout. */
-export function restoreListed(source: string, paths: readonly RawPath[], isTop: boolean): string {
-  return commandLine(['git', 'restore', `--source=${short(source)}`, '--', ...paths.map(path => pathspec(path, isTop))])
+export function restorePathsCommand(source: string, paths: readonly RawPath[], isTop: boolean): string {
+  return formatCommandLine([
+    'git',
+    'restore',
+    `--source=${shortHash(source)}`,
+    '--',
+    ...paths.map(path => pathspec(path, isTop)),
+  ])
 }
 
 /** Brings back all that a tree holds, and removes nothing else. */
-export function restoreWhole(tree: string): string {
-  return commandLine(['git', 'restore', '--overlay', `--source=${short(tree)}`, '--', ':/'])
+export function restoreTreeCommand(tree: string): string {
+  return formatCommandLine(['git', 'restore', '--overlay', `--source=${shortHash(tree)}`, '--', ':/'])
 }
 
 /** Removes files again that a piece of work had removed. */
-export function removeAgain(
+export function removePathsCommand(
   pair: readonly [from: string, to: string],
   paths: readonly RawPath[],
   isTop: boolean,
 ): string {
-  if (canBeListed(paths)) return commandLine(['git', 'rm', '--', ...paths.map(path => pathspec(path, isTop))])
-  const names = `git diff --name-only --diff-filter=D -z ${pair.map(short).join(' ')}`
+  if (canBeListed(paths)) return formatCommandLine(['git', 'rm', '--', ...paths.map(path => pathspec(path, isTop))])
+  const names = `git diff --name-only --diff-filter=D -z ${pair.map(shortHash).join(' ')}`
   const top = '"$(git rev-parse --show-toplevel)"'
   return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
 }
 
 /** Brings files of a commit back that were deleted; all of them where they cannot be listed. Edited files stay as they are. */
-export function restoreDeleted(commit: string, paths: readonly RawPath[], isTop: boolean): string {
-  if (canBeListed(paths)) return restoreListed(commit, paths, isTop)
+export function restoreDeletedCommand(commit: string, paths: readonly RawPath[], isTop: boolean): string {
+  if (canBeListed(paths)) return restorePathsCommand(commit, paths, isTop)
   const top = 'git -C "$(git rev-parse --show-toplevel)"'
-  return `${top} diff --name-only --diff-filter=D -z ${short(commit)} | ${top} --literal-pathspecs restore --source=${short(commit)} --pathspec-from-file=- --pathspec-file-nul`
+  return `${top} diff --name-only --diff-filter=D -z ${shortHash(commit)} | ${top} --literal-pathspecs restore --source=${shortHash(commit)} --pathspec-from-file=- --pathspec-file-nul`
 }
 
 /** Commits files that are there; all that is not committed where they cannot be listed. */
-export function commitAgain(paths: readonly RawPath[], isTop: boolean): string {
+export function commitPathsCommand(paths: readonly RawPath[], isTop: boolean): string {
   const which = canBeListed(paths) ? ['--', ...paths.map(path => pathspec(path, isTop))] : ['--all', ':/']
-  return `${commandLine(['git', 'add', ...which])} && git commit`
+  return `${formatCommandLine(['git', 'add', ...which])} && git commit`
 }
 
 /** Enough of a hash to be the only one. */
-export function short(id: string): string {
+export function shortHash(id: string): string {
   return id.slice(0, 10)
 }
 
 /** A path as git takes it on a command line. git reads `:/_` and its kind as magic, so the long form is used. */
 function pathspec(path: RawPath, isTop: boolean): string {
-  const text = bytesOf(path).toString()
+  const text = rawPathBytes(path).toString()
   return isTop && !/[*?[\]\\]|^:/.test(text) ? text : `:(top,literal)${text}`
 }

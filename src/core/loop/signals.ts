@@ -1,31 +1,31 @@
 import type { Instant } from '../../lib/time.ts'
-import type { Spending } from '../spending.ts'
-import type { TroubleKind } from '../failure.ts'
-import type { Weakenings } from '../guard/weakening.ts'
-import type { Evidence } from './evidence.ts'
-import type { ItemList, Mark } from './item.ts'
-import type { Loop, Place } from './loop.ts'
-import type { Loss } from './losses.ts'
+import type { Usage } from '../session/usage.ts'
+import type { ProblemKind } from '../session/failure.ts'
+import type { TamperingReport } from '../tampering/detect.ts'
+import type { WorkEvidence } from './evidence.ts'
+import type { TaskList, ItemMark } from './list/task-list.ts'
+import type { Loop, TaskCheckout } from './loop.ts'
+import type { LostWork } from './lost-work.ts'
 
 /** What became of a check. */
-export interface Checked {
+export interface CheckRun {
   readonly ok: boolean
   readonly how: string
   readonly tail: string
 }
 
 /** How a worker's session ended. */
-export interface WorkerEnd {
+export interface WorkerExit {
   readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up'
   readonly reason: string
-  readonly trouble: TroubleKind | null
+  readonly trouble: ProblemKind | null
   /** The agent's last words. */
   readonly said: string
-  readonly spent: Spending
+  readonly spent: Usage
 }
 
 /** What the work is built upon. */
-export interface Ground {
+export interface LoopBase {
   /** The integration branch and where it stands; null where work happens in the user's checkout. */
   readonly branch: string | null
   readonly tip: string | null
@@ -33,14 +33,14 @@ export interface Ground {
   /** What the user should know, one sentence each. */
   readonly notes: readonly string[]
   /** Finished work that is not there any more. */
-  readonly losses?: readonly Loss[]
+  readonly losses?: readonly LostWork[]
   readonly yours?: Loop['yours']
   readonly home?: string
 }
 
 /** What a loop is told. `task` is a key, or null for planning; `iteration` tells a late one from the one that is meant. */
 export type LoopSignal = { readonly at: Instant } /** A program for it has begun, for the first time or again. */ & (
-  | { readonly type: 'loop.begun'; readonly list: ItemList; readonly ground: Ground }
+  | { readonly type: 'loop.begun'; readonly list: TaskList; readonly ground: LoopBase }
   /** There is no list yet, and there is one to be planned. */
   | { readonly type: 'loop.unplanned' }
   | { readonly type: 'loop.impossible'; readonly reason: string }
@@ -50,10 +50,10 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
   | {
       readonly type: 'place.ready'
       readonly task: string
-      readonly place: Place
+      readonly place: TaskCheckout
       readonly clash: readonly string[]
       /** What was lost since the iteration before. */
-      readonly losses?: readonly Loss[]
+      readonly losses?: readonly LostWork[]
       /** What had to be made anew, one sentence each. */
       readonly notes?: readonly string[]
     }
@@ -71,22 +71,27 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       readonly iteration: number
       readonly rest: { readonly reason: string; readonly isLimit: boolean } | null
     }
-  | { readonly type: 'worker.ended'; readonly task: string | null; readonly iteration: number; readonly end: WorkerEnd }
+  | {
+      readonly type: 'worker.ended'
+      readonly task: string | null
+      readonly iteration: number
+      readonly end: WorkerExit
+    }
   | {
       readonly type: 'task.judged'
       readonly task: string
       readonly iteration: number
-      readonly evidence: Evidence
+      readonly evidence: WorkEvidence
       /** Null where nothing was run. */
-      readonly check: Checked | null
+      readonly check: CheckRun | null
       /** The list as the worker has left it; null where it was not read, or could not be. */
-      readonly list: ItemList | null
+      readonly list: TaskList | null
       /** What happened to the list as a whole, as a sentence. */
       readonly listNote?: string | null
       /** Files with a conflict that nobody has resolved. */
       readonly unresolved: readonly string[]
       /** What makes the proof of its work weaker. */
-      readonly weakened?: Weakenings
+      readonly weakened?: TamperingReport
       /** What git was left in the middle of. */
       readonly underWay?: string | null
       /** What the agent did outside its place, as a sentence. */
@@ -96,7 +101,7 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       /** What else was seen meanwhile, one sentence each. */
       readonly notes?: readonly string[]
       /** What this iteration took away of finished work. */
-      readonly losses?: readonly Loss[]
+      readonly losses?: readonly LostWork[]
     }
   | {
       readonly type: 'task.merged'
@@ -116,13 +121,13 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
     }
   | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
   /** Whether finished work is still there was looked at before the end. */
-  | { readonly type: 'loop.audited'; readonly losses: readonly Loss[]; readonly notes: readonly string[] }
+  | { readonly type: 'loop.audited'; readonly losses: readonly LostWork[]; readonly notes: readonly string[] }
   /** The work of a task that was opened again is there, before an agent was started for it. */
   | { readonly type: 'task.regained'; readonly task: string }
   /** The check was run before the first task. Null: there was nothing to run. */
-  | { readonly type: 'check.tried'; readonly check: Checked | null; readonly trouble: string | null }
-  | { readonly type: 'plan.seen'; readonly list: ItemList; readonly ground: Ground }
-  | { readonly type: 'list.marked'; readonly marks: readonly Mark[]; readonly trouble: string | null }
+  | { readonly type: 'check.tried'; readonly check: CheckRun | null; readonly trouble: string | null }
+  | { readonly type: 'plan.seen'; readonly list: TaskList; readonly ground: LoopBase }
+  | { readonly type: 'list.marked'; readonly marks: readonly ItemMark[]; readonly trouble: string | null }
   | { readonly type: 'loop.landed'; readonly commit: string }
   | { readonly type: 'loop.unlanded'; readonly reason: string }
 )

@@ -1,13 +1,13 @@
 import type { Duration } from '../../lib/time.ts'
-import type { Saving } from '../checkpoint.ts'
-import type { Patience, RestartPolicy } from '../session.ts'
+import type { CheckpointOptions } from '../checkpoint/checkpoint.ts'
+import type { WaitLimits, RestartPolicy } from '../session/session.ts'
 
 /** What was asked of a loop. It never changes. */
 export interface LoopSpec {
   /** The list of tasks, relative to where the loop was asked for; null for the project's task tracker. */
   readonly list: string | null
   /** Who works on them: as for `run`. */
-  readonly worker: Worker
+  readonly worker: WorkerOptions
   /** What a project must pass for a task to be done: a line for a shell, and why it is this one. Null: nothing is run. */
   readonly check: { readonly line: string; readonly why: string } | null
   readonly checkLimit: Duration
@@ -32,13 +32,13 @@ export interface LoopSpec {
   /** Bring it all into the user's branch at the end. */
   readonly land: boolean
   /** Plan first what is to be done for an idea, which is the session's prompt. */
-  readonly plan: Planning
+  readonly plan: PlanMode
 }
 
 /** `none`: the list is there. `only`: no more than the plan is wanted. `first`: a person looks at it before it is gone on. */
-export type Planning = 'none' | 'only' | 'first' | 'on'
+export type PlanMode = 'none' | 'only' | 'first' | 'on'
 
-export interface Worker {
+export interface WorkerOptions {
   readonly agent: string
   readonly argv: readonly string[]
   readonly model: string | null
@@ -50,11 +50,11 @@ export interface Worker {
   /** How it is seen through. Absent, in whole or in part: the usual. */
   readonly care?: {
     readonly restart?: Partial<RestartPolicy>
-    readonly patience?: Partial<Patience>
+    readonly patience?: Partial<WaitLimits>
     readonly memory?: number
     /** Null for no limit. */
     readonly maxOutput?: number | null
-    readonly saving?: Partial<Saving>
+    readonly saving?: Partial<CheckpointOptions>
     readonly alertAfter?: number
     readonly beads?: boolean
   }

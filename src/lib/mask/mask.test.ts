@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { secretsIn, secretsToKeep } from './env-secrets.ts'
-import { Mask } from './mask.ts'
+import { findEnvSecrets, findEnvSecretsWithBase64 } from './env-secrets.ts'
+import { Mask, maskAndTruncate, maskObject, stripCredentials } from './mask.ts'
 
 const mask = new Mask()
 const stars = (count: number): string => '*'.repeat(count)
@@ -87,7 +87,7 @@ describe.each(Object.entries(FORMS))('a secret of the form: %s', (_, [form, secr
     fc.assert(
       fc.property(secrets, surroundings, ends, (secret, before, after) => {
         const text = `${before}${form.replace('%', () => secret)}${after}`
-        const hidden = mask.hide(text)
+        const hidden = mask.maskText(text)
         expect(Buffer.byteLength(hidden)).toBe(Buffer.byteLength(text))
         expect(hidden.replaceAll(/\*+/g, '')).not.toContain(secret.slice(2, 8))
         expect(hidden).toBe(`${before}${form.replace('%', stars(secret.length))}${after}`)
@@ -136,17 +136,17 @@ test.each([
     'password required\nlogin with your password please\nCookie: see below. the cookie: it',
   ],
 ])('%s is no secret', (_, text) => {
-  expect(mask.hide(text)).toBe(text)
+  expect(mask.maskText(text)).toBe(text)
 })
 
 test('a value that looks random is hidden even where its name alone would not be enough', () => {
-  expect(mask.hide('x-api-key: aBcQeFgXiJ9LmNoPqRsTuVwX')).toBe(`x-api-key: ${stars(24)}`)
+  expect(mask.maskText('x-api-key: aBcQeFgXiJ9LmNoPqRsTuVwX')).toBe(`x-api-key: ${stars(24)}`)
 })
 
 test('a value is hidden to its end, however long it is', () => {
   const value = 'a1'.repeat(5_000)
   for (const form of ['token=%', '"api_key": "%"', 'password: %', 'Bearer %'])
-    expect(mask.hide(form.replace('%', value))).toBe(form.replace('%', stars(10_000)))
+    expect(mask.maskText(form.replace('%', value))).toBe(form.replace('%', stars(10_000)))
 })
 
 test.each([
@@ -161,7 +161,7 @@ test.each([
   ['"Set-Cookie": "sid=abc; Path=/", 1', '"Set-Cookie": "***************", 1'],
   ["curl -H 'Cookie: sid=abc' https://example.com", "curl -H 'Cookie: *******' https://example.com"],
 ])('%j is hidden as %j', (text, hidden) => {
-  expect(mask.hide(text)).toBe(hidden)
+  expect(mask.maskText(text)).toBe(hidden)
 })
 
 const BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
@@ -182,21 +182,21 @@ test('a private key is hidden over its lines, whatever a program writes in front
     const hidden = key
       .map(line => `${front}${line === BODY ? stars(64) : line === 'q9w8==' ? stars(6) : line}\n`)
       .join('')
-    expect(mask.hide(text)).toBe(hidden)
+    expect(mask.maskText(text)).toBe(hidden)
   }
 })
 
 test('a private key that comes in pieces is hidden in each of them, and one that breaks off ends where text begins', () => {
   const pieces = ['-----BEGIN OPENSSH PRIVATE KEY-----\n', `${BODY}\n`, `${BODY}\n`, 'and then\n', `${BODY}\n`]
-  let state: Parameters<Mask['hideIn']>[1]
+  let state: Parameters<Mask['maskBytes']>[1]
   const hidden = pieces.map(piece => {
     const bytes = Buffer.from(piece)
-    state = mask.hideIn(bytes, state)
+    state = mask.maskBytes(bytes, state)
     return bytes.toString()
   })
   expect(hidden).toEqual([pieces[0], `${stars(64)}\n`, `${stars(64)}\n`, 'and then\n', `${BODY}\n`])
   const code = "if (text.startsWith('-----BEGIN PRIVATE KEY-----')) {\n  parse(text)\n}\nelse\n"
-  expect(mask.hide(code)).toBe(code)
+  expect(mask.maskText(code)).toBe(code)
 })
 
 test('what an environment has under a secret name is hidden in whatever form it is written', () => {
@@ -209,17 +209,17 @@ test('what an environment has under a secret name is hidden in whatever form it 
     PWD: '/home/dev/project',
     EDITOR: 'an ordinary value',
   }
-  const own = new Mask(secretsIn(env))
+  const own = new Mask(findEnvSecrets(env))
   for (const secret of [
     env.MY_PASSWORD,
     JSON.stringify(env.MY_PASSWORD).slice(1, -1),
     encodeURIComponent(env.MY_PASSWORD),
   ])
-    expect(own.hide(`it says ${secret}!`)).toBe(`it says ${stars(secret.length)}!`)
-  expect(own.hide(env.SIGNING_KEY)).toBe(`${stars(16)}\n${stars(11)}`)
-  expect(own.hide(env.DEPLOY_TOKEN)).toBe(stars(Buffer.byteLength(env.DEPLOY_TOKEN)))
+    expect(own.maskText(`it says ${secret}!`)).toBe(`it says ${stars(secret.length)}!`)
+  expect(own.maskText(env.SIGNING_KEY)).toBe(`${stars(16)}\n${stars(11)}`)
+  expect(own.maskText(env.DEPLOY_TOKEN)).toBe(stars(Buffer.byteLength(env.DEPLOY_TOKEN)))
   const rest = [env.SHORT_KEY, env.SSH_KEY, env.PWD, env.EDITOR].join(' ')
-  expect(own.hide(rest)).toBe(rest)
+  expect(own.maskText(rest)).toBe(rest)
 })
 
 test('secrets are known by more names, in addresses, and where nothing may leave the machine in base64', () => {
@@ -229,10 +229,10 @@ test('secrets are known by more names, in addresses, and where nothing may leave
     DATABASE_URL: 'postgres://me:pa55-word@db/x',
     KEYBOARD: 'an ordinary layout',
   }
-  expect(secretsIn(env)).toEqual(['second-key-of-two', 'base-of-all-keys', 'pa55-word'])
-  const kept = secretsToKeep(env)
+  expect(findEnvSecrets(env)).toEqual(['second-key-of-two', 'base-of-all-keys', 'pa55-word'])
+  const kept = findEnvSecretsWithBase64(env)
   for (const front of ['', 'a', 'ab', 'abc', 'user:']) {
-    for (const value of secretsIn(env)) {
+    for (const value of findEnvSecrets(env)) {
       for (const kind of ['base64', 'base64url'] as const) {
         const text = Buffer.from(`${front}${value} and more`).toString(kind)
         expect(kept.some(secret => text.includes(secret))).toBe(true)
@@ -249,7 +249,7 @@ test('any text keeps its length, and any environment’s secrets are gone from i
   fc.assert(
     fc.property(texts, secret, (parts, value) => {
       const text = parts.join(value)
-      const hidden = new Mask(secretsIn({ A_KEY: value })).hide(text)
+      const hidden = new Mask(findEnvSecrets({ A_KEY: value })).maskText(text)
       expect(Buffer.byteLength(hidden)).toBe(Buffer.byteLength(Buffer.from(text).toString()))
       expect(hidden).not.toContain(value)
     }),
@@ -283,6 +283,30 @@ test.each([
 ])('a megabyte of %s in one line holds nobody up', word => {
   const bytes = Buffer.from(word.repeat(Math.ceil(1_048_576 / word.length)))
   const begun = performance.now()
-  mask.hideIn(bytes)
+  mask.maskBytes(bytes)
   expect(performance.now() - begun).toBeLessThan(5_000) // Quadratic, it would take minutes.
+})
+
+const TOKEN = 'AIzaSyA1bC2dE3fG4hI5jK6lM7nO8pQ9rS0tU1v'
+
+test('a text that is too long is cut, and a secret that would be cut through is hidden', () => {
+  expect(maskAndTruncate('short', 5)).toBe('short')
+  expect(maskAndTruncate('longer', 5)).toBe('long…')
+  expect(maskAndTruncate(`${'x'.repeat(20)} ${TOKEN}`, 40)).toBe(`${'x'.repeat(20)} AIza${'*'.repeat(14)}…`)
+})
+
+test('secrets are hidden in every text of something', () => {
+  const hidden = { list: [`key ${'*'.repeat(8)}`, 1, null], in: { it: true } }
+  expect(maskObject({ list: ['key let-me-1', 1, null], in: { it: true } }, new Mask(['let-me-1']))).toEqual(hidden)
+})
+
+test.each([
+  ['origin', 'origin'],
+  ['https://me:secret@host/x.git', 'https://host/x.git'],
+  ['https://me:a@b@host/x@y', 'https://host/x@y'],
+  ['https://host/a@b', 'https://host/a@b'],
+  ['git@host:x.git', 'git@host:x.git'],
+  ['/srv/a@b.git', '/srv/a@b.git'],
+])('%s is shown as %s', (address, shown) => {
+  expect(stripCredentials(address)).toBe(shown)
 })

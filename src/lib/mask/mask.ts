@@ -1,22 +1,22 @@
-import { WordFinder } from '../word-finder.ts'
-import type { Form } from './form.ts'
-import { FORMS, SELF_EVIDENT } from './forms.ts'
+import { MultiStringSearch } from './multi-string-search.ts'
+import type { SecretPattern } from './pattern.ts'
+import { SECRET_PATTERNS, TOKEN_PATTERNS } from './token-patterns.ts'
 import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 
 const LINE_END = 0x0a
 const STAR = 0x2a
 /** Packed code has longer lines; a token that somebody wrote down does not stand behind that much. */
-const LONGEST_LINE = 16_384
+const MAX_LINE_LENGTH = 16_384
 
-const ANCHORS = [...new Set([KEY_ANCHOR, ...FORMS.flatMap(form => form.anchors)])]
+const ANCHORS = [...new Set([KEY_ANCHOR, ...SECRET_PATTERNS.flatMap(pattern => pattern.anchors)])]
 /** By the number of the word that was found, what it may be a part of. */
-const SUSPECTS = ANCHORS.map(anchor => FORMS.filter(form => form.anchors.includes(anchor)))
-let finder: WordFinder | undefined
+const PATTERNS_BY_ANCHOR = ANCHORS.map(anchor => SECRET_PATTERNS.filter(pattern => pattern.anchors.includes(anchor)))
+let search: MultiStringSearch | undefined
 
 /** Built at the first use: it takes longer than most commands that could need it. */
-function anchorFinder(): WordFinder {
-  finder ??= new WordFinder(ANCHORS.map(anchor => Buffer.from(anchor)))
-  return finder
+function anchorSearch(): MultiStringSearch {
+  search ??= new MultiStringSearch(ANCHORS.map(anchor => Buffer.from(anchor)))
+  return search
 }
 
 /**
@@ -31,40 +31,40 @@ export class Mask {
   }
 
   /** Hides them in these very bytes, which are whole lines. Answers whether the next ones begin within a private key. */
-  hideIn(bytes: Buffer, state: KeyState = 'outside'): KeyState {
-    for (const secret of this.#secrets) hideAll(secret, bytes)
+  maskBytes(bytes: Buffer, state: KeyState = 'outside'): KeyState {
+    for (const secret of this.#secrets) maskAll(secret, bytes)
     let within = state
     for (let at = 0; at < bytes.length; ) {
-      const found = within === 'outside' ? anchorFinder().firstEnd(bytes, at) : at
+      const found = within === 'outside' ? anchorSearch().firstEnd(bytes, at) : at
       if (found < 0) break
       const from = within === 'outside' ? startOfLine(bytes, at, found) : at
       const end = bytes.indexOf(LINE_END, from)
       const to = end < 0 ? bytes.length : end
-      within = hideInLine(bytes.subarray(from, to), within)
+      within = maskLine(bytes.subarray(from, to), within)
       at = to + 1
     }
     return within
   }
 
-  hide(text: string): string {
+  maskText(text: string): string {
     const bytes = Buffer.from(text)
-    this.hideIn(bytes)
+    this.maskBytes(bytes)
     return bytes.toString()
   }
 }
 
 /** Whether bytes hold a private key, or a token whose form alone says what it is. */
-export function holdsToken(bytes: Buffer): boolean {
-  if (anchorFinder().firstEnd(bytes, 0) < 0) return false
+export function containsToken(bytes: Buffer): boolean {
+  if (anchorSearch().firstEnd(bytes, 0) < 0) return false
   const text = bytes.toString('latin1')
   return text.split('\n').some(line => {
-    const cut = line.slice(0, LONGEST_LINE)
+    const cut = line.slice(0, MAX_LINE_LENGTH)
     if (cut.includes(KEY_ANCHOR) && readKeyLine(cut, 'outside').state !== 'outside') return true
-    return SELF_EVIDENT.some(({ anchors, find }) => anchors.some(word => cut.includes(word)) && find(cut).length > 0)
+    return TOKEN_PATTERNS.some(({ anchors, find }) => anchors.some(word => cut.includes(word)) && find(cut).length > 0)
   })
 }
 
-function hideAll(secret: Buffer, bytes: Buffer): void {
+function maskAll(secret: Buffer, bytes: Buffer): void {
   for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length)) {
     bytes.fill(STAR, at, at + secret.length)
   }
@@ -74,18 +74,44 @@ function startOfLine(bytes: Buffer, from: number, found: number): number {
   return Math.max(from, bytes.lastIndexOf(LINE_END, found - 1) + 1)
 }
 
-function hideInLine(bytes: Buffer, state: KeyState): KeyState {
+function maskLine(bytes: Buffer, state: KeyState): KeyState {
   const line = bytes.toString('latin1')
-  const tried = new Set<Form>()
-  for (const word of anchorFinder().wordsIn(bytes, 0, bytes.length)) {
-    for (const form of SUSPECTS[word] ?? []) {
-      if (tried.has(form)) continue
-      tried.add(form)
-      for (const [from, to] of form.find(line)) bytes.fill(STAR, from, to)
+  const tried = new Set<SecretPattern>()
+  for (const word of anchorSearch().wordsIn(bytes, 0, bytes.length)) {
+    for (const pattern of PATTERNS_BY_ANCHOR[word] ?? []) {
+      if (tried.has(pattern)) continue
+      tried.add(pattern)
+      for (const [from, to] of pattern.find(line)) bytes.fill(STAR, from, to)
     }
   }
   if (state === 'outside' && !line.includes(KEY_ANCHOR)) return state
   const key = readKeyLine(line, state)
   for (const [from, to] of key.hidden) bytes.fill(STAR, from, to)
   return key.state
+}
+
+/**
+ * A text without its secrets, and no longer than that. They are hidden before it is cut: a secret that is cut off is not
+ * known as one any more, and may still be nearly whole.
+ */
+export function maskAndTruncate(text: string, length: number, mask = new Mask()): string {
+  const hidden = mask.maskText(text)
+  return hidden.length <= length ? hidden : `${hidden.slice(0, length - 1)}…`
+}
+
+/** The same, of plain objects and arrays, with the secrets hidden in every text of it. */
+export function maskObject<T>(value: T, mask: Mask): T {
+  return maskValue(value, mask) as T
+}
+
+function maskValue(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask.maskText(value)
+  if (Array.isArray(value)) return value.map(item => maskValue(item, mask))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskValue(item, mask)]))
+}
+
+/** An address as it may be shown: `https://me:secret@host/x` without what lies before the @. */
+export function stripCredentials(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
 }

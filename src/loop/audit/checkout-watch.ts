@@ -1,16 +1,16 @@
 import fs from 'node:fs'
 import type { Loop, LoopTask } from '../../core/loop/loop.ts'
-import { few, type Loss } from '../../core/loop/losses.ts'
-import { restoreDeleted } from '../../core/loop/restore-command.ts'
-import { commandLine } from '../../lib/quote.ts'
-import { below, shown } from '../../lib/raw-path.ts'
-import type { Head, Workshop } from '../../ports/workshop.ts'
+import { formatFew, type LostWork } from '../../core/loop/lost-work.ts'
+import { restoreDeletedCommand } from '../../core/loop/restore-command.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { joinBelow, displayPath } from '../../lib/text/raw-path.ts'
+import type { Head, Worktrees } from '../../ports/worktrees.ts'
 import type { Audit } from './audit.ts'
 
 /** What an iteration did to the user's checkout. */
-interface Seen {
+interface CheckoutChange {
   readonly strayed: string | null
-  readonly losses: readonly Loss[]
+  readonly losses: readonly LostWork[]
   /** Settings and committed files, one sentence each. */
   readonly notes: readonly string[]
 }
@@ -21,7 +21,7 @@ interface Seen {
  * checkout, and settings by which git does not use the checkout any more.
  */
 export class CheckoutWatch {
-  readonly #workshop: Workshop
+  readonly #worktrees: Worktrees
   readonly #audit: Audit
   readonly #cwd: string
   readonly #top: string
@@ -29,40 +29,40 @@ export class CheckoutWatch {
   /** What HEAD named when the files were checked out, while it names another branch. */
   #source: Head | null = null
   #files: ReadonlyMap<string, string> | null = null
-  #deleted: ReadonlySet<string> | null = null
+  #findDeleted: ReadonlySet<string> | null = null
   #hindrances: ReadonlySet<string> | null = null
 
-  constructor(given: { workshop: Workshop; audit: Audit; cwd: string; top: string }) {
-    this.#workshop = given.workshop
+  constructor(given: { workshop: Worktrees; audit: Audit; cwd: string; top: string }) {
+    this.#worktrees = given.workshop
     this.#audit = given.audit
     this.#cwd = given.cwd
     this.#top = given.top
   }
 
   /** Looks before an iteration; only the first time counts. */
-  async begin(loop: Loop): Promise<void> {
-    this.#head ??= await this.#workshop.head(this.#cwd)
-    this.#files ??= await this.#stats(loop)
-    this.#deleted ??= new Set(await this.#deletedNow(this.#head.commit))
-    this.#hindrances ??= new Set((await this.#workshop.hindrances(this.#cwd)).map(({ what }) => what))
+  async start(loop: Loop): Promise<void> {
+    this.#head ??= await this.#worktrees.head(this.#cwd)
+    this.#files ??= await this.#fileStamps(loop)
+    this.#findDeleted ??= new Set(await this.#deletedNow(this.#head.commit))
+    this.#hindrances ??= new Set((await this.#worktrees.hindrances(this.#cwd)).map(({ what }) => what))
   }
 
   /** Looks after an iteration. `trace`: where the git commands of its agent are written down. */
-  async look(loop: Loop, task: LoopTask, trace: string | null): Promise<Seen> {
+  async inspect(loop: Loop, task: LoopTask, trace: string | null): Promise<CheckoutChange> {
     const before = this.#head
-    const now = await this.#workshop.head(this.#cwd)
+    const now = await this.#worktrees.head(this.#cwd)
     this.#head = now
     const isMoved = before !== null && (before.commit !== now.commit || before.branch !== now.branch)
-    const isAgent = isMoved && trace !== null && (await this.#workshop.hasTouched(this.#cwd, trace))
+    const isAgent = isMoved && trace !== null && (await this.#worktrees.hasChangedCheckout(this.#cwd, trace))
     const pointed =
       before === null || before.branch === now.branch ? null : await this.#pointed(task, before, now, isAgent)
-    const strayed = pointed ?? (isAgent ? moved(task, before, now) : null)
+    const strayed = pointed ?? (isAgent ? describeMove(task, before, now) : null)
     const notes = [...(await this.#hindered(task)), ...(await this.#gone(task, now))]
-    return { strayed, losses: await this.#missing(loop), notes }
+    return { strayed, losses: await this.#findMissing(loop), notes }
   }
 
   async #pointed({ item }: LoopTask, before: Head, now: Head, isAgent: boolean): Promise<string | null> {
-    const isPointed = await this.#workshop.wasPointed(this.#cwd, before, now.branch)
+    const isPointed = await this.#worktrees.wasPointed(this.#cwd, before, now.branch)
     const source = this.#source ?? before
     const isBack = source.branch === now.branch
     this.#source = isPointed && !isBack ? source : null
@@ -71,13 +71,13 @@ export class CheckoutWatch {
     const what = isAgent
       ? `the agent of task ${item.label} left its worktree and pointed HEAD of your checkout ${to}`
       : `somebody pointed HEAD of your checkout ${to}, while an agent worked on task ${item.label}`
-    const cure = commandLine(['git', 'symbolic-ref', 'HEAD', `refs/heads/${source.branch}`])
+    const cure = formatCommandLine(['git', 'symbolic-ref', 'HEAD', `refs/heads/${source.branch}`])
     return `${what}; your files are still those of ${source.branch}: \`${cure}\` brings it back`
   }
 
   async #hindered({ item }: LoopTask): Promise<string[]> {
     const known = this.#hindrances
-    const now = await this.#workshop.hindrances(this.#cwd)
+    const now = await this.#worktrees.hindrances(this.#cwd)
     this.#hindrances = new Set(now.map(({ what }) => what))
     const fresh = known === null ? [] : now.filter(({ what }) => !known.has(what))
     return fresh.map(
@@ -87,61 +87,61 @@ export class CheckoutWatch {
   }
 
   async #deletedNow(commit: string | null): Promise<readonly string[]> {
-    return commit === null ? [] : this.#workshop.deleted(this.#cwd, commit)
+    return commit === null ? [] : this.#worktrees.deleted(this.#cwd, commit)
   }
 
   async #gone({ item }: LoopTask, { commit }: Head): Promise<string[]> {
-    const known = this.#deleted
+    const known = this.#findDeleted
     const source = this.#source?.commit ?? commit
     const now = await this.#deletedNow(source)
-    this.#deleted = new Set(now)
+    this.#findDeleted = new Set(now)
     const paths = known === null ? [] : now.filter(path => !known.has(path))
     if (paths.length === 0 || source === null) return []
     const elsewhere = await this.#movedOf(source, paths)
     const lost = paths.filter(path => !elsewhere.has(path))
     if (lost.length === 0) return []
-    const what = `${few(lost.map(shown))} ${lost.length === 1 ? 'is' : 'are'} gone from your checkout`
-    const cure = restoreDeleted(source, lost, this.#cwd === this.#top)
+    const what = `${formatFew(lost.map(displayPath))} ${lost.length === 1 ? 'is' : 'are'} gone from your checkout`
+    const cure = restoreDeletedCommand(source, lost, this.#cwd === this.#top)
     return [`${what}, since the agent of task ${item.label} worked; \`${cure}\` brings them back`]
   }
 
   /** Git sees no file in a checkout that it does not use. */
   async #movedOf(source: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.#isHindered) return new Set()
-    const { tree } = await this.#workshop.snapshot(this.#cwd)
-    return this.#workshop.moved(this.#cwd, [source, tree], paths)
+    const { tree } = await this.#worktrees.snapshot(this.#cwd)
+    return this.#worktrees.findMovedPaths(this.#cwd, [source, tree], paths)
   }
 
   get #isHindered(): boolean {
     return (this.#hindrances?.size ?? 0) > 0
   }
 
-  async #missing(loop: Loop): Promise<readonly Loss[]> {
+  async #findMissing(loop: Loop): Promise<readonly LostWork[]> {
     if (this.#isHindered) return []
     const before = this.#files
-    const now = await this.#stats(loop)
+    const now = await this.#fileStamps(loop)
     this.#files = now
     const isSame = before === null || [...now].every(([file, stat]) => before.get(file) === stat)
     if (isSame || loop.yours === undefined) return []
-    const { tree } = await this.#workshop.snapshot(this.#cwd)
-    return (await this.#audit.yours(loop, tree)).losses
+    const { tree } = await this.#worktrees.snapshot(this.#cwd)
+    return (await this.#audit.auditUserFiles(loop, tree)).losses
   }
 
-  async #stats(loop: Loop): Promise<ReadonlyMap<string, string>> {
-    const files = await this.#audit.filesOfYours(loop)
+  async #fileStamps(loop: Loop): Promise<ReadonlyMap<string, string>> {
+    const files = await this.#audit.userFiles(loop)
     return new Map(
       files.map(({ path }) => {
-        const stat = fs.lstatSync(below(this.#top, path), { throwIfNoEntry: false })
+        const stat = fs.lstatSync(joinBelow(this.#top, path), { throwIfNoEntry: false })
         return [path, stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`]
       }),
     )
   }
 }
 
-function moved({ item }: LoopTask, before: Head, now: Head): string {
+function describeMove({ item }: LoopTask, before: Head, now: Head): string {
   const who = `the agent of task ${item.label}`
   if (before.branch !== now.branch && before.branch !== null)
-    return `${who} left its worktree and checked out ${now.branch ?? 'no branch'} instead of ${before.branch} in your checkout: ${commandLine(['git', 'checkout', before.branch])} brings it back`
+    return `${who} left its worktree and checked out ${now.branch ?? 'no branch'} instead of ${before.branch} in your checkout: ${formatCommandLine(['git', 'checkout', before.branch])} brings it back`
   const [from, to] = [before.commit?.slice(0, 10), now.commit?.slice(0, 10)]
   return `${who} left its worktree and moved ${now.branch ?? 'HEAD'} in your checkout from ${from} to ${to}: git reset --keep ${from} brings it back`
 }

@@ -1,15 +1,15 @@
 import type { LoopTask } from '../../core/loop/loop.ts'
-import { FEW, short } from '../../core/loop/restore-command.ts'
-import { commandLine } from '../../lib/quote.ts'
-import { bytesOf, shown } from '../../lib/raw-path.ts'
-import type { AgentCommand, UserRefs, Workshop } from '../../ports/workshop.ts'
+import { MAX_LISTED_PATHS, shortHash } from '../../core/loop/restore-command.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { rawPathBytes, displayPath } from '../../lib/text/raw-path.ts'
+import type { GitCommand, UserRefs, Worktrees } from '../../ports/worktrees.ts'
 
 /** A branch or tag that is not where it was; `to`: null where it is gone. */
-interface Moved {
+interface MovedRef {
   readonly ref: string
   readonly from: string
   readonly to: string | null
-  readonly isAgents: boolean
+  readonly isByAgent: boolean
 }
 
 /**
@@ -17,90 +17,92 @@ interface Moved {
  * agent name counts as its deed, and a deletion is told whoever it was.
  */
 export class RefWatch {
-  readonly #workshop: Workshop
+  readonly #worktrees: Worktrees
   readonly #cwd: string
   readonly #id: string
   /** Branches and tags that agents made are theirs. */
-  readonly #ofAgents = new Set<string>()
+  readonly #agentRefs = new Set<string>()
   #known: UserRefs | null = null
   /** Seconds since 1970; what was seen to be done by then is told. */
-  #lookedAt = 0
+  #inspectedAt = 0
 
-  constructor(given: { workshop: Workshop; cwd: string; id: string }) {
-    this.#workshop = given.workshop
+  constructor(given: { workshop: Worktrees; cwd: string; id: string }) {
+    this.#worktrees = given.workshop
     this.#cwd = given.cwd
     this.#id = given.id
   }
 
   /** Looks before an iteration; only the first time counts. */
-  async begin(): Promise<void> {
-    this.#known ??= await this.#workshop.userRefs(this.#cwd)
+  async start(): Promise<void> {
+    this.#known ??= await this.#worktrees.userRefs(this.#cwd)
   }
 
   /** Looks after an iteration, and answers what was lost, one sentence each. `trace`: where its agent's git commands are written down. */
-  async look({ item }: LoopTask, trace: string | null): Promise<readonly string[]> {
+  async inspect({ item }: LoopTask, trace: string | null): Promise<readonly string[]> {
     const before = this.#known
-    const now = await this.#workshop.userRefs(this.#cwd)
+    const now = await this.#worktrees.userRefs(this.#cwd)
     if (before === null || now === null) return []
     this.#known = now
-    const all = trace === null ? [] : this.#workshop.commandsIn(trace)
-    const commands = all.filter(({ from }) => from >= this.#lookedAt)
-    this.#lookedAt = Date.now() / 1000
-    for (const ref of now.refs.keys()) if (!before.refs.has(ref) && isNamed(ref, commands)) this.#ofAgents.add(ref)
-    const { branch } = await this.#workshop.head(this.#cwd)
-    const moved = [...before.refs].flatMap(([ref, from]): Moved[] => {
+    const all = trace === null ? [] : this.#worktrees.readTrace(trace)
+    const commands = all.filter(({ from }) => from >= this.#inspectedAt)
+    this.#inspectedAt = Date.now() / 1000
+    for (const ref of now.refs.keys()) if (!before.refs.has(ref) && isNamedBy(ref, commands)) this.#agentRefs.add(ref)
+    const { branch } = await this.#worktrees.head(this.#cwd)
+    const moved = [...before.refs].flatMap(([ref, from]): MovedRef[] => {
       const to = now.refs.get(ref) ?? null
-      if (to === from || this.#ofAgents.has(ref) || ref === `refs/heads/${branch}`) return []
-      const isAgents = isNamed(ref, commands)
-      return isAgents || to === null ? [{ ref, from, to, isAgents }] : []
+      if (to === from || this.#agentRefs.has(ref) || ref === `refs/heads/${branch}`) return []
+      const isAgents = isNamedBy(ref, commands)
+      return isAgents || to === null ? [{ ref, from, to, isByAgent: isAgents }] : []
     })
     const lost = commands.some(isStashDropping) ? before.stashes.filter(id => !now.stashes.includes(id)) : []
     const who = `the agent of task ${item.label}`
-    return [...(await this.#tellMoved(moved, who, item.label)), ...tellStashes(lost, who)]
+    return [...(await this.#describeMoved(moved, who, item.label)), ...describeStashes(lost, who)]
   }
 
-  async #tellMoved(moved: readonly Moved[], who: string, label: string): Promise<string[]> {
+  async #describeMoved(moved: readonly MovedRef[], who: string, label: string): Promise<string[]> {
     if (moved.length === 0) return []
     const kept = `${this.#id}/refs`
-    await this.#workshop.keepRefs(this.#cwd, kept, new Map(moved.map(({ ref, from }) => [ref, from])))
-    if (moved.length <= FEW) return moved.map(one => tell(one, who, label))
-    const names = moved.slice(0, FEW).map(({ ref }) => nameOf(ref))
-    const cure = commandLine(['git', 'fetch', '.', `+refs/oneshot-loop/work/${kept}/*:refs/*`])
+    await this.#worktrees.backUpRefs(this.#cwd, kept, new Map(moved.map(({ ref, from }) => [ref, from])))
+    if (moved.length <= MAX_LISTED_PATHS) return moved.map(one => describeMove(one, who, label))
+    const names = moved.slice(0, MAX_LISTED_PATHS).map(({ ref }) => shortName(ref))
+    const remedy = formatCommandLine(['git', 'fetch', '.', `+refs/oneshot-loop/work/${kept}/*:refs/*`])
     return [
-      `${names.join(', ')} and ${moved.length - FEW} more branches and tags were deleted or moved while an agent worked on task ${label}: \`${cure}\` brings them back`,
+      `${names.join(', ')} and ${moved.length - MAX_LISTED_PATHS} more branches and tags were deleted or moved while an agent worked on task ${label}: \`${remedy}\` brings them back`,
     ]
   }
 }
 
-function tell({ ref, from, to, isAgents }: Moved, who: string, label: string): string {
-  const [kind, name] = [ref.startsWith('refs/tags/') ? 'tag' : 'branch', nameOf(ref)]
-  const cure = commandLine(['git', kind, ...(to === null ? [] : ['-f']), name, short(from)])
+function describeMove({ ref, from, to, isByAgent }: MovedRef, who: string, label: string): string {
+  const [kind, name] = [ref.startsWith('refs/tags/') ? 'tag' : 'branch', shortName(ref)]
+  const remedy = formatCommandLine(['git', kind, ...(to === null ? [] : ['-f']), name, shortHash(from)])
   const what =
     to === null
-      ? isAgents
+      ? isByAgent
         ? `${who} deleted your ${kind} ${name}`
         : `your ${kind} ${name} was deleted while an agent worked on task ${label}`
-      : `${who} moved your ${kind} ${name} from ${short(from)} to ${short(to)}`
-  return `${what}: \`${cure}\` brings it back`
+      : `${who} moved your ${kind} ${name} from ${shortHash(from)} to ${shortHash(to)}`
+  return `${what}: \`${remedy}\` brings it back`
 }
 
-function tellStashes(lost: readonly string[], who: string): string[] {
-  return lost.slice(0, FEW).map(id => `${who} dropped a stash of yours: \`git stash store ${id}\` brings it back`)
+function describeStashes(lost: readonly string[], who: string): string[] {
+  return lost
+    .slice(0, MAX_LISTED_PATHS)
+    .map(id => `${who} dropped a stash of yours: \`git stash store ${id}\` brings it back`)
 }
 
-function nameOf(ref: string): string {
-  return shown(ref.replace(/^refs\/(?:heads|tags)\//, ''))
+function shortName(ref: string): string {
+  return displayPath(ref.replace(/^refs\/(?:heads|tags)\//, ''))
 }
 
 /** Whether a command names it, as a word or within one: `origin x:y`, `refs/heads/x`. */
-function isNamed(ref: string, commands: readonly AgentCommand[]): boolean {
-  const name = bytesOf(ref.replace(/^refs\/(?:heads|tags)\//, '')).toString()
-  const forms = new Set([name, bytesOf(ref).toString(), `heads/${name}`, `tags/${name}`])
+function isNamedBy(ref: string, commands: readonly GitCommand[]): boolean {
+  const name = rawPathBytes(ref.replace(/^refs\/(?:heads|tags)\//, '')).toString()
+  const forms = new Set([name, rawPathBytes(ref).toString(), `heads/${name}`, `tags/${name}`])
   return commands.some(({ argv }) =>
     argv.some(word => word.split(':').some(part => forms.has(part.replace(/^\+/, '')))),
   )
 }
 
-function isStashDropping({ name, argv }: AgentCommand): boolean {
+function isStashDropping({ name, argv }: GitCommand): boolean {
   return name === 'stash' && argv.some(word => ['drop', 'clear', 'pop'].includes(word))
 }

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
-import { at } from '../../testkit/views/material.ts'
-import { heartbeatLine, lastBeatIn } from './heartbeat.ts'
+import { at } from '../../../testkit/views/page-data.ts'
+import { renderHeartbeat, parseLastHeartbeat } from './heartbeat.ts'
 
-const PULSE = { pid: 4242, isAlive: true, cpu: 12_340, written: 45_678, writtenAt: at(27) }
+const STATS = { pid: 4242, isAlive: true, cpu: 12_340, written: 45_678, writtenAt: at(27) }
 
 test('a heartbeat tells what was seen', () => {
   const event = { at: at(1), type: 'session.noted', note: 'two\nlines' } as const
-  const line = heartbeatLine({ at: at(30), state: 'running', pulse: PULSE, event, gap: null })
+  const line = renderHeartbeat({ at: at(30), state: 'running', stats: STATS, event, gap: null })
   expect(line).toBe(
     '2026-11-15T10:00:30.000Z running; pid 4242 alive; 12.34 s of CPU; 45 KB of output, the last 3 s ago; two lines\n',
   )
-  expect(lastBeatIn(line)).toBe(at(30))
+  expect(parseLastHeartbeat(line)).toBe(at(30))
 })
 
 test('a gap is told with its reason, and what is not there is not made up', () => {
   const gap = { length: 720_000, reason: 'the machine was asleep' }
   const gone = { pid: 7, isAlive: false, cpu: null, written: 0, writtenAt: null }
   const told = [
-    heartbeatLine({ at: at(0), state: 'running', pulse: gone, event: null, gap }),
-    heartbeatLine({ at: at(0), state: 'starting', pulse: { ...gone, pid: null }, event: null, gap: null }),
+    renderHeartbeat({ at: at(0), state: 'running', stats: gone, event: null, gap }),
+    renderHeartbeat({ at: at(0), state: 'starting', stats: { ...gone, pid: null }, event: null, gap: null }),
   ]
   expect(told).toEqual([
     '2026-11-15T10:00:00.000Z running; after 12 min without a heartbeat: the machine was asleep; pid 7 gone; no output\n',
@@ -28,5 +28,5 @@ test('a gap is told with its reason, and what is not there is not made up', () =
 
 test('what is no heartbeat tells no time', () => {
   for (const text of ['', 'alive\n', '2026-99-99T10:00:00Z running\n', '2026-11-15T10:00:30.000Z running'])
-    expect(lastBeatIn(text)).toBeNull()
+    expect(parseLastHeartbeat(text)).toBeNull()
 })

@@ -1,38 +1,38 @@
-import { describeEvent } from '../../core/describe-event.ts'
-import type { Event } from '../../core/events.ts'
+import { describeEvent } from '../../core/describe/event.ts'
+import type { Event } from '../../core/session/events.ts'
 import { formatBytes } from '../../lib/bytes.ts'
-import { type Duration, formatDuration, type Instant, iso } from '../../lib/time.ts'
-import type { Pulse } from '../pulse.ts'
-import { inLine } from './material.ts'
+import { type Duration, formatDuration, type Instant, formatIso } from '../../lib/time.ts'
+import type { HeartbeatStats } from '../process-stats.ts'
+import { toLine } from './page-data.ts'
 
 /** What one line tells. */
-export interface Beat {
+export interface HeartbeatEntry {
   readonly at: Instant
   /** Its phase or outcome. */
   readonly state: string
-  readonly pulse: Pulse
+  readonly stats: HeartbeatStats
   readonly event: Event | null
   /** How long there was no line before this one although there should have been, and why. */
   readonly gap: { readonly length: Duration; readonly reason: string } | null
 }
 
 /** A line of HEARTBEAT: not only that somebody looked, but what was seen. */
-export function heartbeatLine({ at, state, pulse, event, gap }: Beat): string {
+export function renderHeartbeat({ at, state, stats, event, gap }: HeartbeatEntry): string {
   const parts = [
-    `${iso(at)} ${state}`,
+    `${formatIso(at)} ${state}`,
     ...(gap === null ? [] : [`after ${formatDuration(gap.length)} without a heartbeat: ${gap.reason}`]),
-    pulse.pid === null ? 'no process' : `pid ${pulse.pid} ${pulse.isAlive ? 'alive' : 'gone'}`,
-    ...(pulse.cpu === null ? [] : [`${(pulse.cpu / 1000).toFixed(2)} s of CPU`]),
-    pulse.writtenAt === null
+    stats.pid === null ? 'no process' : `pid ${stats.pid} ${stats.isAlive ? 'alive' : 'gone'}`,
+    ...(stats.cpu === null ? [] : [`${(stats.cpu / 1000).toFixed(2)} s of CPU`]),
+    stats.writtenAt === null
       ? 'no output'
-      : `${formatBytes(pulse.written)} of output, the last ${formatDuration(Math.max(0, at - pulse.writtenAt))} ago`,
-    ...(event === null ? [] : [inLine(describeEvent(event))]),
+      : `${formatBytes(stats.written)} of output, the last ${formatDuration(Math.max(0, at - stats.writtenAt))} ago`,
+    ...(event === null ? [] : [toLine(describeEvent(event))]),
   ]
   return `${parts.join('; ')}\n`
 }
 
 /** When the last of these lines was written; null when it is none. */
-export function lastBeatIn(text: string): Instant | null {
+export function parseLastHeartbeat(text: string): Instant | null {
   const at = Date.parse(/(?<![^\n])[^\n]{0,200}?(\d{4}-\d\d-\d\dT[\d:.]{1,20}Z) [^\n]*\n$/.exec(text)?.[1] ?? '')
   return Number.isNaN(at) ? null : at
 }

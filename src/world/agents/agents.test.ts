@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
-import { orderOf } from '../../testkit/agents/fixtures.ts'
+import { makeLaunchRequest } from '../../../testkit/agents/fixtures.ts'
 import { knownAgents } from './agents.ts'
 
 const agents = knownAgents({
@@ -15,22 +15,26 @@ test('every agent that may be asked for is known by its kind, and no other', () 
   expect(() => agents('nobody')).toThrow('unknown agent nobody')
 })
 
-const order = orderOf({ argv: ['/bin/program', '--own', 'x'], env: { HOME: '/nowhere' } })
+const order = makeLaunchRequest({ argv: ['/bin/program', '--own', 'x'], env: { HOME: '/nowhere' } })
 
 test('a command is started with its own words and reads nothing', () => {
   const argv = ['pytest', '-v']
-  expect(agents('command').plan(orderOf({ argv, mode: 'tty' }))).toEqual({ argv, env: {}, stdin: 'none' })
+  expect(agents('command').planLaunch(makeLaunchRequest({ argv, mode: 'tty' }))).toEqual({
+    argv,
+    env: {},
+    stdin: 'none',
+  })
 })
 
 test.each(AGENT_KINDS.filter(kind => kind !== 'command' && kind !== 'demo'))(
   '%s takes its prompt on stdin and gets its user’s own arguments',
   kind => {
-    const plan = agents(kind).plan(order)
+    const plan = agents(kind).planLaunch(order)
     expect(plan.stdin).toBe('text')
     expect(plan.argv.join(' ')).toContain('--own x')
     expect(
       agents(kind)
-        .plan({ ...order, resume: 'the-thread' })
+        .planLaunch({ ...order, resume: 'the-thread' })
         .argv.join(' '),
     ).toContain('the-thread')
   },

@@ -1,13 +1,12 @@
-import { invariant } from '../../lib/trouble.ts'
+import { invariant } from '../../lib/errors.ts'
 import type { Agent } from '../../ports/agent.ts'
 import { claude } from './claude/claude.ts'
 import { codex } from './codex/codex.ts'
-import { command } from './command.ts'
 import { demo } from './demo/demo.ts'
 import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode/opencode.ts'
 import { pi } from './pi/pi.ts'
-import { ralph } from './ralph/ralph.ts'
+import { loopAgent } from './loop/loop-agent.ts'
 
 /** Every agent we know, by kind. */
 export function knownAgents(options: {
@@ -25,8 +24,8 @@ export function knownAgents(options: {
     opencode,
     pi({ thin: options.thin }),
     gemini,
-    ralph('ralph', options.loopArgv),
-    ralph('build', options.loopArgv),
+    loopAgent('ralph', options.loopArgv),
+    loopAgent('build', options.loopArgv),
   ]
   const byKind = new Map(agents.map(agent => [agent.kind, agent]))
   return kind => {
@@ -34,4 +33,16 @@ export function knownAgents(options: {
     invariant(agent !== undefined, `a session of the unknown agent ${kind} was accepted`)
     return agent
   }
+}
+
+/** Any program. Its exit status is its answer, and it is not started twice: only its caller knows whether it may be. */
+const command: Agent = {
+  kind: 'command',
+  proof: 'exit-code',
+  defaultMode: 'tty',
+  modes: ['headless', 'tty'],
+  silence: null,
+  takesPrompt: false,
+  program: [],
+  planLaunch: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),
 }

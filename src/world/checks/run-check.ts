@@ -2,38 +2,41 @@ import { spawn } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { describeExit } from '../../core/judge-end.ts'
-import type { Exit } from '../../core/session.ts'
+import { describeExit } from '../../core/policy/classify-exit.ts'
+import type { Exit } from '../../core/session/session.ts'
 import { type Duration, formatDuration } from '../../lib/time.ts'
-import { Trouble } from '../../lib/trouble.ts'
+import { Trouble } from '../../lib/errors.ts'
 import type { Check, CheckResult, Checks } from '../../ports/checks.ts'
-import { endTree } from '../os/end-tree.ts'
-import { identify, type ProcessId } from '../os/processes.ts'
-import { tailOf } from './tail.ts'
+import { endProcessTree } from '../../os/process/tree.ts'
+import { type ProcessId, identifyProcess } from '../../os/process/processes.ts'
+import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { readTail } from '../../os/files/file-io.ts'
 
-type At = Parameters<Checks['run']>[1]
+type CheckOptions = Parameters<Checks['run']>[1]
 
 /** setTimeout counts in 31 bits. */
-const LONGEST: Duration = 2 ** 31 - 1
+const MAX_TIMEOUT: Duration = 2 ** 31 - 1
 /** What is left of it is asked to go first, and killed after this long. */
-const GRACE: Duration = 2_000
+const KILL_GRACE: Duration = 2_000
 /** Only a process that the kernel holds fast lives longer than this. */
-const LIMIT: Duration = 15_000
+const END_TIMEOUT: Duration = 15_000
 
 /** Why it was ended before its end. */
-type Cut = 'late' | 'called off'
+type StopReason = 'late' | 'called off'
 
 /**
  * Runs it as a shell would, in a process session of its own, and ends all that it leaves behind; and first of all what is left of one
  * with the same log, whose supervisor was killed.
  */
-export async function runCheck(check: Check, at: At, ending: AbortSignal): Promise<CheckResult> {
+export async function runCheck(check: Check, at: CheckOptions, ending: AbortSignal): Promise<CheckResult> {
   if (ending.aborted) return { ok: false, how: `${check.line}: cancelled`, tail: '', took: 0, isUnknown: true }
   const begun = performance.now()
   const marker = markerOf(at.log)
   try {
-    await endTree({ marker, root: null }, { grace: 0, limit: LIMIT })
-    const end = await live(check.line, at, { marker, ending })
+    await endProcessTree({ marker, root: null }, { grace: 0, limit: END_TIMEOUT })
+    const end = await runToEnd(check.line, at, { marker, ending })
     return resultOf(check, at, { ...end, took: Math.round(performance.now() - begun) })
   } catch (cause) {
     throw new Trouble(`running ${check.line}`, cause)
@@ -44,29 +47,33 @@ function markerOf(log: string): string {
   return `check-${crypto.createHash('sha256').update(path.resolve(log)).digest('hex').slice(0, 16)}`
 }
 
-interface End {
+interface CheckEnd {
   readonly exit: Exit
-  readonly cut: Cut | null
+  readonly stopReason: StopReason | null
 }
 
-async function live(line: string, at: At, given: { marker: string; ending: AbortSignal }): Promise<End> {
+async function runToEnd(
+  line: string,
+  at: CheckOptions,
+  given: { marker: string; ending: AbortSignal },
+): Promise<CheckEnd> {
   const { marker, ending } = given
-  const hurry = new AbortController()
-  const late = setTimeout(() => hurry.abort('late'), Math.min(at.limit, LONGEST))
-  const callOff = (): void => hurry.abort('called off')
+  const stop = new AbortController()
+  const late = setTimeout(() => stop.abort('late'), Math.min(at.limit, MAX_TIMEOUT))
+  const callOff = (): void => stop.abort('called off')
   ending.addEventListener('abort', callOff)
   try {
-    const { root, ended } = start(line, at, marker)
-    const exit = await Promise.race([ended, cutShort(hurry.signal)])
-    await endTree({ marker, root }, { grace: GRACE, limit: LIMIT })
-    return { exit: exit ?? (await ended), cut: exit === null ? (hurry.signal.reason as Cut) : null }
+    const { root, ended } = spawnCheck(line, at, marker)
+    const exit = await Promise.race([ended, untilAborted(stop.signal)])
+    await endProcessTree({ marker, root }, { grace: KILL_GRACE, limit: END_TIMEOUT })
+    return { exit: exit ?? (await ended), stopReason: exit === null ? (stop.signal.reason as StopReason) : null }
   } finally {
     clearTimeout(late)
     ending.removeEventListener('abort', callOff)
   }
 }
 
-function start(line: string, at: At, marker: string): { root: ProcessId | null; ended: Promise<Exit> } {
+function spawnCheck(line: string, at: CheckOptions, marker: string): { root: ProcessId | null; ended: Promise<Exit> } {
   const cwd = fs.realpathSync(at.cwd)
   const { TMUX: _tmux, TMUX_PANE: _pane, ...env } = at.env
   const log = openLog(at.log)
@@ -84,7 +91,7 @@ function start(line: string, at: At, marker: string): { root: ProcessId | null; 
         resolve(code === null ? { kind: 'signal', signal: signal ?? 'SIGKILL' } : { kind: 'code', code }),
       )
     })
-    return { root: child.pid === undefined ? null : (identify(child.pid) ?? null), ended }
+    return { root: child.pid === undefined ? null : (identifyProcess(child.pid) ?? null), ended }
   } finally {
     fs.closeSync(log)
   }
@@ -99,30 +106,63 @@ function openLog(file: string): number {
   return fd
 }
 
-function cutShort(signal: AbortSignal): Promise<null> {
+function untilAborted(signal: AbortSignal): Promise<null> {
   return new Promise(resolve => {
     if (signal.aborted) resolve(null)
     else signal.addEventListener('abort', () => resolve(null), { once: true })
   })
 }
 
-function resultOf({ line }: Check, at: At, { exit, cut, took }: End & { took: Duration }): CheckResult {
+function resultOf(
+  { line }: Check,
+  at: CheckOptions,
+  { exit, stopReason, took }: CheckEnd & { took: Duration },
+): CheckResult {
   const tail = tailOf(at.log, at.env)
-  const ok = cut === null && exit.kind === 'code' && exit.code === 0
-  const isUnknown = !ok && (cut !== null || saysNothing(line, exit, tail))
-  const how = `${line}: ${words(exit, cut)} after ${formatDuration(took)}`
+  const ok = stopReason === null && exit.kind === 'code' && exit.code === 0
+  const isUnknown = !ok && (stopReason !== null || isInconclusive(line, exit, tail))
+  const how = `${line}: ${describeEnd(exit, stopReason)} after ${formatDuration(took)}`
   return { ok, how, tail, took, ...(isUnknown && { isUnknown }) }
 }
 
-function words(exit: Exit, cut: Cut | null): string {
+function describeEnd(exit: Exit, cut: StopReason | null): string {
   if (cut === null) return describeExit(exit)
   return cut === 'late' ? 'stopped at its time limit' : 'cancelled'
 }
 
 /** It was not the project that failed: a program is missing, or there was nothing to be tested. */
-function saysNothing(line: string, exit: Exit, tail: string): boolean {
+function isInconclusive(line: string, exit: Exit, tail: string): boolean {
   if (exit.kind !== 'code') return false
   if (exit.code === 126 || exit.code === 127) return true
   if (!line.includes('pytest')) return false
   return exit.code === 5 || /: No module named '?pytest'?$/m.test(tail)
+}
+
+const MAX_LINES = 40
+/** Bytes. */
+const MAX_BYTES = 4_096
+/** So much is looked at: colours and private keys are longer than what is left of them. */
+const READ_SIZE = 65_536
+
+/** The end of a log for people and prompts: no colours, no secrets, whole lines as far as they fit. */
+function tailOf(log: string, env: Readonly<Record<string, string>>): string {
+  const text = readTail(log, READ_SIZE)
+  const isCut = Buffer.byteLength(text) >= READ_SIZE
+  const clean = new Mask(findEnvSecrets(env)).maskText(renderTerminalText(text, { colour: false })).trimEnd()
+  const lines = clean.split('\n')
+  const whole = isCut && lines.length > 1 ? lines.slice(1) : lines
+  return fitLines(whole.slice(-MAX_LINES))
+}
+
+function fitLines(lines: readonly string[]): string {
+  let size = 0
+  const kept = lines.toReversed().filter(line => {
+    size += Buffer.byteLength(line) + 1
+    return size <= MAX_BYTES
+  })
+  if (kept.length > 0) return kept.toReversed().join('\n')
+  return Buffer.from(lines.at(-1) ?? '')
+    .subarray(-MAX_BYTES)
+    .toString()
+    .replace(/^\uFFFD+/, '')
 }

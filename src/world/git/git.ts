@@ -1,14 +1,14 @@
-import { commandLine } from '../../lib/quote.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import type { Instant } from '../../lib/time.ts'
-import { Unkept } from '../../ports/checkpoints.ts'
-import { runForBytes } from '../os/run.ts'
-import { GitFailed } from './git-failed.ts'
-import { type GitFolders, type Protection, protectionFor } from './guard/guard.ts'
-import { watchForPipes } from './guard/watch.ts'
-import { lstat } from './lstat.ts'
-import type { Means } from './means.ts'
+import { NotSaved } from '../../ports/checkpoints.ts'
+import { runForBytes } from '../../os/run.ts'
+import { GitError } from './git-error.ts'
+import { type RepositoryDirs, type ConfigOverrides, findConfigOverrides } from './guard/config-overrides.ts'
+import { watchForPipes } from './guard/pipe-watch.ts'
+import { lstat } from './files.ts'
+import type { GitEnvironment } from './environment.ts'
 
-export interface Call {
+export interface GitOptions {
   readonly input?: string | Uint8Array
   /** The index to work on instead of the user's. */
   readonly index?: string
@@ -16,16 +16,16 @@ export interface Call {
   /** Settings that are nobody's to see, as arguments are. */
   readonly settings?: readonly Setting[]
   /** Whether it may speak with a remote. */
-  readonly reaches?: boolean
+  readonly usesNetwork?: boolean
   /** For what is written into a working tree: ours would hide it from everybody else. */
   readonly umask?: number
   /** Bytes of any file that it writes; a larger one fails. */
   readonly largestFile?: number
   /** Bytes of output, after which the process is ended: a remote may send any amount. */
-  readonly most?: number
+  readonly maxOutput?: number
 }
 
-export interface Answer {
+export interface GitResult {
   readonly code: number | null
   readonly stdout: Buffer
   readonly stderr: string
@@ -35,146 +35,166 @@ export interface Answer {
 export const NO_INDEX = '/nonexistent/index'
 
 /** Milliseconds; on SIGTERM git removes the locks that it holds, which may be the user's. */
-const GRACE = 2_000
+const KILL_GRACE = 2_000
 
 /** Nobody else reads it, and its notes say whether it may be trusted. */
-const WITHOUT_HASH: readonly Setting[] = [['index.skipHash', 'true']]
+const SKIP_INDEX_HASH: readonly Setting[] = [['index.skipHash', 'true']]
 
 /** Before 2.45 git does not know GIT_NO_LAZY_FETCH, and would ask any remote that a repository names for missing objects. */
-const NO_PROTOCOL = { GIT_ALLOW_PROTOCOL: 'none' } as const
+const DENY_PROTOCOLS = { GIT_ALLOW_PROTOCOL: 'none' } as const
 
 type Setting = readonly [key: string, value: string]
 
 /** Bytes; a shell counts the size of files in these. */
-const BLOCK = 512
+const BLOCK_SIZE = 512
 /** Without the signal, git fails with a sentence where a file becomes too large. A limit that is lower already stays. */
-const WRAPPED =
+const LIMITED_GIT =
   'test -z "$1" || umask "$1"; test -z "$2" || { trap "" XFSZ; ulimit -f "$2" 2>/dev/null; }; shift 2; git "$@"'
 
 /** Milliseconds for which a look at a repository holds within one chain; a new chain looks anew. */
-const FRESH = 200
+const OVERRIDES_TTL = 200
 
 /** Milliseconds that one process may take when nobody says otherwise. */
-const LIMIT = 15 * 60_000
+const DEFAULT_TIMEOUT = 15 * 60_000
 
 /** Runs git in one folder, for as long as nobody calls it off. */
 export class Git {
-  readonly means: Means
+  readonly environment: GitEnvironment
   readonly cwd: string
   readonly signal: AbortSignal
   /** When all of its processes must have come to an end. */
-  readonly #until: Instant
+  readonly #deadline: Instant
   /** Of what git writes into a repository, which others may have to read; ours where nobody says otherwise. */
   #umask: number | undefined
   /** The repository that it must run in, once that is known. */
-  #only: GitFolders | undefined
+  #requiredDirs: RepositoryDirs | undefined
   /** What was found about folders a moment ago, by whatever this one was made from. */
-  #looks = new Map<string, { readonly at: number; readonly protection: Promise<Protection> }>()
+  #overrides = new Map<string, { readonly at: number; readonly protection: Promise<ConfigOverrides> }>()
 
-  constructor(means: Means, cwd: string, signal: AbortSignal, until: Instant = Date.now() + LIMIT) {
-    this.means = means
+  constructor(
+    environment: GitEnvironment,
+    cwd: string,
+    signal: AbortSignal,
+    until: Instant = Date.now() + DEFAULT_TIMEOUT,
+  ) {
+    this.environment = environment
     this.cwd = cwd
     this.signal = signal
-    this.#until = until
+    this.#deadline = until
   }
 
-  at(cwd: string, env: Readonly<Record<string, string>> = {}): Git {
-    const other = new Git({ ...this.means, env: { ...this.means.env, ...env } }, cwd, this.signal, this.#until)
-    other.#looks = this.#looks
+  withCwd(cwd: string, env: Readonly<Record<string, string>> = {}): Git {
+    const other = new Git(
+      { ...this.environment, env: { ...this.environment.env, ...env } },
+      cwd,
+      this.signal,
+      this.#deadline,
+    )
+    other.#overrides = this.#overrides
     other.#umask = this.#umask
-    if (cwd === this.cwd) other.#only = this.#only
+    if (cwd === this.cwd) other.#requiredDirs = this.#requiredDirs
     return other
   }
 
   /** The same, for this repository alone: it refuses to run when `.git` leads to another one meanwhile. */
-  onlyIn({ gitDir, commonDir }: GitFolders): Git {
-    const other = this.at(this.cwd)
-    other.#only = { gitDir, commonDir }
+  restrictedTo({ gitDir, commonDir }: RepositoryDirs): Git {
+    const other = this.withCwd(this.cwd)
+    other.#requiredDirs = { gitDir, commonDir }
     return other
   }
 
   /** The same, with the permissions that its user's own git would give to objects and refs. */
-  masked(umask: number): Git {
-    const other = this.at(this.cwd)
+  withUmask(umask: number): Git {
+    const other = this.withCwd(this.cwd)
     other.#umask = umask
     return other
   }
 
   /** What it says. Throws `GitFailed` unless it ends well. */
-  async run(args: readonly string[], call: Call = {}): Promise<Buffer> {
-    return (await this.expect(args, call)).stdout
+  async run(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+    return (await this.runForResult(args, options)).stdout
   }
 
   /** The same, with what it says aside. */
-  async expect(args: readonly string[], call: Call = {}): Promise<Answer> {
-    const answer = await this.ask(args, call)
-    if (answer.code === 0) return answer
-    throw new GitFailed(args[0] ?? '', answer)
+  async runForResult(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+    const result = await this.tryRun(args, options)
+    if (result.code === 0) return result
+    throw new GitError(args[0] ?? '', result)
   }
 
   /** The same, as one line of text. */
-  async line(args: readonly string[], call: Call = {}): Promise<string> {
-    return (await this.run(args, call)).toString().replace(/\n$/, '')
+  async runForLine(args: readonly string[], options: GitOptions = {}): Promise<string> {
+    return (await this.run(args, options)).toString().replace(/\n$/, '')
   }
 
   /** For those who take no for an answer. */
-  ask(args: readonly string[], call: Call = {}): Promise<Answer> {
-    const umask = call.umask ?? (isWriter(args) ? this.#umask : undefined)
-    const blocks = call.largestFile === undefined ? undefined : Math.floor(call.largestFile / BLOCK)
+  tryRun(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+    const umask = options.umask ?? (isWriteCommand(args) ? this.#umask : undefined)
+    const blocks = options.largestFile === undefined ? undefined : Math.floor(options.largestFile / BLOCK_SIZE)
     if (umask !== undefined || blocks !== undefined)
-      return this.script(WRAPPED, [umask?.toString(8) ?? '', `${blocks ?? ''}`, ...args], call)
-    return this.#start(this.means.program, [...this.means.options, ...args], call)
+      return this.runScript(LIMITED_GIT, [umask?.toString(8) ?? '', `${blocks ?? ''}`, ...args], options)
+    return this.#spawn(this.environment.program, [...this.environment.options, ...args], options)
   }
 
   /**
    * Lets a shell run several commands, each by `git COMMAND`: to start a process takes the shell a tenth of the time that it
    * takes us. Only words of our own may be in the script; all others are its arguments.
    */
-  script(text: string, args: readonly string[], call: Call = {}): Promise<Answer> {
-    const git = `git() { ${commandLine([this.means.program, ...this.means.options])} "$@"; }\n`
+  runScript(text: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+    const git = `git() { ${formatCommandLine([this.environment.program, ...this.environment.options])} "$@"; }\n`
     const umask = this.#umask === undefined ? '' : `umask ${this.#umask.toString(8)}\n`
-    return this.#start('/bin/sh', ['-c', umask + git + text, 'sh', ...args], call)
+    return this.#spawn('/bin/sh', ['-c', umask + git + text, 'sh', ...args], options)
   }
 
   /** What this git must be told about the repository that it runs in. One chain of processes looks a few times a second. */
-  protection(): Promise<Protection> {
+  configOverrides(): Promise<ConfigOverrides> {
     const now = performance.now()
-    const key = this.#only === undefined ? this.cwd : `${this.cwd}\0${this.#only.gitDir}\0${this.#only.commonDir}`
-    const before = this.#looks.get(key)
-    if (before !== undefined && now - before.at < FRESH) return before.protection
-    const protection = protectionFor(this.cwd, this.means, this.#only)
-    this.#looks.set(key, { at: now, protection })
+    const key =
+      this.#requiredDirs === undefined
+        ? this.cwd
+        : `${this.cwd}\0${this.#requiredDirs.gitDir}\0${this.#requiredDirs.commonDir}`
+    const before = this.#overrides.get(key)
+    if (before !== undefined && now - before.at < OVERRIDES_TTL) return before.protection
+    const protection = findConfigOverrides(this.cwd, this.environment, this.#requiredDirs)
+    this.#overrides.set(key, { at: now, protection })
     return protection
   }
 
-  async #start(program: string, args: readonly string[], call: Call): Promise<Answer> {
-    const { means, cwd, signal } = this
-    if (signal.aborted) throw calledOff(signal)
-    const { settings, env: safe } = await this.protection()
-    if (call.index !== undefined && lstat(call.index)?.isSymbolicLink()) throw new Unkept(`${call.index} is a link`)
-    const index = call.index === undefined ? {} : { GIT_INDEX_FILE: call.index }
-    const all = [...settings, ...(call.index === undefined ? [] : WITHOUT_HASH), ...(call.settings ?? [])]
-    const given: Record<string, string> = { ...means.env, ...safe, ...asVariables(all), ...index, ...call.env }
-    const env = { ...given, ...(call.reaches || given['GIT_NO_LAZY_FETCH'] === '0' ? {} : NO_PROTOCOL) }
-    const input = call.input === undefined ? {} : { input: call.input }
-    const most = call.most === undefined ? {} : { most: call.most }
-    const how = { cwd, env, grace: GRACE, ...input, ...most }
-    return this.#inTime(ending => runForBytes(program, args, { ...how, signal: ending }))
+  async #spawn(program: string, args: readonly string[], options: GitOptions): Promise<GitResult> {
+    const { environment, cwd, signal } = this
+    if (signal.aborted) throw abortError(signal)
+    const { settings, env: safe } = await this.configOverrides()
+    if (options.index !== undefined && lstat(options.index)?.isSymbolicLink())
+      throw new NotSaved(`${options.index} is a link`)
+    const index = options.index === undefined ? {} : { GIT_INDEX_FILE: options.index }
+    const all = [...settings, ...(options.index === undefined ? [] : SKIP_INDEX_HASH), ...(options.settings ?? [])]
+    const given: Record<string, string> = {
+      ...environment.env,
+      ...safe,
+      ...configVariables(all),
+      ...index,
+      ...options.env,
+    }
+    const env = { ...given, ...(options.usesNetwork || given['GIT_NO_LAZY_FETCH'] === '0' ? {} : DENY_PROTOCOLS) }
+    const input = options.input === undefined ? {} : { input: options.input }
+    const most = options.maxOutput === undefined ? {} : { most: options.maxOutput }
+    const how = { cwd, env, grace: KILL_GRACE, ...input, ...most }
+    return this.#withTimeout(ending => runForBytes(program, args, { ...how, signal: ending }))
   }
 
   /** Ends a process when its time is over, when it is called off, and when it waits for something that never comes. */
-  async #inTime(work: (ending: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  async #withTimeout(work: (ending: AbortSignal) => Promise<GitResult>): Promise<GitResult> {
     const ending = new AbortController()
     const end = (): void => ending.abort(this.signal.reason)
     this.signal.addEventListener('abort', end)
     const endLate = (): void => ending.abort(new DOMException('git did not finish in time', 'TimeoutError'))
     // A timer of our own: Node 20 forgets a signal that was made of a timeout and others.
-    const timer = setTimeout(endLate, Math.max(0, this.#until - Date.now()))
+    const timer = setTimeout(endLate, Math.max(0, this.#deadline - Date.now()))
     const unwatch = watchForPipes(this.cwd, cause => ending.abort(cause))
     try {
-      const answer = await work(ending.signal)
-      if (ending.signal.aborted) throw calledOff(ending.signal)
-      return answer
+      const result = await work(ending.signal)
+      if (ending.signal.aborted) throw abortError(ending.signal)
+      return result
     } finally {
       unwatch()
       clearTimeout(timer)
@@ -184,7 +204,7 @@ export class Git {
 }
 
 /** Commands by which we have git write objects and refs. */
-const WRITERS = new Set([
+const WRITE_COMMANDS = new Set([
   'read-tree',
   'update-index',
   'write-tree',
@@ -195,12 +215,12 @@ const WRITERS = new Set([
   'worktree',
 ])
 
-function isWriter(args: readonly string[]): boolean {
+function isWriteCommand(args: readonly string[]): boolean {
   const at = args.findIndex((word, index) => word !== '-c' && args[index - 1] !== '-c')
-  return WRITERS.has(args[at] ?? '')
+  return WRITE_COMMANDS.has(args[at] ?? '')
 }
 
-function asVariables(settings: readonly Setting[]): Record<string, string> {
+function configVariables(settings: readonly Setting[]): Record<string, string> {
   if (settings.length === 0) return {}
   const pairs = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, key],
@@ -209,8 +229,8 @@ function asVariables(settings: readonly Setting[]): Record<string, string> {
   return { GIT_CONFIG_COUNT: `${settings.length}`, ...Object.fromEntries(pairs) }
 }
 
-function calledOff({ reason }: AbortSignal): Error {
-  if (reason instanceof Unkept) return reason
+function abortError({ reason }: AbortSignal): Error {
+  if (reason instanceof NotSaved) return reason
   const isLate = reason instanceof Error && reason.name === 'TimeoutError'
   return new Error(isLate ? 'git did not finish in time' : 'it was cancelled')
 }

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { Unkept } from '../../ports/checkpoints.ts'
+import { NotSaved } from '../../ports/checkpoints.ts'
 import type { Git } from './git.ts'
-import { GitFailed } from './git-failed.ts'
-import { lstat } from './lstat.ts'
+import { GitError } from './git-error.ts'
+import { lstat } from './files.ts'
 
 /** A repository with a working tree. All paths are absolute and without symbolic links. */
 export interface Repository {
@@ -16,59 +16,59 @@ export interface Repository {
   /** Whether it has left objects with the remote that it was cloned from. */
   readonly isPartial: boolean
   /** What stands for nothing in it, by the length of its hashes. */
-  readonly nothing: { readonly commit: string; readonly tree: string }
+  readonly emptyIds: { readonly commit: string; readonly tree: string }
 }
 
 /** The tree without an entry, which git knows without having it. */
-const NO_TREE = {
+const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 } as const
 
-const PATHS = ['--show-cdup', '--absolute-git-dir', '--git-common-dir'] as const
+const PATH_OPTIONS = ['--show-cdup', '--absolute-git-dir', '--git-common-dir'] as const
 
 /** A path may contain the line end that would part two answers. */
-async function oneByOne(git: Git): Promise<string[]> {
+async function readPathsSeparately(git: Git): Promise<string[]> {
   const answers: string[] = []
-  for (const option of PATHS) answers.push(await git.line(['rev-parse', option]))
+  for (const option of PATH_OPTIONS) answers.push(await git.runForLine(['rev-parse', option]))
   return answers
 }
 
 /** There is none around this folder. */
-export class NoRepository extends Unkept {}
+export class NoRepository extends NotSaved {}
 
-function isNone({ stderr }: { stderr: string }): boolean {
+function isNotRepository({ stderr }: { stderr: string }): boolean {
   return stderr.includes('not a git repository')
 }
 
 /** The repository whose working tree this folder belongs to. Throws `Unkept` where there is none that could be used. */
 export async function findRepository(git: Git): Promise<Repository> {
-  const cwd = realFolder(git.cwd)
-  const facts = await git.ask([
+  const cwd = resolveFolder(git.cwd)
+  const facts = await git.tryRun([
     'rev-parse',
     '--is-bare-repository',
     '--is-inside-work-tree',
     '--show-object-format',
-    ...PATHS,
+    ...PATH_OPTIONS,
   ])
   // It lies in a git folder itself, and we have git use none that it is not led to by `.git`.
-  if (facts.stderr.includes('cannot use bare repository')) throw new Unkept(`${cwd} is not in a working tree`)
+  if (facts.stderr.includes('cannot use bare repository')) throw new NotSaved(`${cwd} is not in a working tree`)
   if (facts.code !== 0)
-    throw isNone(facts)
+    throw isNotRepository(facts)
       ? new NoRepository(`${cwd} is not in a git repository`, 'git init makes a folder a repository')
-      : new Unkept(reasonOf(facts), remedyIn(facts))
+      : new NotSaved(reasonOf(facts), parseRemedy(facts))
   const [isBare, isInside, format, ...said] = facts.stdout.toString().replace(/\n$/, '').split('\n')
   if (isInside !== 'true')
     throw isBare === 'true'
-      ? new Unkept(`${cwd} is a bare repository`, 'if it has files of yours: git config core.bare false')
-      : new Unkept(`${cwd} is not in a working tree`)
-  const [up = '', own = '', shared = ''] = said.length === PATHS.length ? said : await oneByOne(git)
+      ? new NotSaved(`${cwd} is a bare repository`, 'if it has files of yours: git config core.bare false')
+      : new NotSaved(`${cwd} is not in a working tree`)
+  const [up = '', own = '', shared = ''] = said.length === PATH_OPTIONS.length ? said : await readPathsSeparately(git)
   const top = path.resolve(cwd, up)
   // The user's core.worktree says so. Run at the top, as we do, git would not find it.
-  if (lstat(path.join(top, '.git')) === undefined) throw new Unkept('its working tree is not where its repository is')
+  if (lstat(path.join(top, '.git')) === undefined) throw new NotSaved('its working tree is not where its repository is')
   const gitDir = fs.realpathSync(own)
   const commonDir = fs.realpathSync(path.resolve(cwd, shared))
-  const promised = await git.ask(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
+  const promised = await git.tryRun(['config', '--get-regexp', '^(extensions\\.partialclone|remote\\..*\\.promisor)$'])
   const isPartial = promised.code === 0
   const hash = format === 'sha256' ? 'sha256' : 'sha1'
   return {
@@ -76,15 +76,15 @@ export async function findRepository(git: Git): Promise<Repository> {
     gitDir,
     commonDir,
     isPartial,
-    nothing: { tree: NO_TREE[hash], commit: '0'.repeat(NO_TREE[hash].length) },
+    emptyIds: { tree: EMPTY_TREE[hash], commit: '0'.repeat(EMPTY_TREE[hash].length) },
   }
 }
 
-function realFolder(cwd: string): string {
+function resolveFolder(cwd: string): string {
   try {
     return fs.realpathSync(cwd)
   } catch {
-    throw new Unkept(
+    throw new NotSaved(
       `the folder ${cwd} does not exist`,
       'if its project was moved: cd to where it is now, and try again',
     )
@@ -92,21 +92,53 @@ function realFolder(cwd: string): string {
 }
 
 function reasonOf(facts: { code: number | null; stderr: string }): string {
-  return new GitFailed('rev-parse', facts).message
+  return new GitError('rev-parse', facts).message
 }
 
 /** git itself says what to do where a folder belongs to somebody else. */
-function remedyIn({ stderr }: { stderr: string }): string | undefined {
+function parseRemedy({ stderr }: { stderr: string }): string | undefined {
   return /^[ \t]*(git config --global --add safe\.directory .+)$/m.exec(stderr)?.[1]
 }
 
 /** The nearest folder from here upwards that git would take for the top of a working tree, and what tells it from another. */
-export function topAt(cwd: string): { top: string; mark: string } | null {
-  let folder = realFolder(cwd)
+export function findTop(cwd: string): { top: string; mark: string } | null {
+  let folder = resolveFolder(cwd)
   for (;;) {
     const stat = fs.lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false })
     if (stat !== undefined) return { top: folder, mark: `${stat.dev}:${stat.ino}` }
     if (folder === path.dirname(folder)) return null
     folder = path.dirname(folder)
   }
+}
+
+/** Files of a git folder that say that somebody is in the middle of something. */
+const IN_PROGRESS_FILES: Readonly<Record<string, string>> = {
+  MERGE_HEAD: 'a merge',
+  'rebase-merge': 'a rebase',
+  'rebase-apply/applying': 'a git am',
+  'rebase-apply': 'a rebase',
+  CHERRY_PICK_HEAD: 'a cherry-pick',
+  REVERT_HEAD: 'a revert',
+  BISECT_LOG: 'a bisection',
+}
+
+/** What somebody is in the middle of; null when it is nothing. */
+export function operationInProgress(gitDir: string): string | null {
+  const found = Object.entries(IN_PROGRESS_FILES).find(([file]) => fs.existsSync(path.join(gitDir, file)))
+  return found?.[1] ?? null
+}
+
+/** Who has made it, where the user is not to be named, or cannot. */
+export const ONESHOT_IDENTITY = {
+  GIT_AUTHOR_NAME: 'oneshot',
+  GIT_AUTHOR_EMAIL: 'oneshot@localhost',
+  GIT_COMMITTER_NAME: 'oneshot',
+  GIT_COMMITTER_EMAIL: 'oneshot@localhost',
+} as const
+
+/** For commits that the user will meet: git takes the user's own identity, where there is one. */
+export async function commitIdentity(git: Git): Promise<Readonly<Record<string, string>>> {
+  const { stdout } = await git.tryRun(['config', '--get-regexp', '^user\\.(name|email)$'])
+  const said = stdout.toString()
+  return /^user\.name ./m.test(said) && /^user\.email ./m.test(said) ? {} : ONESHOT_IDENTITY
 }

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { Unkept } from '../../ports/checkpoints.ts'
-import { readPart, replaceFile } from '../os/files.ts'
+import { NotSaved } from '../../ports/checkpoints.ts'
+import { readPart, replaceFile } from '../../os/files/file-io.ts'
 import type { Repository } from './repository.ts'
 
 /** Which repository a session works in, kept in the session's folder. */
-interface Kept {
+interface RepositoryRecord {
   /** The session's folder; null in a record of an older version. */
   readonly cwd: string | null
   readonly top: string
@@ -17,7 +17,7 @@ interface Kept {
   readonly alternates: readonly string[]
 }
 
-interface Whose {
+interface SessionRepository {
   readonly cwd: string
   readonly repository: Repository
   /** Where the record lies. */
@@ -25,51 +25,51 @@ interface Whose {
 }
 
 /** Bytes; a longer list of alternates was refused before. */
-const LONGEST = 2 * 1_048_576
+const MAX_FILE_SIZE = 2 * 1_048_576
 
 /**
  * Throws `Unkept` where a session's folder belongs to another repository than at the last checkpoint: an agent could have us write
  * into any repository of its user's, or push from it, by a `.git`, a `commondir` or a list of alternates that leads there. A
  * project that was moved, a new repository in its place, and a worktree or submodule of the same repository are accepted.
  */
-export function assertSameRepository(whose: Whose): void {
-  const before = readKept(whose.folder)
+export function assertSameRepository(session: SessionRepository): void {
+  const before = readRecord(session.folder)
   if (before === null) return
-  const now = keptOf(whose)
+  const now = describeRepository(session)
   const isMoved = before.cwd === null ? before.top !== now.top : before.cwd !== now.cwd
   if (isMoved) return
-  if (!isSame(before, now) && !isInPlace(before, now))
-    throw new Unkept(`${now.top} belongs to another repository than it did: its .git leads to ${now.commonDir} now`)
+  if (!isSameRepository(before, now) && !isInPlace(before, now))
+    throw new NotSaved(`${now.top} belongs to another repository than it did: its .git leads to ${now.commonDir} now`)
   const added = now.gitDir === before.gitDir ? now.alternates.find(one => !before.alternates.includes(one)) : undefined
   if (added !== undefined)
-    throw new Unkept(`${now.objects}/info/alternates leads to another repository since the session began: ${added}`)
+    throw new NotSaved(`${now.objects}/info/alternates leads to another repository since the session began: ${added}`)
 }
 
 /**
  * Whether the repository of a nested folder is part of that folder, of the outer repository, or knows the folder as a working
  * tree. Any other could be one that only a `.git` in the folder leads to.
  */
-export function isNestedOwn({ top, gitDir, commonDir }: Repository, outer: Repository): boolean {
+export function isOwnNestedRepository({ top, gitDir, commonDir }: Repository, outer: Repository): boolean {
   const isPlain = realPath(path.join(commonDir, 'objects')) === path.join(commonDir, 'objects')
   const isOwn = gitDir === path.join(top, '.git') && commonDir === gitDir && isPlain
   const isPart = isWithin(gitDir, outer.commonDir) && isWithin(commonDir, outer.commonDir)
-  const known = readOr(path.join(gitDir, 'gitdir')).replace(/\n$/, '')
+  const known = readOrEmpty(path.join(gitDir, 'gitdir')).replace(/\n$/, '')
   const isKnown = path.dirname(path.dirname(gitDir)) === commonDir && path.resolve(gitDir, known) === `${top}/.git`
   return isOwn || isPart || (known !== '' && isKnown)
 }
 
 /** Notes down which repository it is. */
-export function rememberRepository(whose: Whose): void {
-  const text = JSON.stringify(keptOf(whose))
-  if (textIn(whose.folder) !== text) replaceFile(path.join(whose.folder, 'repository'), text)
+export function recordRepository(session: SessionRepository): void {
+  const text = JSON.stringify(describeRepository(session))
+  if (readRecordText(session.folder) !== text) replaceFile(path.join(session.folder, 'repository'), text)
 }
 
-function isSame(before: Kept, now: Kept): boolean {
+function isSameRepository(before: RepositoryRecord, now: RepositoryRecord): boolean {
   return before.gitDir === now.gitDir && before.commonDir === now.commonDir && before.objects === now.objects
 }
 
 /** A new repository in the working tree itself, or a working tree of the same repository, or of a submodule of it. */
-function isInPlace(before: Kept, now: Kept): boolean {
+function isInPlace(before: RepositoryRecord, now: RepositoryRecord): boolean {
   const isOwn = now.gitDir === path.join(now.top, '.git') && now.commonDir === now.gitDir
   const isNew = isOwn && isWithin(now.top, before.top)
   const isPart = isWithin(now.gitDir, before.commonDir) && isWithin(now.commonDir, before.commonDir)
@@ -80,10 +80,10 @@ function isWithin(place: string, folder: string): boolean {
   return place === folder || place.startsWith(`${folder}/`)
 }
 
-function keptOf({ cwd, repository }: Whose): Kept {
+function describeRepository({ cwd, repository }: SessionRepository): RepositoryRecord {
   const { top, gitDir, commonDir } = repository
   const objects = realPath(path.join(commonDir, 'objects'))
-  const list = readOr(path.join(objects, 'info', 'alternates'))
+  const list = readOrEmpty(path.join(objects, 'info', 'alternates'))
   const alternates = list.split('\n').filter(line => line !== '' && !line.startsWith('#'))
   return { cwd, top, gitDir, commonDir, objects, alternates }
 }
@@ -96,31 +96,31 @@ function realPath(file: string): string {
   }
 }
 
-function readKept(folder: string): Kept | null {
-  const text = textIn(folder)
+function readRecord(folder: string): RepositoryRecord | null {
+  const text = readRecordText(folder)
   if (text === '') return null
   try {
-    return JSON.parse(text) as Kept
+    return JSON.parse(text) as RepositoryRecord
   } catch {
-    return olderKept(text)
+    return parseOldRecord(text)
   }
 }
 
 /** `TOP<NUL>GITDIR`, as an earlier version has written it: the rest is as it is in an ordinary repository. */
-function olderKept(text: string): Kept | null {
+function parseOldRecord(text: string): RepositoryRecord | null {
   const [top, gitDir] = text.split('\0')
   if (top === undefined || gitDir === undefined) return null
   const commonDir = gitDir.replace(/\/worktrees\/[^/]+$/, '')
   return { cwd: null, top, gitDir, commonDir, objects: realPath(path.join(commonDir, 'objects')), alternates: [] }
 }
 
-function textIn(folder: string): string {
-  return readOr(path.join(folder, 'repository'))
+function readRecordText(folder: string): string {
+  return readOrEmpty(path.join(folder, 'repository'))
 }
 
-function readOr(file: string): string {
+function readOrEmpty(file: string): string {
   try {
-    return readPart(file, 0, LONGEST).toString()
+    return readPart(file, 0, MAX_FILE_SIZE).toString()
   } catch {
     return '' // Nothing was written down yet, or there is none.
   }

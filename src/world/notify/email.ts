@@ -1,29 +1,31 @@
 import os from 'node:os'
-import type { Address } from '../../core/channels.ts'
-import type { Bulletin } from '../../core/bulletin.ts'
-import type { Driver } from './driver.ts'
-import { sendBySmtp } from './smtp.ts'
-import { tellProgram } from './tell-program.ts'
+import type { ChannelAddress } from '../../core/notify/channel.ts'
+import type { Notification } from '../../core/notify/notification.ts'
+import type { ChannelDriver } from './channel-driver.ts'
+import { pipeToProgram } from './run-program.ts'
+import net from 'node:net'
+import tls from 'node:tls'
+import { SmtpConnection } from './smtp-connection.ts'
 
-type Mailing = Extract<Address, { type: 'email' }>
+type EmailAddress = Extract<ChannelAddress, { type: 'email' }>
 
 /** By a mail server when one is given, else by this machine's own `sendmail`. */
-export const email: Driver<Mailing> = async (address, bulletin, { env, signal }) => {
+export const email: ChannelDriver<EmailAddress> = async (address, bulletin, { env, signal }) => {
   const { to, url, password } = address
-  const from = senderOf(address, env)
-  const letter = { from, to, text: mailText(bulletin, from, to) }
-  if (url !== null) return await sendBySmtp(new URL(url.reveal()), password?.reveal() ?? null, letter, signal)
+  const from = findSender(address, env)
+  const mail = { from, to, text: renderMail(bulletin, from, to) }
+  if (url !== null) return await sendBySmtp(new URL(url.reveal()), password?.reveal() ?? null, mail, signal)
   // It is seldom on anybody's PATH but root's, and reads lines as any program here does.
   const search = { ...env, PATH: `${env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/usr/lib` }
-  await tellProgram(['sendmail', '-i', '-f', from, '--', ...to], {
+  await pipeToProgram(['sendmail', '-i', '-f', from, '--', ...to], {
     env: search,
-    input: letter.text.replaceAll('\r\n', '\n'),
+    input: mail.text.replaceAll('\r\n', '\n'),
     signal,
   })
   return 'handed to sendmail'
 }
 
-function senderOf({ from, url }: Mailing, env: NodeJS.ProcessEnv): string {
+function findSender({ from, url }: EmailAddress, env: NodeJS.ProcessEnv): string {
   if (from !== null) return from
   const user = url === null ? '' : decodeURIComponent(new URL(url.reveal()).username)
   if (/^[^\s<>@]+@[^\s<>@]+$/.test(user)) return user
@@ -31,7 +33,7 @@ function senderOf({ from, url }: Mailing, env: NodeJS.ProcessEnv): string {
 }
 
 /** Header and body in ASCII alone, so that nothing in them can be taken for something else. */
-function mailText({ id, heading, text }: Bulletin, from: string, to: readonly string[]): string {
+function renderMail({ id, heading, text }: Notification, from: string, to: readonly string[]): string {
   const body = Buffer.from(`${text}\n`).toString('base64').replace(/.{76}/g, '$&\r\n')
   return [
     `From: oneshot <${from}>`,
@@ -57,4 +59,79 @@ function encodedWords(text: string): string {
   while (characters.length > 0)
     words.push(`=?utf-8?B?${Buffer.from(characters.splice(0, 10).join('')).toString('base64')}?=`)
   return words.join('\r\n ')
+}
+
+export interface Mail {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly text: string
+}
+
+/**
+ * Sends one mail. `smtps` speaks TLS from the start; `smtp` as soon as the server offers it. A password is sent only over
+ * TLS, or to this very machine.
+ */
+export async function sendBySmtp(url: URL, password: string | null, mail: Mail, signal: AbortSignal): Promise<string> {
+  const isSecure = url.protocol === 'smtps:'
+  const port = url.port === '' ? (isSecure ? 465 : 587) : Number(url.port)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const name = net.isIP(host) === 0 ? { servername: host } : {}
+  const socket = isSecure ? tls.connect({ host, port, ...name }) : net.connect({ host, port })
+  const connection = new SmtpConnection(socket)
+  const abort = (): void => connection.destroy(new Error(`${url.host} did not answer in time`))
+  signal.addEventListener('abort', abort)
+  try {
+    await connection.expectReply(220)
+    let extensions = await greet(connection)
+    if (!isSecure && /^STARTTLS$/im.test(extensions)) {
+      await connection.send('STARTTLS', 220)
+      await connection.startTls({ host, ...name })
+      extensions = await greet(connection)
+    }
+    await logIn(connection, url, password, extensions)
+    await sendMail(connection, mail)
+    return `taken by ${url.host}`
+  } finally {
+    signal.removeEventListener('abort', abort)
+    connection.destroy()
+  }
+}
+
+async function greet(connection: SmtpConnection): Promise<string> {
+  return await connection.send(`EHLO ${os.hostname().replaceAll(/[^A-Za-z0-9.-]/g, '') || 'localhost'}`, 250)
+}
+
+async function logIn(
+  connection: SmtpConnection,
+  url: URL,
+  configuredPassword: string | null,
+  extensions: string,
+): Promise<void> {
+  const user = decodeURIComponent(url.username)
+  const password = configuredPassword ?? decodeURIComponent(url.password)
+  if (user === '' || password === '') return
+  if (!connection.isSecure && !connection.isLocal)
+    throw new Error(`${url.host} offers no TLS, and gets no password without it`)
+  if (/^AUTH[ =].*\bPLAIN\b/im.test(extensions)) {
+    await connection.send(`AUTH PLAIN ${base64(`\0${user}\0${password}`)}`, 235)
+  } else if (/^AUTH[ =].*\bLOGIN\b/im.test(extensions)) {
+    await connection.send('AUTH LOGIN', 334)
+    await connection.send(base64(user), 334)
+    await connection.send(base64(password), 235)
+  } else {
+    throw new Error(`${url.host} offers no way to log in that is known here (PLAIN, LOGIN)`)
+  }
+}
+
+/** The mail is the server's when it has said so; what it answers to our leaving is of no interest. */
+async function sendMail(connection: SmtpConnection, { from, to, text }: Mail): Promise<void> {
+  await connection.send(`MAIL FROM:<${from}>`, 250)
+  for (const receiver of to) await connection.send(`RCPT TO:<${receiver}>`, 250)
+  await connection.send('DATA', 354)
+  await connection.send(`${text.replaceAll(/^\./gm, '..').replace(/(\r\n)?$/, '')}\r\n.`, 250)
+  connection.quit()
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
 }

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
-import { killGroup } from '../os/kill-group.ts'
+import { killProcessGroup } from '../../os/run.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { which } from '../../os/which.ts'
 
 /** More of a program's output is not kept; the end tells most. */
-const KEPT = 65_536
+const MAX_OUTPUT_SIZE = 65_536
 /** How long output may go on after the program has ended: it may have left something running. */
-const LAST_WORDS = 1_000
+const OUTPUT_GRACE = 1_000
 
-export interface ProgramEnd {
+export interface ProgramResult {
   readonly code: number | null
   readonly signal: string | null
   /** The end of what it wrote, stdout and stderr together. */
@@ -20,44 +22,59 @@ export interface ProgramEnd {
 export function runProgram(
   argv: readonly string[],
   options: { env: NodeJS.ProcessEnv; cwd?: string; input: string; signal: AbortSignal },
-): Promise<ProgramEnd> {
+): Promise<ProgramResult> {
   const { signal } = options
   const [program = '', ...args] = argv
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new Error('there was no time left for it'))
     const child = spawn(program, args, { cwd: options.cwd ?? '/', env: options.env, detached: true, stdio: 'pipe' })
-    const kill = (): void => killGroup(child.pid)
+    const kill = (): void => killProcessGroup(child.pid)
     signal.addEventListener('abort', kill)
     let output = Buffer.alloc(0)
-    const keep = (chunk: Buffer): void => {
-      output = Buffer.concat([output, chunk]).subarray(-KEPT)
+    const collect = (chunk: Buffer): void => {
+      output = Buffer.concat([output, chunk]).subarray(-MAX_OUTPUT_SIZE)
     }
-    child.stdout.on('data', keep)
-    child.stderr.on('data', keep)
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
     child.stdin.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
     child.on('error', cause => {
       signal.removeEventListener('abort', kill)
       reject(cause)
     })
-    const answer = (code: number | null, by: string | null): void => {
+    const finish = (code: number | null, by: string | null): void => {
       signal.removeEventListener('abort', kill)
       resolve({ code, signal: by, output })
     }
-    child.on('close', answer)
+    child.on('close', finish)
     child.on('exit', (code, by) => {
       setTimeout(() => {
         child.stdout.destroy()
         child.stderr.destroy()
-        answer(code, by)
-      }, LAST_WORDS).unref()
+        finish(code, by)
+      }, OUTPUT_GRACE).unref()
     })
     child.stdin.end(options.input)
   })
 }
 
 /** How it ended, in words, with the last thing it said when that was not well. */
-export function wordsOn({ code, signal, output }: ProgramEnd): string {
+export function describeResult({ code, signal, output }: ProgramResult): string {
   const how = code === null ? `killed by ${signal}` : `exit code ${code}`
   const last = output.toString().trimEnd().split('\n').at(-1)?.trim() ?? ''
   return code === 0 || last === '' ? how : `${how}: ${last.slice(0, 300)}`
+}
+
+/** Hands something to a program that is found on PATH. Throws unless it ends well. */
+export async function pipeToProgram(
+  argv: readonly string[],
+  options: { env: NodeJS.ProcessEnv; input?: string; signal: AbortSignal },
+): Promise<void> {
+  const [name = '', ...args] = argv
+  const program = which(name, options.env, '/')
+  if (program === undefined) throw new Error(`${name} is not on the supervisor's PATH`)
+  const { env, input = '', signal } = options
+  const result = await runProgram([program, ...args], { env, input, signal }).catch(cause => {
+    throw new Error(`${name} could not be started: ${errorMessage(cause)}`)
+  })
+  if (result.code !== 0) throw new Error(`${name}: ${describeResult(result)}`)
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../os/sqlite.ts'
+import type { Database } from '../../os/sqlite.ts'
 
 /** Each entry brings a database one version further. They are never changed, only added to. */
 export const MIGRATIONS: readonly string[] = [

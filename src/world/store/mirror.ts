@@ -1,19 +1,20 @@
 import fs from 'node:fs'
-import { revive } from '../../core/revive.ts'
-import type { Session } from '../../core/session.ts'
-import { hasCode } from '../../lib/trouble.ts'
-import { replaceFile } from '../os/files.ts'
-import { sessionFolder } from '../os/folders.ts'
-import type { Home } from '../os/home.ts'
+import { upgradeSession } from '../../core/session/upgrade.ts'
+import type { Session } from '../../core/session/session.ts'
+import { errorMessage, hasCode } from '../../lib/errors.ts'
+import { replaceFile } from '../../os/files/file-io.ts'
+import { sessionFolder } from '../../state/session-folder.ts'
+import type { Home } from '../../state/home.ts'
+import { type SqliteStore, openStore } from './sqlite-store.ts'
 
 /**
  * A copy of each session beside its output: the database can be rebuilt from it, and readers see that it changed.
  * What is recorded several times in one turn of the event loop is copied once.
  */
-export function mirrorTo(home: Home): (session: Session) => void {
+export function createMirror(home: Home): (session: Session) => void {
   const latest = new Map<string, Session>()
   const copyAll = (): void => {
-    for (const session of latest.values()) copy(home, session)
+    for (const session of latest.values()) writeMirror(home, session)
     latest.clear()
   }
   return session => {
@@ -22,7 +23,7 @@ export function mirrorTo(home: Home): (session: Session) => void {
   }
 }
 
-function copy(home: Home, session: Session): void {
+function writeMirror(home: Home, session: Session): void {
   try {
     replaceFile(sessionFolder(home, session.spec.id).mirror, JSON.stringify(session))
   } catch {
@@ -33,9 +34,9 @@ function copy(home: Home, session: Session): void {
 /** Every session that left a copy. */
 export function readMirrors(home: Home): Session[] {
   const sessions: Session[] = []
-  for (const id of listed(home.sessions)) {
+  for (const id of listFolder(home.sessions)) {
     try {
-      sessions.push(revive(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session))
+      sessions.push(upgradeSession(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session))
     } catch {
       // No readable copy: it was never accepted, or cannot be told; its files stay where they are.
     }
@@ -43,11 +44,49 @@ export function readMirrors(home: Home): Session[] {
   return sessions
 }
 
-function listed(folder: string): string[] {
+function listFolder(folder: string): string[] {
   try {
     return fs.readdirSync(folder)
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return []
     throw cause
   }
+}
+
+const CORRUPTION_ERROR = /malformed|not a database|corrupt|integrity/
+
+/**
+ * Opens the database of this home. One that cannot be read is moved aside, never deleted, and its sessions are rebuilt
+ * from the copies that lie beside their output; what happened since is then seen as after any crash. An empty one is
+ * filled from the copies, too: then we were killed in the middle of that.
+ */
+export function openOrRebuild(home: Home, log: (sentence: string) => void): SqliteStore {
+  const onRecord = createMirror(home)
+  try {
+    const store = openStore(home.database, onRecord)
+    const count = rebuildFromMirrors(home, store)
+    if (count > 0) log(`the database was empty; ${count} sessions rebuilt from the spool`)
+    return store
+  } catch (cause) {
+    if (!CORRUPTION_ERROR.test(errorMessage(cause))) throw cause
+    const backup = `${home.database}.corrupt-${new Date().toISOString().replaceAll(':', '-')}`
+    for (const suffix of ['', '-wal', '-shm']) moveAside(`${home.database}${suffix}`, `${backup}${suffix}`)
+    const store = openStore(home.database, onRecord)
+    const count = rebuildFromMirrors(home, store)
+    log(
+      `the database could not be read (${errorMessage(cause)}); moved to ${backup}, ${count} sessions rebuilt from the spool`,
+    )
+    return store
+  }
+}
+
+function rebuildFromMirrors(home: Home, store: SqliteStore): number {
+  if (!store.isEmpty()) return 0
+  const sessions = readMirrors(home)
+  store.insertSessions(sessions)
+  return sessions.length
+}
+
+function moveAside(from: string, to: string): void {
+  if (fs.existsSync(from)) fs.renameSync(from, to)
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabase } from '../os/sqlite.ts'
+import { openDatabase } from '../../os/sqlite.ts'
 import { openStore, type SqliteStore } from './sqlite-store.ts'
 
 const SIZE = 1_048_576
@@ -44,26 +44,26 @@ function ballast(): number {
 }
 
 test('the database takes its room in pieces, and the event loop turns after each of them', async () => {
-  expect(await turnsOf(store.keepRoom(SIZE))).toBeGreaterThan(PIECES)
+  expect(await turnsOf(store.reserveSpace(SIZE))).toBeGreaterThan(PIECES)
   expect(fs.statSync(file).size).toBeGreaterThan(SIZE)
   expect(fs.statSync(`${file}-wal`).size).toBeGreaterThan(SIZE)
   expect(ballast()).toBe(0)
 })
 
 test('a database with enough room is left alone, also by the next supervisor', async () => {
-  await store.keepRoom(SIZE)
+  await store.reserveSpace(SIZE)
   const successor = openStore(file)
-  expect(await turnsOf(successor.keepRoom(SIZE))).toBe(1)
+  expect(await turnsOf(successor.reserveSpace(SIZE))).toBe(1)
   successor.close()
 })
 
 test('the pieces that a killed supervisor left in the database are removed', async () => {
-  const interrupted = store.keepRoom(SIZE)
+  const interrupted = store.reserveSpace(SIZE)
   await new Promise(resolve => setImmediate(resolve))
   expect(ballast()).toBeGreaterThan(0)
   const successor = openStore(file)
   await expect(interrupted).rejects.toThrow('epoch')
-  await successor.keepRoom(SIZE)
+  await successor.reserveSpace(SIZE)
   expect(ballast()).toBe(0)
   successor.close()
 })

@@ -1,36 +1,36 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Event } from '../../core/events.ts'
-import { revive } from '../../core/revive.ts'
-import { dueOf, type Session } from '../../core/session.ts'
-import type { Step } from '../../core/step.ts'
+import type { Event } from '../../core/session/events.ts'
+import { upgradeSession } from '../../core/session/upgrade.ts'
+import { sessionDueAt, type Session } from '../../core/session/session.ts'
+import type { Decision } from '../../core/session/decision.ts'
 import type { Instant } from '../../lib/time.ts'
-import { isDiskFull } from '../../lib/trouble.ts'
-import { NO_TIDINGS, type Tidings } from '../../ports/notice-box.ts'
-import { type Pending, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
-import { Reserve } from '../os/reserve.ts'
+import { isDiskFull } from '../../lib/errors.ts'
+import { NOTHING_OUTGOING, type Outgoing } from '../../ports/notifications.ts'
+import { type PendingEffect, type Store, type StoredEvent, Superseded } from '../../ports/store.ts'
+import { DiskReserve } from '../../state/disk-reserve.ts'
 import { migrate } from './migrations.ts'
-import { SqliteNotices } from './sqlite-notices.ts'
-import { type Database, openDatabase } from '../os/sqlite.ts'
+import { SqliteNotifications } from './sqlite-notifications.ts'
+import { type Database, openDatabase } from '../../os/sqlite.ts'
 
 /** Bytes in a page of the database. */
-const PAGE = 4096
+const PAGE_SIZE = 4096
 /** SQLite writes a piece of this size in less than a millisecond. */
 const BALLAST = 64 * 1024
 
 /** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
-  const reserve = new Reserve({ root: path.dirname(file) })
+  const reserve = new DiskReserve({ root: path.dirname(file) })
   return new SqliteStore(
-    reserve.within(() => openNext(file)),
+    reserve.retryAfterRelease(() => openForNewEpoch(file)),
     { file, onRecord, reserve },
   )
 }
 
-function openNext(file: string): Database {
+function openForNewEpoch(file: string): Database {
   const database = openDatabase(file)
   try {
-    assertSound(database)
+    assertIntegrity(database)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;')
     migrate(database)
     database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
@@ -43,48 +43,51 @@ function openNext(file: string): Database {
 }
 
 /** By the connection that stays: one of its own would remove the journal when it is closed. */
-function assertSound(database: Database): void {
+function assertIntegrity(database: Database): void {
   const row = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
   if (row.quick_check !== 'ok') throw new Error(`integrity: ${row.quick_check}`)
 }
 
 export class SqliteStore implements Store {
   readonly epoch: number
-  readonly notices: SqliteNotices
+  readonly notifications: SqliteNotifications
   readonly #database: Database
   readonly #file: string
   readonly #inode: number | undefined
   readonly #onRecord: (session: Session) => void
-  readonly #reserve: Reserve
+  readonly #reserve: DiskReserve
   readonly #sql: ReturnType<typeof statements>
 
-  constructor(database: Database, options: { file: string; onRecord: (session: Session) => void; reserve: Reserve }) {
+  constructor(
+    database: Database,
+    options: { file: string; onRecord: (session: Session) => void; reserve: DiskReserve },
+  ) {
     this.#reserve = options.reserve
     this.#database = database
     this.#file = options.file
-    this.#inode = inodeOf(options.file)
+    this.#inode = readInode(options.file)
     this.#onRecord = options.onRecord
     this.#sql = statements(database)
-    this.notices = new SqliteNotices(database, work => this.#lightly(work))
+    this.notifications = new SqliteNotifications(database, work => this.#transactWithoutSync(work))
     this.epoch = this.#storedEpoch()
   }
 
   assertEpoch(): void {
-    if (inodeOf(this.#file) !== this.#inode)
+    if (readInode(this.#file) !== this.#inode)
       throw new Superseded(`another database has taken the place of the one of epoch ${this.epoch}`)
     const stored = this.#storedEpoch()
     if (stored !== this.epoch)
       throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)
   }
 
-  record(step: Step, tidings: Tidings = NO_TIDINGS): void {
+  record(step: Decision, tidings: Outgoing = NOTHING_OUTGOING): void {
     const { session, events, effects } = step
     const { id } = session.spec
-    this.#transaction(() => {
-      this.#put(session)
+    this.#transact(() => {
+      this.#putSession(session)
       for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
       for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
-      this.notices.add(tidings)
+      this.notifications.add(tidings)
     })
     this.#onRecord(session)
   }
@@ -94,10 +97,10 @@ export class SqliteStore implements Store {
   }
 
   /** Takes in sessions that were recorded elsewhere: all of them or none. */
-  adopt(sessions: readonly Session[]): void {
-    this.#transaction(() => {
+  insertSessions(sessions: readonly Session[]): void {
+    this.#transact(() => {
       for (const session of sessions) {
-        this.#put(session)
+        this.#putSession(session)
         const { spec, phase, attempt } = session
         // What was still to be done is not among what was copied; a launch that nobody repeats would never come.
         if (phase.name === 'starting') this.#sql.addEffect.run(spec.id, JSON.stringify({ type: 'launch', attempt }))
@@ -107,18 +110,18 @@ export class SqliteStore implements Store {
 
   load(id: string): Session | undefined {
     const row = this.#sql.session.get(id) as { state: string } | undefined
-    return row === undefined ? undefined : revive(JSON.parse(row.state) as Session)
+    return row === undefined ? undefined : upgradeSession(JSON.parse(row.state) as Session)
   }
 
   all(): Session[] {
-    return sessionsIn(this.#sql.all.all())
+    return parseSessions(this.#sql.all.all())
   }
 
   live(): Session[] {
-    return sessionsIn(this.#sql.live.all())
+    return parseSessions(this.#sql.live.all())
   }
 
-  pending(sessionId?: string): Pending[] {
+  pendingEffects(sessionId?: string): PendingEffect[] {
     const rows = sessionId === undefined ? this.#sql.pending.all() : this.#sql.pendingOf.all(sessionId)
     return (rows as { seq: number; session_id: string; effect: string }[]).map(row => ({
       key: String(row.seq),
@@ -128,8 +131,8 @@ export class SqliteStore implements Store {
   }
 
   /** An effect whose settling is lost to a power cut is performed again, which changes nothing. */
-  settle(key: string): void {
-    this.#lightly(() => this.#sql.settle.run(Number(key)))
+  settleEffect(key: string): void {
+    this.#transactWithoutSync(() => this.#sql.settle.run(Number(key)))
   }
 
   nextDue(): Instant | undefined {
@@ -137,7 +140,7 @@ export class SqliteStore implements Store {
     return row?.due ?? undefined
   }
 
-  due(now: Instant): string[] {
+  dueSessions(now: Instant): string[] {
     return (this.#sql.due.all(now) as { id: string }[]).map(row => row.id)
   }
 
@@ -147,7 +150,7 @@ export class SqliteStore implements Store {
   }
 
   remove(id: string): void {
-    this.#transaction(() => {
+    this.#transact(() => {
       for (const statement of [this.#sql.dropSession, this.#sql.dropEvents, this.#sql.dropEffects]) statement.run(id)
     })
   }
@@ -156,11 +159,11 @@ export class SqliteStore implements Store {
    * Gives the database and its journal room of their own, at most `size` bytes each: SQLite writes both in place, so that a
    * full disk does not keep a stop from being recorded. Between two pieces others are served.
    */
-  async keepRoom(size: number): Promise<void> {
+  async reserveSpace(size: number): Promise<void> {
     this.#dropBallast() // A supervisor that was killed here has left its pieces.
-    if (this.#hasRoom(size / 2)) return
+    if (this.#hasReserved(size / 2)) return
     for (let piece = 0; piece * BALLAST < size; piece++) {
-      this.#lightly(() => this.#sql.putBallast.run(`ballast.${piece}`, BALLAST))
+      this.#transactWithoutSync(() => this.#sql.putBallast.run(`ballast.${piece}`, BALLAST))
       await new Promise(resolve => setImmediate(resolve))
     }
     this.#dropBallast()
@@ -169,43 +172,43 @@ export class SqliteStore implements Store {
   }
 
   #dropBallast(): void {
-    this.#lightly(() => this.#sql.dropBallast.run())
+    this.#transactWithoutSync(() => this.#sql.dropBallast.run())
   }
 
-  #hasRoom(size: number): boolean {
+  #hasReserved(size: number): boolean {
     const { freelist_count: free } = this.#sql.free.get() as { freelist_count: number }
     const journal = fs.statSync(journalOf(this.#file), { throwIfNoEntry: false })?.size ?? 0
-    return free * PAGE >= size && journal >= size
+    return free * PAGE_SIZE >= size && journal >= size
   }
 
   close(): void {
     this.#database.close()
   }
 
-  #put(session: Session): void {
+  #putSession(session: Session): void {
     const { id, name, createdAt } = session.spec
     const isLive = session.phase.name === 'ended' ? 0 : 1
-    this.#sql.putSession.run(id, name, isLive, dueOf(session), createdAt, JSON.stringify(session))
+    this.#sql.putSession.run(id, name, isLive, sessionDueAt(session), createdAt, JSON.stringify(session))
   }
 
   /** For what is not worth an fsync. */
-  #lightly(work: () => void): void {
+  #transactWithoutSync(work: () => void): void {
     this.#database.exec('PRAGMA synchronous = NORMAL')
     try {
-      this.#transaction(work)
+      this.#transact(work)
     } finally {
       this.#database.exec('PRAGMA synchronous = FULL')
     }
   }
 
   /** On a full disk the journal is written from its beginning again, in the room it has, and then with the reserve. */
-  #transaction(work: () => void): void {
+  #transact(work: () => void): void {
     try {
-      this.#try(work)
+      this.#tryTransaction(work)
     } catch (cause) {
       if (!isDiskFull(cause)) throw cause
       this.#restartJournal()
-      this.#reserve.within(() => this.#try(work))
+      this.#reserve.retryAfterRelease(() => this.#tryTransaction(work))
     }
   }
 
@@ -217,7 +220,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  #try(work: () => void): void {
+  #tryTransaction(work: () => void): void {
     this.#sql.begin.run()
     try {
       this.assertEpoch()
@@ -235,7 +238,7 @@ export class SqliteStore implements Store {
 }
 
 /** A database that was moved aside keeps its epoch, but is no longer the one that counts. */
-function inodeOf(file: string): number | undefined {
+function readInode(file: string): number | undefined {
   return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
 
@@ -253,8 +256,8 @@ async function syncFile(file: string): Promise<void> {
   }
 }
 
-export function sessionsIn(rows: unknown[]): Session[] {
-  return (rows as { state: string }[]).map(row => revive(JSON.parse(row.state) as Session))
+export function parseSessions(rows: unknown[]): Session[] {
+  return (rows as { state: string }[]).map(row => upgradeSession(JSON.parse(row.state) as Session))
 }
 
 function statements(database: Database) {

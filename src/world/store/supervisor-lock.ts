@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { KernelLock } from '../os/kernel-lock.ts'
+import { KernelLock } from '../../os/kernel-lock.ts'
 
 /** The lock of the one supervisor, held for life. */
 export class SupervisorLock {
@@ -10,8 +10,8 @@ export class SupervisorLock {
   }
 
   /** Undefined when somebody else holds it. */
-  static tryTake(file: string): SupervisorLock | undefined {
-    const lock = KernelLock.tryTake(file)
+  static tryAcquire(file: string): SupervisorLock | undefined {
+    const lock = KernelLock.tryAcquire(file)
     return lock === undefined ? undefined : new SupervisorLock(lock)
   }
 
@@ -21,14 +21,14 @@ export class SupervisorLock {
    * nobody else can seize it. Undefined when it says no, or when somebody else was faster.
    */
   static seize(file: string, isStuck: () => boolean): SupervisorLock | undefined {
-    const gate = KernelLock.tryTake(`${file}.seize`)
-    if (gate === undefined) return undefined
+    const seizeLock = KernelLock.tryAcquire(`${file}.seize`)
+    if (seizeLock === undefined) return undefined
     try {
       if (!isStuck()) return undefined
       fs.rmSync(file, { force: true })
-      return SupervisorLock.tryTake(file)
+      return SupervisorLock.tryAcquire(file)
     } finally {
-      gate.release()
+      seizeLock.release()
     }
   }
 

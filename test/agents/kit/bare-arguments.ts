@@ -2,27 +2,27 @@ import type { Kind } from './programs.ts'
 
 /** How a program is run without oneshot: to its end, with a prompt on stdin, events on stdout and leave to do anything. */
 export function bareArguments(kind: Kind, resume?: string): readonly string[] {
-  const { first, again } = WAYS[kind]
+  const { first, again } = BARE_INVOCATIONS[kind]
   return resume === undefined ? first : again(resume)
 }
 
 /** The thread that this output of a program belongs to. */
 export function threadIn(kind: Kind, stdout: string): string | undefined {
-  return WAYS[kind].thread.exec(stdout)?.[1]
+  return BARE_INVOCATIONS[kind].thread.exec(stdout)?.[1]
 }
 
-interface Way {
+interface BareInvocation {
   readonly first: readonly string[]
   readonly again: (thread: string) => readonly string[]
   readonly thread: RegExp
 }
 
-function claude(): Way {
+function claude(): BareInvocation {
   const first = ['-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
   return { first, again: thread => [...first, '--resume', thread], thread: /"session_id":"([^"]+)"/ }
 }
 
-function codex(): Way {
+function codex(): BareInvocation {
   const flags = ['exec', '--json', '--dangerously-bypass-approvals-and-sandbox', '--skip-git-repo-check']
   return {
     first: [...flags, '-'],
@@ -31,22 +31,22 @@ function codex(): Way {
   }
 }
 
-function opencode(): Way {
+function opencode(): BareInvocation {
   const first = ['run', '--format', 'json', '--auto']
   return { first, again: thread => [...first, '--session', thread], thread: /"sessionID":"([^"]+)"/ }
 }
 
-function pi(): Way {
+function pi(): BareInvocation {
   const first = ['-p', '--mode', 'json', '--model', 'mock/mock-model']
   return { first, again: thread => [...first, '--session', thread], thread: /"type":"session".*?"id":"([^"]+)"/ }
 }
 
-function gemini(): Way {
+function gemini(): BareInvocation {
   const first = ['--output-format', 'stream-json', '--yolo', '--skip-trust']
   return { first, again: thread => [...first, '--resume', thread], thread: /"session_id":"([^"]+)"/ }
 }
 
-const WAYS: Readonly<Record<Kind, Way>> = {
+const BARE_INVOCATIONS: Readonly<Record<Kind, BareInvocation>> = {
   claude: claude(),
   'claude-old': claude(),
   codex: codex(),

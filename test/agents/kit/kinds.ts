@@ -10,7 +10,7 @@ export const KINDS: readonly Kind[] = (Object.keys(PROGRAMS) as Kind[]).filter(k
 export const IS_QUICK = process.env['ONESHOT_AGENTS_QUICK'] === '1'
 
 /** How oneshot is asked to run it, so that it speaks with the scripted model. */
-export function asked(kind: Kind): string[] {
+export function runArguments(kind: Kind): string[] {
   return ['--agent', agentOf(kind), ...(agentOf(kind) === 'pi' ? ['--model', 'mock/mock-model'] : [])]
 }
 

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasCode } from '../../../src/lib/trouble.ts'
-import type { DemoEvent } from '../../../src/world/agents/demo/events.ts'
-import { Thread } from '../../../src/world/agents/demo/thread.ts'
+import { hasCode } from '../../../src/lib/errors.ts'
+import type { DemoEvent } from '../../../src/world/agents/demo/demo.ts'
+import { DemoThread } from '../../../src/world/agents/demo/thread.ts'
 import { Journal } from './journal.ts'
-import { lineOf } from './line.ts'
-import { poisonFor } from './poison.ts'
-import { parseTurn, type TurnScript } from './script.ts'
+import { lineOf } from './numbered-line.ts'
+import { hostileText } from './hostile-text.ts'
+import { parseTurn, type TurnScript } from './turn-script.ts'
 
 /**
  * The agent of the chaos suite. It speaks the demo agent's language and takes its place in the clone that is tested; beside
@@ -16,32 +16,32 @@ import { parseTurn, type TurnScript } from './script.ts'
 export async function demoAgent(argv: readonly string[]): Promise<void> {
   const { CHAOS_JOURNAL: file = '', ONESHOT_ATTEMPT: attempt = '', ONESHOT_DEMO_THREADS: threads = '' } = process.env
   const text = fs.readFileSync(0, 'utf8')
-  const resumed = wordAfter('--resume', argv)
-  const thread = new Thread(threads, resumed ?? wordAfter('--thread', argv) ?? '')
+  const resumed = optionValue('--resume', argv)
+  const thread = new DemoThread(threads, resumed ?? optionValue('--thread', argv) ?? '')
   const journal = new Journal(file, attempt)
   journal.begin(file)
-  const past = thread.recall()
+  const past = thread.readEntries()
   if (resumed !== undefined && past === undefined) {
     process.stderr.write(`no thread ${resumed}\n`)
     process.exitCode = 1
     return
   }
-  thread.remember({ kind: argv.includes('--go-on') && past !== undefined ? 'go-on' : 'prompt', text })
-  await new Life(thread, journal, attempt).live(past !== undefined)
+  thread.append({ kind: argv.includes('--go-on') && past !== undefined ? 'go-on' : 'prompt', text })
+  await new AttemptRun(thread, journal, attempt).live(past !== undefined)
 }
 
-function wordAfter(flag: string, argv: readonly string[]): string | undefined {
+function optionValue(flag: string, argv: readonly string[]): string | undefined {
   return argv.includes(flag) ? argv[argv.indexOf(flag) + 1] : undefined
 }
 
-class Life {
-  readonly #thread: Thread
+class AttemptRun {
+  readonly #thread: DemoThread
   readonly #journal: Journal
   readonly #attempt: string
   #lines = 0
   #bytes = 0
 
-  constructor(thread: Thread, journal: Journal, attempt: string) {
+  constructor(thread: DemoThread, journal: Journal, attempt: string) {
     this.#thread = thread
     this.#journal = journal
     this.#attempt = attempt
@@ -49,20 +49,20 @@ class Life {
 
   async live(isResumed: boolean): Promise<void> {
     await this.#say({ type: 'thread.started', thread: this.#thread.id, resumed: isResumed })
-    const turn = this.#thread.turn()
+    const turn = this.#thread.currentTurn()
     const script = parseTurn(turn.find(memory => memory.kind === 'prompt')?.text ?? '')
     const done = turn.filter(memory => memory.kind === 'step').length
     if (script.hasLitter && done === 0) this.#litter()
     if (script.asks && !turn.some(memory => memory.kind === 'answer')) await this.#ask(script)
     for (let step = done + 1; step <= script.steps; step++) await this.#take(step, script)
-    const messages = (this.#thread.recall() ?? []).filter(memory => memory.kind === 'prompt').length
+    const messages = (this.#thread.readEntries() ?? []).filter(memory => memory.kind === 'prompt').length
     this.#journal.finished(messages)
     await this.#say({ type: 'turn.ended', ok: true, text: `${messages} messages read`, bytes: this.#bytes })
   }
 
   async #take(step: number, script: TurnScript): Promise<void> {
     await this.#say({ type: 'step', step, of: script.steps })
-    if (script.isPoisoned) await this.#say({ type: 'tool', tool: 'read', gist: poisonFor(step) })
+    if (script.isPoisoned) await this.#say({ type: 'tool', tool: 'read', gist: hostileText(step) })
     for (let line = 0; line < script.lines; line++) {
       const text = lineOf(this.#attempt, this.#lines + 1, script.size)
       await this.#say({ type: 'text', text })
@@ -70,12 +70,12 @@ class Life {
     }
     if (script.crash === step) this.#crashOnce()
     await (script.hasTool ? this.#useTool(script.delay) : pause(script.delay))
-    this.#thread.remember({ kind: 'step', step })
+    this.#thread.append({ kind: 'step', step })
   }
 
   #crashOnce(): void {
-    if (this.#thread.turn().some(memory => memory.kind === 'misfortune')) return
-    this.#thread.remember({ kind: 'misfortune', what: 'crash' })
+    if (this.#thread.currentTurn().some(memory => memory.kind === 'misfortune')) return
+    this.#thread.append({ kind: 'misfortune', what: 'crash' })
     process.kill(process.pid, 'SIGKILL')
   }
 
@@ -98,7 +98,7 @@ class Life {
   async #ask(script: TurnScript): Promise<void> {
     await this.#say({ type: 'approval.requested', question: 'May I?' })
     await pause(script.delay * 2)
-    this.#thread.remember({ kind: 'answer', text: 'nobody answered' })
+    this.#thread.append({ kind: 'answer', text: 'nobody answered' })
     await this.#say({ type: 'approval.answered', answer: 'nobody answered' })
   }
 

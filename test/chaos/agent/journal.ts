@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { identify, lives, type ProcessId } from '../../../src/world/os/processes.ts'
+import { identifyProcess, checkLiveness, type ProcessId } from '../../../src/os/process/processes.ts'
 
 /** What an agent says about itself, in a file that oneshot knows nothing of. */
 export type Entry =
@@ -28,11 +28,11 @@ export class Journal {
 
   /** Says that a life begins, and looks for whatever of an earlier one still lives. */
   begin(file: string): void {
-    const own = identify(process.pid) as ProcessId
+    const own = identifyProcess(process.pid) as ProcessId
     this.#note({ kind: 'began', attempt: this.#attempt, process: own, at: steadyNow() })
     for (const entry of readJournal(file, '"process"')) {
       if (!('process' in entry) || entry.attempt === this.#attempt) continue
-      if (lives(entry.process) === 'alive')
+      if (checkLiveness(entry.process) === 'alive')
         this.#note({
           kind: 'conflict',
           attempt: this.#attempt,
@@ -46,7 +46,7 @@ export class Journal {
   }
 
   tool(pid: number): void {
-    const process = identify(pid)
+    const process = identifyProcess(pid)
     if (process !== undefined) this.#note({ kind: 'tool', attempt: this.#attempt, process })
   }
 

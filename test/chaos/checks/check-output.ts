@@ -1,11 +1,11 @@
 import fs from 'node:fs'
-import type { SessionView } from '../../../src/api/contract/session-view.ts'
+import type { SessionView } from '../../../src/api/contract/responses.ts'
 import { readLog } from '../../../src/views/log.ts'
-import { attemptFolder, attemptId, sessionFolder } from '../../../src/world/os/folders.ts'
-import type { Home } from '../../../src/world/os/home.ts'
+import { attemptFolder, attemptId, sessionFolder } from '../../../src/state/session-folder.ts'
+import type { Home } from '../../../src/state/home.ts'
 import type { Entry } from '../agent/journal.ts'
-import { numberOf } from '../agent/line.ts'
-import type { Story } from '../fleet/story.ts'
+import { numberOf } from '../agent/numbered-line.ts'
+import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { Promised } from './findings.ts'
 
 /** All that a terminal could take for a command, or that turns text around; tabs and line ends are harmless. */
@@ -28,7 +28,7 @@ interface Source {
 }
 
 /** Every line an agent says it has written is there once, in order and byte for byte; so it is in what people read. */
-export async function checkOutput(story: Story, view: SessionView, source: Source): Promise<OutputFigures> {
+export async function checkOutput(session: ChaosSession, view: SessionView, source: Source): Promise<OutputFigures> {
   const { home, journal, say } = source
   const figures = { bytes: 0, lines: 0, lostWithTerminal: 0, repeatedByRecorder: 0 }
   const spool: Buffer[] = []
@@ -43,17 +43,17 @@ export async function checkOutput(story: Story, view: SessionView, source: Sourc
     recorded.push(...textsIn(bytes.toString().split(/\r*\n/)).filter(line => line.startsWith('#')))
     const found = compare(lines, said(journal, attemptId(view.id, attempt)), attemptId(view.id, attempt))
     figures.lines += found.lines
-    if (story.hurt.has('terminal')) figures.lostWithTerminal += found.missing
+    if (session.hurt.has('terminal')) figures.lostWithTerminal += found.missing
     else if (found.missing > 0)
       say('bytes', `${found.missing} lines of attempt ${attempt} are lost (${found.evidence})`)
-    if (story.hurt.has('recorder') || story.hurt.has('terminal')) figures.repeatedByRecorder += found.repeated
+    if (session.hurt.has('recorder') || session.hurt.has('terminal')) figures.repeatedByRecorder += found.repeated
     else if (found.repeated + found.strange > 0)
       say(
         'bytes',
         `attempt ${attempt} has ${found.repeated} lines twice and ${found.strange} strange ones (${found.evidence})`,
       )
   }
-  if (story.hurt.size > 0) return figures
+  if (session.hurt.size > 0) return figures
   const transcript = fs.readFileSync(sessionFolder(home, view.id).transcript, 'utf8').split('\n')
   const told = transcript.filter(line => line.startsWith('#'))
   if (told.join('\n') !== recorded.join('\n'))

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { SessionView } from '../../../src/api/contract/session-view.ts'
-import { sessionEvents } from '../../../src/views/sessions.ts'
-import { Thread } from '../../../src/world/agents/demo/thread.ts'
-import { lives } from '../../../src/world/os/processes.ts'
+import type { SessionView } from '../../../src/api/contract/responses.ts'
+import { readSessionEvents } from '../../../src/views/sessions.ts'
+import { DemoThread } from '../../../src/world/agents/demo/thread.ts'
+import { checkLiveness } from '../../../src/os/process/processes.ts'
 import { type Entry, readJournal } from '../agent/journal.ts'
-import type { Story } from '../fleet/story.ts'
-import type { Surroundings } from '../fleet/surroundings.ts'
+import type { ChaosSession } from '../fleet/chaos-session.ts'
+import type { FleetContext } from '../fleet/fleet-context.ts'
 import { checkOutput, type OutputFigures } from './check-output.ts'
 
 export interface SessionFigures extends OutputFigures {
@@ -20,40 +20,44 @@ export interface SessionFigures extends OutputFigures {
 const LONG = 30_000
 
 /** Holds what oneshot says of a session that has ended against what its agent says of itself. */
-export async function checkSession(story: Story, view: SessionView, around: Surroundings): Promise<SessionFigures> {
-  const { theatre, findings } = around
-  const journal = readJournal(theatre.journalOf(story.plan.task))
+export async function checkSession(
+  session: ChaosSession,
+  view: SessionView,
+  context: FleetContext,
+): Promise<SessionFigures> {
+  const { environment, findings } = context
+  const journal = readJournal(environment.journalOf(session.plan.task))
   const say = (promise: Parameters<typeof findings.add>[0], evidence: string): void =>
-    findings.add(promise, `${story.name}: ${evidence}`)
+    findings.add(promise, `${session.name}: ${evidence}`)
 
   for (const entry of journal) {
     if (entry.kind === 'conflict') say('one attempt', `${entry.attempt} began beside ${entry.with}`)
-    if ('process' in entry && lives(entry.process) === 'alive')
+    if ('process' in entry && checkLiveness(entry.process) === 'alive')
       say('orphans', `${entry.kind} ${entry.process.pid} of ${entry.attempt} is alive after the end`)
   }
-  const heard = heardBy(story, view, theatre.home.root)
-  if (JSON.stringify(heard) !== JSON.stringify(story.accepted))
-    say('messages', `accepted ${JSON.stringify(story.accepted)}, heard ${JSON.stringify(heard)}`)
-  if (view.outcome === 'done' && !hasFinished(journal, story.accepted.length))
+  const heard = messagesReceived(session, view, environment.home.root)
+  if (JSON.stringify(heard) !== JSON.stringify(session.accepted))
+    say('messages', `accepted ${JSON.stringify(session.accepted)}, heard ${JSON.stringify(heard)}`)
+  if (view.outcome === 'done' && !hasFinished(journal, session.accepted.length))
     say('evidence', 'done is said, and the agent does not say that it has finished')
   if (view.outcome === 'failed') say('evidence', `failed, although no agent failed: ${view.reason}`)
-  const events = sessionEvents(theatre.home, view.id)
-  const revived = wokenByNobody(events.map(event => event.type))
+  const events = readSessionEvents(environment.home, view.id)
+  const revived = findUnexpectedWake(events.map(event => event.type))
   if (revived !== null) say('kept', `after its end came ${revived}`)
-  const lived = livesIn(journal)
+  const lived = attemptsIn(journal)
   if (lived.some((life, i) => life.at - (lived[i - 1]?.at ?? life.at) > LONG))
     fs.writeFileSync(
-      path.join(theatre.evidence, `slow-${story.plan.task}`),
+      path.join(environment.evidence, `slow-${session.plan.task}`),
       events.map(event => JSON.stringify(event)).join('\n'),
     )
 
-  const output = await checkOutput(story, view, { home: theatre.home, journal, say })
-  return { task: story.plan.task, messages: heard.length, begun: lived, ...output }
+  const output = await checkOutput(session, view, { home: environment.home, journal, say })
+  return { task: session.plan.task, messages: heard.length, begun: lived, ...output }
 }
 
 /** What the agent's own thread shows of what it was told. */
-function heardBy(story: Story, view: SessionView, home: string): string[] {
-  const past = view.thread === null ? [] : (new Thread(`${home}/demo`, view.thread).recall() ?? [])
+function messagesReceived(session: ChaosSession, view: SessionView, home: string): string[] {
+  const past = view.thread === null ? [] : (new DemoThread(`${home}/demo`, view.thread).readEntries() ?? [])
   return past.flatMap(memory => (memory.kind === 'prompt' ? [memory.text] : []))
 }
 
@@ -62,7 +66,7 @@ function hasFinished(journal: readonly Entry[], messages: number): boolean {
 }
 
 /** A session that has ended goes on only for a message or a resume. Its files may still be saved, or not, on a disk that is full. */
-function wokenByNobody(all: readonly string[]): string | null {
+function findUnexpectedWake(all: readonly string[]): string | null {
   const types = all.filter(type => !type.startsWith('checkpoint.'))
   for (const [i, type] of types.entries()) {
     const next = types[i + 1]
@@ -72,7 +76,7 @@ function wokenByNobody(all: readonly string[]): string | null {
   return null
 }
 
-function livesIn(journal: readonly Entry[]): SessionFigures['begun'] {
+function attemptsIn(journal: readonly Entry[]): SessionFigures['begun'] {
   return journal.flatMap(entry =>
     entry.kind === 'began' ? [{ attempt: Number(entry.attempt.split('.')[1]), at: entry.at }] : [],
   )

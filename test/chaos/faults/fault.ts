@@ -1,35 +1,35 @@
-import type { Dice } from '../dice.ts'
+import type { RandomSource } from '../seeded-random.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { Story } from '../fleet/story.ts'
+import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { User } from '../fleet/user.ts'
 import type { Findings } from '../checks/findings.ts'
-import type { Theatre } from '../stage/theatre.ts'
-import type { Supervisors } from '../watch/supervisors.ts'
-import type { Recovery } from './recovered.ts'
+import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
+import type { SupervisorHistory } from '../watch/supervisor-history.ts'
+import type { Recovery } from './measure-recovery.ts'
 import type { Viewers } from './viewers.ts'
 
 /** What faults are made of. */
-export interface Scene {
-  readonly theatre: Theatre
+export interface FaultContext {
+  readonly environment: ChaosEnvironment
   readonly fleet: Fleet
   readonly user: User
-  readonly supervisors: Supervisors
+  readonly supervisors: SupervisorHistory
   readonly viewers: Viewers
   readonly findings: Findings
   readonly moments: { wait: (names: readonly string[], patience: number) => Promise<number | undefined> }
 }
 
 /** Something that was done to the run. */
-export interface Blow {
+export interface FaultEffect {
   /** On the steady clock. */
   readonly at: number
   readonly kills: number
   /** When all is as it should be. */
   readonly recovery?: Promise<Recovery>
-  readonly story?: Story
+  readonly story?: ChaosSession
   /** The recovery is that session's next life. */
   readonly isDeath?: boolean
 }
 
 /** Undefined when there is nobody to strike just now. `roll` decides whom. */
-export type Fault = (scene: Scene, roll: Dice) => Promise<Blow | undefined>
+export type Fault = (scene: FaultContext, roll: RandomSource) => Promise<FaultEffect | undefined>

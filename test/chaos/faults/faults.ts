@@ -1,8 +1,8 @@
-import { killKeeper, killSupervisor, killSupervisorAndKeeper, killTwice, suspend } from './control-faults.ts'
+import { killKeeper, killSupervisor, killSupervisorAndKeeper, killTwice, suspend } from './supervisor-faults.ts'
 import type { Fault } from './fault.ts'
 import { killRecorder, killTerminal, killTmux, killViewer } from './view-faults.ts'
-import { killAgent, killAgentAndShim, killShim, killTool } from './work-faults.ts'
-import { fillDisk, jumpClock } from './world-faults.ts'
+import { killAgent, killAgentAndShim, killShim, killTool } from './agent-faults.ts'
+import { fillDisk, jumpClock } from './environment-faults.ts'
 
 /** Every fault, how often it comes in relation to the others, and what counts as its end. */
 export interface FaultKind {

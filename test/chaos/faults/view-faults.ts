@@ -1,20 +1,20 @@
 import { readSessions } from '../../../src/views/sessions.ts'
-import { terminalSocket } from '../../../src/world/os/folders.ts'
-import { identify, lives, signalProcess } from '../../../src/world/os/processes.ts'
-import { run } from '../../../src/world/os/run.ts'
-import { readExit, readRecorder } from '../../../src/world/os/spool.ts'
+import { terminalSocket } from '../../../src/state/session-folder.ts'
+import { identifyProcess, checkLiveness, signalProcess } from '../../../src/os/process/processes.ts'
+import { run } from '../../../src/os/run.ts'
+import { readExit, readRecorder } from '../../../src/state/attempt-files.ts'
 import { steadyNow } from '../agent/journal.ts'
-import { pick } from '../dice.ts'
-import type { Story } from '../fleet/story.ts'
-import type { Blow, Fault, Scene } from './fault.ts'
-import { recovered } from './recovered.ts'
-import { folderOf } from './work-faults.ts'
+import { pick } from '../seeded-random.ts'
+import type { ChaosSession } from '../fleet/chaos-session.ts'
+import type { FaultEffect, Fault, FaultContext } from './fault.ts'
+import { measureRecovery } from './measure-recovery.ts'
+import { folderOf } from './agent-faults.ts'
 
 /** kill -9 of the server that shows all sessions. It is as it should be when every session at work has its pane again. */
-export const killTmux: Fault = async scene => {
-  const { home } = scene.theatre
+export const killTmux: Fault = async context => {
+  const { home } = context.environment
   const pid = await serverPid(home.tmuxSocket)
-  const server = pid === undefined ? undefined : identify(pid)
+  const server = pid === undefined ? undefined : identifyProcess(pid)
   if (server === undefined || !signalProcess(server, 'SIGKILL')) return undefined
   const isBack = async (): Promise<boolean> => {
     const running = readSessions(home).filter(view => view.phase === 'running')
@@ -22,45 +22,45 @@ export const killTmux: Fault = async scene => {
     const shown = new Set(stdout.split('\n'))
     return running.length > 0 && running.every(view => shown.has(view.name))
   }
-  return { at: steadyNow(), kills: 1, recovery: recovered(isBack) }
+  return { at: steadyNow(), kills: 1, recovery: measureRecovery(isBack) }
 }
 
 /** kill -9 of the server that owns one session's terminal. Its program goes with it, and what it says until then is lost. */
-export const killTerminal: Fault = async (scene, roll) => {
-  const story = pick(terminals(scene, 2), roll())
-  if (story?.id === undefined) return undefined
-  const pid = await serverPid(terminalSocket(scene.theatre.home, story.id))
-  const server = pid === undefined ? undefined : identify(pid)
+export const killTerminal: Fault = async (context, random) => {
+  const session = pick(terminals(context, 2), random())
+  if (session?.id === undefined) return undefined
+  const pid = await serverPid(terminalSocket(context.environment.home, session.id))
+  const server = pid === undefined ? undefined : identifyProcess(pid)
   if (server === undefined || !signalProcess(server, 'SIGKILL')) return undefined
-  story.hurt.add('terminal')
-  story.strikes++
-  return { at: steadyNow(), kills: 1, story, isDeath: true }
+  session.hurt.add('terminal')
+  session.strikes++
+  return { at: steadyNow(), kills: 1, story: session, isDeath: true }
 }
 
-export const killRecorder: Fault = async (scene, roll) => {
-  const story = pick(terminals(scene, Number.POSITIVE_INFINITY), roll())
-  const folder = story && folderOf(scene, story)
+export const killRecorder: Fault = async (context, random) => {
+  const session = pick(terminals(context, Number.POSITIVE_INFINITY), random())
+  const folder = session && folderOf(context, session)
   const recorder = folder && readRecorder(folder)
-  if (!recorder || lives(recorder) !== 'alive' || !signalProcess(recorder, 'SIGKILL')) return undefined
-  story.hurt.add('recorder')
+  if (!recorder || checkLiveness(recorder) !== 'alive' || !signalProcess(recorder, 'SIGKILL')) return undefined
+  session.hurt.add('recorder')
   const isBack = (): boolean | 'moot' => {
     const now = readRecorder(folder)
     if (readExit(folder) !== null || now === null) return 'moot'
-    return now.pid !== recorder.pid && lives(now) === 'alive'
+    return now.pid !== recorder.pid && checkLiveness(now) === 'alive'
   }
-  return { at: steadyNow(), kills: 1, story, recovery: recovered(isBack) }
+  return { at: steadyNow(), kills: 1, story: session, recovery: measureRecovery(isBack) }
 }
 
 /** Somebody who looks on, by `follow` or attached to a pane. Nothing has to come back. */
-export const killViewer: Fault = async (scene, roll): Promise<Blow | undefined> => {
-  const viewer = pick(await scene.viewers.pids(), roll())
-  const found = viewer === undefined ? undefined : identify(viewer)
+export const killViewer: Fault = async (context, random): Promise<FaultEffect | undefined> => {
+  const viewer = pick(await context.viewers.pids(), random())
+  const found = viewer === undefined ? undefined : identifyProcess(viewer)
   if (found === undefined || !signalProcess(found, 'SIGKILL')) return undefined
   return { at: steadyNow(), kills: 1 }
 }
 
-function terminals(scene: Scene, mostStrikes: number): Story[] {
-  return scene.fleet.live.filter(story => story.plan.mode === 'tty' && story.strikes < mostStrikes)
+function terminals(context: FaultContext, mostStrikes: number): ChaosSession[] {
+  return context.fleet.live.filter(session => session.plan.mode === 'tty' && session.strikes < mostStrikes)
 }
 
 async function serverPid(socket: string): Promise<number | undefined> {

@@ -1,26 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
-import { run } from '../../../src/world/os/run.ts'
-import { type Dice, pick } from '../dice.ts'
+import { run } from '../../../src/os/run.ts'
+import { type RandomSource, pick } from '../seeded-random.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { Theatre } from '../stage/theatre.ts'
+import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 
 /** So many look on at any time, half of them in a terminal. */
 const MANY = 4
 
 /** People who look at sessions. They leave when theirs has ended, and look at another. */
 export class Viewers {
-  readonly #theatre: Theatre
+  readonly #theatre: ChaosEnvironment
   readonly #fleet: Fleet
-  readonly #roll: Dice
+  readonly #roll: RandomSource
   readonly #following = new Set<ChildProcess>()
   readonly #socket: string
 
-  constructor(theatre: Theatre, fleet: Fleet, roll: Dice) {
-    this.#theatre = theatre
+  constructor(environment: ChaosEnvironment, fleet: Fleet, random: RandomSource) {
+    this.#theatre = environment
     this.#fleet = fleet
-    this.#roll = roll
-    this.#socket = path.join(theatre.root, 'viewers.sock')
+    this.#roll = random
+    this.#socket = path.join(environment.root, 'viewers.sock')
   }
 
   /** Who looks on; somebody new comes for each that is missing. */
@@ -38,18 +38,18 @@ export class Viewers {
 
   #follow(): void {
     const { main, env, project } = this.#theatre
-    const story = pick(this.#fleet.live, this.#roll())
-    if (story === undefined) return
-    const viewer = spawn(process.execPath, [main, 'follow', story.name], { env, cwd: project, stdio: 'ignore' })
+    const session = pick(this.#fleet.live, this.#roll())
+    if (session === undefined) return
+    const viewer = spawn(process.execPath, [main, 'follow', session.name], { env, cwd: project, stdio: 'ignore' })
     this.#following.add(viewer)
     viewer.once('exit', () => this.#following.delete(viewer))
     viewer.once('error', () => this.#following.delete(viewer))
   }
 
   async #attach(): Promise<void> {
-    const story = pick(this.#fleet.live, this.#roll())
-    if (story === undefined) return
-    await this.#tmux('new-session', '-d', process.execPath, this.#theatre.main, 'attach', story.name)
+    const session = pick(this.#fleet.live, this.#roll())
+    if (session === undefined) return
+    await this.#tmux('new-session', '-d', process.execPath, this.#theatre.main, 'attach', session.name)
   }
 
   async #attached(): Promise<number[]> {

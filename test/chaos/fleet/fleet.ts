@@ -1,70 +1,70 @@
 import fs from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkSession, type SessionFigures } from '../checks/check-session.ts'
-import { dice } from '../dice.ts'
-import { planOf } from './plan.ts'
-import { Story } from './story.ts'
-import type { Surroundings } from './surroundings.ts'
+import { seededRandom } from '../seeded-random.ts'
+import { makeSessionPlan } from './session-plan.ts'
+import { ChaosSession } from './chaos-session.ts'
+import type { FleetContext } from './fleet-context.ts'
 
 /** Many sessions that begin, work and end, until nobody begins another. */
 export class Fleet {
   readonly figures: SessionFigures[] = []
-  readonly settled: Story[] = []
-  readonly #around: Surroundings
+  readonly settled: ChaosSession[] = []
+  readonly #context: FleetContext
   readonly #seed: number
-  readonly #open = new Set<Story>()
+  readonly #open = new Set<ChaosSession>()
   #begun = 0
   #isClosing = false
-  #lanes: Promise<void>[] = []
+  #workers: Promise<void>[] = []
 
-  constructor(around: Surroundings, seed: number) {
-    this.#around = around
+  constructor(context: FleetContext, seed: number) {
+    this.#context = context
     this.#seed = seed
   }
 
   /** Sessions that are known to exist and not known to have ended. */
-  get live(): Story[] {
-    return [...this.#open].filter(story => story.id !== undefined)
+  get live(): ChaosSession[] {
+    return [...this.#open].filter(session => session.id !== undefined)
   }
 
   start(count: number): void {
-    this.#lanes = Array.from({ length: count }, (_, lane) => this.#lane(lane))
+    this.#workers = Array.from({ length: count }, (_, lane) => this.#worker(lane))
   }
 
   /** Resolves when the last session has ended and was checked. */
   async close(): Promise<void> {
     this.#isClosing = true
-    await Promise.all(this.#lanes)
+    await Promise.all(this.#workers)
   }
 
-  async #lane(lane: number): Promise<void> {
+  async #worker(lane: number): Promise<void> {
     await pause(lane * 30)
     while (!this.#isClosing) await this.#one()
   }
 
   async #one(): Promise<void> {
     const task = `c${++this.#begun}`
-    const story = new Story(planOf(task, dice(this.#seed, task)), this.#around)
-    this.#open.add(story)
+    const session = new ChaosSession(makeSessionPlan(task, seededRandom(this.#seed, task)), this.#context)
+    this.#open.add(session)
     try {
-      const view = await story.live()
-      this.figures.push(await checkSession(story, view, this.#around))
-      await this.#clean(story)
+      const view = await session.run()
+      this.figures.push(await checkSession(session, view, this.#context))
+      await this.#clean(session)
     } catch (cause) {
-      this.#around.findings.add('stuck', `${story.name}: ${cause instanceof Error ? cause.stack : cause}`)
+      this.#context.findings.add('stuck', `${session.name}: ${cause instanceof Error ? cause.stack : cause}`)
     } finally {
-      this.#open.delete(story)
-      this.settled.push(story)
+      this.#open.delete(session)
+      this.settled.push(session)
     }
   }
 
   /** One whose check found something stays to be looked at. */
-  async #clean(story: Story): Promise<void> {
-    if (this.#around.findings.names(story.name)) return
-    fs.rmSync(this.#around.theatre.journalOf(story.plan.task), { force: true })
-    await this.#around.user.ask(async client => {
-      if (story.view() === undefined) return
-      await client.clean({ ids: [story.id as string] })
+  async #clean(session: ChaosSession): Promise<void> {
+    if (this.#context.findings.names(session.name)) return
+    fs.rmSync(this.#context.environment.journalOf(session.plan.task), { force: true })
+    await this.#context.user.ask(async client => {
+      if (session.view() === undefined) return
+      await client.clean({ ids: [session.id as string] })
     })
   }
 }

@@ -1,28 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, connect } from '../../../src/api/client.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
-import { run } from '../../../src/world/os/run.ts'
-import { between, type Dice } from '../dice.ts'
-import type { Theatre } from '../stage/theatre.ts'
+import { Refusal } from '../../../src/lib/errors.ts'
+import { run } from '../../../src/os/run.ts'
+import { between, type RandomSource } from '../seeded-random.ts'
+import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 
 /** Refusals after which somebody asks again: nobody is there, or nothing can be written just now. */
-const PASSING = new Set(['daemon-unreachable', 'daemon-refused', 'disk-full', 'world-failed', 'home-unusable'])
+const TRANSIENT_CODES = new Set(['daemon-unreachable', 'daemon-refused', 'disk-full', 'world-failed', 'home-unusable'])
 /** A supervisor killed in every second moment is still there in the others. */
 const PATIENCE = 120_000
-const A_MOMENT = 1_500
+const GRACE_PERIOD = 1_500
 
 /** Somebody who asks again until there is an answer, and after a while starts a supervisor, as every command does. */
 export class User {
   /** How often which refusal was met. */
   readonly refusals = new Map<string, number>()
   starts = 0
-  readonly #theatre: Theatre
-  readonly #roll: Dice
+  readonly #theatre: ChaosEnvironment
+  readonly #roll: RandomSource
   #started: { readonly at: number; readonly command: Promise<void> } | undefined
 
-  constructor(theatre: Theatre, roll: Dice) {
-    this.#theatre = theatre
-    this.#roll = roll
+  constructor(environment: ChaosEnvironment, random: RandomSource) {
+    this.#theatre = environment
+    this.#roll = random
   }
 
   async ask<T>(deed: (client: Client) => Promise<T>): Promise<T> {
@@ -33,7 +33,7 @@ export class User {
         return await deed(connect(this.#theatre.home.daemonSocket))
       } catch (cause) {
         this.#note(cause)
-        if (!(cause instanceof Refusal) || !PASSING.has(cause.code) || performance.now() > end) throw cause
+        if (!(cause instanceof Refusal) || !TRANSIENT_CODES.has(cause.code) || performance.now() > end) throw cause
         if (cause.code === 'daemon-unreachable' && performance.now() > startAt) {
           startAt = performance.now() + between(this.#roll, 1_000, 3_000)
           await this.startDaemon()
@@ -46,7 +46,7 @@ export class User {
   /** As every command does when nobody answers. Whoever asks for it in the same moment waits for the same. */
   async startDaemon(): Promise<void> {
     const now = performance.now()
-    if (this.#started === undefined || now - this.#started.at > A_MOMENT)
+    if (this.#started === undefined || now - this.#started.at > GRACE_PERIOD)
       this.#started = { at: now, command: this.oneshot('daemon', 'start').then(() => undefined) }
     else return this.#started.command
     this.starts++

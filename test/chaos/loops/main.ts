@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { openStage, type Stage } from '../../../bench/product/stage.ts'
+import { cloneProduct, type ProductClone } from '../../../bench/product/clone.ts'
 import { reportOf } from './report.ts'
-import { playRound, type Round } from './round.ts'
+import { runRound, type Round } from './round.ts'
 
 /** usage: main REPOSITORY _ --loops [--rounds N] [--seed S] [--jobs J] [--write] [--keep] */
 async function main([repository = '.', , ...words]: readonly string[]): Promise<void> {
@@ -20,10 +20,10 @@ async function main([repository = '.', , ...words]: readonly string[]): Promise<
     },
   })
   const seed = Number(values.seed)
-  const stage = openStage(repository)
+  const clone = cloneProduct(repository)
   const begun = performance.now()
   console.error(`${values.rounds} loops, seed ${seed}, ${values.jobs} at a time`)
-  const rounds = await playAll(stage, seed, { count: Number(values.rounds), jobs: Number(values.jobs) })
+  const rounds = await runAll(clone, seed, { count: Number(values.rounds), jobs: Number(values.jobs) })
   const seconds = (performance.now() - begun) / 1000
   const commit = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], {
     cwd: repository,
@@ -34,7 +34,7 @@ async function main([repository = '.', , ...words]: readonly string[]): Promise<
     fs.writeFileSync(path.join(repository, 'docs/chaos-loops.md'), reportOf({ rounds, seed, seconds, commit }))
   for (const round of rounds)
     if (round.findings.length === 0 && !values.keep) fs.rmSync(round.folder, { recursive: true })
-  if (failed.length === 0 && !values.keep) fs.rmSync(stage.root, { recursive: true, force: true })
+  if (failed.length === 0 && !values.keep) fs.rmSync(clone.root, { recursive: true, force: true })
   const kills = rounds.reduce((sum, round) => sum + killsIn(round), 0)
   console.log(
     failed.length === 0
@@ -45,21 +45,25 @@ async function main([repository = '.', , ...words]: readonly string[]): Promise<
 }
 
 /** So many at a time; each one is told of as it ends. */
-async function playAll(stage: Stage, seed: number, { count, jobs }: { count: number; jobs: number }): Promise<Round[]> {
+async function runAll(
+  clone: ProductClone,
+  seed: number,
+  { count, jobs }: { count: number; jobs: number },
+): Promise<Round[]> {
   const rounds: Round[] = []
   let next = 0
   const work = async (): Promise<void> => {
     while (next < count) {
-      const round = await playRound(stage, seed + next++)
+      const round = await runRound(clone, seed + next++)
       rounds.push(round)
-      tell(round)
+      printRound(round)
     }
   }
   await Promise.all(Array.from({ length: jobs }, work))
   return rounds.toSorted((one, other) => one.seed - other.seed)
 }
 
-function tell(round: Round): void {
+function printRound(round: Round): void {
   const { seed, kind, tasks, seconds, findings, folder } = round
   const what = `seed ${seed}: ${kind}, ${tasks} tasks, ${killsIn(round)} kills in ${Math.round(seconds)} s`
   if (findings.length === 0) return console.error(`ok      ${what}`)

@@ -1,13 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Stage } from '../../../bench/product/stage.ts'
-import type { SessionView } from '../../../src/api/contract/session-view.ts'
-import { workersOf } from '../../../src/views/loops.ts'
+import type { ProductClone } from '../../../bench/product/clone.ts'
+import type { SessionView } from '../../../src/api/contract/responses.ts'
+import { findWorkers } from '../../../src/views/loop/loops.ts'
 import { readSession, readSessions } from '../../../src/views/sessions.ts'
-import { between, type Dice, dice, pick } from '../dice.ts'
+import { between, type RandomSource, seededRandom, pick } from '../seeded-random.ts'
 import { checkEnd, checkLeft } from './check-round.ts'
-import { LoopStage } from './stage.ts'
+import { LoopEnvironment } from './loop-environment.ts'
 
 /** Milliseconds between two kills. */
 const SHORTEST_PAUSE = 50
@@ -31,70 +31,77 @@ const VICTIMS = ['supervisor', 'keeper', 'both', 'loop', 'worker', 'stop'] as co
 export type Victim = (typeof VICTIMS)[number]
 
 /** One loop from its start to its end, with kills at random moments; what was found wrong afterwards. All choices follow from the seed. */
-export async function playRound(stage: Stage, seed: number): Promise<Round> {
+export async function runRound(clone: ProductClone, seed: number): Promise<Round> {
   const begun = performance.now()
-  const roll = dice(seed, 'loop')
-  const kind = roll() < 0.5 ? 'serial' : 'parallel'
-  const files = Array.from({ length: 4 + Math.floor(roll() * 3) }, (_, n) => `f${n}.txt`)
-  const scene = new LoopStage(stage, `round-${seed}`)
-  await scene.prepare(files)
-  const width = kind === 'parallel' ? ['--parallel', String(2 + Math.floor(roll() * 2))] : []
+  const random = seededRandom(seed, 'loop')
+  const kind = random() < 0.5 ? 'serial' : 'parallel'
+  const files = Array.from({ length: 4 + Math.floor(random() * 3) }, (_, n) => `f${n}.txt`)
+  const environment = new LoopEnvironment(clone, `round-${seed}`)
+  await environment.prepare(files)
+  const width = kind === 'parallel' ? ['--parallel', String(2 + Math.floor(random() * 2))] : []
   const options = ['--config', 'restart-delay=200ms', '--config', 'restart-max-delay=1s']
-  const started = await scene.oneshot('ralph', '--json', '--agent', 'codex', ...options, ...width)
+  const started = await environment.oneshot('ralph', '--json', '--agent', 'codex', ...options, ...width)
   if (started.code !== 0) throw new Error(`the loop did not start: ${started.stderr}`)
   const { id } = JSON.parse(started.stdout) as SessionView
-  const kills = await strike(scene, id, roll)
-  const loop = await untilEnded(scene, id)
-  const findings = await checkEnd(scene, loop, files, kind)
-  await scene.oneshot('killall', '--yes')
-  await scene.oneshot('daemon', 'stop')
-  findings.push(...(await checkLeft(scene)))
+  const kills = await killAtRandom(environment, id, random)
+  const loop = await untilEnded(environment, id)
+  const findings = await checkEnd(environment, loop, files, kind)
+  await environment.oneshot('killall', '--yes')
+  await environment.oneshot('daemon', 'stop')
+  findings.push(...(await checkLeft(environment)))
   const seconds = (performance.now() - begun) / 1000
-  return { seed, kind, tasks: files.length, kills, seconds, findings, folder: scene.root }
+  return { seed, kind, tasks: files.length, kills, seconds, findings, folder: environment.root }
 }
 
-async function strike(scene: LoopStage, id: string, roll: Dice): Promise<Record<Victim, number>> {
+async function killAtRandom(
+  environment: LoopEnvironment,
+  id: string,
+  random: RandomSource,
+): Promise<Record<Victim, number>> {
   const kills = Object.fromEntries(VICTIMS.map(victim => [victim, 0])) as Record<Victim, number>
   const struck = new Map<string, number>()
-  const wanted = 6 + Math.floor(roll() * 9)
+  const wanted = 6 + Math.floor(random() * 9)
   for (let n = 0; n < wanted; n++) {
-    await pause(between(roll, SHORTEST_PAUSE, LONGEST_PAUSE))
-    const victim = pick(VICTIMS, roll()) as Victim
-    const isAlsoStruck = roll() < 0.5
-    const choice = roll()
-    if (readSession(scene.home, id)?.phase === 'ended') break
+    await pause(between(random, SHORTEST_PAUSE, LONGEST_PAUSE))
+    const victim = pick(VICTIMS, random()) as Victim
+    const isAlsoStruck = random() < 0.5
+    const choice = random()
+    if (readSession(environment.home, id)?.phase === 'ended') break
     const isHit =
-      victim === 'stop' ? await stopAndResume(scene, id, isAlsoStruck) : hit(scene, id, { victim, choice, struck })
+      victim === 'stop'
+        ? await stopAndResume(environment, id, isAlsoStruck)
+        : killVictim(environment, id, { victim, choice, struck })
     if (!isHit) continue
     kills[victim]++
-    fs.appendFileSync(path.join(scene.root, 'kills'), `${new Date().toISOString()} ${victim}\n`)
+    fs.appendFileSync(path.join(environment.root, 'kills'), `${new Date().toISOString()} ${victim}\n`)
   }
   return kills
 }
 
-function hit(
-  scene: LoopStage,
+function killVictim(
+  environment: LoopEnvironment,
   id: string,
   { victim, choice, struck }: { victim: Victim; choice: number; struck: Map<string, number> },
 ): boolean {
-  const pids = victim === 'worker' ? workerPids(scene, id, choice, struck) : pidsOf(scene, id, victim)
+  const pids = victim === 'worker' ? workerPids(environment, id, choice, struck) : pidsOf(environment, id, victim)
   for (const pid of pids) killNow(pid)
   return pids.length > 0
 }
 
-function pidsOf(scene: LoopStage, id: string, victim: Victim): number[] {
-  if (victim === 'loop') return [readSession(scene.home, id)?.pid ?? null].filter(pid => pid !== null)
+function pidsOf(environment: LoopEnvironment, id: string, victim: Victim): number[] {
+  if (victim === 'loop') return [readSession(environment.home, id)?.pid ?? null].filter(pid => pid !== null)
   const words = { supervisor: ['__daemon'], keeper: ['keeper.sh'], both: ['keeper.sh', '__daemon'] }
   const wanted = words[victim as keyof typeof words] ?? []
-  return scene
+  return environment
     .processes()
     .filter(({ command }) => wanted.some(word => command.includes(word)))
     .map(({ pid }) => pid)
 }
 
-function workerPids(scene: LoopStage, id: string, choice: number, struck: Map<string, number>): number[] {
-  const loop = readSession(scene.home, id)
-  const alive = loop === undefined ? [] : workersOf(loop, readSessions(scene.home)).filter(({ pid }) => pid !== null)
+function workerPids(environment: LoopEnvironment, id: string, choice: number, struck: Map<string, number>): number[] {
+  const loop = readSession(environment.home, id)
+  const alive =
+    loop === undefined ? [] : findWorkers(loop, readSessions(environment.home)).filter(({ pid }) => pid !== null)
   const worker = pick(alive, choice)
   if (worker === undefined || worker.pid === null || (struck.get(worker.id) ?? 0) >= MOST_KILLS_OF_ONE) return []
   struck.set(worker.id, (struck.get(worker.id) ?? 0) + 1)
@@ -102,36 +109,36 @@ function workerPids(scene: LoopStage, id: string, choice: number, struck: Map<st
 }
 
 /** A user stops the loop and resumes it; the supervisor may die in the middle of that, and the user asks again. */
-async function stopAndResume(scene: LoopStage, id: string, isStruck: boolean): Promise<boolean> {
-  const stopped = await scene.oneshot('stop', id)
+async function stopAndResume(environment: LoopEnvironment, id: string, isStruck: boolean): Promise<boolean> {
+  const stopped = await environment.oneshot('stop', id)
   if (stopped.code !== 0) return false
-  for (let look = 0; look < 600 && readSession(scene.home, id)?.phase !== 'ended'; look++) await pause(100)
-  if (readSession(scene.home, id)?.outcome !== 'stopped') return false
-  const resumed = scene.oneshot('resume', id)
+  for (let look = 0; look < 600 && readSession(environment.home, id)?.phase !== 'ended'; look++) await pause(100)
+  if (readSession(environment.home, id)?.outcome !== 'stopped') return false
+  const resumed = environment.oneshot('resume', id)
   if (isStruck) {
-    for (let look = 0; look < 200 && readSession(scene.home, id)?.phase === 'ended'; look++) await pause(5)
-    for (const pid of pidsOf(scene, id, 'supervisor')) killNow(pid)
+    for (let look = 0; look < 200 && readSession(environment.home, id)?.phase === 'ended'; look++) await pause(5)
+    for (const pid of pidsOf(environment, id, 'supervisor')) killNow(pid)
   }
   await resumed
-  for (let again = 0; again < 5 && readSession(scene.home, id)?.outcome === 'stopped'; again++)
-    await scene.oneshot('resume', id)
+  for (let again = 0; again < 5 && readSession(environment.home, id)?.outcome === 'stopped'; again++)
+    await environment.oneshot('resume', id)
   return true
 }
 
-async function untilEnded(scene: LoopStage, id: string): Promise<SessionView> {
+async function untilEnded(environment: LoopEnvironment, id: string): Promise<SessionView> {
   const end = Date.now() + PATIENCE
   for (;;) {
-    const view = readSession(scene.home, id)
+    const view = readSession(environment.home, id)
     if (view === undefined) throw new Error(`the session ${id} is gone`)
     if (view.phase === 'ended' || Date.now() > end) return view
-    if (!isAnybodyLeft(scene)) await scene.oneshot('daemon', 'start')
+    if (!isAnybodyLeft(environment)) await environment.oneshot('daemon', 'start')
     await pause(250)
   }
 }
 
 /** Where supervisor, keeper, loop and workers are all dead at once, only the user's next command or a reboot brings one back. */
-function isAnybodyLeft(scene: LoopStage): boolean {
-  return scene.processes().some(({ command }) => !command.includes('tmux'))
+function isAnybodyLeft(environment: LoopEnvironment): boolean {
+  return environment.processes().some(({ command }) => !command.includes('tmux'))
 }
 
 function killNow(pid: number): void {

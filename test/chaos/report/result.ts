@@ -1,15 +1,15 @@
 import { statsOf } from '../../../bench/measure/stats.ts'
 import { describeMachine, type Machine } from '../../../bench/report/machine.ts'
 import type { Findings } from '../checks/findings.ts'
-import type { Director, Struck } from '../director.ts'
+import type { FaultScheduler, InjectedFault } from '../fault-scheduler.ts'
 import { FAULTS } from '../faults/faults.ts'
-import type { Recovery } from '../faults/recovered.ts'
+import type { Recovery } from '../faults/measure-recovery.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { User } from '../fleet/user.ts'
 import type { Options } from '../options.ts'
-import type { Theatre } from '../stage/theatre.ts'
-import type { Sampler } from '../watch/sampler.ts'
-import type { Supervisors } from '../watch/supervisors.ts'
+import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
+import type { ViewChecker } from '../watch/view-checker.ts'
+import type { SupervisorHistory } from '../watch/supervisor-history.ts'
 
 export interface FaultRow {
   readonly fault: string
@@ -38,35 +38,35 @@ export interface Result {
 
 interface Run {
   readonly options: Options
-  readonly struck: readonly (Omit<Struck, 'recovery'> & { readonly recovery: Recovery })[]
-  readonly director: Director
+  readonly struck: readonly (Omit<InjectedFault, 'recovery'> & { readonly recovery: Recovery })[]
+  readonly director: FaultScheduler
   readonly fleet: Fleet
   readonly user: User
-  readonly supervisors: Supervisors
-  readonly sampler: Sampler
+  readonly supervisors: SupervisorHistory
+  readonly sampler: ViewChecker
   readonly findings: Findings
   readonly witness: { readonly writes: number; readonly writers: number }
-  readonly theatre: Theatre
+  readonly theatre: ChaosEnvironment
   readonly seconds: number
 }
 
 /** What a run has shown, as figures. */
 export function resultOf(run: Run): Result {
-  const { options, director, findings, theatre } = run
+  const { options, director, findings, theatre: environment } = run
   return {
     seed: options.seed,
     wanted: options.kills,
     sessions: options.sessions,
-    version: theatre.version,
+    version: environment.version,
     machine: describeMachine(false),
     seconds: run.seconds,
     kills: director.kills,
     missed: director.missed,
     rows: rowsOf(run),
     totals: totalsOf(run),
-    skipped: skippedIn(theatre),
+    skipped: skippedIn(environment),
     findings,
-    evidence: theatre.root,
+    evidence: environment.root,
   }
 }
 
@@ -83,10 +83,10 @@ function rowsOf(run: Run): FaultRow[] {
 /** From a death to the first act of the next life; nothing when a user stopped it, or it had given up. */
 function nextLife(
   { fleet }: Run,
-  { story, at, isDeath }: Pick<Struck, 'story' | 'at' | 'isDeath'>,
+  { story: session, at, isDeath }: Pick<InjectedFault, 'story' | 'at' | 'isDeath'>,
 ): number | undefined {
-  if (story === undefined || !isDeath || story.stops > 0 || story.giveUps > 0) return undefined
-  const begun = fleet.figures.find(figures => figures.task === story.plan.task)?.begun ?? []
+  if (session === undefined || !isDeath || session.stops > 0 || session.giveUps > 0) return undefined
+  const begun = fleet.figures.find(figures => figures.task === session.plan.task)?.begun ?? []
   const next = begun.find(life => life.at > at)
   return next === undefined ? undefined : next.at - at
 }
@@ -126,7 +126,7 @@ function totalsOf({ director, fleet, user, supervisors, sampler, findings, witne
   }
 }
 
-function skippedIn({ disk, clock }: Theatre): string[] {
+function skippedIn({ disk, clock }: ChaosEnvironment): string[] {
   const reasons = []
   if (!disk.isSmall)
     reasons.push('disk full: disks cannot be mounted here; it takes root, and a container that allows it')

@@ -1,5 +1,5 @@
-import { readsAsBefore } from '../../../testkit/agents/golden.ts'
-import { read } from './read.ts'
+import { testGoldenFiles } from '../../../../testkit/agents/golden.ts'
+import { readLine } from './read.ts'
 
 /** Long lists of its init are left out of what was recorded. */
-readsAsBefore('claude', read)
+testGoldenFiles('claude', readLine)

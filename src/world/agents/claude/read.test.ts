@@ -1,14 +1,14 @@
 import { array, assert, constantFrom, dictionary, letrec, oneof, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAll } from '../../../testkit/agents/read-all.ts'
-import { read } from './read.ts'
+import { readAll } from '../../../../testkit/agents/read-all.ts'
+import { readLine } from './read.ts'
 
 const init = { type: 'system', subtype: 'init', session_id: 't-1', cwd: '/p', claude_code_version: '9', model: 'm' }
 const success = { type: 'result', subtype: 'success', is_error: false, num_turns: 1, permission_denials: [] }
 
 test('what is not an event is shown as it is', () => {
   for (const line of ['Warning: no stdin data', '{"half', '[1]', '42', '{"no":"type"}']) {
-    expect(read(line, {})).toEqual({ observations: [], text: `${line}\n` })
+    expect(readLine(line, {})).toEqual({ observations: [], text: `${line}\n` })
   }
 })
 
@@ -21,7 +21,7 @@ test('what a later version says is named and does no harm', () => {
     { type: 'assistant', message: { id: '1', content: [{ type: 'hologram' }, { type: 'text', text: 'Hi' }] } },
     { type: 'user', message: { content: [{ type: 'smell' }] } },
   ]
-  const { observations, transcript } = readAll(read, [init, ...later, { ...success, result: 'Hi' }])
+  const { observations, transcript } = readAll(readLine, [init, ...later, { ...success, result: 'Hi' }])
   const unknown = observations.filter(({ type }) => type === 'unknown').map(item => 'what' in item && item.what)
   expect(unknown).toEqual(
     'system/dream_started telepathy constructor system/toString assistant/hologram user/smell'.split(' '),
@@ -66,7 +66,7 @@ test('no event makes it stumble, whatever its fields hold', () => {
   }))
   assert(
     property(array(dictionary(field, tree, { maxKeys: 6 }), { maxLength: 6 }), events => {
-      readAll(read, events)
+      readAll(readLine, events)
     }),
     { numRuns: 1000 },
   )
@@ -79,7 +79,7 @@ test('an answer that comes in blocks is counted once, and one of a subagent is n
     message: { id, model: 'm', content: [{ type: 'text', text: 'x' }], usage },
     parent_tool_use_id: parent,
   })
-  const { observations } = readAll(read, [
+  const { observations } = readAll(readLine, [
     init,
     block('a', null),
     block('s', 'call'),
@@ -95,7 +95,7 @@ test('an answer that comes in blocks is counted once, and one of a subagent is n
 test('when a limit ends is kept for the end of the turn, and forgotten once it is lifted', () => {
   const limit = (status: string) => ({ type: 'rate_limit_event', rate_limit_info: { status, resetsAt: 1_794_737_395 } })
   const failure = { ...success, is_error: true, api_error_status: 429, result: "You've hit your limit" }
-  const word = (events: object[]) => readAll(read, [init, ...events, failure]).observations.at(-1)
+  const word = (events: object[]) => readAll(readLine, [init, ...events, failure]).observations.at(-1)
   const resetAt = 1_794_737_395_000
   expect(word([limit('rejected')])).toMatchObject({ word: { failure: { kind: 'rate-limit', resetAt } } })
   expect(word([limit('rejected'), limit('allowed')])).toMatchObject({ word: { failure: { resetAt: null } } })
@@ -107,14 +107,14 @@ test('a hook of the user’s own may refuse a call without spoiling the work; th
     type: 'user',
     message: { content: [{ type: 'tool_result', tool_use_id: 'c1', is_error: true, content }] },
   })
-  const last = (content: string) => readAll(read, [init, refusal(content), denied]).observations.at(-1)
+  const last = (content: string) => readAll(readLine, [init, refusal(content), denied]).observations.at(-1)
   expect(last('PreToolUse:Bash hook error: [guard]: no')).toEqual({ type: 'finished', word: { ok: true, text: 'end' } })
   expect(last('This command requires approval')).toMatchObject({ word: { ok: false, failure: { kind: 'denied' } } })
 })
 
 test('an answer may speak of failures', () => {
   const result = 'Prompt is too long; No conversation found with session ID: x; Unknown command: /y'
-  expect(readAll(read, [init, { ...success, result }]).observations.at(-1)).toMatchObject({ word: { ok: true } })
+  expect(readAll(readLine, [init, { ...success, result }]).observations.at(-1)).toMatchObject({ word: { ok: true } })
 })
 
 test.each([
@@ -126,7 +126,7 @@ test.each([
   ['something_new', 418, 'other'],
 ])('while it tries again after %s %s', (error, error_status, kind) => {
   const retry = { type: 'system', subtype: 'api_retry', attempt: 3, max_retries: 10, retry_delay_ms: 4900.4 }
-  const { observations, transcript } = readAll(read, [{ ...retry, error, error_status }])
+  const { observations, transcript } = readAll(readLine, [{ ...retry, error, error_status }])
   expect(observations).toMatchObject([{ type: 'retrying', failure: { kind, resetAt: null, remedy: null } }])
   expect(transcript).toContain('claude tries again in 4.9 s (3 of 10)')
 })

@@ -1,39 +1,39 @@
-import type { Memory, Reading } from '../../../ports/agent.ts'
-import { amount, eventInOutput, type Json, type JsonEvent, json } from '../json.ts'
-import { said } from '../telling.ts'
-import { answer } from './answer.ts'
-import { type Mind, nothing, recall, type Seen, unknown } from './mind.ts'
-import { QUIET_TYPES } from './quiet.ts'
-import { system } from './system.ts'
-import { turnEnded } from './turn-ended.ts'
-import { toModel } from './user.ts'
+import type { ParserState, ParsedLine } from '../../../ports/agent.ts'
+import { asNumber, eventInOutput, type JsonObject, type JsonEvent, asObject } from '../shared/json.ts'
+import { formatText } from '../shared/transcript-lines.ts'
+import { readAssistantMessage } from './messages.ts'
+import { type ClaudeState, noResult, restoreState, type EventResult, unknownEvent } from './state.ts'
+import { IGNORED_TYPES } from './ignored-events.ts'
+import { readSystemMessage } from './system-message.ts'
+import { readTurnResult } from './turn-result.ts'
+import { readUserMessage } from './messages.ts'
 
 /** What a line of `claude -p --output-format stream-json` means. */
-export function read(line: string, memory: Memory): Reading {
+export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
-  if (event === null) return { observations: [], text: said(line) }
-  const mind = recall(memory)
-  const { observations, text, mind: kept } = see(event, mind)
-  return { observations, text, ...(kept !== mind && { memory: kept }) }
+  if (event === null) return { observations: [], text: formatText(line) }
+  const state = restoreState(memory)
+  const { observations, text, state: newState } = readEvent(event, state)
+  return { observations, text, ...(newState !== state && { memory: newState }) }
 }
 
-function see(event: JsonEvent, mind: Mind): Seen {
-  const reader = READERS.get(event.type)
-  if (reader !== undefined) return reader(event, mind)
-  return QUIET_TYPES.has(event.type) ? nothing(mind) : unknown(event.type, mind)
+function readEvent(event: JsonEvent, state: ClaudeState): EventResult {
+  const reader = EVENT_READERS.get(event.type)
+  if (reader !== undefined) return reader(event, state)
+  return IGNORED_TYPES.has(event.type) ? noResult(state) : unknownEvent(event.type, state)
 }
 
-const READERS = new Map<string, (event: Json, mind: Mind) => Seen>([
-  ['system', system],
-  ['assistant', answer],
-  ['user', toModel],
-  ['result', turnEnded],
-  ['rate_limit_event', limited],
+const EVENT_READERS = new Map<string, (event: JsonObject, state: ClaudeState) => EventResult>([
+  ['system', readSystemMessage],
+  ['assistant', readAssistantMessage],
+  ['user', readUserMessage],
+  ['result', readTurnResult],
+  ['rate_limit_event', readRateLimit],
 ])
 
 /** Told whenever the state of a subscription's limits changes, mostly for the better; in seconds since 1970. */
-function limited(event: Json, mind: Mind): Seen {
-  const { status, resetsAt } = json(event['rate_limit_info'])
-  const resetAt = status === 'rejected' ? amount(resetsAt) * 1000 || null : null
-  return nothing({ ...mind, resetAt })
+function readRateLimit(event: JsonObject, state: ClaudeState): EventResult {
+  const { status, resetsAt } = asObject(event['rate_limit_info'])
+  const resetAt = status === 'rejected' ? asNumber(resetsAt) * 1000 || null : null
+  return noResult({ ...state, resetAt })
 }

@@ -1,106 +1,148 @@
 import type { Observation } from '../../../ports/agent.ts'
-import { endsOf } from '../../../lib/ends-of.ts'
-import { wordsIn } from '../content.ts'
-import { type Json, json, jsons, list, text } from '../json.ts'
-import { called, gistOf, returned } from '../telling.ts'
-import { type Mind, nothing, type Seen, words } from './mind.ts'
-import { isCall, planIn, planningCall } from './planning.ts'
+import { headAndTail } from '../../../lib/text/lines.ts'
+import { type JsonObject, asArray, asObject, asObjects, asString, joinTextBlocks } from '../shared/json.ts'
+import { formatToolCall, formatToolResult, summarizeInput } from '../shared/transcript-lines.ts'
+import { type ClaudeState, type EventResult, noResult, textResult } from './state.ts'
+import type { AgentUpdate } from '../../../core/session/signals.ts'
+import { plannedTasks, taskState } from '../shared/todo-list.ts'
 
 /** Tools that write the one file they are given. */
-const WRITERS = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
+const WRITING_TOOLS = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
 
 /** A call. Those of a subagent read as part of what the call that started it gives back, for that one is still open. */
-export function callMade(block: Json, isMain: boolean, mind: Mind): Seen {
-  const id = text(block['id'])
-  const tool = text(block['name'])
-  const input = json(block['input'])
-  const gist = withoutFolder(gistOf(input), mind.cwd)
-  const path = text(input['file_path']) || text(input['notebook_path'])
-  const isWriting = WRITERS.has(tool) && path !== ''
-  const writing = isWriting ? { ...mind, writing: [...mind.writing, `${id} ${path}`] } : mind
-  if (!isMain) return words(returned(`${tool} ${gist}`), writing)
-  const planning = planningCall(id, tool, input)
-  const kept = planning === null ? writing : { ...writing, planning: [...writing.planning, planning] }
-  return { observations: [{ type: 'tool-started', id, tool, gist }], text: called(tool, gist), mind: kept }
+export function readToolCall(block: JsonObject, isMain: boolean, state: ClaudeState): EventResult {
+  const id = asString(block['id'])
+  const tool = asString(block['name'])
+  const input = asObject(block['input'])
+  const gist = stripFolder(summarizeInput(input), state.cwd)
+  const path = asString(input['file_path']) || asString(input['notebook_path'])
+  const isWriting = WRITING_TOOLS.has(tool) && path !== ''
+  const writing = isWriting ? { ...state, writing: [...state.writing, `${id} ${path}`] } : state
+  if (!isMain) return textResult(formatToolResult(`${tool} ${gist}`), writing)
+  const todoCall = rememberTodoCall(id, tool, input)
+  const newState = todoCall === null ? writing : { ...writing, planning: [...writing.planning, todoCall] }
+  return { observations: [{ type: 'tool-started', id, tool, gist }], text: formatToolCall(tool, gist), state: newState }
 }
 
-export function callAnswered(block: Json, event: Json, isMain: boolean, mind: Mind): Seen {
-  const id = text(block['tool_use_id'])
+export function readToolResult(block: JsonObject, event: JsonObject, isMain: boolean, state: ClaudeState): EventResult {
+  const id = asString(block['tool_use_id'])
   const isError = block['is_error'] === true
-  const answer = readableAnswer(endsOf(wordsIn(block['content'])))
-  const files = isError ? [] : [...filesOf(id, mind), ...filesIn(event['tool_use_result'])]
+  const answer = readableResult(headAndTail(joinTextBlocks(block['content'])))
+  const files = isError ? [] : [...pendingWrites(id, state), ...changedFiles(event['tool_use_result'])]
   const ended: Observation[] = isMain ? [{ type: 'tool-ended', id }] : []
-  const plans = mind.planning.filter(call => isCall(call, id)).flatMap(call => planIn(call, event['tool_use_result']))
+  const taskUpdates = state.planning
+    .filter(call => isCallWithId(call, id))
+    .flatMap(call => readTodoResult(call, event['tool_use_result']))
   return {
-    observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path })), ...plans],
-    text: isMain || isError ? returned(answer, isError) : null,
-    mind: answered(id, mind, isError && isHooked(id, event, answer)),
+    observations: [...ended, ...files.map(path => ({ type: 'edited' as const, path })), ...taskUpdates],
+    text: isMain || isError ? formatToolResult(answer, isError) : null,
+    state: closeCall(id, state, isError && isRefusedByHook(id, event, answer)),
   }
 }
 
 /** A tool of the model's own servers answers within the same message. */
-export function serverAnswered(block: Json, mind: Mind): Seen {
-  const id = text(block['tool_use_id'])
-  return id === '' ? nothing(mind) : { observations: [{ type: 'tool-ended', id }], text: null, mind }
+export function readServerToolResult(block: JsonObject, state: ClaudeState): EventResult {
+  const id = asString(block['tool_use_id'])
+  return id === '' ? noResult(state) : { observations: [{ type: 'tool-ended', id }], text: null, state }
 }
 
-function answered(id: string, mind: Mind, isHooked: boolean): Mind {
-  const writing = mind.writing.filter(entry => !entry.startsWith(`${id} `))
-  const planning = mind.planning.filter(call => !isCall(call, id))
-  const hooked = isHooked ? [...mind.hooked, id] : mind.hooked
-  const isSame = writing.length === mind.writing.length && planning.length === mind.planning.length && !isHooked
-  return isSame ? mind : { ...mind, writing, planning, hooked }
+function closeCall(id: string, state: ClaudeState, isHooked: boolean): ClaudeState {
+  const writing = state.writing.filter(entry => !entry.startsWith(`${id} `))
+  const planning = state.planning.filter(call => !isCallWithId(call, id))
+  const hooked = isHooked ? [...state.hooked, id] : state.hooked
+  const isSame = writing.length === state.writing.length && planning.length === state.planning.length && !isHooked
+  return isSame ? state : { ...state, writing, planning, hooked }
 }
 
-function filesOf(id: string, { writing }: Mind): string[] {
+function pendingWrites(id: string, { writing }: ClaudeState): string[] {
   return writing.filter(entry => entry.startsWith(`${id} `)).map(entry => entry.slice(id.length + 1))
 }
 
 /** 2.1.325 tells which files a shell command changed. */
-function filesIn(result: unknown): string[] {
-  const changed = list(json(json(result)['bashEditDiff'])['changedFiles'])
-  return changed.map(text).filter(path => path !== '')
+function changedFiles(result: unknown): string[] {
+  const changed = asArray(asObject(asObject(result)['bashEditDiff'])['changedFiles'])
+  return changed.map(asString).filter(path => path !== '')
 }
 
 /** Only 2.1.325 says in so many words who refused a call. */
-function isHooked(id: string, event: Json, answer: string): boolean {
-  const meta = jsons(event['tool_result_meta']).find(about => about['id'] === id)
-  return json(meta?.['permission_decision'])['source'] === 'hook' || /^PreToolUse:\S+ hook /.test(answer)
+function isRefusedByHook(id: string, event: JsonObject, answer: string): boolean {
+  const meta = asObjects(event['tool_result_meta']).find(about => about['id'] === id)
+  return asObject(meta?.['permission_decision'])['source'] === 'hook' || /^PreToolUse:\S+ hook /.test(answer)
 }
 
 /**
  * Without what is said to the model alone. Found by plain searches: an expression that begins again at each mark takes the
  * square of their number.
  */
-export function readableAnswer(answer: string): string {
+export function readableResult(answer: string): string {
   if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'interrupted'
-  const shown = withoutFileNote(withoutAgentNote(reportIn(errorIn(answer))))
+  const shown = stripFileNote(stripAgentNote(subagentReport(unwrapError(answer))))
   return /^\(\w{1,100} completed with no output\)$/.test(shown) ? '' : shown
 }
 
-function errorIn(answer: string): string {
+function unwrapError(answer: string): string {
   const [begin, end] = ['<tool_use_error>', '</tool_use_error>']
   return answer.startsWith(begin) && answer.endsWith(end) ? answer.slice(begin.length, -end.length) : answer
 }
 
 /** What follows the last hand-back of a subagent that has a report. */
-function reportIn(answer: string): string {
+function subagentReport(answer: string): string {
   const begin = 'The report follows:\n  '
   const last = answer.lastIndexOf(begin)
   const from = last < 0 ? -1 : answer.lastIndexOf('[Subagent hand-back]', last)
   return from < 0 ? answer : answer.slice(answer.indexOf(begin, from) + begin.length)
 }
 
-function withoutAgentNote(answer: string): string {
+function stripAgentNote(answer: string): string {
   const at = /\nagentId: \S{1,200} \(use SendMessage/.exec(answer)?.index
   return at === undefined ? answer : answer.slice(0, at)
 }
 
-function withoutFileNote(answer: string): string {
+function stripFileNote(answer: string): string {
   const at = answer.lastIndexOf(' (file state is current in your context')
   return at >= 0 && answer.indexOf(')', at) === answer.length - 1 ? answer.slice(0, at) : answer
 }
 
-function withoutFolder(gist: string, cwd: string): string {
+function stripFolder(gist: string, cwd: string): string {
   return cwd !== '' && gist.startsWith(`${cwd}/`) ? gist.slice(cwd.length + 1) : gist
+}
+
+/**
+ * Its ways to keep a plan: TodoWrite, which tells it in whole, or in its place (2.1, unless CLAUDE_CODE_ENABLE_TASKS=0) tasks
+ * with numbers of their own, which outlive a resume. 2.1.325 offers neither to its newest models, unless
+ * CLAUDE_CODE_ENABLE_TODO_TOOLS=1.
+ */
+const TODO_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'])
+
+/** What is to be kept of a call until it is answered; null when it has nothing to do with a plan. */
+function rememberTodoCall(id: string, tool: string, input: JsonObject): string | null {
+  return TODO_TOOLS.has(tool) ? JSON.stringify([id, asString(input['subject'])]) : null
+}
+
+function isCallWithId(call: string, id: string): boolean {
+  return (JSON.parse(call) as [id: string])[0] === id
+}
+
+/** What the answer to such a call says about the plan. */
+function readTodoResult(call: string, result: unknown): Observation[] {
+  const { newTodos, tasks, task, taskId, success, statusChange } = asObject(result)
+  if (Array.isArray(newTodos)) return [plannedTasks(asObjects(newTodos), 'content')]
+  if (Array.isArray(tasks)) return [{ type: 'planned', tasks: asObjects(tasks).flatMap(listedTask) }]
+  const { subject: title, status = 'pending' } = asObject(task)
+  if (asString(asObject(task)['id']) !== '') return taskUpdate(asObject(task), title, status)
+  if (success !== true) return []
+  const [, subject] = JSON.parse(call) as [id: string, subject: string]
+  return taskUpdate({ id: taskId }, subject, asObject(statusChange)['to'])
+}
+
+function taskUpdate({ id }: JsonObject, subject: unknown, status: unknown): Observation[] {
+  if (asString(id) === '') return []
+  const state = status === undefined ? null : (taskState(status) ?? 'dropped')
+  return [{ type: 'replanned', tasks: [{ id: asString(id), title: asString(subject) || null, state }] }]
+}
+
+function listedTask(task: JsonObject): Extract<AgentUpdate, { type: 'planned' }>['tasks'] {
+  const state = taskState(task['status'])
+  const id = asString(task['id'])
+  return id === '' || state === null ? [] : [{ id, title: asString(task['subject']), state }]
 }

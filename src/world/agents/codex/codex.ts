@@ -1,9 +1,9 @@
 import type { Agent } from '../../../ports/agent.ts'
-import { explain } from './explain.ts'
-import { find } from './find.ts'
-import { objection } from './objection.ts'
-import { plan } from './plan.ts'
-import { read } from './read.ts'
+import { explainExit } from './explain-exit.ts'
+import { findThread } from './find-thread.ts'
+import { validate } from './validate.ts'
+import { planLaunch } from './launch.ts'
+import { readLine } from './read.ts'
 
 /** OpenAI's codex, by `codex exec --json`: one turn for each process. */
 export const codex: Agent = {
@@ -15,10 +15,10 @@ export const codex: Agent = {
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'codex',
-  objection,
-  plan,
-  byHand: (program, thread) => [program, 'exec', 'resume', thread, 'Continue.'],
-  read: (line, memory) => read(line, memory, Date.now()),
-  find,
-  explain: ending => explain(ending, Date.now()),
+  validate,
+  planLaunch,
+  resumeCommand: (program, thread) => [program, 'exec', 'resume', thread, 'Continue.'],
+  readLine: (line, memory) => readLine(line, memory, Date.now()),
+  findThread,
+  explainExit: evidence => explainExit(evidence, Date.now()),
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureOf } from './failure.ts'
+import { classifyError } from './failure.ts'
 
 test.each([
   'unexpected status 400 Bad Request: {"error":{"message":"The encrypted content gAAAAA…3w== could not be verified.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}',
@@ -9,9 +9,9 @@ test.each([
   'The encrypted content for item rs_1 could not be verified. Reason: Encrypted content organization_id did not match the target organization.',
   'Invalid_Encrypted_Content',
 ])('the reasoning of another account is a lost thread: %.60s', message => {
-  expect(failureOf(message, 0)).toMatchObject({ kind: 'thread-lost' })
+  expect(classifyError(message, 0)).toMatchObject({ kind: 'thread-lost' })
 })
 
 test('what merely speaks of encryption is not', () => {
-  expect(failureOf('cannot read the encrypted disk', 0).kind).toBe('other')
+  expect(classifyError('cannot read the encrypted disk', 0).kind).toBe('other')
 })

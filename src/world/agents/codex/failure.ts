@@ -1,22 +1,22 @@
-import type { Failure, FailureKind } from '../../../core/failure.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
+import type { Failure, FailureKind } from '../../../core/session/failure.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { json, jsonIn, text } from '../json.ts'
-import { resetIn } from './reset.ts'
+import { asObject, parseObject, asString } from '../shared/json.ts'
+import { parseLimitReset } from './limit-reset.ts'
 
 /** What an error message of codex means. `zone` is the time zone its clock times are in. */
-export function failureOf(message: string, now: Instant, zone?: string): Failure {
-  const kind = kindOf(message)
+export function classifyError(message: string, now: Instant, zone?: string): Failure {
+  const kind = failureKind(message)
   return {
     kind,
-    text: wording(message),
-    resetAt: kind === 'rate-limit' ? resetIn(message, now, zone) : null,
+    text: errorText(message),
+    resetAt: kind === 'rate-limit' ? parseLimitReset(message, now, zone) : null,
     remedy: remedyFor(kind, message),
   }
 }
 
 /** All but the last two are from codex 0.166.0 itself; apostrophes in them are curly. The first that fits counts. */
-const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
+const KIND_PATTERNS: readonly (readonly [RegExp, FailureKind])[] = [
   // The reasoning in the history can be read by one account only, and the same history would be refused again.
   [/invalid_encrypted_content/i, 'thread-lost'],
   // Passed on without its code. What could not be read may stand in between.
@@ -35,8 +35,8 @@ const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/timed out|timeout/i, 'network'],
 ]
 
-function kindOf(message: string): FailureKind {
-  return KINDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
+function failureKind(message: string): FailureKind {
+  return KIND_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
 }
 
 function remedyFor(kind: FailureKind, message: string): string | null {
@@ -47,8 +47,8 @@ function remedyFor(kind: FailureKind, message: string): string | null {
 }
 
 /** Some servers' answers are passed on as they came. */
-function wording(message: string): string {
-  const { error } = jsonIn(message) ?? {}
-  const told = text(json(error)['message'])
-  return oneLine(told === '' ? message : told)
+function errorText(message: string): string {
+  const { error } = parseObject(message) ?? {}
+  const told = asString(asObject(error)['message'])
+  return toOneLine(told === '' ? message : told)
 }

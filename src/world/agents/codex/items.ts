@@ -1,65 +1,68 @@
-import { NOTHING_SPENT } from '../../../core/spending.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
-import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { type Json, jsons, list, text } from '../json.ts'
-import { brief } from '../last-word.ts'
-import { planOf } from '../plan-of.ts'
-import { called, noted, returned, said } from '../telling.ts'
-import { unknown } from '../unknown.ts'
-import { type Tool, toolIn } from './tools.ts'
+import { NO_USAGE } from '../../../core/session/usage.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import type { ParserState, Observation, ParsedLine } from '../../../ports/agent.ts'
+import { type JsonObject, asObjects, asArray, asString } from '../shared/json.ts'
+import { truncateResult } from '../shared/turn-result.ts'
+import { plannedTasks } from '../shared/todo-list.ts'
+import { formatToolCall, formatNote, formatToolResult, formatText } from '../shared/transcript-lines.ts'
+import { unknownEvent } from '../shared/tool-calls.ts'
+import { type ToolUse, parseToolUse } from './tools.ts'
 
-type Stage = 'item.started' | 'item.updated' | 'item.completed'
+type ItemStage = 'item.started' | 'item.updated' | 'item.completed'
 
 /** What an item of a turn means: words, thoughts, tools and plans. */
-export function readItem(stage: Stage, item: Json, memory: Memory): Reading {
-  const type = text(item['type'])
+export function readItem(stage: ItemStage, item: JsonObject, memory: ParserState): ParsedLine {
+  const type = asString(item['type'])
   switch (type) {
     case 'agent_message':
-      return stage === 'item.completed' ? spoken(text(item['text']), memory) : NOTHING
+      return stage === 'item.completed' ? readMessage(asString(item['text']), memory) : NO_RESULT
     case 'reasoning':
-      return answering([], null, memory)
+      return countAnswer([], null, memory)
     case 'error': // Mere warnings come like this, too: a turn that fails of one says so itself.
-      return { observations: [], text: noted(text(item['message'])) }
+      return { observations: [], text: formatNote(asString(item['message'])) }
     case 'todo_list':
-      return { observations: [planIn(item)], text: stage === 'item.completed' ? null : noted(progressOf(item)) }
+      return {
+        observations: [planUpdate(item)],
+        text: stage === 'item.completed' ? null : formatNote(describeProgress(item)),
+      }
     case 'command_execution':
     case 'file_change':
     case 'mcp_tool_call':
     case 'collab_tool_call':
     case 'web_search':
-      return used(stage, item, memory)
+      return readTool(stage, item, memory)
     default:
-      return unknown(`item/${type}`)
+      return unknownEvent(`item/${type}`)
   }
 }
 
-const NOTHING: Reading = { observations: [], text: null }
+const NO_RESULT: ParsedLine = { observations: [], text: null }
 
-function spoken(words: string, memory: Memory): Reading {
-  const line = oneLine(words)
-  return answering([], said(words), line === '' ? memory : { ...memory, said: brief(line) })
+function readMessage(words: string, memory: ParserState): ParsedLine {
+  const line = toOneLine(words)
+  return countAnswer([], formatText(words), line === '' ? memory : { ...memory, said: truncateResult(line) })
 }
 
 /** Words before a tool are announcements: what counts as the answer comes after the last one. */
-function used(stage: Stage, item: Json, memory: Memory): Reading {
-  if (stage === 'item.updated') return NOTHING
-  const tool = toolIn(item)
-  const open = list(memory['open']).map(text)
-  if (stage === 'item.started') return started(tool, { ...memory, open: [...open, tool.id] })
+function readTool(stage: ItemStage, item: JsonObject, memory: ParserState): ParsedLine {
+  if (stage === 'item.updated') return NO_RESULT
+  const tool = parseToolUse(item)
+  const open = asArray(memory['open']).map(asString)
+  if (stage === 'item.started') return toolStarted(tool, { ...memory, open: [...open, tool.id] })
   // Some kinds are told of only when they are over.
-  const begin = open.includes(tool.id) ? { ...NOTHING, memory } : started(tool, memory)
+  const started = open.includes(tool.id) ? { ...NO_RESULT, memory } : toolStarted(tool, memory)
   return {
-    observations: [...begin.observations, ...ended(tool)],
-    text: `${begin.text ?? ''}${returned(tool.output, tool.hasFailed) ?? ''}` || null,
-    memory: { ...begin.memory, answering: tool.isWithinAnswer, open: open.filter(id => id !== tool.id) },
+    observations: [...started.observations, ...toolEnded(tool)],
+    text: `${started.text ?? ''}${formatToolResult(tool.output, tool.hasFailed) ?? ''}` || null,
+    memory: { ...started.memory, answering: tool.isWithinAnswer, open: open.filter(id => id !== tool.id) },
   }
 }
 
-function started({ id, tool, gist }: Tool, memory: Memory): Reading {
-  return answering([{ type: 'tool-started', id, tool, gist }], called(tool, gist), { ...memory, said: '' })
+function toolStarted({ id, tool, gist }: ToolUse, memory: ParserState): ParsedLine {
+  return countAnswer([{ type: 'tool-started', id, tool, gist }], formatToolCall(tool, gist), { ...memory, said: '' })
 }
 
-function ended({ id, edits }: Tool): Observation[] {
+function toolEnded({ id, edits }: ToolUse): Observation[] {
   return [{ type: 'tool-ended', id }, ...edits.map((path): Observation => ({ type: 'edited', path }))]
 }
 
@@ -67,24 +70,24 @@ function ended({ id, edits }: Tool): Observation[] {
  * codex does not say where an answer of the model begins. What follows the end of a tool is a new one: right unless an
  * answer asked for several tools and codex ran them one after the other.
  */
-function answering(observations: Observation[], words: string | null, memory: Memory): Reading {
+function countAnswer(observations: Observation[], words: string | null, memory: ParserState): ParsedLine {
   if (memory['answering'] === true) return { observations, text: words, memory }
-  const spent: Observation = { type: 'spent', scope: 'step', spending: { ...NOTHING_SPENT, turns: 1 } }
+  const spent: Observation = { type: 'spent', scope: 'step', spending: { ...NO_USAGE, turns: 1 } }
   return { observations: [spent, ...observations], text: words, memory: { ...memory, answering: true } }
 }
 
 /** Which of its steps is under way codex 0.166 does not tell. */
-function planIn(item: Json): Observation {
-  const steps = jsons(item['items'])
-  return planOf(
+function planUpdate(item: JsonObject): Observation {
+  const steps = asObjects(item['items'])
+  return plannedTasks(
     steps.map(step => ({ ...step, status: step['completed'] === true ? 'completed' : 'pending' })),
     'text',
   )
 }
 
-function progressOf(item: Json): string {
-  const steps = jsons(item['items'])
+function describeProgress(item: JsonObject): string {
+  const steps = asObjects(item['items'])
   const done = steps.filter(step => step['completed'] === true).length
   const next = steps.find(step => step['completed'] !== true)
-  return `plan: ${done} of ${steps.length} done${next === undefined ? '' : `, next ${text(next['text'])}`}`
+  return `plan: ${done} of ${steps.length} done${next === undefined ? '' : `, next ${asString(next['text'])}`}`
 }

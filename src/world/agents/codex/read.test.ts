@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type AllRead, readAll } from '../../../testkit/agents/read-all.ts'
-import { read } from './read.ts'
+import { type ReadResult, readAll } from '../../../../testkit/agents/read-all.ts'
+import { readLine } from './read.ts'
 
 test('an answer counts as the last word only when it follows the last tool', () => {
   const said = '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I will look."}}'
@@ -56,8 +56,8 @@ test('a command is shown without the shell around it', () => {
   expect(gist('make all')).toBe('make all')
 })
 
-function readLines(...lines: (string | object)[]): AllRead {
-  return readAll((line, memory) => read(line, memory, 0), lines)
+function readLines(...lines: (string | object)[]): ReadResult {
+  return readAll((line, memory) => readLine(line, memory, 0), lines)
 }
 
 function word(lines: readonly string[]): unknown {

@@ -1,91 +1,98 @@
-import type { LastWord } from '../../../core/session.ts'
-import { NOTHING_SPENT, type Spending } from '../../../core/spending.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import { NO_USAGE, type Usage } from '../../../core/session/usage.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { amount, type Json, json, jsonInOutput, text } from '../json.ts'
-import { failing, failure } from '../last-word.ts'
-import { failed, noted, said } from '../telling.ts'
-import { unknown } from '../unknown.ts'
-import { failureOf } from './failure.ts'
+import type { ParserState, Observation, ParsedLine } from '../../../ports/agent.ts'
+import { asNumber, type JsonObject, asObject, jsonInOutput, asString } from '../shared/json.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { formatError, formatNote, formatText } from '../shared/transcript-lines.ts'
+import { unknownEvent } from '../shared/tool-calls.ts'
+import { classifyError } from './failure.ts'
 import { readItem } from './items.ts'
 
 /**
  * What a line of `codex exec --json` means. Remembered are the thread, what the model said last since it last called a
  * tool, and the last error: the end of a turn does not repeat them.
  */
-export function read(line: string, memory: Memory, now: Instant): Reading {
+export function readLine(line: string, memory: ParserState, now: Instant): ParsedLine {
   const event = jsonInOutput(line)
-  if (event === null) return { observations: [], text: said(line) }
-  const type = text(event['type'])
+  if (event === null) return { observations: [], text: formatText(line) }
+  const type = asString(event['type'])
   switch (type) {
     case 'thread.started':
-      return threaded(text(event['thread_id']), memory)
+      return threadStarted(asString(event['thread_id']), memory)
     case 'turn.started':
-      return { observations: [{ type: 'began' }], text: null, memory: { ...memory, ...NEW_TURN } }
+      return { observations: [{ type: 'began' }], text: null, memory: { ...memory, ...NEW_TURN_STATE } }
     case 'item.started':
     case 'item.updated':
     case 'item.completed':
-      return readItem(type, json(event['item']), memory)
+      return readItem(type, asObject(event['item']), memory)
     case 'error':
-      return trouble(text(event['message']), memory, now)
+      return readError(asString(event['message']), memory, now)
     case 'turn.completed':
-      return completed(json(event['usage']), memory)
+      return turnCompleted(asObject(event['usage']), memory)
     case 'turn.failed':
-      return broken(text(json(event['error'])['message']), memory, now)
+      return turnFailed(asString(asObject(event['error'])['message']), memory, now)
     default:
-      return unknown(type)
+      return unknownEvent(type)
   }
 }
 
-const NEW_TURN: Memory = { said: '', error: '', answering: false, open: [] }
+const NEW_TURN_STATE: ParserState = { said: '', error: '', answering: false, open: [] }
 
-function threaded(thread: string, memory: Memory): Reading {
+function threadStarted(thread: string, memory: ParserState): ParsedLine {
   if (thread === '') return { observations: [], text: null }
   return { observations: [{ type: 'threaded', thread }], text: null, memory: { ...memory, thread } }
 }
 
 /** Either it tries again by itself, or the turn is about to fail of it. */
-function trouble(message: string, memory: Memory, now: Instant): Reading {
-  const met = /^Reconnecting\W{1,20}(?:[\d/]+|waiting for network) \((.*)\)$/s.exec(message)?.[1]
-  if (met === undefined && !message.startsWith('Reconnecting')) {
-    return { observations: [], text: failed(failureOf(message, now).text), memory: { ...memory, error: keep(message) } }
+function readError(message: string, memory: ParserState, now: Instant): ParsedLine {
+  const cause = /^Reconnecting\W{1,20}(?:[\d/]+|waiting for network) \((.*)\)$/s.exec(message)?.[1]
+  if (cause === undefined && !message.startsWith('Reconnecting')) {
+    return {
+      observations: [],
+      text: formatError(classifyError(message, now).text),
+      memory: { ...memory, error: shortenMessage(message) },
+    }
   }
-  return { observations: [{ type: 'retrying', failure: failureOf(met ?? message, now) }], text: noted(message) }
-}
-
-function completed(usage: Json, memory: Memory): Reading {
-  const observations: Observation[] = [{ type: 'spent', scope: 'thread', spending: spendingOf(usage) }]
-  const words = text(memory['said'])
-  if (words !== '') return { observations: [...observations, finished({ ok: true, text: words })], text: null }
-  const sentence = 'the turn ended without a closing word from the model'
-  const word = failing(failure('empty', sentence))
-  return { observations: [...observations, finished(word)], text: failed(sentence) }
-}
-
-function broken(message: string, memory: Memory, now: Instant): Reading {
-  const why = failureOf(message, now)
-  const isTold = memory['error'] === keep(message)
   return {
-    observations: [finished(failing(why))],
-    text: isTold ? null : failed(why.text),
+    observations: [{ type: 'retrying', failure: classifyError(cause ?? message, now) }],
+    text: formatNote(message),
+  }
+}
+
+function turnCompleted(usage: JsonObject, memory: ParserState): ParsedLine {
+  const observations: Observation[] = [{ type: 'spent', scope: 'thread', spending: usageFrom(usage) }]
+  const words = asString(memory['said'])
+  if (words !== '') return { observations: [...observations, turnFinished({ ok: true, text: words })], text: null }
+  const sentence = 'the turn ended without a closing word from the model'
+  const word = failedTurn(makeFailure('empty', sentence))
+  return { observations: [...observations, turnFinished(word)], text: formatError(sentence) }
+}
+
+function turnFailed(message: string, memory: ParserState, now: Instant): ParsedLine {
+  const failure = classifyError(message, now)
+  const isTold = memory['error'] === shortenMessage(message)
+  return {
+    observations: [turnFinished(failedTurn(failure))],
+    text: isTold ? null : formatError(failure.text),
   }
 }
 
 /** Servers may answer with whole pages. */
-function keep(message: string): string {
+function shortenMessage(message: string): string {
   return message.slice(0, 2000)
 }
 
-function finished(word: LastWord): Observation {
+function turnFinished(word: TurnResult): Observation {
   return { type: 'finished', word }
 }
 
 /** Tokens are summed up by codex over the whole thread; its answers are counted one by one, where they begin. */
-function spendingOf(usage: Json): Spending {
+function usageFrom(usage: JsonObject): Usage {
   return {
-    ...NOTHING_SPENT,
-    input: amount(usage['input_tokens']),
-    cached: amount(usage['cached_input_tokens']),
-    output: amount(usage['output_tokens']),
+    ...NO_USAGE,
+    input: asNumber(usage['input_tokens']),
+    cached: asNumber(usage['cached_input_tokens']),
+    output: asNumber(usage['output_tokens']),
   }
 }

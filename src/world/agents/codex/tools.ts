@@ -1,8 +1,8 @@
-import { oneLine } from '../../../lib/terminal-text.ts'
-import { type Json, json, jsons, text } from '../json.ts'
-import { gistOf } from '../telling.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import { summarizeInput } from '../shared/transcript-lines.ts'
 
-export interface Tool {
+export interface ToolUse {
   readonly id: string
   readonly tool: string
   readonly gist: string
@@ -15,34 +15,34 @@ export interface Tool {
 }
 
 /** A use of a tool, whichever of codex's kinds it is. */
-export function toolIn(item: Json): Tool {
+export function parseToolUse(item: JsonObject): ToolUse {
   const hasFailed = item['status'] === 'failed' || item['status'] === 'declined'
-  const base = { id: text(item['id']), hasFailed, output: '', edits: [], isWithinAnswer: false }
+  const base = { id: asString(item['id']), hasFailed, output: '', edits: [], isWithinAnswer: false }
   switch (item['type']) {
     case 'command_execution':
       return {
         ...base,
         tool: 'shell',
-        gist: oneLine(commandIn(text(item['command']))),
-        output: outputIn(item, hasFailed),
+        gist: toOneLine(unwrapShell(asString(item['command']))),
+        output: commandOutput(item, hasFailed),
       }
     case 'file_change':
-      return { ...base, tool: 'edit', ...changesIn(item, hasFailed) }
+      return { ...base, tool: 'edit', ...fileChanges(item, hasFailed) }
     case 'mcp_tool_call':
-      return { ...base, tool: `${text(item['server'])}.${text(item['tool'])}`, ...mcpIn(item) }
+      return { ...base, tool: `${asString(item['server'])}.${asString(item['tool'])}`, ...mcpCall(item) }
     case 'collab_tool_call':
-      return { ...base, tool: text(item['tool']), gist: oneLine(text(item['prompt'])) }
+      return { ...base, tool: asString(item['tool']), gist: toOneLine(asString(item['prompt'])) }
     default:
-      return { ...base, tool: 'web_search', gist: oneLine(text(item['query'])), isWithinAnswer: true }
+      return { ...base, tool: 'web_search', gist: toOneLine(asString(item['query'])), isWithinAnswer: true }
   }
 }
 
 /** Nobody types more, and a line tells only its beginning. */
-const LONGEST_COMMAND = 32_768
+const MAX_COMMAND = 32_768
 
 /** `ls -l` of `/bin/bash -lc 'ls -l'`: every command comes in a shell. Quotes that take thinking are left. */
-function commandIn(command: string): string {
-  if (command.length > LONGEST_COMMAND) return command
+function unwrapShell(command: string): string {
+  if (command.length > MAX_COMMAND) return command
   const script = /^\S*\/?(?:bash|zsh|sh) -l?c (.+)$/s.exec(command)?.[1]
   if (script === undefined) return command
   const [, single] = /^'([^']*)'$/s.exec(script) ?? []
@@ -50,20 +50,20 @@ function commandIn(command: string): string {
   return single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? script
 }
 
-function outputIn(item: Json, hasFailed: boolean): string {
-  const output = text(item['aggregated_output'])
+function commandOutput(item: JsonObject, hasFailed: boolean): string {
+  const output = asString(item['aggregated_output'])
   return hasFailed && typeof item['exit_code'] === 'number'
     ? `${output.trimEnd()}\nexit status ${item['exit_code']}`.trim()
     : output
 }
 
-function changesIn(item: Json, hasFailed: boolean): Pick<Tool, 'gist' | 'edits'> {
-  const paths = jsons(item['changes']).map(change => text(change['path']))
-  return { gist: oneLine(paths.join(' ')), edits: hasFailed ? [] : paths.filter(path => path !== '') }
+function fileChanges(item: JsonObject, hasFailed: boolean): Pick<ToolUse, 'gist' | 'edits'> {
+  const paths = asObjects(item['changes']).map(change => asString(change['path']))
+  return { gist: toOneLine(paths.join(' ')), edits: hasFailed ? [] : paths.filter(path => path !== '') }
 }
 
-function mcpIn(item: Json): Pick<Tool, 'gist' | 'output'> {
-  const result = jsons(json(item['result'])['content']).map(part => text(part['text']))
-  const error = text(json(item['error'])['message'])
-  return { gist: oneLine(gistOf(item['arguments'])), output: error === '' ? result.join('\n') : error }
+function mcpCall(item: JsonObject): Pick<ToolUse, 'gist' | 'output'> {
+  const result = asObjects(asObject(item['result'])['content']).map(part => asString(part['text']))
+  const error = asString(asObject(item['error'])['message'])
+  return { gist: toOneLine(summarizeInput(item['arguments'])), output: error === '' ? result.join('\n') : error }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { orderOf } from '../../../testkit/agents/fixtures.ts'
+import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { demo } from './demo.ts'
 import { DIRECTIVES, parseScript } from './script.ts'
 
@@ -7,7 +7,7 @@ const agent = demo(['node', 'demo'], '/threads')
 
 test('its thread has the name we choose, and is resumed by it', () => {
   const plan = (resume: string | null, isContinuation = false): readonly string[] =>
-    agent.plan(orderOf({ argv: ['node', 'demo'], resume, isContinuation })).argv
+    agent.planLaunch(makeLaunchRequest({ argv: ['node', 'demo'], resume, isContinuation })).argv
   expect(plan(null)).toEqual(['node', 'demo', '--thread', 'our-tag'])
   expect(plan('t-1')).toEqual(['node', 'demo', '--resume', 't-1'])
   expect(plan('t-1', true)).toEqual(['node', 'demo', '--resume', 't-1', '--go-on'])
@@ -26,13 +26,13 @@ test.each([
     'done\n',
   ],
 ])('%j is understood', (event, observations, text) => {
-  expect(agent.read?.(JSON.stringify(event), {})).toEqual({ observations, text })
-  expect(agent.read?.(`${JSON.stringify(event)}\r`, {})).toEqual({ observations, text })
+  expect(agent.readLine?.(JSON.stringify(event), {})).toEqual({ observations, text })
+  expect(agent.readLine?.(`${JSON.stringify(event)}\r`, {})).toEqual({ observations, text })
 })
 
 test('what is not an event is shown as it is', () => {
   for (const line of ['hello', '{', '[1]', 'null', '42']) {
-    expect(agent.read?.(line, {})).toEqual({ observations: [], text: `${line}\n` })
+    expect(agent.readLine?.(line, {})).toEqual({ observations: [], text: `${line}\n` })
   }
 })
 

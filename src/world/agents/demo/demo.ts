@@ -1,9 +1,8 @@
-import type { LastWord } from '../../../core/session.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Agent, Observation } from '../../../ports/agent.ts'
-import { eventInOutput } from '../json.ts'
-import type { DemoEvent } from './events.ts'
-import { Thread } from './thread.ts'
+import { eventInOutput } from '../shared/json.ts'
+import { DemoThread } from './thread.ts'
 
 /** The embedded agent: no account, no network, real work and real misfortunes. Resumes by thread id. */
 export function demo(argv: readonly string[], threads: string): Agent {
@@ -15,7 +14,7 @@ export function demo(argv: readonly string[], threads: string): Agent {
     silence: 10 * 60_000,
     takesPrompt: true,
     program: argv,
-    plan: ({ argv: own, resume, tag, isContinuation }) => ({
+    planLaunch: ({ argv: own, resume, tag, isContinuation }) => ({
       argv: [
         ...own,
         ...(resume === null ? ['--thread', tag] : ['--resume', resume]),
@@ -24,47 +23,47 @@ export function demo(argv: readonly string[], threads: string): Agent {
       env: { ONESHOT_DEMO_THREADS: threads },
       stdin: 'text',
     }),
-    read: line => {
+    readLine: line => {
       const event = eventInOutput(line) as DemoEvent | null
       return event === null
         ? { observations: [], text: `${line}\n` }
-        : { observations: meaning(event), text: words(event) }
+        : { observations: toObservations(event), text: toText(event) }
     },
-    find: ({ thread, tag }) => {
+    findThread: ({ thread, tag }) => {
       const id = thread ?? tag
-      const past = new Thread(threads, id).recall()
-      if (past === undefined) return null
+      const entries = new DemoThread(threads, id).readEntries()
+      if (entries === undefined) return null
       return {
         thread: id,
-        messages: past.flatMap(memory => ('text' in memory && memory.kind !== 'answer' ? [memory.text] : [])),
+        messages: entries.flatMap(entry => ('text' in entry && entry.kind !== 'answer' ? [entry.text] : [])),
       }
     },
   }
 }
 
-function meaning(event: DemoEvent): Observation[] {
+function toObservations(event: DemoEvent): Observation[] {
   switch (event.type) {
     case 'thread.started':
       return [{ type: 'threaded', thread: event.thread }]
     case 'approval.requested':
-      return [{ type: 'asked', question: oneLine(event.question) }]
+      return [{ type: 'asked', question: toOneLine(event.question) }]
     case 'approval.answered':
       return [{ type: 'answered' }]
     case 'tool':
       return event.path === undefined ? [] : [{ type: 'edited', path: event.path }]
     case 'turn.ended':
-      return [{ type: 'finished', word: wordOf(event) }]
+      return [{ type: 'finished', word: toTurnResult(event) }]
     default:
       return []
   }
 }
 
-function wordOf({ ok, text: said }: Extract<DemoEvent, { type: 'turn.ended' }>): LastWord {
-  const text = oneLine(said)
+function toTurnResult({ ok, text: said }: Extract<DemoEvent, { type: 'turn.ended' }>): TurnResult {
+  const text = toOneLine(said)
   return ok ? { ok, text } : { ok, text, failure: { kind: 'other', text, resetAt: null, remedy: null } }
 }
 
-function words(event: DemoEvent): string | null {
+function toText(event: DemoEvent): string | null {
   switch (event.type) {
     case 'text':
     case 'turn.ended':
@@ -79,3 +78,14 @@ function words(event: DemoEvent): string | null {
       return null
   }
 }
+
+/** What the demo agent says, one JSON object per line. */
+export type DemoEvent =
+  | { readonly type: 'thread.started'; readonly thread: string; readonly resumed: boolean }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'step'; readonly step: number; readonly of: number }
+  | { readonly type: 'tool'; readonly tool: string; readonly gist: string; readonly path?: string }
+  | { readonly type: 'approval.requested'; readonly question: string }
+  | { readonly type: 'approval.answered'; readonly answer: string }
+  /** `bytes`: what this process had written to stdout before this line, so that nothing can be lost unnoticed. */
+  | { readonly type: 'turn.ended'; readonly ok: boolean; readonly text: string; readonly bytes: number }

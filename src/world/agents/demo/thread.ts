@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /** What the demo agent remembers between its lives: one line for each thing that happened, on disk before it counts. */
-export type Memory =
+export type ThreadEntry =
   | { readonly kind: 'prompt'; readonly text: string }
   /** Told that its process had ended: it goes on with the last prompt. */
   | { readonly kind: 'go-on'; readonly text: string }
@@ -10,7 +10,7 @@ export type Memory =
   | { readonly kind: 'misfortune'; readonly what: 'crash' | 'hang' }
   | { readonly kind: 'answer'; readonly text: string }
 
-export class Thread {
+export class DemoThread {
   readonly id: string
   readonly #file: string
 
@@ -20,10 +20,10 @@ export class Thread {
     this.#file = path.join(folder, `${id}.jsonl`)
   }
 
-  remember(memory: Memory): void {
+  append(entry: ThreadEntry): void {
     const fd = fs.openSync(this.#file, 'a', 0o600)
     try {
-      fs.writeSync(fd, `${JSON.stringify(memory)}\n`)
+      fs.writeSync(fd, `${JSON.stringify(entry)}\n`)
       fs.fsyncSync(fd)
     } finally {
       fs.closeSync(fd)
@@ -31,16 +31,16 @@ export class Thread {
   }
 
   /** Everything remembered; undefined for a thread that never was. */
-  recall(): Memory[] | undefined {
+  readEntries(): ThreadEntry[] | undefined {
     if (!fs.existsSync(this.#file)) return undefined
     const lines = fs.readFileSync(this.#file, 'utf8').split('\n')
-    return lines.slice(0, -1).map(line => JSON.parse(line) as Memory)
+    return lines.slice(0, -1).map(line => JSON.parse(line) as ThreadEntry)
   }
 
   /** What belongs to the last prompt, the prompt first; nothing before there was one. */
-  turn(): Memory[] {
-    const past = this.recall() ?? []
-    const begin = past.findLastIndex(memory => memory.kind === 'prompt')
-    return begin < 0 ? [] : past.slice(begin)
+  currentTurn(): ThreadEntry[] {
+    const entries = this.readEntries() ?? []
+    const begin = entries.findLastIndex(entry => entry.kind === 'prompt')
+    return begin < 0 ? [] : entries.slice(begin)
   }
 }

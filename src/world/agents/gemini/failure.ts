@@ -1,28 +1,33 @@
-import type { Failure, FailureKind } from '../../../core/failure.ts'
-import { endsOf } from '../../../lib/ends-of.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
+import type { Failure, FailureKind } from '../../../core/session/failure.ts'
+import { headAndTail } from '../../../lib/text/lines.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Instant, parseDuration } from '../../../lib/time.ts'
-import { amount, json, jsonIn, text } from '../json.ts'
+import { asNumber, asObject, parseObject, asString } from '../shared/json.ts'
 
 export const LOGIN_REMEDY = 'start gemini and log in, or set GEMINI_API_KEY'
 
 /** What gemini said when a turn failed: `[API Error: {"error":{"code":429,…}}]`, or plain words. `at` is when it said so. */
-export function failureOf(message: string, at: Instant | null): Failure {
-  const whole = unwrapped(message)
-  const error = json(jsonIn(whole)?.['error'])
-  const told = endsOf(whole, 4_096)
-  const code = amount(error['code'])
-  const words = oneLine(endsOf([code || '', text(error['message']) || told].join(' '), 4_096))
-  const kind = kindOf(words, code)
-  return { kind, text: words, resetAt: kind === 'rate-limit' ? resetIn(told, at) : null, remedy: remedyFor(kind) }
+export function classifyError(message: string, at: Instant | null): Failure {
+  const whole = unwrapApiError(message)
+  const error = asObject(parseObject(whole)?.['error'])
+  const excerpt = headAndTail(whole, 4_096)
+  const code = asNumber(error['code'])
+  const summary = toOneLine(headAndTail([code || '', asString(error['message']) || excerpt].join(' '), 4_096))
+  const kind = failureKind(summary, code)
+  return {
+    kind,
+    text: summary,
+    resetAt: kind === 'rate-limit' ? parseLimitReset(excerpt, at) : null,
+    remedy: remedyFor(kind),
+  }
 }
 
-function unwrapped(message: string): string {
+function unwrapApiError(message: string): string {
   const begin = '[API Error: '
   return message.startsWith(begin) && message.endsWith(']') ? message.slice(begin.length, -1) : message
 }
 
-function kindOf(text: string, code: number): FailureKind {
+function failureKind(text: string, code: number): FailureKind {
   if (/token count.{0,200}exceeds|context (?:window|length)/i.test(text)) return 'context'
   if (code === 429 || /quota|rate.?limit|resource.?exhausted/i.test(text)) return 'rate-limit'
   if (code === 401 || code === 403 || /api.?key|authenticat|credential|permission denied/i.test(text)) return 'login'
@@ -36,8 +41,8 @@ function kindOf(text: string, code: number): FailureKind {
 }
 
 /** `Please retry in 32.5s`, `"retryDelay":"34s"`. */
-function resetIn(told: string, at: Instant | null): Instant | null {
-  const [, delay] = /(?:retry in |retryDelay"?:\s*"?)((?:[\d.]+(?:ms|s|m|h))+)/i.exec(told) ?? []
+function parseLimitReset(text: string, at: Instant | null): Instant | null {
+  const [, delay] = /(?:retry in |retryDelay"?:\s*"?)((?:[\d.]+(?:ms|s|m|h))+)/i.exec(text) ?? []
   const duration = delay === undefined ? undefined : parseDuration(delay)
   return at === null || duration === undefined ? null : at + duration
 }

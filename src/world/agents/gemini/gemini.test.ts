@@ -1,42 +1,42 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import type { LaunchRequest, Memory } from '../../../ports/agent.ts'
-import { endingOf, orderOf, placeOf } from '../../../testkit/agents/fixtures.ts'
-import { goldenPath } from '../../../testkit/agents/golden.ts'
-import { tempFolder } from '../../../testkit/agents/temp-folder.ts'
-import { explain } from './explain.ts'
-import { failureOf } from './failure.ts'
-import { find } from './find.ts'
+import type { LaunchRequest, ParserState } from '../../../ports/agent.ts'
+import { makeExitEvidence, makeLaunchRequest, makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../../testkit/agents/golden.ts'
+import { tempFolder } from '../../../../testkit/agents/temp-folder.ts'
+import { explainExit } from './explain-exit.ts'
+import { classifyError } from './failure.ts'
+import { findThread } from './find-thread.ts'
 import { gemini } from './gemini.ts'
-import { read } from './read.ts'
+import { readLine } from './read.ts'
 
 const id = '77777777-0000-4000-8000-000000000007'
 
 test('a thread is begun under our id and resumed under its own', () => {
-  expect(gemini.plan(orderOf({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
+  expect(gemini.planLaunch(makeLaunchRequest({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
     argv: '/bin/gemini --output-format stream-json --yolo --skip-trust -m gemini-2.5-pro --session-id our-tag -s'.split(
       ' ',
     ),
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     stdin: 'text',
   })
-  const { argv } = gemini.plan(orderOf({ argv: ['/bin/gemini'], resume: 'mine', autonomy: 'edits' }))
+  const { argv } = gemini.planLaunch(makeLaunchRequest({ argv: ['/bin/gemini'], resume: 'mine', autonomy: 'edits' }))
   expect(argv.slice(3)).toEqual(['--approval-mode', 'auto_edit', '--resume', 'mine'])
   for (const autonomy of ['edits', 'ask'] as const)
-    expect(gemini.plan(orderOf({ argv: ['/bin/gemini'], autonomy })).argv).not.toContain('--skip-trust')
+    expect(gemini.planLaunch(makeLaunchRequest({ argv: ['/bin/gemini'], autonomy })).argv).not.toContain('--skip-trust')
 })
 
 test('what fights our own arguments is objected to', () => {
   const objection = (changes: Partial<LaunchRequest>): string | undefined =>
-    gemini.objection?.(orderOf(changes), { isRoot: false })?.problem
+    gemini.validate?.(makeLaunchRequest(changes), { isRoot: false })?.problem
   expect(objection({ argv: ['gemini', '--sandbox'] })).toBeUndefined()
   expect(objection({ effort: 'high' })).toBe('gemini takes no effort')
   expect(objection({ argv: ['gemini', '--resume=latest'] })).toBe('--resume=latest cannot be given to gemini here')
 })
 
 test('an answer in pieces is told in whole lines, and what is left of it before anything else', () => {
-  let memory: Memory = {}
+  let memory: ParserState = {}
   const told = [
     'One\nTw',
     'o',
@@ -46,7 +46,7 @@ test('an answer in pieces is told in whole lines, and what is left of it before 
     'words',
   ].map(item => {
     const event = typeof item === 'string' ? { type: 'message', role: 'assistant', content: item } : item
-    const reading = read(item === 'words' ? item : JSON.stringify(event), memory)
+    const reading = readLine(item === 'words' ? item : JSON.stringify(event), memory)
     memory = reading.memory ?? memory
     return reading.text
   })
@@ -60,15 +60,15 @@ test('what gemini may say one day is reported by name and stops nothing', () => 
     ['{"type":"constructor"}', 'constructor'],
     ['{"type":"message","role":"prophet"}', 'message/prophet'],
   ] as const) {
-    expect(read(line, {})).toEqual({ observations: [{ type: 'unknown', what }], text: null })
+    expect(readLine(line, {})).toEqual({ observations: [{ type: 'unknown', what }], text: null })
   }
   for (const type of ['init', 'message', 'tool_use', 'tool_result', 'error', 'result']) {
-    expect(() => read(JSON.stringify({ type, stats: 7, parameters: 7, error: 7 }), {})).not.toThrow()
+    expect(() => readLine(JSON.stringify({ type, stats: 7, parameters: 7, error: 7 }), {})).not.toThrow()
   }
 })
 
 test('a turn without a last answer is no success', () => {
-  expect(read('{"type":"result","status":"success"}', {}).observations).toMatchObject([
+  expect(readLine('{"type":"result","status":"success"}', {}).observations).toMatchObject([
     { type: 'finished', word: { ok: false, failure: { kind: 'empty' } } },
   ])
 })
@@ -81,17 +81,17 @@ test.each([
   ['budget', 'Reached max session turns for this session.'],
   ['other', 'Operation cancelled.'],
 ])('%s: %s', (kind, message) => {
-  expect(failureOf(message, 1000)).toMatchObject({ kind, resetAt: kind === 'rate-limit' ? 33_500 : null })
+  expect(classifyError(message, 1000)).toMatchObject({ kind, resetAt: kind === 'rate-limit' ? 33_500 : null })
 })
 
 test('the record holds what people said, whichever of its files it stands in', () => {
   const home = tempFolder()
-  const place = placeOf({ tag: id, env: { HOME: home } })
-  expect(find(place)).toBeNull()
+  const query = makeThreadQuery({ tag: id, env: { HOME: home } })
+  expect(findThread(query)).toBeNull()
   fs.cpSync(goldenPath('gemini/0.61.0/threads'), path.join(home, '.gemini/tmp/project/chats'), { recursive: true })
   const messages = ['first message', 'second message\nwith two lines', 'third message', 'go on']
-  expect(find(place)).toEqual({ thread: id, messages, writtenAt: expect.any(Number) })
-  expect(find({ ...place, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
+  expect(findThread(query)).toEqual({ thread: id, messages, writtenAt: expect.any(Number) })
+  expect(findThread({ ...query, thread: '77777777-0000-4000-8000-000000000009' })).toBeNull()
 })
 
 test.each([
@@ -101,6 +101,6 @@ test.each([
   ['setup', 1, 'Unknown argument: nonsense\nUsage: gemini [options] [command]'],
   ['untrusted', 55, '\u001b[31mGemini CLI is not running in a trusted directory. To proceed, …'],
 ])('%s: exit %i and %s', (kind, code, stderr) => {
-  const word = explain(endingOf({ exit: { kind: 'code', code }, stderr }))
+  const word = explainExit(makeExitEvidence({ exit: { kind: 'code', code }, stderr }))
   expect(word).toMatchObject({ ok: false, failure: { kind } })
 })

@@ -1,9 +1,9 @@
 import type { Agent } from '../../../ports/agent.ts'
-import { explain } from './explain.ts'
-import { find } from './find.ts'
-import { objection } from './objection.ts'
-import { plan } from './plan.ts'
-import { read } from './read.ts'
+import { explainExit } from './explain-exit.ts'
+import { findThread } from './find-thread.ts'
+import { validate } from './validate.ts'
+import { planLaunch } from './launch.ts'
+import { readLine } from './read.ts'
 
 /** The Gemini CLI. Its ids are of our choosing. */
 export const gemini: Agent = {
@@ -15,10 +15,10 @@ export const gemini: Agent = {
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'gemini',
-  objection,
-  plan,
-  byHand: (program, thread) => [program, '--resume', thread],
-  read,
-  find,
-  explain,
+  validate,
+  planLaunch,
+  resumeCommand: (program, thread) => [program, '--resume', thread],
+  readLine,
+  findThread,
+  explainExit,
 }

@@ -1,4 +1,4 @@
-import { readsAsBefore } from '../../../testkit/agents/golden.ts'
-import { read } from './read.ts'
+import { testGoldenFiles } from '../../../../testkit/agents/golden.ts'
+import { readLine } from './read.ts'
 
-readsAsBefore('gemini', read)
+testGoldenFiles('gemini', readLine)

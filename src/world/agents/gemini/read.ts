@@ -1,83 +1,121 @@
-import { NOTHING_SPENT } from '../../../core/spending.ts'
-import { oneLine, readable } from '../../../lib/terminal-text.ts'
-import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { callEnded, callStarted } from '../calls.ts'
-import { eventInOutput, json, type JsonEvent, jsons, text } from '../json.ts'
-import { planOf } from '../plan-of.ts'
-import { failed, gistOf, noted, said } from '../telling.ts'
-import { unknown } from '../unknown.ts'
-import { finished } from './finished.ts'
+import { NO_USAGE } from '../../../core/session/usage.ts'
+import { renderTerminalText, toOneLine } from '../../../lib/text/terminal-text.ts'
+import type { Observation, ParsedLine, ParserState } from '../../../ports/agent.ts'
+import { toolCallEnded, toolCallStarted, unknownEvent } from '../shared/tool-calls.ts'
+import { type JsonEvent, asNumber, asObject, asObjects, asString, eventInOutput } from '../shared/json.ts'
+import { plannedTasks } from '../shared/todo-list.ts'
+import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { classifyError } from './failure.ts'
 
 /** More of an answer than this is not needed to tell how a turn ended. */
-const LONGEST_ANSWER = 2000
+const MAX_ANSWER = 2000
 
 /** What a line of `gemini --output-format stream-json` means. */
-export function read(line: string, memory: Memory): Reading {
+export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
-  if (event === null) return { observations: [], text: said(line) }
-  if (event.type === 'message' && event['role'] === 'assistant') return spoke(event, memory)
+  if (event === null) return { observations: [], text: formatText(line) }
+  if (event.type === 'message' && event['role'] === 'assistant') return readAnswerPart(event, memory)
   const { unsaid, ...others } = memory
-  const reading = READERS.get(event.type)?.(event, others) ?? unknown(event.type)
+  const reading = EVENT_READERS.get(event.type)?.(event, others) ?? unknownEvent(event.type)
   if (typeof unsaid !== 'string') return reading
-  const before = said(unsaid) ?? ''
+  const before = formatText(unsaid) ?? ''
   return { ...reading, text: `${before}${reading.text ?? ''}` || null, memory: reading.memory ?? others }
 }
 
-const READERS = new Map<string, (event: JsonEvent, memory: Memory) => Reading>([
-  ['init', ({ session_id: id }) => ({ observations: [{ type: 'threaded', thread: text(id) }], text: null })],
-  ['message', ({ role }) => (role === 'user' ? { observations: [], text: null } : unknown(`message/${text(role)}`))],
-  ['tool_use', toolUsed],
-  ['tool_result', toolReturned],
-  ['error', complained],
-  ['result', finished],
+const EVENT_READERS = new Map<string, (event: JsonEvent, memory: ParserState) => ParsedLine>([
+  ['init', ({ session_id: id }) => ({ observations: [{ type: 'threaded', thread: asString(id) }], text: null })],
+  [
+    'message',
+    ({ role }) => (role === 'user' ? { observations: [], text: null } : unknownEvent(`message/${asString(role)}`)),
+  ],
+  ['tool_use', readToolCall],
+  ['tool_result', readToolResult],
+  ['error', readError],
+  ['result', readResult],
 ])
 
-function complained({ message, severity }: JsonEvent, memory: Memory): Reading {
-  const sentence = oneLine(text(message))
-  if (severity === 'warning') return { observations: [], text: noted(sentence) }
-  return { observations: [], text: failed(sentence), memory: { ...memory, error: sentence } }
+function readError({ message, severity }: JsonEvent, memory: ParserState): ParsedLine {
+  const sentence = toOneLine(asString(message))
+  if (severity === 'warning') return { observations: [], text: formatNote(sentence) }
+  return { observations: [], text: formatError(sentence), memory: { ...memory, error: sentence } }
 }
 
 /** Answers come in pieces of a few words. Whole lines are told at once, the rest when it is whole or over. */
-function spoke({ content }: JsonEvent, memory: Memory): Reading {
-  const answer = `${text(memory['answer'])}${text(content)}`.slice(0, LONGEST_ANSWER)
-  const unsaid = `${text(memory['unsaid'])}${text(content)}`
+function readAnswerPart({ content }: JsonEvent, memory: ParserState): ParsedLine {
+  const answer = `${asString(memory['answer'])}${asString(content)}`.slice(0, MAX_ANSWER)
+  const unsaid = `${asString(memory['unsaid'])}${asString(content)}`
   const end = unsaid.lastIndexOf('\n') + 1
   return {
-    observations: newAnswer(memory),
-    text: end === 0 ? null : readable(unsaid.slice(0, end), { colour: false }),
+    observations: countAnswer(memory),
+    text: end === 0 ? null : renderTerminalText(unsaid.slice(0, end), { colour: false }),
     memory: { ...memory, isAnswering: true, answer, unsaid: unsaid.slice(end) },
   }
 }
 
-function toolUsed({ tool_name: name, tool_id: id, parameters }: JsonEvent, memory: Memory): Reading {
-  const tool = text(name)
-  const path = WRITING.has(tool) ? text(json(parameters)['file_path']) : ''
+function readToolCall({ tool_name: name, tool_id: id, parameters }: JsonEvent, memory: ParserState): ParsedLine {
+  const tool = asString(name)
+  const path = WRITING_TOOLS.has(tool) ? asString(asObject(parameters)['file_path']) : ''
   const { answer: _before, ...others } = memory
-  const started = callStarted({ id: text(id), tool, gist: gistOf(parameters), path }, { ...others, isAnswering: true })
-  const observations = [...newAnswer(memory), ...started.observations]
+  const started = toolCallStarted(
+    { id: asString(id), tool, gist: summarizeInput(parameters), path },
+    { ...others, isAnswering: true },
+  )
+  const observations = [...countAnswer(memory), ...started.observations]
   if (tool !== 'write_todos') return { ...started, observations }
-  const plan = JSON.stringify(json(parameters)['todos'] ?? [])
-  return { ...started, observations, memory: { ...started.memory, [planningBy(text(id))]: plan } }
+  const plan = JSON.stringify(asObject(parameters)['todos'] ?? [])
+  return { ...started, observations, memory: { ...started.memory, [planningKey(asString(id))]: plan } }
 }
 
-function planningBy(id: string): string {
+function planningKey(id: string): string {
   return `planning ${id}`
 }
 
-const WRITING = new Set(['write_file', 'replace'])
+const WRITING_TOOLS = new Set(['write_file', 'replace'])
 
-function toolReturned({ tool_id: id, status, output, error }: JsonEvent, memory: Memory): Reading {
-  const { isAnswering: _before, [planningBy(text(id))]: plan, ...others } = memory
-  const told = text(output) || text(json(error)['message'])
+function readToolResult({ tool_id: id, status, output, error }: JsonEvent, memory: ParserState): ParsedLine {
+  const { isAnswering: _before, [planningKey(asString(id))]: plan, ...others } = memory
+  const told = asString(output) || asString(asObject(error)['message'])
   const isError = status !== 'success'
-  const ended = callEnded(text(id), { output: told, isError }, others)
+  const ended = toolCallEnded(asString(id), { output: told, isError }, others)
   if (typeof plan !== 'string' || isError) return ended
-  return { ...ended, observations: [...ended.observations, planOf(jsons(JSON.parse(plan)), 'description')] }
+  return { ...ended, observations: [...ended.observations, plannedTasks(asObjects(JSON.parse(plan)), 'description')] }
 }
 
 /** Counts the answers of the model, which the program does not: one ends where a tool has returned. */
-function newAnswer(memory: Memory): Observation[] {
+function countAnswer(memory: ParserState): Observation[] {
   if (memory['isAnswering'] === true) return []
-  return [{ type: 'spent', scope: 'step', spending: { ...NOTHING_SPENT, turns: 1 } }]
+  return [{ type: 'spent', scope: 'step', spending: { ...NO_USAGE, turns: 1 } }]
+}
+
+/** The last line of a run, which tells how it went and what it used up. */
+function readResult(event: JsonEvent, memory: ParserState): ParsedLine {
+  const word = turnResultFrom(event, memory)
+  const observations: Observation[] = [...usageUpdate(event['stats']), { type: 'finished', word }]
+  const isTold = word.ok || memory['error'] !== undefined
+  return { observations, text: isTold ? null : formatError(word.text) }
+}
+
+function turnResultFrom({ status, error, timestamp }: JsonEvent, memory: ParserState): TurnResult {
+  const answer = toOneLine(asString(memory['answer']))
+  if (status === 'success' && answer !== '') return { ok: true, text: answer }
+  if (status === 'success') return failedTurn(makeFailure('empty', 'the answer is empty'))
+  const told =
+    asString(asObject(error)['message']) || asString(memory['error']) || 'gemini ended its turn with a failure'
+  return failedTurn(classifyError(told, parseTimestamp(timestamp)))
+}
+
+function parseTimestamp(timestamp: unknown): Instant | null {
+  const at = Date.parse(asString(timestamp))
+  return Number.isNaN(at) ? null : at
+}
+
+/** gemini counts tokens for its process, and knows no prices; its answers were counted one by one. */
+function usageUpdate(stats: unknown): Observation[] {
+  const { input_tokens: input, output_tokens: output, cached } = asObject(stats)
+  if (asNumber(input) + asNumber(output) === 0) return []
+  const spending = { input: asNumber(input), cached: asNumber(cached), output: asNumber(output), usd: null, turns: 0 }
+  return [{ type: 'spent', scope: 'attempt', spending }]
 }

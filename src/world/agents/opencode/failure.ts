@@ -1,36 +1,36 @@
-import type { Failure, FailureKind } from '../../../core/failure.ts'
-import { endsOf } from '../../../lib/ends-of.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
+import type { Failure, FailureKind } from '../../../core/session/failure.ts'
+import { headAndTail } from '../../../lib/text/lines.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { amount, type Json, json, text } from '../json.ts'
+import { asNumber, type JsonObject, asObject, asString } from '../shared/json.ts'
 
 /** What an `error` event of opencode means. `at` is when it was told. */
-export function failureOf(error: Json, at: Instant): Failure {
-  const about = json(error['data'])
-  const name = text(error['name'])
-  const message = endsOf(text(about['message']) || name || 'opencode failed without saying why', 4_096)
-  const status = amount(about['statusCode'])
-  const kind = kindOf(name, status, message)
+export function classifyError(error: JsonObject, at: Instant): Failure {
+  const about = asObject(error['data'])
+  const name = asString(error['name'])
+  const message = headAndTail(asString(about['message']) || name || 'opencode failed without saying why', 4_096)
+  const status = asNumber(about['statusCode'])
+  const kind = failureKind(name, status, message)
   return {
     kind,
-    text: oneLine(message),
-    resetAt: kind === 'rate-limit' ? resetIn(json(about['responseHeaders']), message, at) : null,
+    text: toOneLine(message),
+    resetAt: kind === 'rate-limit' ? parseLimitReset(asObject(about['responseHeaders']), message, at) : null,
     remedy: remedyFor(kind, status, message),
   }
 }
 
-function kindOf(name: string, status: number, message: string): FailureKind {
+function failureKind(name: string, status: number, message: string): FailureKind {
   if (name === 'ContextOverflowError') return 'context'
   if (name === 'ProviderAuthError' || status === 401 || status === 403) return 'login'
   if (status === 402 || (status === 404 && /model/i.test(message))) return 'setup'
   if (status === 429) return 'rate-limit'
   if (status >= 500) return 'overloaded'
-  if (status === 0) return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
+  if (status === 0) return KIND_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
   return 'other'
 }
 
 /** For errors without a status; the first two lines are from opencode 1.18.33 itself. */
-const WORDS: readonly (readonly [RegExp, FailureKind])[] = [
+const KIND_PATTERNS: readonly (readonly [RegExp, FailureKind])[] = [
   [/cannot connect to api|connection reset|unable to connect/i, 'network'],
   [/socket connection was closed|ECONN|ENOTFOUND|timed out|timeout|network/i, 'network'],
   [/overloaded|at capacity|high demand/i, 'overloaded'],
@@ -44,10 +44,10 @@ function remedyFor(kind: FailureKind, status: number, message: string): string |
   return kind === 'setup' || message.startsWith('Unexpected server error') ? 'opencode models' : null
 }
 
-function resetIn(headers: Json, message: string, at: Instant): Instant | null {
+function parseLimitReset(headers: JsonObject, message: string, at: Instant): Instant | null {
   const milliseconds = Number(headers['retry-after-ms'])
   if (milliseconds > 0) return at + milliseconds
-  const after = text(headers['retry-after'])
+  const after = asString(headers['retry-after'])
   if (Number(after) > 0) return at + Number(after) * 1000
   const date = Date.parse(after)
   if (!Number.isNaN(date)) return date

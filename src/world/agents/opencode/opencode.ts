@@ -1,9 +1,9 @@
 import type { Agent } from '../../../ports/agent.ts'
-import { explain } from './explain.ts'
-import { find } from './find.ts'
-import { objection } from './objection.ts'
-import { plan } from './plan.ts'
-import { read } from './read.ts'
+import { explainExit } from './explain-exit.ts'
+import { findThread } from './find-thread.ts'
+import { validate } from './validate.ts'
+import { planLaunch } from './launch.ts'
+import { readLine } from './read.ts'
 
 /** opencode, by `opencode run --format json`: one turn for each process, whose end is the end of the process. */
 export const opencode: Agent = {
@@ -15,10 +15,10 @@ export const opencode: Agent = {
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'opencode',
-  objection,
-  plan,
-  byHand: (program, thread) => [program, 'run', '--session', thread, 'Continue.'],
-  read,
-  find,
-  explain,
+  validate,
+  planLaunch,
+  resumeCommand: (program, thread) => [program, 'run', '--session', thread, 'Continue.'],
+  readLine,
+  findThread,
+  explainExit,
 }

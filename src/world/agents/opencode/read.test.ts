@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readAll } from '../../../testkit/agents/read-all.ts'
-import { read } from './read.ts'
+import { readAll } from '../../../../testkit/agents/read-all.ts'
+import { readLine } from './read.ts'
 
 test('the word is that of the last step', () => {
   const start = { type: 'step_start', part: {} }
@@ -49,7 +49,7 @@ test('what it will say in years to come is told, and breaks nothing', () => {
     'plain words',
     '',
   ]
-  const { observations, transcript } = readAll(read, lines)
+  const { observations, transcript } = readAll(readLine, lines)
   expect(observations.flatMap(seen => (seen.type === 'unknown' ? seen.what : []))).toEqual([
     'session_paused',
     'an event without a type',
@@ -58,7 +58,7 @@ test('what it will say in years to come is told, and breaks nothing', () => {
 })
 
 function wordAfter(...events: readonly object[]): unknown {
-  const { observations } = readAll(read, events)
+  const { observations } = readAll(readLine, events)
   const last = observations.findLast(seen => seen.type === 'finished' || seen.type === 'began')
   return last?.type === 'finished' ? last.word : null
 }

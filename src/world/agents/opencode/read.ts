@@ -1,11 +1,11 @@
-import type { LastWord } from '../../../core/session.ts'
-import { oneLine } from '../../../lib/terminal-text.ts'
-import type { Memory, Observation, Reading } from '../../../ports/agent.ts'
-import { amount, type Json, json, jsonInOutput, text } from '../json.ts'
-import { brief, failing, failure } from '../last-word.ts'
-import { failed, noted, said } from '../telling.ts'
-import { unknown } from '../unknown.ts'
-import { failureOf } from './failure.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import type { ParserState, Observation, ParsedLine } from '../../../ports/agent.ts'
+import { asNumber, type JsonObject, asObject, jsonInOutput, asString } from '../shared/json.ts'
+import { truncateResult, failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { formatError, formatNote, formatText } from '../shared/transcript-lines.ts'
+import { unknownEvent } from '../shared/tool-calls.ts'
+import { classifyError } from './failure.ts'
 import { readTool } from './tools.ts'
 
 /**
@@ -13,72 +13,76 @@ import { readTool } from './tools.ts'
  * is, and its word is that of the last step. Remembered are the thread, the step that is under way, what the model said
  * and which tool was refused in it, the last error, and whether a word was given.
  */
-export function read(line: string, memory: Memory): Reading {
+export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = jsonInOutput(line)
-  if (event === null) return { observations: [], text: said(line) }
-  const thread = text(event['sessionID'])
-  if (thread === '' || thread === memory['thread']) return meaning(event, memory)
-  const reading = meaning(event, { ...memory, thread })
+  if (event === null) return { observations: [], text: formatText(line) }
+  const thread = asString(event['sessionID'])
+  if (thread === '' || thread === memory['thread']) return readEvent(event, memory)
+  const reading = readEvent(event, { ...memory, thread })
   const observations: Observation[] = [{ type: 'threaded', thread }, ...reading.observations]
   return { observations, text: reading.text, memory: { ...memory, thread, ...reading.memory } }
 }
 
-function meaning(event: Json, memory: Memory): Reading {
-  const part = json(event['part'])
-  const type = text(event['type'])
+function readEvent(event: JsonObject, memory: ParserState): ParsedLine {
+  const part = asObject(event['part'])
+  const type = asString(event['type'])
   switch (type) {
     case 'step_start':
-      return begun(text(part['messageID']), memory)
+      return stepStarted(asString(part['messageID']), memory)
     case 'text':
-      return spoken(part, memory)
+      return readText(part, memory)
     case 'reasoning':
       return { observations: [], text: null }
     case 'tool_use':
       return readTool(part, memory)
     case 'step_finish':
-      return stepped(part, memory)
+      return stepFinished(part, memory)
     case 'error':
-      return broken(json(event['error']), amount(event['timestamp']), memory)
+      return readError(asObject(event['error']), asNumber(event['timestamp']), memory)
     default:
-      return unknown(type)
+      return unknownEvent(type)
   }
 }
 
 /** opencode 1.18.33: a step that begins again without having ended is all that shows of an answer that broke off. */
-function begun(message: string, memory: Memory): Reading {
-  const { observations, memory: next } = goingOn(memory)
+function stepStarted(message: string, memory: ParserState): ParsedLine {
+  const { observations, memory: next } = continueTurn(memory)
   const isAgain = message !== '' && memory['step'] === message
-  const retrying: Observation = { type: 'retrying', failure: failure('network', BROKEN_OFF) }
+  const retrying: Observation = { type: 'retrying', failure: makeFailure('network', ANSWER_CUT_OFF) }
   return {
     observations: isAgain ? [...observations, retrying] : observations,
-    text: isAgain ? noted(BROKEN_OFF) : null,
+    text: isAgain ? formatNote(ANSWER_CUT_OFF) : null,
     memory: { ...next, step: message },
   }
 }
 
-const BROKEN_OFF = 'the answer of the model was cut off; opencode asks again'
+const ANSWER_CUT_OFF = 'the answer of the model was cut off; opencode asks again'
 
 /** A word that was given was not the last one after all. */
-function goingOn(memory: Memory): Pick<Reading, 'observations'> & { memory: Memory } {
+function continueTurn(memory: ParserState): Pick<ParsedLine, 'observations'> & { memory: ParserState } {
   const observations: Observation[] = memory['hasWord'] === true ? [{ type: 'began' }] : []
   return { observations, memory: { ...memory, said: '', refused: '', hasWord: false } }
 }
 
 /** opencode 1.18.33: compacting ends with a step that looks like an answer, then opencode itself asks to go on. */
-function spoken(part: Json, memory: Memory): Reading {
-  if (part['synthetic'] === true) return { ...goingOn(memory), text: noted('the conversation was shortened') }
-  const words = text(part['text'])
-  const line = oneLine(words)
-  return { observations: [], text: said(words), memory: line === '' ? memory : { ...memory, said: brief(line) } }
+function readText(part: JsonObject, memory: ParserState): ParsedLine {
+  if (part['synthetic'] === true) return { ...continueTurn(memory), text: formatNote('the conversation was shortened') }
+  const words = asString(part['text'])
+  const line = toOneLine(words)
+  return {
+    observations: [],
+    text: formatText(words),
+    memory: line === '' ? memory : { ...memory, said: truncateResult(line) },
+  }
 }
 
-function stepped(part: Json, memory: Memory): Reading {
-  const spent: Observation = { type: 'spent', scope: 'step', spending: spendingOf(part) }
-  const word = wordOf(text(part['reason']), memory)
-  if (word === null) return { observations: [spent], text: null, memory: { ...memory, step: '' } }
+function stepFinished(part: JsonObject, memory: ParserState): ParsedLine {
+  const spent: Observation = { type: 'spent', scope: 'step', spending: usageFrom(part) }
+  const turnResult = turnResultFrom(asString(part['reason']), memory)
+  if (turnResult === null) return { observations: [spent], text: null, memory: { ...memory, step: '' } }
   return {
-    observations: [spent, { type: 'finished', word }],
-    text: word.ok ? null : failed(word.text),
+    observations: [spent, { type: 'finished', word: turnResult }],
+    text: turnResult.ok ? null : formatError(turnResult.text),
     memory: { ...memory, step: '', hasWord: true },
   }
 }
@@ -87,38 +91,40 @@ function stepped(part: Json, memory: Memory): Reading {
  * After tools another step follows, so that there is no word yet. Not so after a refusal: opencode 1.18.33 then ends,
  * with status 0.
  */
-function wordOf(reason: string, memory: Memory): LastWord | null {
-  const refused = text(memory['refused'])
-  const words = text(memory['said'])
+function turnResultFrom(reason: string, memory: ParserState): TurnResult | null {
+  const refused = asString(memory['refused'])
+  const words = asString(memory['said'])
   if (refused !== '')
-    return failing(failure('denied', `opencode was refused ${refused}`, 'give the session more autonomy'))
+    return failedTurn(makeFailure('denied', `opencode was refused ${refused}`, 'give the session more autonomy'))
   if (reason === 'tool-calls') return null
   if (reason !== 'stop')
-    return failing(failure('other', `the model broke off its answer: ${reason === '' ? 'no reason given' : reason}`))
+    return failedTurn(
+      makeFailure('other', `the model broke off its answer: ${reason === '' ? 'no reason given' : reason}`),
+    )
   return words === ''
-    ? failing(failure('empty', 'the turn ended without a closing word from the model'))
+    ? failedTurn(makeFailure('empty', 'the turn ended without a closing word from the model'))
     : { ok: true, text: words }
 }
 
-function broken(error: Json, at: number, memory: Memory): Reading {
-  const why = failureOf(error, at)
-  const isTold = memory['error'] === brief(why.text)
+function readError(error: JsonObject, at: number, memory: ParserState): ParsedLine {
+  const failure = classifyError(error, at)
+  const isTold = memory['error'] === truncateResult(failure.text)
   return {
-    observations: [{ type: 'finished', word: failing(why) }],
-    text: isTold ? null : failed(why.text),
-    memory: { ...memory, error: brief(why.text), hasWord: true },
+    observations: [{ type: 'finished', word: failedTurn(failure) }],
+    text: isTold ? null : formatError(failure.text),
+    memory: { ...memory, error: truncateResult(failure.text), hasWord: true },
   }
 }
 
 /** Subagents’ steps are not told, and so not counted. */
-function spendingOf(part: Json): Extract<Observation, { type: 'spent' }>['spending'] {
-  const tokens = json(part['tokens'])
-  const cache = json(tokens['cache'])
-  const cached = amount(cache['read'])
+function usageFrom(part: JsonObject): Extract<Observation, { type: 'spent' }>['spending'] {
+  const tokens = asObject(part['tokens'])
+  const cache = asObject(tokens['cache'])
+  const cached = asNumber(cache['read'])
   return {
-    input: amount(tokens['input']) + cached + amount(cache['write']),
+    input: asNumber(tokens['input']) + cached + asNumber(cache['write']),
     cached,
-    output: amount(tokens['output']) + amount(tokens['reasoning']),
+    output: asNumber(tokens['output']) + asNumber(tokens['reasoning']),
     usd: typeof part['cost'] === 'number' ? part['cost'] : null,
     turns: 1,
   }

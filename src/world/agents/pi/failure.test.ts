@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureOf } from './failure.ts'
+import { classifyError } from './failure.ts'
 
 test.each([
   ['rate-limit', '429 Rate limit reached for gpt-5'],
@@ -26,12 +26,12 @@ test.each([
   ['setup', '404 The model `x` does not exist'],
   ['other', '400 Unsupported value'],
 ])('%s: %s', (kind, message) => {
-  expect(failureOf(message, null).kind).toBe(kind)
+  expect(classifyError(message, null).kind).toBe(kind)
 })
 
 test('a limit ends when the provider says so, counted from when it said it', () => {
   const at = 1_000_000
-  const resetAt = (message: string): number | null => failureOf(message, at).resetAt
+  const resetAt = (message: string): number | null => classifyError(message, at).resetAt
   expect(resetAt('429 Please try again in 2s.')).toBe(at + 2000)
   expect(resetAt('429 Please try again in 6m30.5s. Visit …')).toBe(at + 390_500)
   expect(resetAt('You have hit your ChatGPT usage limit (plus plan). Try again in ~45 min.')).toBe(at + 45 * 60_000)
@@ -39,16 +39,16 @@ test('a limit ends when the provider says so, counted from when it said it', () 
   expect(resetAt('429 Quota exceeded. Please retry in 32.5s.')).toBe(at + 32_500)
   expect(resetAt('429 Slow down')).toBeNull()
   expect(resetAt('401 Try again in 2s.')).toBeNull()
-  expect(failureOf('429 Please try again in 2s.', null).resetAt).toBeNull()
+  expect(classifyError('429 Please try again in 2s.', null).resetAt).toBeNull()
 })
 
 test('the text is what a person would read, and a remedy stands where only a person can help', () => {
-  expect(failureOf('401: {"error":{"message":"Invalid key","type":"x"}}', null)).toEqual({
+  expect(classifyError('401: {"error":{"message":"Invalid key","type":"x"}}', null)).toEqual({
     kind: 'login',
     text: '401: Invalid key',
     resetAt: null,
     remedy: "start pi and type /login, or set the API key of the model's provider",
   })
-  expect(failureOf('429 {"error": not JSON', null).text).toBe('429 {"error": not JSON')
-  expect(failureOf('402 Insufficient balance', null).remedy).toContain('balance')
+  expect(classifyError('429 {"error": not JSON', null).text).toBe('429 {"error": not JSON')
+  expect(classifyError('402 Insufficient balance', null).remedy).toContain('balance')
 })

@@ -1,12 +1,12 @@
 import type { Agent } from '../../../ports/agent.ts'
-import { explain } from './explain.ts'
-import { find } from './find.ts'
-import { objection } from './objection.ts'
-import { plan } from './plan.ts'
-import { read } from './read.ts'
+import { explainExit } from './explain-exit.ts'
+import { findThread } from './find-thread.ts'
+import { validate } from './validate.ts'
+import { planLaunch } from './launch.ts'
+import { readLine } from './read.ts'
 
 /** The coding agent pi. `thin` is where thin.cjs lies. */
-export function pi({ thin }: { thin: string }): Agent {
+export function pi({ thin: filter }: { thin: string }): Agent {
   return {
     kind: 'pi',
     proof: 'end-event',
@@ -16,11 +16,11 @@ export function pi({ thin }: { thin: string }): Agent {
     silence: 15 * 60_000,
     takesPrompt: true,
     program: 'pi',
-    objection,
-    plan: request => plan(request, thin),
-    byHand: (program, thread) => [program, '--session', thread],
-    read,
-    find,
-    explain,
+    validate,
+    planLaunch: request => planLaunch(request, filter),
+    resumeCommand: (program, thread) => [program, '--session', thread],
+    readLine,
+    findThread,
+    explainExit,
   }
 }

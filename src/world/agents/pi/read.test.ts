@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import type { Observation } from '../../../ports/agent.ts'
-import { read } from './read.ts'
+import { readLine } from './read.ts'
 
 test('what pi may say one day is reported by name and stops nothing', () => {
-  expect(read('{"type":"agent_dreams","of":["sheep"]}', {})).toEqual(unknown('agent_dreams'))
-  expect(read('{"type":"constructor"}', {})).toEqual(unknown('constructor'))
-  expect(read('{"type":"message_end","message":{"role":"prophet"}}', {})).toEqual(unknown('message_end/prophet'))
+  expect(readLine('{"type":"agent_dreams","of":["sheep"]}', {})).toEqual(unknown('agent_dreams'))
+  expect(readLine('{"type":"constructor"}', {})).toEqual(unknown('constructor'))
+  expect(readLine('{"type":"message_end","message":{"role":"prophet"}}', {})).toEqual(unknown('message_end/prophet'))
 })
 
 test.each(['null', '[]', '7', '{}', '{"type":7}', 'plain words', '{"type":"agent_end"', '\u001b[31mplain words'])(
   'what is no event is shown as it is: %s',
   line => {
     const text = `${line.replace('\u001b[31m', '')}\n`
-    expect(read(line, {})).toEqual({ observations: [], text })
+    expect(readLine(line, {})).toEqual({ observations: [], text })
   },
 )
 
@@ -20,7 +20,7 @@ test('events with nothing in them, or the wrong things, are survived', () => {
   const types = ['session', 'agent_start', 'agent_end', 'message_end', 'auto_retry_start', 'compaction_end']
   const inside = [{}, { message: 7, messages: 7, result: 7, args: 7, usage: 'x' }, { messages: [null, { role: 7 }] }]
   for (const type of [...types, 'compaction_start', 'tool_execution_start', 'tool_execution_end']) {
-    for (const fields of inside) expect(() => read(JSON.stringify({ type, ...fields }), {})).not.toThrow()
+    for (const fields of inside) expect(() => readLine(JSON.stringify({ type, ...fields }), {})).not.toThrow()
   }
 })
 
@@ -46,23 +46,23 @@ test('the last answer counts, whatever comes around it', () => {
 
 test('a run after the first one begins a turn; the first is none but itself', () => {
   const start = '{"type":"agent_start"}'
-  expect(read(start, {}).observations).toEqual([])
-  const { memory = {} } = read('{"type":"agent_end","messages":[]}', {})
-  expect(read(start, memory)).toEqual({ observations: [{ type: 'began' }], text: null, memory: {} })
+  expect(readLine(start, {}).observations).toEqual([])
+  const { memory = {} } = readLine('{"type":"agent_end","messages":[]}', {})
+  expect(readLine(start, memory)).toEqual({ observations: [{ type: 'began' }], text: null, memory: {} })
 })
 
 test('a model without a price costs an unknown amount', () => {
   const usage = { input: 10, output: 2, cacheRead: 5, cacheWrite: 1, cost: { total: 0 } }
   const line = JSON.stringify({ type: 'message_end', message: { role: 'assistant', content: [], usage } })
   const spending = { input: 16, cached: 5, output: 2, usd: null, turns: 1 }
-  expect(read(line, {}).observations).toEqual([{ type: 'spent', scope: 'step', spending }])
+  expect(readLine(line, {}).observations).toEqual([{ type: 'spent', scope: 'step', spending }])
 })
 
-function unknown(what: string): ReturnType<typeof read> {
+function unknown(what: string): ReturnType<typeof readLine> {
   return { observations: [{ type: 'unknown', what }], text: null }
 }
 
 function wordAfter(messages: unknown[]): unknown {
-  const { observations } = read(JSON.stringify({ type: 'agent_end', messages }), {})
+  const { observations } = readLine(JSON.stringify({ type: 'agent_end', messages }), {})
   return observations.find((item): item is Extract<Observation, { type: 'finished' }> => item.type === 'finished')?.word
 }

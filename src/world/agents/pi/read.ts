@@ -1,25 +1,21 @@
 import { formatDuration } from '../../../lib/time.ts'
-import type { Memory, Reading } from '../../../ports/agent.ts'
-import { wordsIn } from '../content.ts'
-import { amount, eventInOutput, json, type JsonEvent, text } from '../json.ts'
-import { failed, noted, said } from '../telling.ts'
-import { unknown } from '../unknown.ts'
-import { failureOf } from './failure.ts'
-import { lastWordIn } from './last-word.ts'
-import { messageIn } from './message.ts'
-import { spentIn } from './spending.ts'
-import { toolEnded, toolStarted } from './tools.ts'
+import type { ParsedLine, ParserState } from '../../../ports/agent.ts'
+import { type JsonEvent, asNumber, asObject, asString, eventInOutput, joinTextBlocks } from '../shared/json.ts'
+import { formatError, formatNote, formatText, summarizeInput } from '../shared/transcript-lines.ts'
+import { toolCallEnded, toolCallStarted, unknownEvent } from '../shared/tool-calls.ts'
+import { classifyError } from './failure.ts'
+import { parseMessage, turnResultFrom, usageUpdate } from './messages.ts'
 
 /** What a line of `pi --mode json` means. */
-export function read(line: string, memory: Memory): Reading {
+export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
-  if (event === null) return { observations: [], text: said(line) }
-  if (SAYS_NOTHING_NEW.has(event.type)) return { observations: [], text: null }
-  const reader = READERS.get(event.type)
-  return reader === undefined ? unknown(event.type) : reader(event, memory)
+  if (event === null) return { observations: [], text: formatText(line) }
+  if (IGNORED_TYPES.has(event.type)) return { observations: [], text: null }
+  const reader = EVENT_READERS.get(event.type)
+  return reader === undefined ? unknownEvent(event.type) : reader(event, memory)
 }
 
-const SAYS_NOTHING_NEW = new Set([
+const IGNORED_TYPES = new Set([
   'turn_start',
   'turn_end',
   'message_start',
@@ -35,43 +31,46 @@ const SAYS_NOTHING_NEW = new Set([
   'summarization_retry_finished',
 ])
 
-const READERS = new Map<string, (event: JsonEvent, memory: Memory) => Reading>([
-  ['session', ({ id }) => ({ observations: [{ type: 'threaded', thread: text(id) }], text: null })],
-  ['agent_start', runBegan],
+const EVENT_READERS = new Map<string, (event: JsonEvent, memory: ParserState) => ParsedLine>([
+  ['session', ({ id }) => ({ observations: [{ type: 'threaded', thread: asString(id) }], text: null })],
+  ['agent_start', runStarted],
   ['agent_end', runEnded],
   ['message_end', messageEnded],
-  ['tool_execution_start', toolStarted],
-  ['tool_execution_end', toolEnded],
-  ['auto_retry_start', retrying],
-  ['summarization_retry_scheduled', retryingToSumUp],
-  ['compaction_start', compacting],
-  ['compaction_end', compacted],
-  ['extension_error', ({ error }) => ({ observations: [], text: failed(`an extension failed: ${text(error)}`) })],
+  ['tool_execution_start', readToolStart],
+  ['tool_execution_end', readToolEnd],
+  ['auto_retry_start', retryScheduled],
+  ['summarization_retry_scheduled', compactionRetryScheduled],
+  ['compaction_start', compactionStarted],
+  ['compaction_end', compactionEnded],
+  [
+    'extension_error',
+    ({ error }) => ({ observations: [], text: formatError(`an extension failed: ${asString(error)}`) }),
+  ],
 ])
 
 /** pi ends its run with every failure, and begins another to try again: also after it has summed up the conversation. */
-function runBegan(_event: JsonEvent, { hasEnded, ...memory }: Memory): Reading {
+function runStarted(_event: JsonEvent, { hasEnded, ...memory }: ParserState): ParsedLine {
   return { observations: hasEnded === true ? [{ type: 'began' }] : [], text: null, memory }
 }
 
-function runEnded({ messages }: JsonEvent, memory: Memory): Reading {
-  const word = lastWordIn(messages)
+function runEnded({ messages }: JsonEvent, memory: ParserState): ParsedLine {
+  const word = turnResultFrom(messages)
   return {
     observations: [{ type: 'finished', word }],
-    text: word.ok ? null : failed(word.text),
+    text: word.ok ? null : formatError(word.text),
     memory: { ...memory, hasEnded: true },
   }
 }
 
-function messageEnded({ message: value }: JsonEvent): Reading {
-  const message = messageIn(value)
-  if (QUIET_ROLES.has(message.role)) return { observations: [], text: null }
-  if (message.role !== 'assistant') return unknown(`message_end/${message.role}`)
-  return { observations: spentIn(message.usage), text: said(wordsIn(message.content)) }
+function messageEnded({ message: value }: JsonEvent): ParsedLine {
+  const message = parseMessage(value)
+  if (IGNORED_ROLES.has(message.role)) return { observations: [], text: null }
+  if (message.role !== 'assistant') return unknownEvent(`message_end/${message.role}`)
+  return { observations: usageUpdate(message.usage), text: formatText(joinTextBlocks(message.content)) }
 }
 
 /** What we gave it, what its tools gave back (told by their own events), and its notes to itself. */
-const QUIET_ROLES = new Set([
+const IGNORED_ROLES = new Set([
   'user',
   'system',
   'toolResult',
@@ -81,34 +80,48 @@ const QUIET_ROLES = new Set([
   'compactionSummary',
 ])
 
-function retrying(event: JsonEvent): Reading {
-  const failure = failureOf(text(event['errorMessage']), null)
-  return { observations: [{ type: 'retrying', failure }], text: noted(`pi tries again ${whenOf(event)}`) }
+function retryScheduled(event: JsonEvent): ParsedLine {
+  const failure = classifyError(asString(event['errorMessage']), null)
+  return { observations: [{ type: 'retrying', failure }], text: formatNote(`pi tries again ${describeRetry(event)}`) }
 }
 
 /** Summing up fails without a run of its own that would have told why. */
-function retryingToSumUp(event: JsonEvent): Reading {
-  const failure = failureOf(text(event['errorMessage']), null)
-  const telling =
-    failed(`summarising the conversation failed: ${failure.text}`) + noted(`pi tries again ${whenOf(event)}`)
-  return { observations: [{ type: 'retrying', failure }], text: telling }
+function compactionRetryScheduled(event: JsonEvent): ParsedLine {
+  const failure = classifyError(asString(event['errorMessage']), null)
+  const text =
+    formatError(`summarising the conversation failed: ${failure.text}`) +
+    formatNote(`pi tries again ${describeRetry(event)}`)
+  return { observations: [{ type: 'retrying', failure }], text: text }
 }
 
-function whenOf({ attempt, maxAttempts, delayMs }: JsonEvent): string {
-  return `in ${formatDuration(amount(delayMs))} (${amount(attempt)} of ${amount(maxAttempts)})`
+function describeRetry({ attempt, maxAttempts, delayMs }: JsonEvent): string {
+  return `in ${formatDuration(asNumber(delayMs))} (${asNumber(attempt)} of ${asNumber(maxAttempts)})`
 }
 
-function compacting({ reason }: JsonEvent): Reading {
-  return { observations: [], text: noted(`the agent summarises the conversation (${text(reason)})`) }
+function compactionStarted({ reason }: JsonEvent): ParsedLine {
+  return { observations: [], text: formatNote(`the agent summarises the conversation (${asString(reason)})`) }
 }
 
-function compacted({ errorMessage, result, aborted }: JsonEvent): Reading {
-  const problem = text(errorMessage) || (aborted === true ? 'interrupted' : '')
+function compactionEnded({ errorMessage, result, aborted }: JsonEvent): ParsedLine {
+  const problem = asString(errorMessage) || (aborted === true ? 'interrupted' : '')
   return {
-    observations: spentIn(json(result)['usage']),
+    observations: usageUpdate(asObject(result)['usage']),
     text:
       problem === ''
-        ? noted('the conversation was summarised')
-        : failed(`summarising the conversation failed: ${problem}`),
+        ? formatNote('the conversation was summarised')
+        : formatError(`summarising the conversation failed: ${problem}`),
   }
+}
+
+const WRITING_TOOLS = new Set(['edit', 'write'])
+
+function readToolStart({ toolCallId: id, toolName, args }: JsonEvent, memory: ParserState): ParsedLine {
+  const tool = asString(toolName)
+  const path = WRITING_TOOLS.has(tool) ? asString(asObject(args)['path']) : ''
+  return toolCallStarted({ id: asString(id), tool, gist: summarizeInput(args), path }, memory)
+}
+
+function readToolEnd({ toolCallId: id, result, isError }: JsonEvent, memory: ParserState): ParsedLine {
+  const output = joinTextBlocks(asObject(result)['content'])
+  return toolCallEnded(asString(id), { output, isError: isError === true }, memory)
 }

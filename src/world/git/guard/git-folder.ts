@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { formatBytes } from '../../../lib/bytes.ts'
-import { bytesOf, isUtf8, rawPath } from '../../../lib/raw-path.ts'
-import { Unkept } from '../../../ports/checkpoints.ts'
-import { readRegular } from '../../os/files.ts'
-import { lstat } from '../lstat.ts'
+import { rawPathBytes, isUtf8, rawPath } from '../../../lib/text/raw-path.ts'
+import { NotSaved } from '../../../ports/checkpoints.ts'
+import { readRegularFile } from '../../../os/files/file-io.ts'
+import { lstat } from '../files.ts'
 import { isSettled } from './is-settled.ts'
-import { assertNoLink, assertPlainFolder } from './plain-folder.ts'
+import { assertNoLink, assertNoLinks } from './links-and-pipes.ts'
 
 /** Where git would look, from the folder that it runs in. Found by reading files: git itself reads before it asks. */
 export interface GitFolder {
@@ -23,10 +23,10 @@ const MB = 1_024 * KB
 const GB = 1_024 * MB
 
 /** A file with a path in it, or the name of a branch. */
-const LONGEST_LINE = 64 * KB
+const MAX_LINE_LENGTH = 64 * KB
 
 /** Files that git reads whole, and how long they may be. Each must be a file: git would wait at a pipe for ever. */
-const OWN_FILES: Readonly<Record<string, number>> = { HEAD: LONGEST_LINE, index: 4 * GB, 'config.worktree': MB }
+const OWN_FILES: Readonly<Record<string, number>> = { HEAD: MAX_LINE_LENGTH, index: 4 * GB, 'config.worktree': MB }
 const SHARED_FILES: Readonly<Record<string, number>> = {
   config: MB,
   'packed-refs': GB,
@@ -47,11 +47,11 @@ const TOP_FILES: Readonly<Record<string, number>> = {
 }
 
 /** The git folder around this one; null where there is none. */
-export function gitFolderAt(cwd: string): GitFolder | null {
+export function findGitFolder(cwd: string): GitFolder | null {
   for (let top = cwd; ; top = path.dirname(top)) {
     const place = path.join(top, '.git')
     const stat = lstat(place)
-    if (stat !== undefined) return { top, ...foldersOf(place, stat) }
+    if (stat !== undefined) return { top, ...resolveGitDirs(place, stat) }
     if (top === path.dirname(top)) return null
   }
 }
@@ -63,7 +63,7 @@ export function gitFolderAt(cwd: string): GitFolder | null {
 export function assertNoBareRepository(cwd: string, { top, own, shared }: GitFolder): void {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
     if (folder !== own && folder !== shared && isGitFolder(folder))
-      throw new Unkept(`${folder} looks like a bare repository, and git would use that one`)
+      throw new NotSaved(`${folder} looks like a bare repository, and git would use that one`)
     if (folder === top || folder === path.dirname(folder)) return
   }
 }
@@ -75,23 +75,23 @@ function isGitFolder(folder: string): boolean {
 }
 
 /** The git folder of a working tree whose top this is; null where there is none. */
-export function gitFolderIn(top: string): GitFolder | null {
+export function readGitFolder(top: string): GitFolder | null {
   const place = path.join(top, '.git')
   const stat = lstat(place)
-  return stat === undefined ? null : { top, ...foldersOf(place, stat) }
+  return stat === undefined ? null : { top, ...resolveGitDirs(place, stat) }
 }
 
 /** The commit that is checked out there, read without git; null where there is none, or where it is not written in a file. */
-export function headByFiles(top: string): string | null {
+export function readHeadFromFiles(top: string): string | null {
   try {
-    const folder = gitFolderIn(top)
-    const [, ref] = folder === null ? [] : (/^ref: (refs\/.+)$/.exec(lineIn(path.join(folder.own, 'HEAD'))) ?? [])
+    const folder = readGitFolder(top)
+    const [, ref] = folder === null ? [] : (/^ref: (refs\/.+)$/.exec(readLine(path.join(folder.own, 'HEAD'))) ?? [])
     if (folder === null) return null
-    if (ref === undefined) return commitIn(lineIn(path.join(folder.own, 'HEAD')))
+    if (ref === undefined) return parseCommitId(readLine(path.join(folder.own, 'HEAD')))
     const loose = path.join(folder.shared, ref)
-    if (lstat(loose) !== undefined) return commitIn(lineIn(loose))
-    const packed = readRegular(path.join(folder.shared, 'packed-refs'), 16 * MB).content.toString('latin1')
-    return commitIn(
+    if (lstat(loose) !== undefined) return parseCommitId(readLine(loose))
+    const packed = readRegularFile(path.join(folder.shared, 'packed-refs'), 16 * MB).content.toString('latin1')
+    return parseCommitId(
       packed
         .split('\n')
         .find(line => line.endsWith(` ${ref}`))
@@ -102,40 +102,40 @@ export function headByFiles(top: string): string | null {
   }
 }
 
-function commitIn(text: string): string | null {
+function parseCommitId(text: string): string | null {
   return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text) ? text : null
 }
 
-function foldersOf(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 'shared'> {
+function resolveGitDirs(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 'shared'> {
   if (!stat.isFile() && !fs.statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new Unkept(`${place} is neither a folder nor a file`)
+    throw new NotSaved(`${place} is neither a folder nor a file`)
   }
-  const own = stat.isFile() ? path.resolve(path.dirname(place), lineIn(place).replace(/^gitdir: /, '')) : place
+  const own = stat.isFile() ? path.resolve(path.dirname(place), readLine(place).replace(/^gitdir: /, '')) : place
   const common = path.join(own, 'commondir')
-  return { own, shared: lstat(common) === undefined ? own : path.resolve(own, lineIn(common)) }
+  return { own, shared: lstat(common) === undefined ? own : path.resolve(own, readLine(common)) }
 }
 
 /** git takes each byte of it as it is, and ends a path at a NUL. Any other text would lead us to another folder than git. */
-function lineIn(file: string): string {
-  const text = rawPath(contentOf(file)).replace(/(?<![\n\r])[\n\r]+$/, '')
-  if (!isUtf8(text) || text.includes('\0')) throw new Unkept(`${file} is not UTF-8 text`)
-  return bytesOf(text).toString()
+function readLine(file: string): string {
+  const text = rawPath(readContent(file)).replace(/(?<![\n\r])[\n\r]+$/, '')
+  if (!isUtf8(text) || text.includes('\0')) throw new NotSaved(`${file} is not UTF-8 text`)
+  return rawPathBytes(text).toString()
 }
 
-function contentOf(file: string): Buffer {
+function readContent(file: string): Buffer {
   try {
-    return readRegular(file, LONGEST_LINE).content
+    return readRegularFile(file, MAX_LINE_LENGTH).content
   } catch (cause) {
-    throw new Unkept(`${file} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`)
+    throw new NotSaved(`${file} cannot be read: ${cause instanceof Error ? cause.message : 'unknown'}`)
   }
 }
 
 /** Throws `Unkept` where git would hang, read without end, or write through a link. It costs a few looks at the disk. */
-export function assertSound({ top, own, shared }: GitFolder): void {
+export function assertSafe({ top, own, shared }: GitFolder): void {
   assertFiles(own, OWN_FILES)
   assertFiles(shared, SHARED_FILES)
   assertFiles(top, TOP_FILES)
-  for (const folder of new Set([own, shared])) assertPlainFolder(folder)
+  for (const folder of new Set([own, shared])) assertNoLinks(folder)
   assertObjects(path.join(shared, 'objects'))
 }
 
@@ -154,13 +154,13 @@ function assertFiles(folder: string, files: Readonly<Record<string, number>>): v
     const file = path.join(folder, name)
     const stat = fs.statSync(file, { throwIfNoEntry: false })
     if (stat === undefined) continue
-    if (!stat.isFile()) throw new Unkept(`${file} is not a file`)
-    if (stat.size > longest) throw new Unkept(`${file} is longer than ${formatBytes(longest)}`)
+    if (!stat.isFile()) throw new NotSaved(`${file} is not a file`)
+    if (stat.size > longest) throw new NotSaved(`${file} is longer than ${formatBytes(longest)}`)
   }
 }
 
 /** By folder: when it was last looked at. It changes when something is put into it. */
-const seen = new Map<string, string>()
+const checkedFolders = new Map<string, string>()
 
 /** All objects may lie elsewhere, where another program has put them; no part of them may. */
 function assertObjects(folder: string): void {
@@ -168,12 +168,12 @@ function assertObjects(folder: string): void {
   if (stat === undefined) return
   const target = lstat(folder)?.isSymbolicLink() ? fs.realpathSync(folder) : folder
   if (path.basename(target) !== 'objects' || (target !== folder && !isGitFolder(path.dirname(target))))
-    throw new Unkept(`${folder} is a link, and git would write where it leads to`)
+    throw new NotSaved(`${folder} is a link, and git would write where it leads to`)
   const stamp = `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`
-  if (seen.get(folder) === stamp) return
+  if (checkedFolders.get(folder) === stamp) return
   const link = fs.readdirSync(folder, { withFileTypes: true }).find(entry => entry.isSymbolicLink())
   if (link !== undefined)
-    throw new Unkept(`${path.join(folder, link.name)} is a link, and git would write where it leads to`)
-  if (seen.size > 1_000) seen.clear()
-  if (isSettled(stat)) seen.set(folder, stamp)
+    throw new NotSaved(`${path.join(folder, link.name)} is a link, and git would write where it leads to`)
+  if (checkedFolders.size > 1_000) checkedFolders.clear()
+  if (isSettled(stat)) checkedFolders.set(folder, stamp)
 }

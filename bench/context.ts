@@ -1,0 +1,64 @@
+import type { NotMeasured, Peers } from './peers/install.ts'
+import { Pm2 } from './peers/pm2.ts'
+import { Fleet } from './product/fleet.ts'
+import { BenchHome } from './product/bench-home.ts'
+import type { ProductClone } from './product/clone.ts'
+
+/** What the figures share. Everything is opened on first use and closed at the end. */
+export class BenchContext {
+  readonly clone: ProductClone
+  readonly peers: Peers
+  readonly isQuick: boolean
+  readonly say: (sentence: string) => void
+  /** Lost bytes, lost sessions, processes left behind. They fail the run; a slow figure does not. */
+  readonly broken: string[] = []
+  /** What is left out because it is not there, each as a sentence with what to do about it. */
+  readonly notMeasured: string[] = []
+  readonly #closers: (() => Promise<void>)[] = []
+  readonly #opened = new Map<string, Promise<unknown>>()
+
+  constructor(given: { stage: ProductClone; peers: Peers; isQuick: boolean; say: (sentence: string) => void }) {
+    this.clone = given.stage
+    this.peers = given.peers
+    this.isQuick = given.isQuick
+    this.say = given.say
+  }
+
+  /** As many rounds as the figure deserves, or as few as a short run can bear. */
+  rounds(full: number, quick: number): number {
+    return this.isQuick ? quick : full
+  }
+
+  home(name: string): Promise<BenchHome> {
+    return this.#once(`house ${name}`, async () =>
+      this.closeAtEnd(await new BenchHome(this.clone, name, this.say).open()),
+    )
+  }
+
+  fleet(name: string): Promise<Fleet> {
+    return this.#once(`fleet ${name}`, async () => new Fleet(await this.home(name)))
+  }
+
+  async pm2(name: string): Promise<Pm2 | NotMeasured> {
+    const { pm2 } = this.peers
+    if (typeof pm2 !== 'string') return pm2
+    return this.#once(`pm2 ${name}`, async () => this.closeAtEnd(new Pm2(pm2, this.clone, name)))
+  }
+
+  /** Closes it at the end. */
+  closeAtEnd<T extends { close: () => Promise<void> }>(thing: T): T {
+    this.#closers.push(() => thing.close())
+    return thing
+  }
+
+  async close(): Promise<void> {
+    const closers = this.#closers.splice(0)
+    await Promise.all(closers.map(close => close().catch(cause => this.broken.push(`could not clean up: ${cause}`))))
+  }
+
+  #once<T>(key: string, open: () => Promise<T>): Promise<T> {
+    const opened = this.#opened.get(key) ?? open()
+    this.#opened.set(key, opened)
+    return opened as Promise<T>
+  }
+}

@@ -1,0 +1,29 @@
+import fs from 'node:fs'
+import type { Session } from '../../src/core/session/session.ts'
+import type { SessionFolder } from '../../src/state/session-folder.ts'
+
+const PATIENCE = 120_000
+
+/**
+ * Waits until a session's copy on disk, which is written after the commit to the database, says that it has ended. When that
+ * was, is told as `performance.now()` in the callback of inotify: nobody is asked, so that nobody is kept from working.
+ */
+export function waitForEndRecord({ root, mirror }: SessionFolder): Promise<{ at: number; session: Session }> {
+  return new Promise((resolve, reject) => {
+    const watcher = fs.watch(root, look)
+    const limit = setTimeout(() => {
+      watcher.close()
+      reject(new Error(`waited ${PATIENCE / 1000} s in vain for the session's end: ${fs.readFileSync(mirror, 'utf8')}`))
+    }, PATIENCE)
+    look()
+
+    function look(): void {
+      const at = performance.now()
+      const session = JSON.parse(fs.readFileSync(mirror, 'utf8')) as Session
+      if (session.phase.name !== 'ended') return
+      clearTimeout(limit)
+      watcher.close()
+      resolve({ at, session })
+    }
+  })
+}

@@ -1,0 +1,180 @@
+import { AUTONOMY_LEVELS } from '../../api/config/keys.ts'
+import { CHECKPOINT_MODES } from '../../api/config/checkpoint-keys.ts'
+import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import { DISPLAY_STATES } from '../../views/session-state.ts'
+import { BOOT_MANAGERS } from '../../world/boot/boot-manager.ts'
+import type { Option } from './command.ts'
+import {
+  ASSIGNMENT,
+  choiceType,
+  COMMAND_WORDS,
+  COUNT,
+  USD_AMOUNT,
+  DURATION,
+  FLAG,
+  type ValueType,
+  DURATION_OR_NONE,
+  LINE_COUNT,
+  MEMORY_SIZE,
+  TIME,
+  SMALL_INTEGER,
+  NON_NEGATIVE_INTEGER,
+  POSITIVE_INTEGER,
+  ENV_CHANGE,
+  textType,
+  WAIT_LIMIT,
+  PARALLELISM,
+  wordType,
+} from './value-types.ts'
+
+/** Every option of every command. An option means the same wherever it is accepted. */
+export const OPTIONS = {
+  help: flag('help', 'show this help', 'h'),
+  version: flag('version', 'print the version'),
+  color: valueOption('color', choiceType('WHEN', ['auto', 'always', 'never']), 'when to use colours'),
+  noInput: flag('no-input', 'never ask a question'),
+  quiet: flag('quiet', 'print only names, or nothing', 'q'),
+  config: {
+    ...valueOption('config', textType('KEY=VALUE', 'config-keys'), 'set a config key for this call', 'c'),
+    isRepeated: true,
+  },
+
+  json: flag('json', 'print JSON, errors included'),
+  yes: flag('yes', 'do not ask', 'y'),
+  dryRun: flag('dry-run', 'only say what would be done'),
+  timeout: valueOption('timeout', DURATION, 'stop waiting after this time, with exit code 124'),
+  exitStatus: flag('exit-status', "exit with the outcome's code, as `wait` does"),
+
+  agent: valueOption('agent', agentKind(), 'the agent to give the prompt to'),
+  name: valueOption('name', textType('NAME'), 'the task’s name: lower case, digits and hyphens'),
+  cwd: valueOption('cwd', textType('DIR', 'folders'), 'where to work; this directory unless given'),
+  movedTo: valueOption('cwd', textType('DIR', 'folders'), 'where its project is now, if it was moved'),
+  promptFile: valueOption(
+    'prompt-file',
+    textType('FILE', 'files'),
+    'read the prompt from a file, or from stdin with -',
+  ),
+  tty: flag('tty', 'run on a terminal of its own (usual for commands)'),
+  headless: flag('headless', 'run without a terminal (usual for agents)'),
+  env: { ...valueOption('env', ASSIGNMENT, 'set a variable for the work'), isRepeated: true },
+  envChange: {
+    ...valueOption('env', ENV_CHANGE, 'change a variable; a name alone takes its value from here'),
+    isRepeated: true,
+  },
+  loopMaxTime: valueOption('max-time', DURATION_OR_NONE, 'stop the loop after this time (no limit)'),
+  maxTime: valueOption('max-time', DURATION_OR_NONE, 'stop the work after this time; none for no limit (5h)'),
+  restart: valueOption('restart', choiceType('WHEN', ['never', 'on-failure']), 'never, or also when a command fails'),
+  maxRestarts: valueOption('max-restarts', SMALL_INTEGER, 'give up after so many restarts within the window (10)'),
+  silence: valueOption('silence', DURATION_OR_NONE, 'no sign of life for this long means hung; none: never'),
+  limitWait: valueOption('limit-wait', WAIT_LIMIT, 'longest wait for a usage limit; off, none (24h)'),
+  memory: valueOption('memory', MEMORY_SIZE, 'end it when its processes use more, such as 4G'),
+  maxOutput: valueOption('max-output', MEMORY_SIZE, 'stop it when it has written more; none for no limit (1G)'),
+  checkpoints: valueOption(
+    'checkpoints',
+    choiceType('MODE', CHECKPOINT_MODES),
+    'where to save the work: ref, branch, off (ref)',
+  ),
+  push: valueOption('push', wordType('REMOTE'), 'push the checkpoints to this git remote as well'),
+  pushUntracked: flag('push-untracked', 'push untracked files that look like secrets, too'),
+  autonomy: valueOption(
+    'autonomy',
+    choiceType('LEVEL', AUTONOMY_LEVELS),
+    'what it may do unasked: anything, edit files, look',
+  ),
+  model: valueOption('model', wordType('MODEL'), 'the agent’s own name for a model'),
+  effort: valueOption('effort', wordType('LEVEL'), 'how hard the agent thinks, in its own terms'),
+  budgetUsd: valueOption('budget-usd', USD_AMOUNT, 'stop it when it has cost this much'),
+  budgetTokens: valueOption('budget-tokens', COUNT, 'stop it after so many tokens, such as 500k or 2M'),
+  maxTurns: valueOption('max-turns', POSITIVE_INTEGER, 'stop it after so many answers of the model'),
+  thread: valueOption('thread', wordType('ID'), 'continue an earlier conversation of the agent'),
+  verify: valueOption('verify', wordType('LINE'), 'a line for sh; the work is done only if it passes'),
+  verifyGit: flag('verify-git', 'the work is done only if git shows a change'),
+  onExit: valueOption('on-exit', COMMAND_WORDS, 'run this when it has ended, without a shell'),
+  onExitShell: valueOption('on-exit-shell', textType('LINE'), 'the same, as a line for sh'),
+  follow: flag('follow', 'show the output until the work has ended', 'f'),
+
+  followLog: flag('follow', 'log: show new lines as they come', 'f'),
+  prd: valueOption('prd', textType('FILE', 'files'), 'the list of tasks; found by itself unless given'),
+  noVerify: flag('no-verify', 'run no check; a change in git is enough'),
+  protect: valueOption('protect', wordType('PATH'), 'no agent may change this file, folder or pattern; repeatable'),
+  allow: valueOption('allow', wordType('PATH'), 'agents may remove or change tests and checks here; repeatable'),
+  setup: valueOption('setup', wordType('LINE'), 'prepares a fresh worktree, such as npm ci'),
+  maxIterations: valueOption(
+    'max-iterations',
+    POSITIVE_INTEGER,
+    'stop after so many iterations; no limit unless given',
+  ),
+  maxAdded: valueOption('max-added', NON_NEGATIVE_INTEGER, 'begin so many tasks that agents add to the list (10)'),
+  retries: valueOption('retries', POSITIVE_INTEGER, 'block a task after the same failure N times (3)'),
+  once: flag('once', 'one iteration, and no more'),
+  discardWork: flag('fresh', 'retry: begin the task anew, without its earlier work'),
+  task: valueOption('task', wordType('N'), 'only this task: its number in the list, or its id'),
+  parallel: valueOption('parallel', PARALLELISM, 'several tasks at a time, each in a git worktree of its own (3)'),
+  land: flag('land', 'when all is done, merge it into your checkout'),
+  squash: flag('squash', 'land: all of it as one commit'),
+  planOnly: flag('plan-only', 'write the plan, and no more'),
+  watch: flag('watch', 'redraw it as it changes, until the loop has ended', 'w'),
+
+  file: valueOption('file', textType('FILE', 'files'), 'read the text from a file, or from stdin with -'),
+  full: valueOption('full', POSITIVE_INTEGER, 'only message N, with its whole text'),
+
+  branch: valueOption('branch', wordType('BRANCH'), 'the new branch; oneshot/NAME-N unless given'),
+  worktree: valueOption('worktree', textType('DIR', 'folders'), 'also check it out, in a new worktree'),
+  restoreHere: flag('here', 'into this working tree, after saving what is there'),
+  stat: flag('stat', 'only which files changed, and by how much'),
+  from: valueOption('from', wordType('REMOTE'), 'fetch the session’s checkpoints from this git remote first'),
+  takeOver: flag('take-over', 'take it from a machine that claimed it and is lost'),
+  dropCheckpoints: flag('checkpoints', 'remove their checkpoints from git as well'),
+
+  all: flag('all', 'also the ended sessions of loops', 'a'),
+  live: flag('live', 'only sessions that have not ended'),
+  here: flag('here', 'only sessions of this directory'),
+  state: valueOption('state', choiceType('STATE', DISPLAY_STATES), 'only sessions in this state'),
+  watchList: flag('watch', 'redraw the list as it changes, until Ctrl-C', 'w'),
+  field: valueOption('field', wordType('NAME'), 'print only this field of the JSON form'),
+  output: valueOption('output', choiceType('FORMAT', ['wide']), 'wide adds COST, PID, CWD, ID and THREAD', 'o'),
+  noHeaders: flag('no-headers', 'leave out the header line'),
+  noTrunc: flag('no-trunc', 'do not cut lines to the terminal’s width'),
+
+  lines: valueOption('lines', LINE_COUNT, 'only the last N lines', 'n'),
+  tail: valueOption('tail', LINE_COUNT, 'the same as --lines'),
+  since: valueOption('since', TIME, 'only what was written since then'),
+  raw: flag('raw', 'exactly the bytes that were written'),
+  attempt: valueOption('attempt', POSITIVE_INTEGER, 'only this attempt'),
+
+  readOnly: flag('read-only', 'look without typing', 'r'),
+  noResume: flag('no-resume', 'hold all sessions without a living process'),
+  now: flag('now', 'kill it at once, without asking it to end first'),
+  noWait: flag('no-wait', 'return at once'),
+  olderThan: valueOption('older-than', DURATION, 'only sessions that ended at least this long ago'),
+  fix: flag('fix', 'repair what can be repaired safely'),
+  with: valueOption('with', choiceType('WAY', BOOT_MANAGERS), 'which mechanism; the best that works here unless given'),
+  checkLine: valueOption('check', wordType('LINE'), 'the check, as a line for sh'),
+  noCheck: flag('no-check', 'run no check'),
+  checkLimit: valueOption('check-limit', DURATION, 'end the check after this time (15m)'),
+  check: flag('check', 'only say whether there is a newer version'),
+  keep: flag('keep', 'leave the demo’s state folder in place to look at'),
+} as const
+
+/** Accepted by every command, before or after its name. */
+export const GLOBAL_OPTIONS: readonly Option<unknown>[] = [
+  OPTIONS.help,
+  OPTIONS.version,
+  OPTIONS.color,
+  OPTIONS.noInput,
+  OPTIONS.quiet,
+  OPTIONS.config,
+]
+
+function valueOption<T>(name: string, valueType: ValueType<T>, summary: string, short?: string): Option<T> {
+  return short === undefined ? { name, valueType, summary } : { name, valueType, summary, short }
+}
+
+function flag(name: string, summary: string, short?: string): Option<true> {
+  return valueOption(name, FLAG, summary, short)
+}
+
+/** Any text is read: an unknown agent is refused later, with a code of its own. */
+function agentKind(): ValueType<string> {
+  return { ...textType('AGENT'), choices: AGENT_KINDS }
+}

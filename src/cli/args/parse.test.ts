@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { COMMANDS } from '../definitions/commands.ts'
+import { OPTIONS } from './options.ts'
+import { checkPositionals } from './validate.ts'
+import { parseArgs } from './parse.ts'
+
+function refusalOf(argv: string[]): unknown {
+  try {
+    checkPositionals(parseArgs(argv))
+    return undefined
+  } catch (cause) {
+    return cause
+  }
+}
+
+test('options may stand before the command, before and after its arguments', () => {
+  const args = parseArgs(['--color', 'never', '--json', 'status', 'fix-auth', '-q'])
+  expect([args.command.name, args.positionals]).toEqual(['status', ['fix-auth']])
+  expect(args.value(OPTIONS.color)).toBe('never')
+  expect([args.has(OPTIONS.json), args.has(OPTIONS.quiet), args.has(OPTIONS.help)]).toEqual([true, true, false])
+})
+
+test.each([[['-n', '5']], [['-n5']], [['--lines', '5']], [['--lines=5']], [['-fn5']], [['-n', '9', '-n', '5']]])(
+  'a value may be given as %j',
+  argv => {
+    expect(parseArgs(['log', ...argv]).value(OPTIONS.lines)).toBe(5)
+  },
+)
+
+test('a repeated option keeps all its values, empty ones too', () => {
+  const args = parseArgs(['run', '--env', 'A=1', '--env=B=x=y', '--env', 'C=', 'do it'])
+  expect(args.values(OPTIONS.env)).toEqual([
+    ['A', '1'],
+    ['B', 'x=y'],
+    ['C', ''],
+  ])
+  expect(args.positionals).toEqual(['do it'])
+})
+
+test('what follows -- is handed on unchanged, and kept apart from the prompt', () => {
+  expect(parseArgs(['run', '--', 'pytest', '-v', '--', 'x']).rest).toEqual(['pytest', '-v', '--', 'x'])
+  const both = parseArgs(['run', 'fix it', '--name', 'a', '--', '--model', 'opus'])
+  expect([both.positionals, both.argvIndexes, both.rest]).toEqual([['fix it'], [1], ['--model', 'opus']])
+  expect(parseArgs(['run', 'x']).rest).toBeNull()
+})
+
+test('for other commands -- merely ends the options', () => {
+  expect(parseArgs(['status', '--', '-odd']).positionals).toEqual(['-odd'])
+})
+
+test('a prompt may begin with a dash, a lone dash is a word, and a known option may hold spaces', () => {
+  const prompt = '- fix the tests\n- then the docs'
+  expect(parseArgs(['run', prompt]).positionals).toEqual([prompt])
+  expect(parseArgs(['run', '--json stays = valid']).positionals).toEqual(['--json stays = valid'])
+  expect(parseArgs(['run', '-']).positionals).toEqual(['-'])
+  expect(parseArgs(['run', '--prompt-file', '-']).value(OPTIONS.promptFile)).toBe('-')
+  expect(parseArgs(['run', '--cwd=/a b', 'x']).value(OPTIONS.cwd)).toBe('/a b')
+})
+
+test('no command is help', () => {
+  expect(parseArgs([]).command.name).toBe('help')
+  expect(parseArgs(['-q']).command.name).toBe('help')
+})
+
+test.each(['ls', 'ps', 'logs'])('%s is another name', alias => {
+  expect(parseArgs([alias]).command.aliases).toContain(alias)
+})
+
+test.each<[string[], string, string | undefined]>([
+  [['stauts'], 'there is no command "stauts"', 'did you mean: oneshot status?'],
+  [['cancel'], 'there is no command "cancel"', 'did you mean: oneshot stop?'],
+  [['undo'], 'there is no command "undo"', 'did you mean: oneshot restore?'],
+  [['board'], 'there is no command "board"', 'did you mean: oneshot ralph status?'],
+  [['fix the bug'], 'there is no command "fix the bug"', expect.stringContaining('oneshot run')],
+  [['list', '--jsno'], 'there is no option "--jsno" for list', 'did you mean --json? see oneshot list --help'],
+  [['list', '-z'], 'there is no option "-z" for list', 'see oneshot list --help'],
+  [['--lines', '5', 'log'], 'there is no option "--lines" before a command', expect.any(String)],
+  [['log', '-n'], '--lines needs a value: a whole number or all', 'write --lines N'],
+  [['log', '--lines', '--raw'], '--lines needs a value: a whole number or all', 'write --lines=--raw'],
+  [['log', '-n', 'five'], '--lines cannot be "five": it must be a whole number or all', undefined],
+  [['list', '--json=yes'], '--json takes no value', 'write --json'],
+  [
+    ['list', '--color', 'allways'],
+    expect.stringContaining('one of auto, always, never'),
+    'did you mean --color always?',
+  ],
+  [['wait', '--timeout', 'soon'], expect.stringContaining('a duration such as 90s'), undefined],
+  [['run', '--env', 'PATH', 'x'], expect.stringContaining('it must be KEY=VALUE'), undefined],
+  [
+    ['run', 'fix', 'the', 'bug'],
+    'run does not take the argument "the"',
+    expect.stringMatching(/"fix the bug".*-- pytest/),
+  ],
+  [['list', 'x'], 'list does not take the argument "x"', 'see oneshot list --help'],
+  [['completion'], 'completion needs SHELL: one of bash, zsh, fish', expect.any(String)],
+  [['daemon', 'stat'], expect.stringContaining('one of start, stop, status'), 'did you mean: oneshot daemon status?'],
+])('%j is refused', (argv, message, hint) => {
+  expect(refusalOf(argv)).toMatchObject({ code: 'usage', message, hint })
+})
+
+test.each<[string[], number | undefined, string[]]>([
+  [['ralph', '--parallel'], 3, []],
+  [['ralph', '--parallel', 'PRD.md'], 3, ['PRD.md']],
+  [['ralph', '--parallel', '4', 'PRD.md'], 4, ['PRD.md']],
+  [['ralph', 'PRD.md', '--parallel=5'], 5, ['PRD.md']],
+  [['ralph', '--parallel', '--land', 'PRD.md'], 3, ['PRD.md']],
+  [['ralph', '--parallel', '2024-plan.md'], 3, ['2024-plan.md']],
+  [['ralph', 'PRD.md'], undefined, ['PRD.md']],
+])('%j: a value may be left out', (argv, width, words) => {
+  const args = parseArgs(argv)
+  expect([args.value(OPTIONS.parallel), args.positionals]).toEqual([width, words])
+})
+
+test.each(['0', '65', '-1'])('but %s is a number, and a wrong one', number => {
+  const message = expect.stringContaining('it must be a whole number from 1 to 64')
+  expect(refusalOf(['ralph', '--parallel', number])).toMatchObject({ code: 'usage', message })
+})
+
+test('limits and durations are read as times', () => {
+  expect(parseArgs(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
+  expect(parseArgs(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parseArgs(['run', '--max-time=0', 'x']).value(OPTIONS.maxTime)).toBeNull()
+  expect(parseArgs(['log', '--since', '2026-11-15T10:00:00Z']).value(OPTIONS.since)).toEqual({
+    at: Date.UTC(2026, 10, 15, 10),
+  })
+  expect(parseArgs(['log', '--since', '10m']).value(OPTIONS.since)).toEqual({ ago: 600_000 })
+})
+
+test.each(COMMANDS.map(command => [command.name, command] as const))(
+  'the examples of %s are valid',
+  (name, command) => {
+    expect(command.examples.length).toBeGreaterThan(0)
+    for (const { argv } of command.examples) {
+      const args = parseArgs(argv)
+      checkPositionals(args)
+      expect(args.command.name).toBe(name)
+    }
+  },
+)

@@ -1,0 +1,33 @@
+import type { Argument } from './command.ts'
+import type { ParsedArgs } from './parsed-args.ts'
+import { invalidArgument, missingArgument, unexpectedArgument } from './errors.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import { OPTIONS } from './options.ts'
+
+/** Refuses arguments the command does not take. Apart from parsing, so that `--help` works on a half-typed line. */
+export function checkPositionals(args: ParsedArgs): void {
+  const { command, positionals } = args
+  positionals.forEach((word, index) => {
+    const argument = argumentAt(command.arguments, index)
+    if (argument === undefined) throw unexpectedArgument(command, word)
+    if (argument.valueType.read(word) === undefined) throw invalidArgument(command, argument, word)
+  })
+  const missing = command.arguments.slice(positionals.length).find(argument => argument.isRequired)
+  if (missing !== undefined) throw missingArgument(command, missing)
+}
+
+/** The argument a word at this place fills; the last one may take many. */
+export function argumentAt(definitions: readonly Argument[], index: number): Argument | undefined {
+  const last = definitions.at(-1)
+  return definitions[index] ?? (last?.isRepeated ? last : undefined)
+}
+
+/** Refuses a line that asks for two things on stdout. */
+export function refuseFollowWithJson(args: ParsedArgs): void {
+  if (!args.has(OPTIONS.follow) || !args.has(OPTIONS.json)) return
+  throw refusal(
+    'usage',
+    '--follow prints what the work writes, --json an object',
+    'use oneshot wait NAME --json after it',
+  )
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { matchByName, singleMatch } from './find-saved.ts'
+
+const kept = (name: string, sessionId: string) => ({
+  name,
+  sessionId,
+  at: '2026-11-15T10:00:00.000Z',
+  isResumable: true,
+  isAtWork: false,
+})
+const ALL = [kept('command-cmd', 'aa'), kept('demo-com', 'bb'), kept('demo-far', 'cc'), kept('demo-far', 'dd')]
+
+test.each([
+  ['com', 'bb'],
+  ['demo-com', 'bb'],
+  ['command', 'aa'],
+  ['far', 'cc'],
+  ['dd', 'dd'],
+])('%s means %s, because a whole name counts more than a beginning', (word, id) => {
+  expect(singleMatch(matchByName(ALL, word), word, 'origin').sessionId).toBe(id)
+})
+
+test('what is not one says where it was looked for', () => {
+  expect(() => singleMatch(matchByName(ALL, 'demo'), 'demo', 'origin')).toThrow(
+    'there are checkpoints of 2 sessions on origin: demo-com, demo-far',
+  )
+  expect(() => singleMatch(matchByName(ALL, 'x'), 'x', 'origin')).toThrow('there are no checkpoints of x on origin')
+  expect(() => singleMatch([], undefined, undefined)).toThrow(
+    'there are no checkpoints of any session in this repository',
+  )
+})

@@ -1,0 +1,104 @@
+import { refusal } from '../../api/contract/problems.ts'
+import type { CheckpointView, SessionView } from '../../api/contract/responses.ts'
+import fs from 'node:fs'
+import { Refusal } from '../../lib/errors.ts'
+import { findSavedSessions } from '../../views/checkpoints.ts'
+import { readSessions } from '../../views/sessions.ts'
+import { isLive, pickSession } from '../session/find-session.ts'
+import { findSaved, otherMatchesNotice, refuseLocalSession, singleMatch } from './find-saved.ts'
+import { type CommandContext, currentDirectory } from '../context.ts'
+
+/** How a person names a checkpoint: by number, from either end, or by the beginning of its commit. */
+const CHECKPOINT_REFERENCE = /^(?:\d{1,9}|first|last|now|[0-9a-f]{7,64})$/
+/** Less of a commit is a number that was mistyped. */
+const COMMIT_PREFIX = /^[0-9a-f]{7,64}$/
+
+export function isCheckpointReference(word: string): boolean {
+  return CHECKPOINT_REFERENCE.test(word)
+}
+
+/** The checkpoint that is meant. */
+export function selectCheckpoint(
+  all: readonly CheckpointView[],
+  word: string,
+  { name }: Pick<SessionView, 'name'>,
+): CheckpointView {
+  const found = findCheckpoint(all, word)
+  if (found !== undefined) return found
+  if (all.length === 0) throw refusal('no-checkpoint', `${name} has no checkpoints yet`, `oneshot checkpoint ${name}`)
+  throw refusal('no-checkpoint', `${name} has no checkpoint ${word}`, `oneshot checkpoints ${name}`)
+}
+
+function findCheckpoint(all: readonly CheckpointView[], word: string): CheckpointView | undefined {
+  if (word === 'first') return all[0]
+  if (word === 'last') return all.at(-1)
+  const numbered = all.find(({ number }) => String(number) === word)
+  if (numbered !== undefined || !COMMIT_PREFIX.test(word)) return numbered
+  return all.find(({ commit }) => commit.startsWith(word))
+}
+
+/** Whose checkpoint is brought back: that of a session or, where nobody knows of one, what its repository keeps. */
+export interface CheckpointOwner {
+  readonly name: string
+  readonly id: string
+  readonly cwd: string
+  readonly isLocal: boolean
+  readonly push?: SessionView['push']
+}
+
+export async function findOwner(
+  name: string | undefined,
+  remote: string | undefined,
+  context: CommandContext,
+): Promise<CheckpointOwner> {
+  if (remote !== undefined) return findSavedOwner(name, remote, context)
+  try {
+    const session = pickLocalSession(context, name)
+    return (await findMovedProject(session, context)) ?? { ...session, isLocal: true }
+  } catch (cause) {
+    if (!(cause instanceof Refusal) || cause.code !== 'no-session' || name === undefined) throw cause
+    return await findSavedOwner(name, undefined, context).catch(() => Promise.reject(cause))
+  }
+}
+
+type PickedSession = Pick<SessionView, 'name' | 'id' | 'cwd' | 'push'>
+
+function pickLocalSession(context: CommandContext, name: string | undefined): PickedSession {
+  const { name: sessionName, id, cwd, push } = pickSession(context, name)
+  return { name: sessionName, id, cwd, push }
+}
+
+/** A session whose folder is gone, and whose checkpoints are in the repository that we are in: its project was moved. */
+async function findMovedProject(
+  { name, id, cwd }: PickedSession,
+  { home }: CommandContext,
+): Promise<CheckpointOwner | null> {
+  if (fs.existsSync(cwd)) return null
+  const isHere = (await findSavedSessions(home, currentDirectory())).some(({ sessionId }) => sessionId === id)
+  return isHere ? { name, id, cwd: currentDirectory(), isLocal: false } : null
+}
+
+async function findSavedOwner(
+  word: string | undefined,
+  remote: string | undefined,
+  context: CommandContext,
+): Promise<CheckpointOwner> {
+  const found = await findSaved(word, remote, context)
+  if (found.length === 0 && remote !== undefined) refuseLocalSession(word, readSessions(context.home), 'restore')
+  const chosen = singleMatch(found, word, remote)
+  const { err, isQuiet } = context.screen
+  if (!isQuiet) for (const text of otherMatchesNotice(chosen, found)) err.printLine(text)
+  return { name: chosen.name, id: chosen.sessionId, cwd: currentDirectory(), isLocal: false }
+}
+
+/** Before anybody is asked: nobody's files are taken from under their hands. */
+export function refuseWhileRunning(cwd: string, { home }: CommandContext): void {
+  const running = readSessions(home).find(session => session.cwd === cwd && isLive(session) && !isIdle(session))
+  if (running === undefined) return
+  const { name } = running
+  throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)
+}
+
+function isIdle({ phase, pid }: SessionView): boolean {
+  return phase === 'resting' || (phase === 'blocked' && pid === null)
+}

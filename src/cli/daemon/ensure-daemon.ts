@@ -1,0 +1,89 @@
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Client, connect } from '../../api/client.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { DaemonView } from '../../api/contract/responses.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Duration } from '../../lib/time.ts'
+import { type Home, homeExists, openHome } from '../../state/home.ts'
+import { assertFreeSpace } from '../../state/disk-reserve.ts'
+import { readLastLines } from './read-last-lines.ts'
+
+/** How long a daemon may take to listen: a fraction of a second, more when it has to take over from a stuck one. */
+const START_TIMEOUT: Duration = 20_000
+/** A daemon that was told to stop finishes the deed in hand first. */
+const STOP_TIMEOUT: Duration = 15_000
+/** Short against starting a process, long against asking. */
+const POLL_INTERVAL: Duration = 15
+
+/** A client whose daemon answers; one is started when there is none, or when the one there is does not answer. */
+export async function ensureDaemon(home: Home): Promise<Client> {
+  if ((await findRespondingDaemon(home)) === undefined) await startDaemon(home)
+  return connect(home.daemonSocket)
+}
+
+/** A daemon that is stuck or suspended counts as none: a newcomer decides whether to take over from it. */
+export async function findRespondingDaemon(home: Home): Promise<DaemonView | undefined> {
+  try {
+    return await findDaemon(home)
+  } catch (cause) {
+    if (cause instanceof Refusal && cause.code === 'daemon-unreachable') return undefined
+    throw cause
+  }
+}
+
+export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
+  return homeExists(home) ? await connect(home.daemonSocket).findDaemon() : undefined
+}
+
+/** With `isHeld` it starts nothing that is not alive; the marker tells it so, however often it has to begin. */
+export async function startDaemon(home: Home, { isHeld = false } = {}): Promise<DaemonView> {
+  openHome(home)
+  assertFreeSpace(home)
+  if (isHeld) fs.writeFileSync(home.holdMarker, '', { mode: 0o600 })
+  fs.rmSync(home.downMarker, { force: true })
+  const { startKeeper } = await import('../../state/keeper.ts') // node:child_process, 2 ms that `run` seldom needs.
+  startKeeper(home)
+  return await waitForDaemon(home)
+}
+
+/** For whoever has had one started. */
+export async function waitForDaemon(home: Home): Promise<DaemonView> {
+  const view = await pollUntil(() => findRespondingDaemon(home), START_TIMEOUT)
+  if (view !== undefined) return view
+  const [lastLogLine] = readLastLines(home.daemonLog, 1)
+  throw refusal(
+    'daemon-unreachable',
+    `the supervisor did not start within ${START_TIMEOUT / 1000} s${lastLogLine === undefined ? '' : `; the last line of its log: ${lastLogLine}`}`,
+    'oneshot doctor',
+  )
+}
+
+/** Resolves when it is gone. Work goes on; the marker it leaves keeps keeper and shims from starting another. */
+export async function stopDaemon(home: Home, daemon: DaemonView): Promise<void> {
+  await connect(home.daemonSocket).stopDaemon()
+  if (await pollUntil(async () => (isAlive(daemon.pid) ? undefined : true), STOP_TIMEOUT)) return
+  throw refusal(
+    'daemon-unreachable',
+    `the supervisor (pid ${daemon.pid}) is still there ${STOP_TIMEOUT / 1000} s after it was told to stop`,
+    `see oneshot daemon log, or end it with: kill -9 ${daemon.pid}`,
+  )
+}
+
+async function pollUntil<T>(attempt: () => Promise<T | undefined>, timeout: Duration): Promise<T | undefined> {
+  const end = Date.now() + timeout
+  for (;;) {
+    const result = await attempt()
+    if (result !== undefined || Date.now() > end) return result
+    await pause(POLL_INTERVAL)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../api/config/load-config.ts'
+import type { LoopRequest } from '../../api/contract/loop.ts'
+import type { RunRequest } from '../../api/contract/requests.ts'
+import { parseArgs } from '../args/parse.ts'
+import { buildRunRequest } from '../run/run-request.ts'
+import type { CommandContext } from '../context.ts'
+import { buildLoopRequest } from './loop-request.ts'
+
+async function asked(...argv: string[]): Promise<{ request: RunRequest; spec: LoopRequest }> {
+  const words = ['ralph', '--agent', 'demo', ...argv]
+  const args = parseArgs(words)
+  const context = { argv: words, env: {} } as unknown as CommandContext
+  const config = await loadConfig({ env: { XDG_CONFIG_HOME: '/nowhere' }, cwd: '/', overrides: [] })
+  const worker = buildRunRequest(args, context, { config, cwd: '/p', prompt: Buffer.from('work through PRD.md') })
+  const plan = { kind: 'ralph', list: 'PRD.md', check: null, planning: 'none', name: 'prd' } as const
+  const request = buildLoopRequest(worker, args, config, plan)
+  return { request, spec: JSON.parse(request.argv[0] ?? '') as LoopRequest }
+}
+
+test('time and money are for the loop as a whole, turns and what is about a life for each iteration', async () => {
+  const words = [
+    '--max-time',
+    '2h',
+    '--budget-usd',
+    '20',
+    '--budget-tokens',
+    '1M',
+    '--max-turns',
+    '50',
+    '--silence',
+    '5m',
+    '--max-output',
+    '10M',
+  ]
+  const { request, spec } = await asked(...words)
+  expect(request).toMatchObject({
+    agent: 'ralph',
+    name: 'prd',
+    maxTime: 7_200_000,
+    limits: { usd: 20, tokens: 1_000_000 },
+  })
+  expect(request.patience).not.toHaveProperty('silence')
+  expect(spec.worker).toMatchObject({
+    agent: 'demo',
+    maxTime: 5 * 3_600_000,
+    limits: { usd: null, tokens: null, turns: 50 },
+    care: { patience: { silence: 300_000 }, maxOutput: 10 * 1024 ** 2 },
+  })
+})
+
+test('unless it is said otherwise nothing limits a loop, three failures set a task aside, and a check is looked for later', async () => {
+  const { request, spec } = await asked('--', '--fast')
+  expect(request).toMatchObject({ maxTime: null, limits: {}, mode: 'headless' })
+  expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
+  expect(spec.worker.argv).toEqual(['--fast'])
+})
+
+test('an agent of a loop may write without a limit where its user says so', async () => {
+  expect((await asked('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
+})
+
+test('what is said is what is asked for', async () => {
+  const { spec } = await asked(
+    '--parallel',
+    '--land',
+    '--setup',
+    'npm ci',
+    '--task',
+    '3',
+    '--once',
+    '--no-verify',
+    '--retries',
+    '5',
+  )
+  expect(spec).toMatchObject({ parallel: 3, land: true, setup: 'npm ci', only: '3', maxIterations: 1, retries: 5 })
+  expect(spec).not.toHaveProperty('seek')
+})
+
+test('a name that was given counts more than that of the list', async () => {
+  expect((await asked('--name', 'night')).request.name).toBe('night')
+})

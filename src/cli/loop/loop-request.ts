@@ -1,0 +1,120 @@
+import type { Config } from '../../api/config/load-config.ts'
+import type { LoopRequest } from '../../api/contract/loop.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { RunRequest } from '../../api/contract/requests.ts'
+import type { Duration } from '../../lib/time.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { OPTIONS } from '../args/options.ts'
+import { parseGuardedPaths } from './preflight.ts'
+
+/** Whole test suites are run, side by side with agents who run them as well. */
+const CHECK_TIMEOUT: Duration = 30 * 60_000
+/** Agents that begin in the same instant meet the same limits and locks in the same instant. */
+const START_STAGGER: Duration = 500
+/** Once may be bad luck and twice a misunderstanding. */
+const DEFAULT_RETRIES = 3
+
+/** Our own program costs nothing to start again, and those who work for it go on meanwhile. */
+const LOOP_RESTART_POLICY = { limit: 20, nextDelay: 500, maxDelay: 10_000 } as const
+
+/** What is different from loop to loop beyond its line. */
+export interface LoopOptions {
+  readonly kind: 'ralph' | 'build'
+  readonly list: string | null
+  readonly check: LoopRequest['check']
+  readonly planning: LoopRequest['plan']
+  /** The session's name unless one was given; absent: made from its prompt. */
+  readonly name?: string
+}
+
+/**
+ * What the daemon is asked for, made of what it would be asked for an agent with this prompt: how an agent is to work is for those who work for the
+ * loop, time and money are for all of it.
+ */
+export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): RunRequest {
+  const { prompt = '', cwd, env, saving, onExit, alertAfter, projectFiles, limits, beads } = base
+  const name = base.name ?? options.name
+  const { usd, tokens } = limits ?? {}
+  const absence = base.patience?.absence
+  return {
+    agent: options.kind,
+    argv: [JSON.stringify(buildLoopSpec(base, args, config, options))],
+    prompt,
+    ...(name !== undefined && { name }),
+    ...(name !== undefined && base.name === undefined && { isNameMadeUp: true }),
+    cwd,
+    env,
+    mode: 'headless',
+    maxTime: args.value(OPTIONS.loopMaxTime) ?? null,
+    restart: LOOP_RESTART_POLICY,
+    limits: { ...(usd !== undefined && { usd }), ...(tokens !== undefined && { tokens }) },
+    ...(absence !== undefined && { patience: { absence } }),
+    ...(saving !== undefined && { saving }),
+    ...(alertAfter !== undefined && { alertAfter }),
+    ...(onExit !== undefined && { onExit }),
+    ...(projectFiles !== undefined && { projectFiles }),
+    ...(beads !== undefined && { beads }),
+  }
+}
+
+function buildLoopSpec(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): LoopRequest {
+  const parallel = args.value(OPTIONS.parallel) ?? null
+  // What is found later is the agent's own, and is run only where the agent may run anything.
+  const shouldDetectCheck =
+    options.check === null && !args.has(OPTIONS.noVerify) && (base.autonomy ?? 'full') === 'full'
+  return {
+    list: options.list,
+    worker: workerOptions(base, config),
+    check: options.check,
+    checkLimit: args.value(OPTIONS.checkLimit) ?? CHECK_TIMEOUT,
+    ...(shouldDetectCheck && { seek: true }),
+    ...(args.has(OPTIONS.protect) || args.has(OPTIONS.allow) ? { guard: parseGuardedPaths(args, base.cwd) } : {}),
+    setup: args.value(OPTIONS.setup) ?? null,
+    parallel,
+    stagger: START_STAGGER,
+    maxIterations: args.has(OPTIONS.once) ? 1 : (args.value(OPTIONS.maxIterations) ?? null),
+    ...(args.has(OPTIONS.maxAdded) && { maxAdded: args.value(OPTIONS.maxAdded) ?? 0 }),
+    retries: args.value(OPTIONS.retries) ?? DEFAULT_RETRIES,
+    only: args.value(OPTIONS.task) ?? null,
+    land: args.has(OPTIONS.land),
+    plan: options.planning,
+  }
+}
+
+function workerOptions(base: RunRequest, config: Config): LoopRequest['worker'] {
+  const { agent, argv, model, effort, autonomy, limits } = base
+  const { restart, patience, memory, maxOutput, saving, alertAfter, beads } = base
+  return {
+    agent,
+    argv,
+    model: model ?? null,
+    effort: effort ?? null,
+    autonomy: autonomy ?? 'full',
+    maxTime: config['max-time'].value,
+    limits: { usd: null, tokens: null, turns: limits?.turns ?? null },
+    care: {
+      ...(restart !== undefined && { restart }),
+      ...(patience !== undefined && { patience }),
+      ...(memory !== undefined && { memory }),
+      ...(maxOutput !== undefined && { maxOutput }),
+      ...(saving !== undefined && { saving }),
+      ...(alertAfter !== undefined && { alertAfter }),
+      ...(beads !== undefined && { beads }),
+    },
+  }
+}
+
+/** Refuses a line that says two things, or one that would do nothing. */
+export function checkLoopArgs(args: ParsedArgs): void {
+  const exclude = (one: keyof typeof OPTIONS, other: keyof typeof OPTIONS): void => {
+    if (!args.has(OPTIONS[one]) || !args.has(OPTIONS[other])) return
+    const names = `--${OPTIONS[one].name} and --${OPTIONS[other].name}`
+    throw refusal('usage', `${names} exclude each other`, 'give one of them')
+  }
+  exclude('verify', 'noVerify')
+  exclude('once', 'maxIterations')
+  for (const option of [OPTIONS.land, OPTIONS.setup]) {
+    if (args.has(option) && !args.has(OPTIONS.parallel))
+      throw refusal('usage', `--${option.name} needs worktrees: add --parallel`, 'add --parallel')
+  }
+}

@@ -1,0 +1,115 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { LoopView } from '../../api/contract/loop.ts'
+import { truncateToWidth } from '../../lib/text/display-width.ts'
+import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import type { Output } from '../terminal/output.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { followLog } from '../../views/log.ts'
+import { findWorkers, readBoard, watchBoard } from '../../views/loop/loops.ts'
+import { readSessions } from '../../views/sessions.ts'
+import { describeAnswer } from '../../views/session-state.ts'
+import type { Home } from '../../state/home.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { INTERRUPTED, untilInterrupted } from '../terminal/interrupts.ts'
+import { confirmDefaultYes, confirmOrEdit } from '../terminal/confirm.ts'
+import { openInEditor } from '../terminal/editor.ts'
+import { exitStatusFor, stateLine } from '../session/format.ts'
+import type { CommandContext } from '../context.ts'
+import { presentLoop } from './start-loop.ts'
+
+/** What stands above and below the plan: its name, what is left out, the question, and empty lines. */
+const SURROUNDING_LINES = 6
+/** Fewer lines would not be worth a look. */
+const MIN_PLAN_LINES = 6
+
+/** The plan as it stands in its file, as much of it as the screen has room for. */
+export function planLines(
+  board: LoopView | undefined,
+  { paint, width, height }: Pick<Output, 'paint' | 'width' | 'height'>,
+): string[] {
+  const tasks = board?.tasks ?? []
+  const name = board?.list ?? 'the plan'
+  const text = readPlan(board) ?? tasks.map(({ id, title }) => `${id}  ${title}`).join('\n')
+  const lines = renderTerminalText(text, { colour: false }).trim().split('\n')
+  const shown = lines.slice(0, Math.max(MIN_PLAN_LINES, height - SURROUNDING_LINES))
+  const rest = lines.length - shown.length
+  return [
+    '',
+    paint.bold(`${name}: ${tasks.length === 1 ? '1 task' : `${tasks.length} tasks`}`),
+    ...shown.map(line => truncateToWidth(`  ${line}`, width)),
+    ...(rest === 0 ? [] : [paint.dim(`  … ${rest} more ${rest === 1 ? 'line' : 'lines'} in ${name}`)]),
+    '',
+  ]
+}
+
+function readPlan(board: LoopView | undefined): string | null {
+  if (board === undefined || board.list === null) return null
+  try {
+    return fs.readFileSync(path.resolve(board.cwd, board.list), 'utf8')
+  } catch {
+    return null // It was moved this moment: the titles are known.
+  }
+}
+
+/** Follows the planning, shows the plan, and starts it once a person agrees. The plan waits for a person who leaves. */
+export async function reviewPlan(session: SessionView, args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen } = context
+  const { err } = screen
+  err.printLine(`${err.paint.bold(session.name)}  is planning  (Ctrl-C leaves it running)`)
+  const outcome = await untilInterrupted({ outlet: err }, signal => waitForPlan(home, session, err, signal))
+  if (outcome.ended !== 'by-itself') {
+    err.printLine(`\nplanning continues; look at it with: oneshot ralph status ${session.name}`)
+    err.printLine(`start the plan when it is ready: oneshot resume ${session.name}`)
+    return INTERRUPTED
+  }
+  const planned = outcome.value
+  if (planned.phase !== 'blocked' || planned.trouble !== 'review') {
+    err.printLine(stateLine(planned, err.paint) + (planned.phase === 'blocked' ? ` (${describeAnswer(planned)})` : ''))
+    return planned.phase === 'ended' ? exitStatusFor(planned) : 1
+  }
+  const board = readBoard(home, planned, Date.now())
+  for (const text of planLines(board, err)) err.printLine(text)
+  if (!(await confirmPlan(board, context))) {
+    err.printLine(`\nthe plan waits: edit ${board?.list ?? 'it'} if you like, then oneshot resume ${session.name}`)
+    err.printLine(`or end it here: oneshot stop ${session.name}`)
+    return 0
+  }
+  const client = await ensureDaemon(home)
+  return await presentLoop(await client.resume(planned.id), args, context)
+}
+
+/** Asks until the answer is yes or no; the plan can be edited in between. */
+async function confirmPlan(board: LoopView | undefined, { env, screen }: CommandContext): Promise<boolean> {
+  const list = board?.list ?? null
+  if (board === undefined || list === null) return await confirmDefaultYes('Start?')
+  for (;;) {
+    const answer = await confirmOrEdit('Start?')
+    if (answer !== 'edit') return answer === 'yes'
+    await openInEditor(path.resolve(board.cwd, list), env)
+    screen.err.printLine(`the loop reads ${list} again when it starts`)
+  }
+}
+
+/** Shows what those who plan say, until there is a plan or an end of it. */
+async function waitForPlan(home: Home, session: SessionView, err: Output, signal: AbortSignal): Promise<SessionView> {
+  const logs = new Map<string, Promise<void>>()
+  const planningDone = new AbortController()
+  const anyAbort = AbortSignal.any([signal, planningDone.signal])
+  let latest = session
+  for await (const { session: now } of watchBoard(home, session, signal)) {
+    latest = now
+    for (const planner of findWorkers(now, readSessions(home)))
+      if (!logs.has(planner.id)) logs.set(planner.id, printLog(home, planner, err, anyAbort))
+    if (now.phase === 'blocked' || now.phase === 'ended') break
+  }
+  planningDone.abort()
+  await Promise.all(logs.values())
+  return latest
+}
+
+async function printLog(home: Home, planner: SessionView, err: Output, signal: AbortSignal): Promise<void> {
+  const options = { raw: false, colour: err.isColoured }
+  for await (const bytes of followLog(home, planner, options, signal)) await err.write(bytes)
+}

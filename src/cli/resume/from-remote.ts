@@ -1,0 +1,167 @@
+import { loadConfig } from '../../api/config/load-config.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { KeyName } from '../../api/config/keys.ts'
+import type { ResumePreview } from '../../api/contract/responses.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { stripCredentials } from '../../lib/mask/mask.ts'
+import { undoFetch } from '../../views/checkpoints.ts'
+import { readSessions } from '../../views/sessions.ts'
+import { ensureDaemon } from '../daemon/ensure-daemon.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { buildEnvironment } from '../run/run-request.ts'
+import { parseSupervisionOptions } from '../run/supervision-options.ts'
+import { confirmDefaultNo } from '../terminal/confirm.ts'
+import { toJson } from '../terminal/format.ts'
+import {
+  type SavedSession,
+  findSaved,
+  otherMatchesNotice,
+  refuseLocalSession,
+  singleMatch,
+} from '../checkpoints/find-saved.ts'
+import { type CommandContext, currentDirectory } from '../context.ts'
+import { OPTIONS } from '../args/options.ts'
+import { previewLines, showResumed } from './show-resume.ts'
+
+/** A session that nobody here knows of, but whose checkpoints are in this repository or on a remote of it. */
+export async function findImportable(
+  args: ParsedArgs,
+  context: CommandContext,
+  onFetched?: FetchListener,
+): Promise<SavedSession | null> {
+  const { home, screen } = context
+  const [word] = args.positionals
+  const remote = args.value(OPTIONS.from)
+  const localSessions = readSessions(home)
+  const isLocal = localSessions.some(({ name, task, id }) => [name, task, id].some(text => text.startsWith(word ?? '')))
+  // Without a name nobody means what was cleared away.
+  if (remote === undefined && (isLocal || word === undefined)) return null
+  const all = await findSaved(word, remote, context, onFetched)
+  const isContinued = ({ claim }: SavedSession): boolean => all.some(({ sessionId }) => sessionId === claim?.sessionId)
+  const found = all.filter(
+    saved => saved.isResumable && !isContinued(saved) && !localSessions.some(({ id }) => id === saved.sessionId),
+  )
+  if (found.length === 0 && remote === undefined) return null
+  if (found.length === 0) refuseLocalSession(word, localSessions, 'resume')
+  const saved = singleMatch(found, word, remote)
+  if (!screen.isQuiet) for (const text of otherMatchesNotice(saved, found)) screen.err.printLine(text)
+  const claim = saved.claim ?? findClaim(saved, all)
+  if (claim !== undefined && !args.has(OPTIONS.takeOver)) refuseClaimed(saved, claim, remote)
+  return saved
+}
+
+/** The claim by which another machine came to be at work on it: nobody else continues it unasked. */
+function findClaim({ sessionId, isAtWork }: SavedSession, all: readonly SavedSession[]): SavedSession['claim'] {
+  return isAtWork ? all.find(({ claim }) => claim?.sessionId === sessionId)?.claim : undefined
+}
+
+function refuseClaimed(
+  { name, sessionId }: SavedSession,
+  claim: { sessionId: string; host: string },
+  remote?: string,
+): never {
+  const from = remote === undefined ? [] : ['--from', stripCredentials(remote)]
+  throw refusal(
+    'session-claimed',
+    `${name} is continued on ${claim.host}, as session ${claim.sessionId}`,
+    `if that machine is lost: ${formatCommandLine(['oneshot', 'resume', sessionId, ...from, '--take-over'])}`,
+  )
+}
+
+export async function importSession(saved: SavedSession, args: ParsedArgs, context: CommandContext): Promise<number> {
+  const { home, screen, env } = context
+  if (args.has(OPTIONS.movedTo))
+    throw refusal('usage', `${saved.name} continues in this directory`, 'leave out --cwd, or cd to it first')
+  const cwd = currentDirectory()
+  // What the project says comes from where the session comes from: it has no say in what that may do here.
+  const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config), withoutProject: true })
+  const remote = args.value(OPTIONS.from)
+  const supervision = parseSupervisionOptions(args, config)
+  const isConfigured = (key: KeyName): boolean => config[key].origin !== 'default'
+  const request = {
+    sessionId: saved.sessionId,
+    name: saved.name,
+    ...(remote !== undefined && { claim: { remote, isTakeOver: args.has(OPTIONS.takeOver) } }),
+    run: {
+      cwd,
+      env: { ...buildEnvironment(args, env, cwd), ...parseEnvChanges(args, env) },
+      umask: process.umask(),
+      maxTime: config['max-time'].value,
+      autonomy: isConfigured('autonomy') ? config.autonomy.value : ('ask' as const),
+      ...supervision,
+      patience: {
+        ...(supervision.patience?.silence !== undefined && { silence: supervision.patience.silence }),
+        ...(isConfigured('limit-wait') && { limit: config['limit-wait'].value }),
+        ...(isConfigured('resume-within') && { absence: config['resume-within'].value }),
+      },
+      saving: { ...supervision.saving, ...(remote !== undefined && { push: remote }) },
+    },
+  }
+  const client = await ensureDaemon(home)
+  const { outlook: preview } = await client.importSession({ ...request, dryRun: true })
+  const isDry = args.has(OPTIONS.dryRun)
+  const { out, err } = screen
+  if (isDry && args.has(OPTIONS.json)) out.printLine(toJson({ session: null, ...preview }))
+  else if (isDry) for (const text of [saved.name, ...previewLines(null, preview, out.paint)]) out.printLine(text)
+  if (isDry) return 0
+  if (!(await confirmImport(saved, preview, args, context))) {
+    err.printLine('nothing was changed')
+    return 1
+  }
+  const { session } = await client.importSession(request)
+  if (session === null) throw refusal('bug', 'another machine took it over, and it is missing there')
+  const continuation =
+    session.thread === null
+      ? 'begins a new conversation with a summary of the work'
+      : `resumes thread ${session.thread}`
+  return showResumed(
+    session,
+    `${screen.out.paint.bold(session.name)}: attempt ${session.attempt} ${continuation}`,
+    args,
+    context,
+    0,
+  )
+}
+
+/** Somebody else may have written what the agent is told to do: it is shown, and begins only when its user agrees. */
+async function confirmImport(
+  { name }: SavedSession,
+  preview: ResumePreview,
+  args: ParsedArgs,
+  { screen }: CommandContext,
+): Promise<boolean> {
+  const { err, mayAsk, isQuiet } = screen
+  const isAgreed = args.has(OPTIONS.yes)
+  if (!isAgreed || !isQuiet) for (const text of [name, ...previewLines(null, preview, err.paint)]) err.printLine(text)
+  if (isAgreed) return true
+  if (!mayAsk) throw refusal('needs-yes', `this would give these messages to an agent here`, 'read them, and add --yes')
+  return confirmDefaultNo('Anyone who can write to that repository may have written this. Continue it here?')
+}
+
+type FetchListener = NonNullable<Parameters<typeof findSaved>[3]>
+
+/** Puts back what is fetched meanwhile. */
+export async function undoFetches<T>(
+  { home }: CommandContext,
+  operation: (onFetched: FetchListener) => Promise<T>,
+): Promise<T> {
+  const fetches: Parameters<FetchListener>[0][] = []
+  try {
+    return await operation(fetch => fetches.push(fetch))
+  } finally {
+    for (const fetch of fetches) await undoFetch(home, currentDirectory(), fetch)
+  }
+}
+
+/** The variables that are to be different from now on. */
+export function parseEnvChanges(args: ParsedArgs, env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    args.values(OPTIONS.envChange).map(([key, value]) => [key, value ?? currentValue(key, env)]),
+  )
+}
+
+function currentValue(key: string, env: NodeJS.ProcessEnv): string {
+  const value = env[key]
+  if (value !== undefined) return value
+  throw refusal('usage', `${key} is not set here`, `export ${key}, or give it as ${key}=VALUE`)
+}

@@ -1,0 +1,128 @@
+import type { Config } from '../../api/config/load-config.ts'
+import { AGENT_DEFAULT } from '../../api/config/supervision-keys.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { RunRequest } from '../../api/contract/requests.ts'
+import type { ParsedArgs } from '../args/parsed-args.ts'
+import { OPTIONS } from '../args/options.ts'
+import { didYouMean } from '../../lib/text/did-you-mean.ts'
+import type { CommandContext } from '../context.ts'
+
+type SupervisionOptions = Pick<
+  RunRequest,
+  'restart' | 'patience' | 'memory' | 'maxOutput' | 'saving' | 'alertAfter' | 'verify' | 'beads'
+>
+
+/** How the session is to be seen through. */
+export function parseSupervisionOptions(args: ParsedArgs, config: Config): SupervisionOptions {
+  const withDefault = <T>(value: T | undefined, fallback: T): T => (value === undefined ? fallback : value)
+  const restartMode = args.value(OPTIONS.restart)
+  const memory = withDefault(args.value(OPTIONS.memory), config.memory.value)
+  const silence = withDefault(args.value(OPTIONS.silence), config.silence.value)
+  return {
+    restart: {
+      ...(restartMode === 'on-failure' && { on: 'failure' as const }),
+      limit: restartMode === 'never' ? 0 : (args.value(OPTIONS.maxRestarts) ?? config['max-restarts'].value),
+      window: config['restart-window'].value,
+      nextDelay: config['restart-delay'].value,
+      maxDelay: config['restart-max-delay'].value,
+    },
+    patience: {
+      ...(silence !== AGENT_DEFAULT && { silence }),
+      limit: withDefault(args.value(OPTIONS.limitWait), config['limit-wait'].value),
+      absence: config['resume-within'].value,
+    },
+    ...(memory !== null && { memory }),
+    maxOutput: withDefault(args.value(OPTIONS.maxOutput), config['max-output'].value),
+    ...parseVerifyOptions(args),
+    saving: {
+      mode: args.value(OPTIONS.checkpoints) ?? config.checkpoints.value,
+      interval: config['checkpoint-interval'].value,
+      push: args.value(OPTIONS.push) ?? config['checkpoint-push'].value,
+      ...(args.has(OPTIONS.pushUntracked) && { pushUntracked: true }),
+      ...(config.nested.value && { nested: true }),
+    },
+    alertAfter: config['notify-restarts'].value,
+    ...(config.beads.value && { beads: true }),
+  }
+}
+
+function parseVerifyOptions(args: ParsedArgs): Pick<SupervisionOptions, 'verify'> {
+  const git = args.has(OPTIONS.verifyGit)
+  const check = args.value(OPTIONS.verify) ?? null
+  return git || check !== null ? { verify: { git, check } } : {}
+}
+
+/** A command is started once unless its user says otherwise: a number alone would do nothing, in silence. */
+export function refuseUnusedMaxRestarts(args: ParsedArgs): void {
+  if (!args.has(OPTIONS.maxRestarts) || args.has(OPTIONS.restart)) return
+  throw refusal('usage', '--max-restarts does nothing for a command by itself', 'add --restart on-failure')
+}
+
+/** What is to be run when the work has ended: as the line says, else as the configuration does. */
+export function parseOnExit(args: ParsedArgs, config: Config): readonly string[] | undefined {
+  const words = args.value(OPTIONS.onExit)
+  const shell = args.value(OPTIONS.onExitShell)
+  if (words !== undefined || shell !== undefined) return onExitCommand(words ?? null, shell ?? null, '--')
+  if (!config.resilient.value) return undefined // Nobody sees it end.
+  return onExitCommand(config['on-exit'].value, config['on-exit-shell'].value, '')
+}
+
+function onExitCommand(
+  words: readonly string[] | null,
+  shell: string | null,
+  dashes: string,
+): readonly string[] | undefined {
+  const hasShell = shell !== null && shell.trim() !== ''
+  if (words !== null && words.length > 0 && hasShell) {
+    throw refusal('usage', `${dashes}on-exit and ${dashes}on-exit-shell exclude each other`, 'give one of them')
+  }
+  if (hasShell) return ['sh', '-c', shell]
+  return words === null || words.length === 0 ? undefined : words
+}
+
+/** Whoever asks for work to be saved where that cannot be hears of it now, and not when it is too late. */
+export async function checkCheckpointOptions(
+  { agent, cwd, saving }: Pick<RunRequest, 'agent' | 'cwd' | 'saving'>,
+  args: ParsedArgs,
+  context: CommandContext,
+): Promise<void> {
+  const { home, screen } = context
+  const push = saving?.push ?? null
+  if (args.has(OPTIONS.push) && saving?.mode === 'off')
+    throw refusal('usage', '--push has nothing to push with --checkpoints off', 'leave one of them out')
+  if (args.has(OPTIONS.pushUntracked) && push === null)
+    throw refusal('usage', '--push-untracked does nothing without --push', 'add --push REMOTE')
+  if (args.has(OPTIONS.verifyGit)) await assertRepositoryForVerify(cwd, context)
+  const isRequested = args.has(OPTIONS.push) || args.has(OPTIONS.checkpoints)
+  const isInteractive = screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json)
+  if (saving?.mode === 'off' || (!isRequested && push === null && !isInteractive)) return
+  const { remotesAt } = await import('../../views/checkpoints.ts') // Most runs do without.
+  const remotes = await remotesAt(home, cwd)
+  const printNote = (text: string): void => screen.err.printLine(`${screen.err.paint.yellow('note:')} ${text}`)
+  if (remotes === null) {
+    if ((isInteractive && agent !== 'command') || (isRequested && !screen.isQuiet))
+      printNote(`no checkpoints here: ${cwd} is not a git repository (git init)`)
+    return
+  }
+  if (push === null || isRemoteUrl(push) || remotes.includes(push)) return
+  const problem = `there is no git remote ${push} in ${cwd}`
+  if (args.has(OPTIONS.push)) throw refusal('no-remote', problem, remoteHint(push, remotes))
+  if (!screen.isQuiet) printNote(`${problem}: checkpoints are not pushed`)
+}
+
+async function assertRepositoryForVerify(cwd: string, { home }: CommandContext): Promise<void> {
+  const { remotesAt } = await import('../../views/checkpoints.ts')
+  if ((await remotesAt(home, cwd)) !== null) return
+  throw refusal('no-repository', `${cwd} is not in a git repository, and --verify-git asks what git shows`, 'git init')
+}
+
+/** Nobody knows before it is tried whether somebody is there. */
+function isRemoteUrl(remote: string): boolean {
+  return /[/:]/.test(remote)
+}
+
+function remoteHint(remote: string, remotes: readonly string[]): string {
+  const suggestion = didYouMean(remote, remotes)
+  if (suggestion !== undefined) return `did you mean ${suggestion}?`
+  return remotes.length === 0 ? `git remote add ${remote} URL` : `one of ${remotes.join(', ')}`
+}

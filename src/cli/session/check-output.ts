@@ -1,0 +1,20 @@
+import path from 'node:path'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { readEnvironment } from '../../views/final-output.ts'
+import { sessionFolder } from '../../state/session-folder.ts'
+import type { Home } from '../../state/home.ts'
+import { readLastLines } from '../daemon/read-last-lines.ts'
+
+/** The end is what tells; the rest is in the file. */
+const SHOWN_LINES = 10
+
+/** What the check said at the end of a session that is not proven, secrets hidden; no lines where none was run. */
+export function checkOutputLines(home: Home, { id, trouble }: SessionView): string[] {
+  if (trouble !== 'unproven') return []
+  const output = readLastLines(path.join(sessionFolder(home, id).root, 'checks', 'end.log'), SHOWN_LINES)
+  const mask = new Mask(findEnvSecrets(readEnvironment(home, id)))
+  return output.map(line => `  │ ${renderTerminalText(mask.maskText(line), { colour: false })}`)
+}

@@ -1,0 +1,64 @@
+import { setMaxListeners } from 'node:events'
+import type { Duration } from '../../lib/time.ts'
+import type { Output } from './output.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+
+export type WatchResult<T> =
+  | { readonly ended: 'by-itself'; readonly value: T }
+  | { readonly ended: 'interrupted' | 'timed-out' | 'unread' }
+
+/** Exit codes that tell why a look was cut short. */
+export const INTERRUPTED = 130
+export const TIMED_OUT = 124
+
+/** setTimeout counts in 31 bits and takes more for nothing at all. Who has waited for 24 days may ask again. */
+const LONGEST_TIMEOUT: Duration = 2 ** 31 - 1
+
+/**
+ * Looks at work for as long as somebody wants to. Ctrl-C, a time limit or a reader who has seen enough end the
+ * looking, never the work. A second Ctrl-C ends us at once.
+ */
+export async function untilInterrupted<T>(
+  limits: { timeout?: Duration | undefined; outlet?: Output },
+  watch: (signal: AbortSignal) => Promise<T>,
+): Promise<WatchResult<T>> {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal) // Every session that is watched listens to it.
+  let endReason: 'interrupted' | 'timed-out' | 'unread' | undefined
+  const end = (reason: NonNullable<typeof endReason>) => () => {
+    endReason ??= reason
+    controller.abort()
+  }
+  const onInterrupt = end('interrupted')
+  const timeout = Math.min(limits.timeout ?? 0, LONGEST_TIMEOUT)
+  const timer = limits.timeout === undefined ? undefined : setTimeout(end('timed-out'), timeout)
+  process.once('SIGINT', onInterrupt)
+  limits.outlet?.closed.addEventListener('abort', end('unread'), { once: true })
+  try {
+    const value = await watch(controller.signal)
+    return endReason === undefined ? { ended: 'by-itself', value } : { ended: endReason }
+  } catch (cause) {
+    if (endReason === undefined) throw cause
+    return { ended: endReason }
+  } finally {
+    clearTimeout(timer)
+    process.off('SIGINT', onInterrupt)
+  }
+}
+
+/** Ctrl-C while the work is being started waits for its name: it could not be stopped without one. */
+export async function deferInterrupt(
+  start: () => Promise<SessionView>,
+): Promise<{ session: SessionView; isInterrupted: boolean }> {
+  let isInterrupted = false
+  const onInterrupt = (): void => {
+    isInterrupted = true
+  }
+  process.on('SIGINT', onInterrupt)
+  try {
+    const session = await start()
+    return { session, isInterrupted }
+  } finally {
+    process.off('SIGINT', onInterrupt)
+  }
+}

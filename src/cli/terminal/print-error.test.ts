@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { refusal } from '../../api/contract/problems.ts'
+import { Trouble } from '../../lib/errors.ts'
+import { makePaint } from './colors.ts'
+import type { Screen } from './screen.ts'
+import { printError } from './print-error.ts'
+
+/** Hears what would be said. */
+function hear(cause: unknown, options: { json: boolean; debug: boolean }) {
+  const out: string[] = []
+  const err: string[] = []
+  const outlet = (lines: string[]) => ({ paint: makePaint(false), say: (text: string) => void lines.push(text) })
+  const code = printError(cause, { out: outlet(out), err: outlet(err) } as unknown as Screen, options)
+  return { code, out, err }
+}
+
+const plain = { json: false, debug: false }
+
+test('a refusal is a sentence and a hint on stderr, with the exit code of its kind', () => {
+  expect(hear(refusal('no-session', 'there is no session "x"', 'oneshot list'), plain)).toEqual({
+    code: 3,
+    out: [],
+    err: ['error: there is no session "x"', 'hint: oneshot list'],
+  })
+})
+
+test('with --json it is a document on stdout', () => {
+  const { code, out, err } = hear(refusal('usage', 'no'), { json: true, debug: false })
+  expect([code, JSON.parse(out.join('')), err]).toEqual([2, { error: { code: 'usage', message: 'no' } }, []])
+})
+
+test('what nobody expected is one sentence without a trace, and a way to see more', () => {
+  const { code, err } = hear(new TypeError('x is not a function'), plain)
+  expect([code, err]).toEqual([1, ['error: x is not a function', expect.stringContaining('ONESHOT_DEBUG=1')]])
+  expect(hear(new Trouble('opening a pane', 'tmux is gone'), plain).err[0]).toBe('error: opening a pane: tmux is gone')
+})
+
+test('ONESHOT_DEBUG shows where it happened', () => {
+  expect(hear(new Error('oh'), { json: false, debug: true }).err[0]).toContain('tell.test.ts')
+})
+
+test('what a message quotes cannot move the cursor', () => {
+  expect(hear(refusal('usage', 'odd \u001b[2Jname'), plain).err[0]).toBe('error: odd name')
+})

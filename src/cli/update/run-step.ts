@@ -1,0 +1,41 @@
+import { refusal } from '../../api/contract/problems.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import type { Duration } from '../../lib/time.ts'
+import { hasCode } from '../../lib/errors.ts'
+import { run } from '../../os/run.ts'
+
+/** Downloads and builds take a while; a quarter of an hour without an end is a network that is gone. */
+const STEP_TIMEOUT: Duration = 15 * 60_000
+
+/** Runs a step of an update and answers with what it printed, or refuses in its own words. */
+export async function runStep(program: string, args: readonly string[], cwd: string): Promise<string> {
+  const result = await runProgram(program, args, cwd)
+  if (result.code === 0) return result.stdout.trim()
+  throw stepFailed(`${program} ${args.slice(0, 2).join(' ')}`, result.stderr || result.stdout, cwd)
+}
+
+/** The same for a step that may fail: undefined then. */
+export async function tryStep(program: string, args: readonly string[], cwd: string): Promise<string | undefined> {
+  const result = await runProgram(program, args, cwd)
+  return result.code === 0 ? result.stdout.trim() : undefined
+}
+
+async function runProgram(program: string, args: readonly string[], cwd: string) {
+  const env = { ...process.env, GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+  try {
+    return await run(program, args, { cwd, env, timeout: STEP_TIMEOUT })
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) throw refusal('update-impossible', `${program} is not on PATH`, `install ${program}`)
+    throw cause
+  }
+}
+
+function stepFailed(step: string, output: string, cwd: string): Refusal {
+  const lines = output
+    .trim()
+    .split('\n')
+    .filter(line => line.trim() !== '')
+  const why = toOneLine(lines.slice(-3).join('; ')) || 'it said nothing'
+  return refusal('update-impossible', `${step} failed in ${cwd}: ${why}`, 'the running version is unchanged')
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { type Ancestor, determineCallerOrigin, type LiveSession } from './caller-origin.ts'
+
+const BEGAN = 1_000_000
+const SUPERVISOR = 40
+
+/** shim 51 and tmux 50 are above the agent, and pid 1 above all. */
+const SPY: LiveSession = {
+  id: 'spy',
+  isConfined: true,
+  createdAt: BEGAN,
+  process: { pid: 52, birth: 'b52' },
+  above: [51, 50],
+  group: '/user/a',
+}
+const BOSS: LiveSession = { ...SPY, id: 'boss', isConfined: false, process: { pid: 62, birth: 'b62' }, above: [61, 50] }
+
+function ancestor(pid: number, parent: number, more: Partial<Ancestor> = {}): Ancestor {
+  const known = { birth: `b${pid}`, bornAt: BEGAN + pid * 1_000, session: pid, marker: null, groupMarker: null }
+  return { pid, parent, ...known, group: { path: '/user/a', isOpen: true }, isReaper: false, ...more }
+}
+const before = { bornAt: BEGAN - 5_000 }
+const [SHIM, TMUX] = [ancestor(51, 50, before), ancestor(50, 1, before)]
+const TERMINAL = ancestor(20, 1, before)
+
+const BEE: LiveSession = { ...SPY, id: 'bee', process: { pid: 82, birth: 'b82' }, above: [81, 50] }
+
+const verdict = (chain: readonly Ancestor[], suspects = [SPY, BOSS]): string => {
+  const origin = determineCallerOrigin(chain, suspects, SUPERVISOR)
+  return origin.kind === 'session' ? origin.id : origin.kind
+}
+
+describe('a session that may do less than its user is known', () => {
+  it.each<[string, Ancestor[]]>([
+    ['as a descendant', [ancestor(70, 52), ancestor(52, 51), SHIM, TMUX]],
+    ['by its process session, without its parent', [ancestor(70, 1, { session: 52 })]],
+    ['by its marker, without its parent', [ancestor(70, 1, { marker: 'spy.1' })]],
+    ['by the marker of a parent', [ancestor(71, 70), ancestor(70, 1, { marker: 'spy.2' })]],
+    ['by its control group', [ancestor(70, 1, { groupMarker: 'spy.1' })]],
+    ['under the marker of another', [ancestor(70, 52, { marker: 'boss.1' }), ancestor(52, 51), SHIM, TMUX]],
+  ])('%s', (_, chain) => {
+    expect(verdict(chain)).toBe('spy')
+  })
+})
+
+describe('a process that nothing shows to be outside is unclear', () => {
+  it.each<[string, Ancestor[]]>([
+    ['an orphan without marker, session and parent', [ancestor(70, 1)]],
+    ['an orphan under the marker of another', [ancestor(70, 1, { marker: 'boss.1' })]],
+    ['an orphan in the control group of another', [ancestor(70, 1, { groupMarker: 'boss.1' })]],
+    ['a child of an orphan', [ancestor(71, 70), ancestor(70, 1)]],
+    ['an orphan that a service manager adopted', [ancestor(70, 9), ancestor(9, 1, { ...before, isReaper: true })]],
+    ['an orphan that a process above the session adopted', [ancestor(70, 50), TMUX]],
+    ['one whose parent has just ended', [ancestor(70, 69)]],
+    ['one that took the pid of a session', [ancestor(70, 62), ancestor(62, 1, { birth: 'later' })]],
+    ['nobody', []],
+  ])('%s', (_, chain) => {
+    expect(verdict(chain)).toBe('unclear')
+  })
+})
+
+describe('of two sessions that may do less than their user', () => {
+  const both = (chain: readonly Ancestor[], suspects = [BEE, SPY, BOSS]): unknown => {
+    const origin = determineCallerOrigin(chain, suspects, SUPERVISOR)
+    return origin.kind === 'unclear' ? origin.suspects : origin
+  }
+
+  it.each<[string, Partial<Ancestor>]>([
+    ['the marker', { marker: 'bee.1' }],
+    ['the control group', { groupMarker: 'bee.1' }],
+  ])('none is taken for the other by %s of it', (_, more) => {
+    const spy = { kind: 'session', id: 'spy' }
+    expect(both([ancestor(90, 52, more), ancestor(52, 51), SHIM, TMUX])).toEqual(spy)
+    expect(both([ancestor(90, 1, { session: 52, ...more })])).toEqual(spy)
+    expect(both([ancestor(90, 1, more)])).toEqual(['bee', 'spy'])
+  })
+
+  it('one is believed to be itself where it is older than the other', () => {
+    const later = { ...BEE, createdAt: BEGAN + 500_000 }
+    expect(both([ancestor(90, 1, { marker: 'spy.1' })], [later, SPY])).toEqual({ kind: 'session', id: 'spy' })
+  })
+})
+
+describe('others are shown to be outside', () => {
+  it.each<[string, Ancestor[]]>([
+    ['a command in a terminal that was there before', [ancestor(70, 69), ancestor(69, 20), TERMINAL]],
+    ['one that the supervisor has started', [ancestor(70, SUPERVISOR), ancestor(SUPERVISOR, 1)]],
+    ['one that was brought into the container', [ancestor(70, 69), ancestor(69, 0)]],
+    ['one in a group that is closed', [ancestor(70, 1, { group: { path: '/user/session-7', isOpen: false } })]],
+  ])('%s', (_, chain) => {
+    expect(verdict(chain)).toBe('outside')
+  })
+
+  it('a session with full autonomy by its process', () => {
+    expect(verdict([ancestor(63, 62), ancestor(62, 61), TMUX])).toBe('boss')
+    expect(verdict([ancestor(63, 1, { session: 62 })])).toBe('unclear')
+  })
+
+  it('all, where no session may do less', () => {
+    expect(verdict([ancestor(70, 1)], [BOSS])).toBe('outside')
+  })
+})

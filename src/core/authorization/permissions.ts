@@ -1,0 +1,75 @@
+import type { Session, Spec } from '../session/session.ts'
+
+/** From the most to the least. */
+const AUTONOMY: readonly Spec['autonomy'][] = ['full', 'edits', 'ask']
+
+/** What a session asks for when it has another one started. */
+export interface StartRequest {
+  readonly agent: string
+  readonly argv: readonly string[]
+  readonly autonomy?: Spec['autonomy']
+  readonly onExit?: readonly string[]
+  readonly verify?: { readonly check: string | null }
+  readonly saving?: { readonly push?: string | null }
+  readonly beads?: boolean
+  readonly maxTime: number | null
+  readonly memory?: number
+  readonly maxOutput?: number | null
+  readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
+}
+
+/** Why a session may not have this started; null when it may. A session gives nobody more rights than it has itself. */
+export function reasonNotToStart(wanted: StartRequest, caller: Spec): string | null {
+  const { autonomy = 'full' } = wanted
+  if (caller.autonomy === 'full') return null
+  if (wanted.agent === 'command') return 'a command may do anything'
+  if (AUTONOMY.indexOf(autonomy) < AUTONOMY.indexOf(caller.autonomy)) return `the autonomy ${autonomy} is more`
+  if (wanted.argv.length > 0) return 'arguments for the program may give it more rights'
+  if (wanted.onExit !== undefined) return 'a command that is run at the end may do anything'
+  if ((wanted.verify?.check ?? null) !== null) return 'a check may do anything'
+  if (wanted.beads === true && caller.beads !== true) return 'bd runs hooks of the project'
+  return (wanted.saving?.push ?? null) === null ? null : 'pushing checkpoints sends something'
+}
+
+/** One session and all that it has started: more of them would be a fork bomb. */
+const MAX_DESCENDANTS = 32
+/** Sessions that start sessions that start sessions: each generation is the child of the one before. */
+const MAX_GENERATIONS = 8
+
+/** Why a session may not start one more; null when it may. */
+export function reasonNotToStartMore(caller: Session, sessions: readonly Session[]): string | null {
+  const known = specsById(sessions)
+  const line = ancestorsOf(caller.spec, known)
+  if (line.length >= MAX_GENERATIONS) return `it is number ${line.length} in a line of sessions that started each other`
+  const first = line.at(-1) ?? caller.spec
+  const live = sessions.filter(({ spec, phase }) => phase.name !== 'ended' && spec.id !== first.id)
+  const many = live.filter(({ spec }) => isDescendant(spec, first.id, known)).length
+  return many < MAX_DESCENDANTS ? null : `${many} sessions that ${first.name} has started are alive`
+}
+
+/** Whether it is that session itself, or one that it has started, however indirectly. */
+export function isOwnOrDescendant(target: Session, caller: Session, sessions: readonly Session[]): boolean {
+  return isDescendant(target.spec, caller.spec.id, specsById(sessions))
+}
+
+/** Sessions by their ids. */
+export type SpecsById = ReadonlyMap<string, Spec>
+
+export function specsById(sessions: readonly Session[]): SpecsById {
+  return new Map(sessions.map(({ spec }) => [spec.id, spec]))
+}
+
+export function isDescendant(spec: Spec, id: string, known: SpecsById): boolean {
+  return ancestorsOf(spec, known).some(ancestor => ancestor.id === id)
+}
+
+/** A session, the one that has started it, the one that has started that, and so on. */
+export function ancestorsOf(first: Spec, known: SpecsById): Spec[] {
+  const line = new Map<string, Spec>()
+  let spec: Spec | undefined = first
+  while (spec !== undefined && !line.has(spec.id)) {
+    line.set(spec.id, spec)
+    spec = known.get(spec.startedBy ?? spec.parent?.id ?? '')
+  }
+  return [...line.values()]
+}

@@ -1,0 +1,204 @@
+import type { Duration, Instant } from '../../lib/time.ts'
+import { specsById, isDescendant, type SpecsById, ancestorsOf, type StartRequest } from './permissions.ts'
+import type { Session, Spec } from '../session/session.ts'
+import {
+  addUsage,
+  chargedUsage,
+  type ChildrenCharge,
+  type UsageLimits,
+  NO_USAGE,
+  totalUsage,
+  type Usage,
+} from '../session/usage.ts'
+
+/** What a session may give to those that it starts; null for no limit. */
+export interface RemainingLimits {
+  readonly maxTime: Duration | null
+  readonly memory: number | null
+  readonly maxOutput?: number | null
+  readonly limits: UsageLimits
+  /** The names of live sessions for which a part is reserved. */
+  readonly reservedFor?: readonly string[]
+}
+
+/**
+ * The rest of a session's limits, and of the limits of those who started it. `writtenBy`: the bytes of output that a session has
+ * written.
+ */
+export function remainingLimits(
+  caller: Session,
+  { sessions, now, writtenBy }: { sessions: readonly Session[]; now: Instant; writtenBy: (session: Session) => number },
+): RemainingLimits {
+  const { maxTime, memory } = caller.spec
+  const known = specsById(sessions)
+  const line = ancestorsOf(caller.spec, known).map(({ id }) => id)
+  const owners = sessions.filter(({ spec }) => line.includes(spec.id))
+  const left = owners.map(owner => remainingUsage(owner, descendantsOf(owner, sessions, known)))
+  const output = owners.map(owner => outputLeftTo(owner, descendantsOf(owner, sessions, known), writtenBy))
+  return {
+    maxTime: maxTime === null ? null : Math.max(0, maxTime - usedTime(caller, now)),
+    memory,
+    maxOutput: minOfAll(output),
+    limits: {
+      usd: minOfAll(left.map(({ usd }) => usd)),
+      tokens: minOfAll(left.map(({ tokens }) => tokens)),
+      turns: minOfAll(left.map(({ turns }) => turns)),
+    },
+    reservedFor: descendantsOf(caller, sessions, known)
+      .filter(hasReservedBudget)
+      .map(({ spec }) => spec.name),
+  }
+}
+
+/** A live descendant may still write as much as its own limit allows: that much is reserved for it and those that it starts. */
+function outputLeftTo(
+  owner: Session,
+  descendants: readonly Session[],
+  writtenBy: (session: Session) => number,
+): number | null {
+  const { maxOutput: limit = null } = owner.spec
+  if (limit === null) return null
+  const childrenOf = ({ spec: { id } }: Session): Session[] =>
+    descendants.filter(({ spec }) => (spec.startedBy ?? spec.parent?.id) === id)
+  const sum = (sessions: readonly Session[], of: (session: Session) => number): number =>
+    sessions.reduce((total, session) => total + of(session), 0)
+  const written = (session: Session): number => writtenBy(session) + sum(childrenOf(session), written)
+  const used = (session: Session): number => {
+    const own = session.phase.name === 'ended' ? null : (session.spec.maxOutput ?? null)
+    return own === null ? writtenBy(session) + sum(childrenOf(session), used) : Math.max(own, written(session))
+  }
+  return Math.max(0, limit - writtenBy(owner) - sum(childrenOf(owner), used))
+}
+
+/** The charge of a session's descendants against its limits. */
+export function chargeOf(owner: Session, sessions: readonly Session[]): ChildrenCharge {
+  const counted = descendantsOf(owner, sessions, specsById(sessions)).filter(hasOwnBudget)
+  const spent = counted.map(({ spending }) => totalUsage(spending)).reduce(addUsage, NO_USAGE)
+  return { spent, reserved: counted.map(one => reservedFor(one, sessions)).reduce(addUsage, NO_USAGE) }
+}
+
+/**
+ * A live descendant may still use the rest of its budget: that much is reserved for it, beside the parts of those that it has started itself. Tokens are
+ * reserved as tokens to be read.
+ */
+function reservedFor(session: Session, sessions: readonly Session[]): Usage {
+  if (!hasReservedBudget(session)) return NO_USAGE
+  const { limits } = session.spec
+  const own = chargedUsage({ ...session.spending, children: chargeOf(session, sessions) })
+  const rest = (limit: number | null, used: number): number => (limit === null ? 0 : Math.max(0, limit - used))
+  return {
+    ...NO_USAGE,
+    input: rest(limits.tokens, own.input + own.output),
+    usd: limits.usd === null ? null : rest(limits.usd, own.usd ?? 0),
+    turns: rest(limits.turns, own.turns),
+  }
+}
+
+function descendantsOf({ spec }: Session, sessions: readonly Session[], known: SpecsById): readonly Session[] {
+  return sessions.filter(other => other.spec.id !== spec.id && isDescendant(other.spec, spec.id, known))
+}
+
+/** A command spends nothing; a loop counts those who work for it. */
+function hasOwnBudget({ spec }: Session): boolean {
+  return spec.agent !== 'command' && spec.parent === undefined
+}
+
+function hasReservedBudget(session: Session): boolean {
+  return hasOwnBudget(session) && session.phase.name !== 'ended'
+}
+
+function remainingUsage(owner: Session, descendants: readonly Session[]): UsageLimits {
+  const { limits } = owner.spec
+  const charged = chargedUsage({ ...owner.spending, children: chargeOf(owner, [owner, ...descendants]) })
+  const left = (limit: number | null, used: number): number | null =>
+    limit === null ? null : Math.max(0, limit - used)
+  const usd = left(limits.usd, charged.usd ?? 0)
+  return {
+    // Below a hundredth of a cent nothing is left.
+    usd: usd === null ? null : Math.floor(usd * 10_000 + 1e-6) / 10_000,
+    tokens: left(limits.tokens, charged.input + charged.output),
+    turns: left(limits.turns, charged.turns),
+  }
+}
+
+function minOfAll(amounts: readonly (number | null)[]): number | null {
+  return amounts.reduce((a, b) => minLimit(a, b), null)
+}
+
+/** A person who is waited for costs no time. */
+function usedTime({ phase, clockSince }: Session, now: Instant): Duration {
+  const until = phase.name === 'blocked' || phase.name === 'ended' ? phaseStart(phase) : now
+  return Math.max(0, until - clockSince)
+}
+
+function phaseStart(phase: Extract<Session['phase'], { name: 'blocked' | 'ended' }>): Instant {
+  return phase.name === 'blocked' ? phase.since : phase.at
+}
+
+/** Which limit leaves nothing to give, in words; null when there is something left of each. */
+export function findExhaustedLimit({
+  maxTime,
+  maxOutput,
+  limits: { usd, tokens, turns },
+}: RemainingLimits): string | null {
+  const left: readonly (readonly [string, number | null | undefined])[] = [
+    ['time', maxTime],
+    ['budget', usd],
+    ['tokens', tokens],
+    ['turns', turns],
+    ['output', maxOutput],
+  ]
+  return left.find(([, amount]) => amount === 0)?.[0] ?? null
+}
+
+/** Why a session may not have one of its own counted anew; null when it may. */
+export function reasonNotToReset(target: Spec, left: RemainingLimits): string | null {
+  const pairs: readonly (readonly [string, number | null | undefined, number | null | undefined])[] = [
+    ['time', target.maxTime, left.maxTime],
+    ['budget', target.limits.usd, left.limits.usd],
+    ['tokens', target.limits.tokens, left.limits.tokens],
+    ['turns', target.limits.turns, left.limits.turns],
+  ]
+  const over = pairs.find(([, own, most]) => most !== null && most !== undefined && (own ?? Infinity) > most)
+  return over === undefined ? null : `its ${over[0]} would start again from zero, and is more than the rest`
+}
+
+/**
+ * The same request within the limits of the session that has it started. A session that asks for no budget of its own gets half of the rest, so that
+ * its starter can go on beside it. A command spends nothing: nothing is reserved for it.
+ */
+export function clampToLimits<T extends StartRequest>(wanted: T, own: RemainingLimits): T {
+  const maxTime = minLimit(wanted.maxTime, own.maxTime)
+  const memory = minLimit(wanted.memory, own.memory)
+  const maxOutput = outputWithin(wanted.maxOutput, own.maxOutput ?? null)
+  const { limits = {} } = wanted
+  const share = wanted.agent === 'command' ? minLimit : shareOf
+  const usd = share(limits.usd, own.limits.usd, USD_STEP)
+  const tokens = share(limits.tokens, own.limits.tokens)
+  const turns = share(limits.turns, own.limits.turns)
+  return {
+    ...wanted,
+    maxTime,
+    ...(memory !== null && { memory }),
+    ...(maxOutput !== null && { maxOutput }),
+    limits: { ...(usd !== null && { usd }), ...(tokens !== null && { tokens }), ...(turns !== null && { turns }) },
+  }
+}
+
+function minLimit(wanted: number | null | undefined, own: number | null): number | null {
+  if (wanted === undefined || wanted === null) return own
+  return own === null ? wanted : Math.min(wanted, own)
+}
+
+/** The smallest part of a dollar that is given away. */
+const USD_STEP = 0.0001
+
+function shareOf(wanted: number | null | undefined, own: number | null, step = 1): number | null {
+  if (own === null || (wanted !== undefined && wanted !== null)) return minLimit(wanted, own)
+  return Math.max(step, Math.floor(own / 2 / step) * step)
+}
+
+/** Every request names a limit for output, mostly the usual one: one that asks for all that is left gets half of it. */
+function outputWithin(wanted: number | null | undefined, own: number | null): number | null {
+  return own !== null && (wanted ?? own) >= own ? Math.max(1, Math.floor(own / 2)) : minLimit(wanted, own)
+}

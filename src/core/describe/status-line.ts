@@ -1,0 +1,30 @@
+import type { Session } from '../session/session.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { formatIso } from '../../lib/time.ts'
+
+const MAX_LENGTH = 100
+
+/** How a session is doing, in the one line that a terminal's status line has room for. */
+export function statusLine(session: Session): string {
+  const { attempt, activity } = session
+  const call = activity.tools.at(-1)
+  const doing = activity.retrying?.text ?? (call === undefined ? '' : `${call.tool} ${call.gist}`)
+  const parts = [describePhase(session), attempt > 1 ? `attempt ${attempt}` : '', doing]
+  return toOneLine(parts.filter(part => part !== '').join(' · ')).slice(0, MAX_LENGTH)
+}
+
+function describePhase({ phase }: Session): string {
+  switch (phase.name) {
+    case 'starting':
+    case 'running':
+      return phase.name
+    case 'resting':
+      return `resting until ${formatIso(phase.until).slice(11, 19)} UTC · ${phase.reason}`
+    case 'blocked':
+      return phase.trouble === 'held' ? phase.question : `waiting for you · ${phase.question}`
+    case 'stopping':
+      return `ending · ${phase.next.reason}`
+    case 'ended':
+      return `${phase.outcome} · ${phase.reason}`
+  }
+}

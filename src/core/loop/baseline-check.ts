@@ -1,0 +1,74 @@
+import { addNotes } from './update.ts'
+import type { Loop } from './loop.ts'
+import type { CheckRun, LoopSignalOf } from './signals.ts'
+
+/** Lines that count files or groups of tests. */
+const NOT_TEST_COUNTS = /\b(?:Suites?|Files?|Snapshots?|Modules?)\b.{0,40}\d/i
+/** How test runners say how many tests have passed. */
+const PASSED_PATTERNS: readonly RegExp[] = [
+  /\b(\d{1,9}) (?:tests? )?(?:passed|passing|pass)\b/i,
+  /^\W{0,4}pass (\d{1,9})\b/,
+  /^Ran (\d{1,9}) tests?\b/,
+  /^OK \((\d{1,9}) tests?\b/,
+  /^(\d{1,9}) examples?, 0 failures/,
+  /\bTests run: (\d{1,9}), Failures: 0/,
+  /\bPassed: +(\d{1,9})\b/,
+]
+const MAX_LINE_LENGTH = 500
+
+/** How many tests have passed, as the end of a check's output says; null where it does not say. */
+export function countPassedTests(output: string): number | null {
+  const counts = output.split('\n').flatMap(whole => {
+    const line = whole.trim().slice(0, MAX_LINE_LENGTH)
+    if (NOT_TEST_COUNTS.test(line)) return []
+    const found = PASSED_PATTERNS.flatMap(pattern => pattern.exec(line)?.[1] ?? [])[0]
+    return found === undefined ? [] : [Number(found)]
+  })
+  return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** The check is run once before the first task is begun. */
+export function isCheckDue({ stage, spec, firstCheck, tasks }: Loop): boolean {
+  return (
+    stage.name === 'working' &&
+    spec.check !== null &&
+    firstCheck === undefined &&
+    tasks.every(({ tries }) => tries.length === 0)
+  )
+}
+
+export function onCheckTried(loop: Loop, { check, trouble }: LoopSignalOf<'check.tried'>): Loop {
+  if (!isCheckDue(loop)) return loop
+  const how = check?.how ?? trouble ?? ''
+  const isOk = check?.ok ?? true
+  const note = `the check failed before the first task started (${how}): until it passes once, a task is done when git shows a change`
+  return addNotes({ ...loop, firstCheck: { ok: isOk, how, ...passedTests(check) } }, isOk ? [] : [note])
+}
+
+/** A check that has failed from the start, and has never passed since, says nothing about a task. */
+export function isFailingSinceStart({ firstCheck }: Loop, check: CheckRun | null): boolean {
+  return check !== null && !check.ok && firstCheck?.ok === false
+}
+
+/** From the first time that it passes, it must go on to. */
+export function updateBaseline(loop: Loop, check: CheckRun | null): Loop {
+  const { firstCheck } = loop
+  if (firstCheck === undefined || check?.ok !== true) return loop
+  const { tests } = passedTests(check)
+  if (!firstCheck.ok) return { ...loop, firstCheck: { ok: true, how: check.how, ...passedTests(check) } }
+  return tests === undefined || tests >= (firstCheck.tests ?? 0)
+    ? loop
+    : { ...loop, firstCheck: { ...firstCheck, tests } }
+}
+
+/** That fewer tests have passed than before; empty where as many have, or nobody knows. */
+export function describeFewerTests({ firstCheck }: Loop, check: CheckRun | null): string[] {
+  const { tests: before = 0 } = firstCheck ?? {}
+  const { tests = before } = check?.ok === true ? passedTests(check) : {}
+  return tests < before ? [`only ${tests} of ${before} tests still run`] : []
+}
+
+function passedTests(check: CheckRun | null): { tests?: number } {
+  const tests = check === null ? null : countPassedTests(check.tail)
+  return tests === null ? {} : { tests }
+}

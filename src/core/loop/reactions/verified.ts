@@ -1,0 +1,159 @@
+import { reviewListAfterWorker } from '../list/sync.ts'
+import { requestMark, findTask, addNotes, updateTask, updateLastIteration } from '../update.ts'
+import { hasWork } from '../evidence.ts'
+import { describeFewerTests, isFailingSinceStart, updateBaseline } from '../baseline-check.ts'
+import type { TaskList } from '../list/task-list.ts'
+import type { TaskFailure, Loop, LoopTask, TaskState } from '../loop.ts'
+import { reopenTasks } from '../lost-work.ts'
+import { mapToTaskKeys } from '../list/renamed-items.ts'
+import type { LoopSignalOf } from '../signals.ts'
+import { failIteration, isCurrentIteration } from './worker.ts'
+import { verifyTask, type TaskVerdict } from '../verify.ts'
+
+type VerifyingState = Extract<TaskState, { name: 'judging' }>
+
+export function onVerified(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loop {
+  const { task: key, iteration, evidence, list } = signal
+  const task = findTask(loop, key)
+  if (!isCurrentIteration(task, iteration) || task.stand.name !== 'judging') return loop
+  const listed = addNotes(loop, signal.listNote ? [signal.listNote] : [])
+  const reviewed = loop.marking === 'here' && list !== null ? reviewListAfterWorker(listed, list, task) : listed
+  const isTicked = isTickedIn(reviewed, list, key)
+  const verdict = evaluateTask(task.stand, signal, { loop, isTicked })
+  const isHere = loop.branch === null
+  // In worktrees nothing but files of the user's can be lost yet.
+  const losses = signal.losses?.filter(loss => isHere || loss.task === null)
+  const whole = reopenTasks(reviewed, losses, { at: signal.at, by: task })
+  const thinned = (signal.thinned ?? []).map(what => `after the agent of task ${task.item.label} worked, ${what}`)
+  const told = addNotes(updateBaseline(whole, signal.check), [
+    ...(signal.strayed ? [signal.strayed] : []),
+    ...thinned,
+    ...(signal.notes ?? []),
+  ])
+  const seen = updateTask(told, key, one => ({ ...one, evidence }))
+  const isUnderWay = (signal.underWay ?? null) !== null
+  return applyVerdict(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked, isUnderWay })
+}
+
+/** Also under the title that the agent gave it. */
+function isTickedIn(loop: Loop, list: TaskList | null, task: string): boolean {
+  return list !== null && mapToTaskKeys(list, loop).items.some(({ key, isDone }) => key === task && isDone)
+}
+
+function evaluateTask(
+  stand: VerifyingState,
+  signal: LoopSignalOf<'task.judged'>,
+  { loop, isTicked }: { loop: Loop; isTicked: boolean },
+): TaskVerdict {
+  const isHere = loop.branch === null
+  const { evidence, check, unresolved } = signal
+  const weaker = tamperingFailure(signal)
+  // In the user's checkout it would be the check of all tasks that follow, whatever else was wrong.
+  if (isHere && weaker !== null) return { kind: 'flawed', flaw: weaker }
+  if (unresolved.length > 0) {
+    const reason = `conflicts are left in ${unresolved.join(', ')}`
+    const kind = stand.role === 'resolve' ? 'clash' : 'unfinished'
+    return { kind: 'flawed', flaw: { kind, reason, detail: stand.said } }
+  }
+  const failure = findLeftovers(signal, isHere) ?? weaker
+  if (stand.flaw === null && failure !== null) return { kind: 'flawed', flaw: failure }
+  // On a branch of our own all of it is committed before it is merged.
+  const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
+  const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
+  const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*/s, ''))
+  const remarks = [...describeFewerTests(loop, check), ...allowed, ...thinned]
+  const isOff = isFailingSinceStart(loop, check)
+  return verifyTask({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked, remarks, isExcused: isOff })
+}
+
+/** What must not be left behind, whatever else was done. In a worktree of its own nothing is lost yet, and it is not merged. */
+function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): TaskFailure | null {
+  const { underWay, evidence, losses = [], strayed } = signal
+  if (underWay) {
+    const reason = `${underWay} is unfinished: finish and commit it, or abort it`
+    return { kind: 'unfinished', reason, detail: '' }
+  }
+  if (strayed && !hasWork(evidence)) return { kind: 'failed', reason: strayed, detail: '' }
+  const undone = losses.filter(({ task }) => task !== null)
+  if (undone.length === 0 || (isHere && hasWork(evidence))) return null
+  const told = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
+  return { kind: 'lost', reason: `the agent removed finished work: ${told.join('; ')}`, detail: '' }
+}
+
+/** Work that can be proven only by a weaker check is not proven. */
+function tamperingFailure({ weakened }: LoopSignalOf<'task.judged'>): TaskFailure | null {
+  if (weakened === undefined || weakened.refused.length === 0) return null
+  const told = weakened.refused.slice(0, MAX_LISTED)
+  const more = weakened.refused.length > MAX_LISTED ? [`${weakened.refused.length - MAX_LISTED} more`] : []
+  const reason = `the loop did not run the check, because it is weaker than before: ${[...told, ...more].join('; ')}`
+  return {
+    kind: 'weakened',
+    reason,
+    detail: 'Restore this as it was. You may add tests and change code, but do not change the check.',
+  }
+}
+
+const MAX_LISTED = 4
+
+interface TaskEvaluation {
+  readonly verdict: TaskVerdict
+  readonly role: VerifyingState['role']
+  readonly at: number
+  readonly isTicked: boolean
+  /** Git was left in the middle of something. */
+  readonly isUnderWay: boolean
+}
+
+/** Proven by itself, it is done, or merged first. What cannot be brought together is a person's. */
+function applyVerdict(
+  loop: Loop,
+  { item }: LoopTask,
+  { verdict, role, at, isTicked, isUnderWay }: TaskEvaluation,
+): Loop {
+  const isHere = loop.branch === null
+  if (verdict.kind === 'done') {
+    const { how, proof } = verdict
+    const state: TaskState = isHere ? { name: 'done', at, how, proof } : { name: 'merging', role }
+    const judged = updateTask(loop, item.key, one => ({
+      ...updateLastIteration(one, { verdict: how, proof }),
+      stand: state,
+    }))
+    // Also where it is ticked: that it was to be unticked before may still be on its way.
+    return isHere ? requestMark(judged, item.key, true, how) : judged
+  }
+  const { flaw } = verdict
+  const reopened = isTicked && loop.marking === 'here' ? requestMark(loop, item.key, false, flaw.reason) : loop
+  if (role !== 'resolve')
+    return haltIfUnsafe(
+      updateTask(reopened, item.key, one => failIteration(one, flaw, { at, retries: loop.spec.retries })),
+      item,
+      isUnderWay,
+    )
+  return updateTask(reopened, item.key, one => blockOnConflict(one, flaw.reason, flaw.detail, at))
+}
+
+/** In the user's checkout the next tasks would have the weaker check, or the unfinished merge, and could not be judged. */
+function haltIfUnsafe(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: boolean): Loop {
+  const state = findTask(loop, key)?.stand
+  if (loop.branch !== null || state?.name !== 'blocked') return loop
+  if (state.flaw.kind === 'weakened')
+    return {
+      ...loop,
+      halt: `task ${label} left a weaker check behind; restore it with git, or start with --allow PATH`,
+    }
+  if (!isUnderWay) return loop
+  return {
+    ...loop,
+    halt: `task ${label} left git in the middle of something (${state.flaw.reason}); git status shows how to finish or abort it`,
+  }
+}
+
+/** For a person to bring together: both branches stay as they are. */
+function blockOnConflict(task: LoopTask, why: string, detail: string, at: number): LoopTask {
+  const branches = [task.place?.branch, task.resolution?.branch]
+    .filter(branch => typeof branch === 'string')
+    .join(' and ')
+  const reason = `it conflicts with work already merged (${why}); it is on ${branches}`
+  const flaw = { kind: 'clash', reason, detail } as const
+  return { ...updateLastIteration(task, { flaw, verdict: reason }), stand: { name: 'blocked', at, flaw } }
+}

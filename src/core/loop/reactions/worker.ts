@@ -1,0 +1,98 @@
+import type { Instant } from '../../../lib/time.ts'
+import { findTask, updateLast, addNotes, updateTask, updateLastIteration } from '../update.ts'
+import { isGivenUp } from '../update.ts'
+import type { TaskFailure, Loop, LoopTask } from '../loop.ts'
+import { reopenTasks } from '../lost-work.ts'
+import type { LoopSignalOf } from '../signals.ts'
+import { reduceConcurrency } from '../schedule.ts'
+import { classifyWorkerExit } from '../verify.ts'
+
+/** Whether this is what the task is at: signals of an iteration before are late. */
+export function isCurrentIteration(task: LoopTask | undefined, iteration: number): task is LoopTask {
+  return task?.tries.at(-1)?.iteration === iteration
+}
+
+export function onCheckoutReady(
+  loop: Loop,
+  { at, task: key, place, clash, ...news }: LoopSignalOf<'place.ready'>,
+): Loop {
+  const task = findTask(loop, key)
+  if (task?.stand.name !== 'opening') return loop
+  const { role } = task.stand
+  const where = role === 'resolve' ? { resolution: place, clash } : { place, isCleared: place.branch === null }
+  const ready = updateTask(loop, key, one => ({ ...one, ...where, stand: { name: 'working', role, rest: null } }))
+  return addNotes(reopenTasks(ready, news.losses, { at, by: null }), news.notes ?? [])
+}
+
+export function onWorkerStarted(loop: Loop, { task: key, iteration, session }: LoopSignalOf<'worker.begun'>): Loop {
+  if (key === null) return { ...loop, plan: updateLast(loop.plan, { session }) }
+  const task = findTask(loop, key)
+  return isCurrentIteration(task, iteration)
+    ? updateTask(loop, key, one => updateLastIteration(one, { session }))
+    : loop
+}
+
+export function onWorkerResting(loop: Loop, { at, task: key, iteration, rest }: LoopSignalOf<'worker.rests'>): Loop {
+  const task = key === null ? undefined : findTask(loop, key)
+  if (key === null || !isCurrentIteration(task, iteration) || task.stand.name !== 'working') return loop
+  const { role, rest: before } = task.stand
+  if ((rest?.reason ?? null) === before) return loop
+  const tended = updateTask(loop, key, one => ({
+    ...one,
+    stand: { name: 'working', role, rest: rest?.reason ?? null },
+  }))
+  return rest?.isLimit && before === null ? reduceConcurrency(tended, at) : tended
+}
+
+export function onWorkerExit(loop: Loop, { at, task: key, iteration, end }: LoopSignalOf<'worker.ended'>): Loop {
+  const { spent } = end
+  if (key === null) return { ...loop, plan: updateLast(loop.plan, { until: at, spent, verdict: end.reason }) }
+  const task = findTask(loop, key)
+  if (!isCurrentIteration(task, iteration) || task.stand.name !== 'working') return loop
+  const { role } = task.stand
+  const told = updateTask(loop, key, one => updateLastIteration(one, { until: at, spent }))
+  const judgement = classifyWorkerExit(end)
+  if (judgement.kind === 'halt') {
+    const back = updateTask(told, key, one => ({
+      ...updateLastIteration(one, { verdict: end.reason }),
+      stand: { name: 'open' },
+    }))
+    return { ...back, halt: judgement.reason }
+  }
+  const { flaw } = judgement
+  return updateTask(told, key, one => ({ ...one, stand: { name: 'judging', role, said: end.said, flaw } }))
+}
+
+/** What the world refuses again and again is told, and the task set aside. */
+export function onEffectFailed(loop: Loop, { at, task: key, iteration, reason }: LoopSignalOf<'deed.failed'>): Loop {
+  if (key === null) return addNotes({ ...loop, halt: reason }, [reason])
+  const task = findTask(loop, key)
+  if (!isCurrentIteration(task, iteration)) return loop
+  if (task.stand.name === 'merging') {
+    const flaw = { kind: 'clash', reason, detail: '' } as const
+    return updateTask(loop, key, one => ({ ...one, stand: { name: 'blocked', at, flaw } }))
+  }
+  const tried = updateTask(loop, key, one =>
+    failIteration(one, { kind: 'failed', reason, detail: '' }, { at, retries: loop.spec.retries }),
+  )
+  // Nothing can be seen of the user's checkout any more, whichever task is next.
+  const isBlind =
+    loop.branch === null && task.stand.name === 'judging' && findTask(tried, key)?.stand.name === 'blocked'
+  return isBlind ? { ...tried, halt: `${reason}, since the agent of task ${task.item.label} worked here` } : tried
+}
+
+/** A task whose iteration came to nothing: it is tried again, or set aside. */
+export function failIteration(
+  task: LoopTask,
+  failure: TaskFailure,
+  { at, retries }: { at: Instant; retries: number },
+): LoopTask {
+  const tried = updateLastIteration(task, {
+    flaw: failure,
+    verdict: failure.reason,
+    until: task.tries.at(-1)?.until ?? at,
+  })
+  if (!isGivenUp(tried, retries)) return { ...tried, stand: { name: 'open' } }
+  const advice = failure.kind === 'idle' ? '; if the task is already done, tick its box and resume the loop' : ''
+  return { ...tried, stand: { name: 'blocked', at, flaw: { ...failure, reason: `${failure.reason}${advice}` } } }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import type { Loop, LoopTask } from './loop.ts'
+import { resetForRetry } from './update.ts'
+
+const SINCE = { head: 'h', tree: 't' }
+const task = (number: number, traits: Partial<LoopTask> = {}): LoopTask =>
+  ({ item: { key: `k${number}` }, number, stand: { name: 'done' }, tries: [], pardoned: 0, ...traits }) as LoopTask
+const blocked = task(2, {
+  stand: { name: 'blocked', at: 1, flaw: { kind: 'clash', reason: '', detail: '' } },
+  tries: [{}, {}] as unknown as LoopTask['tries'],
+  place: { cwd: '/w/2', branch: 'b-2', since: SINCE },
+  clash: ['a'],
+  isCleared: true,
+})
+const loop = { branch: 'b', tasks: [task(1), blocked, task(3)] } as unknown as Loop
+
+test('a blocked task is opened again with its work, its earlier tries forgiven', () => {
+  const [one, two, three] = resetForRetry(loop, 'k2', { isFresh: false }).tasks
+  expect(two).toMatchObject({ number: 2, place: blocked.place, stand: { name: 'open' }, pardoned: 2, reopened: 0 })
+  expect([one, three]).toEqual([loop.tasks[0], loop.tasks[2]])
+})
+
+test('afresh it gets a number, and so a worktree and a branch, that no task has had', () => {
+  const two = resetForRetry(loop, 'k2', { isFresh: true }).tasks[1]
+  expect(two).toMatchObject({ number: 4, place: null, resolution: null, evidence: null, clash: [], isCleared: true })
+})

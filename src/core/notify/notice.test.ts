@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest'
+import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { notificationOf, environmentOf } from './notification.ts'
+import { createSession } from '../session/create.ts'
+import type { Event } from '../session/events.ts'
+import { hooksOf } from './notice.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import { noticesOf, maskNotice } from './notice.ts'
+import type { Phase, Session, Spec } from '../session/session.ts'
+
+const AT = 1_767_312_000_000
+
+function aSession(traits: Partial<Session> = {}, spec: Partial<Spec> = {}): Session {
+  const { session } = createSession(makeSpec({ agent: 'talker', name: 'talker-fix', title: 'fix it', ...spec }), {
+    hasPrompt: spec.agent !== 'mute',
+  })
+  return { ...session, ...traits }
+}
+
+const ended = (outcome: 'done' | 'failed' | 'stopped' | 'gave-up', reason: string): Event => ({
+  at: AT,
+  type: 'session.ended',
+  outcome,
+  reason,
+})
+
+const stoppedByUser = (reason: string): Event => ({ ...ended('stopped', reason), trouble: 'stopped' }) as Event
+
+function told(session: Session, event: Event): unknown {
+  return noticesOf(session, [event]).map(({ kind, text, command }) => [kind, text, command])
+}
+
+test.each<[string, Session, Event, unknown]>([
+  ['a good end', aSession(), ended('done', 'exit code 0'), [['done', 'talker-fix is done: exit code 0', null]]],
+  [
+    'a failure',
+    aSession(),
+    ended('failed', 'exit code 1'),
+    [['failed', 'talker-fix failed: exit code 1', 'oneshot resume talker-fix']],
+  ],
+  [
+    'a command that failed, which nobody can resume',
+    aSession({}, { agent: 'mute' }),
+    ended('failed', 'exit code 1'),
+    [['failed', 'talker-fix failed: exit code 1', null]],
+  ],
+  [
+    'giving up',
+    aSession(),
+    ended('gave-up', '3 restarts did not help'),
+    [['gave-up', 'talker-fix gave up: 3 restarts did not help', 'oneshot resume talker-fix']],
+  ],
+  [
+    'a limit of the user’s that stopped it',
+    aSession(),
+    ended('stopped', 'the time limit of 5 h was reached'),
+    [['stopped', 'talker-fix was stopped: the time limit of 5 h was reached', 'oneshot resume talker-fix']],
+  ],
+  ['a stop by the user', aSession({ wanted: 'stop' }), stoppedByUser('stopped by you (exit code 130)'), []],
+  [
+    'a stop by another session',
+    aSession({ wanted: 'stop', stoppedBy: 'talker-boss' }),
+    stoppedByUser('stopped by the session talker-boss'),
+    [['stopped', 'talker-fix was stopped: stopped by the session talker-boss', 'oneshot resume talker-fix']],
+  ],
+  [
+    'a hold by another session',
+    aSession({ phase: blocked(true) }),
+    { at: AT, type: 'session.blocked', question: 'held by the session talker-boss', trouble: 'held' },
+    [['blocked', 'talker-fix waits for you: held by the session talker-boss', 'oneshot resume talker-fix']],
+  ],
+  ['a stop by the user of one that rests', aSession(), stoppedByUser('stopped by you while it was resting'), []],
+  [
+    'a question on a terminal',
+    aSession({ phase: blocked() }, { mode: 'tty' }),
+    { at: AT, type: 'session.blocked', question: 'which?' },
+    [['blocked', 'talker-fix waits for you: which?', 'oneshot attach talker-fix']],
+  ],
+  [
+    'a login that is needed',
+    aSession({ phase: blocked(true), exit: { kind: 'code', code: 1 } }),
+    { at: AT, type: 'session.blocked', question: 'not logged in (claude auth login)' },
+    [['blocked', 'talker-fix waits for you: not logged in (claude auth login)', 'oneshot resume talker-fix']],
+  ],
+  [
+    'a hold, which its user knows of',
+    aSession({ phase: blocked(true) }),
+    { at: AT, type: 'session.blocked', question: 'held by you', trouble: 'held' },
+    [],
+  ],
+  [
+    'a question that was answered in the same moment',
+    aSession({ phase: { name: 'running', since: AT } }),
+    { at: AT, type: 'session.blocked', question: 'which?' },
+    [],
+  ],
+  [
+    'a limit that an older event does not name',
+    aSession({ phase: resting('limit') }),
+    { at: AT, type: 'session.resting', until: AT + 4_800_000, reason: 'usage limit: 5 hours' },
+    [['limit', 'talker-fix rests for 1 h 20 min and then continues: usage limit: 5 hours', null]],
+  ],
+  [
+    'a limit, whatever came after it in the same step',
+    aSession(),
+    { at: AT, type: 'session.resting', until: AT + 1_000, reason: 'usage limit', cause: 'limit' },
+    [['limit', 'talker-fix rests for 1 s and then continues: usage limit', null]],
+  ],
+  [
+    'a crash, which passes',
+    aSession({ phase: resting('limit') }),
+    { at: AT, type: 'session.resting', until: AT + 100, reason: 'exit code 1', cause: 'crash' },
+    [],
+  ],
+  [
+    'too many restarts',
+    aSession(),
+    { at: AT, type: 'session.restarting-often', restarts: 4, within: 3_600_000 },
+    [['restarting', 'talker-fix restarts too often: 4 restarts within 1 h', 'oneshot log talker-fix']],
+  ],
+  ['anything else', aSession(), { at: AT, type: 'session.woken' }, []],
+])('%s', (_, session, event, notices) => {
+  expect(told(session, event)).toEqual(notices)
+})
+
+test('what others have written becomes one line of text, and is cut when it is too long', () => {
+  const session = aSession({}, { title: 'a\nb \u001b[31mred\u001b[0m $(reboot) "`' })
+  const [notice] = noticesOf(session, [ended('failed', `it said:\r\n\u0007\u001b]0;x\u0007 ${'x'.repeat(9_000)}`)])
+  expect(notice?.session.title).toBe('a b red $(reboot) "`')
+  const told = notice && maskNotice(notice, new Mask())
+  expect(told?.text).toMatch(/^talker-fix failed: it said: +x+…$/)
+  expect(told?.text.length).toBeLessThan(550)
+})
+
+test('everything about it is in the bulletin, its document and its variables', () => {
+  const phase: Phase = { name: 'ended', at: AT, outcome: 'failed', reason: 'exit code 7', trouble: 'crash' }
+  const session = aSession({ phase, exit: { kind: 'code', code: 7 } }, { tty: '/dev/pts/3' })
+  const [notice] = noticesOf(session, [ended('failed', 'exit code 7')])
+  const notification = notice && notificationOf([notice], AT)
+  const id = `s1-${AT.toString(36)}-failed`
+  const document = {
+    id,
+    event: 'failed',
+    at: '2026-01-02T00:00:00.000Z',
+    text: 'talker-fix failed: exit code 7',
+    command: 'oneshot resume talker-fix',
+    outcome: 'failed',
+    reason: 'exit code 7',
+    exitCode: 7,
+    session: { id: 's1', name: 'talker-fix', agent: 'talker', title: 'fix it', cwd: '/' },
+  }
+  expect(notification).toEqual({
+    id,
+    heading: 'talker-fix failed',
+    text: 'talker-fix failed: exit code 7\nfix it\noneshot resume talker-fix',
+    isUrgent: true,
+    terminals: ['/dev/pts/3'],
+    document,
+  })
+  expect(notification && environmentOf(notification.document)).toEqual({
+    ONESHOT_NOTICE: id,
+    ONESHOT_EVENT: 'failed',
+    ONESHOT_TEXT: 'talker-fix failed: exit code 7',
+    ONESHOT_COMMAND: 'oneshot resume talker-fix',
+    ONESHOT_SESSION: 'talker-fix',
+    ONESHOT_SESSION_ID: 's1',
+    ONESHOT_AGENT: 'talker',
+    ONESHOT_CWD: '/',
+    ONESHOT_OUTCOME: 'failed',
+    ONESHOT_REASON: 'exit code 7',
+    ONESHOT_EXIT_CODE: '7',
+  })
+})
+
+test('a hook is called at each end, also one by the user, and at nothing else', () => {
+  const session = aSession({}, { onExit: ['/bin/x', 'y'] })
+  const stopped = ended('stopped', 'stopped by you')
+  expect(hooksOf(session, [{ at: AT, type: 'session.woken' }, stopped])).toEqual([
+    {
+      id: `s1-${AT.toString(36)}-on-exit`,
+      at: AT,
+      argv: ['/bin/x', 'y'],
+      outcome: 'stopped',
+      reason: 'stopped by you',
+      session,
+    },
+  ])
+  expect(hooksOf(aSession(), [stopped])).toEqual([])
+})
+
+function blocked(isIdle = false): Phase {
+  return { name: 'blocked', since: AT, question: 'which?', trouble: 'approval', isIdle }
+}
+
+function resting(cause: 'limit' | 'crash'): Phase {
+  return { name: 'resting', since: AT, until: AT + 1_000, reason: 'x', trouble: 'crash', cause }
+}

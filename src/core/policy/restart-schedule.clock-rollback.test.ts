@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { createSession } from '../session/create.ts'
+import { isClockRolledBack } from './restart-schedule.ts'
+import { DEFAULT_TIMINGS } from '../session/defaults.ts'
+import type { Phase, RestCause } from '../session/session.ts'
+
+const NOW = 1_000_000_000
+const HOUR = 3_600_000
+
+function inPhase(phase: Phase): boolean {
+  const { session } = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true })
+  return isClockRolledBack({ ...session, phase }, NOW, DEFAULT_TIMINGS)
+}
+
+function resting(cause: RestCause, since: number, until: number): boolean {
+  return inPhase({ name: 'resting', cause, reason: '', trouble: 'crash', since, until })
+}
+
+test('a rest that began later than now is of a clock that was set back; one that is under way is not', () => {
+  expect(resting('crash', NOW + HOUR, NOW + HOUR + 100)).toBe(true)
+  expect(resting('outage', NOW + HOUR, NOW + HOUR + 100)).toBe(true)
+  expect(resting('crash', NOW - 50, NOW + 50)).toBe(false)
+  expect(resting('outage', NOW - 50, NOW + HOUR)).toBe(false)
+})
+
+test('so is a rest after a crash that is longer than any, whenever it began: it was judged before the clock was set', () => {
+  expect(resting('crash', NOW - 50, NOW + 2 * HOUR)).toBe(true)
+  expect(resting('crash', NOW - 50, NOW + 64_000 * 1.25)).toBe(false)
+})
+
+test('a limit is over at a time of day, whatever the clock said when it was met', () => {
+  expect(resting('limit', NOW + HOUR, NOW + 2 * HOUR)).toBe(false)
+})
+
+test('a stop waits for no longer than its patience', () => {
+  const next = { kind: 'end', outcome: 'stopped', reason: '', trouble: 'stopped' } as const
+  expect(inPhase({ name: 'stopping', step: 'interrupt', due: NOW + HOUR, next })).toBe(true)
+  expect(inPhase({ name: 'stopping', step: 'sweep', due: NOW + DEFAULT_TIMINGS.sweepPatience, next })).toBe(false)
+  expect(inPhase({ name: 'running', since: NOW + HOUR })).toBe(false)
+})

@@ -1,0 +1,79 @@
+import { type Duration, type Instant, formatDuration, formatIso } from '../../lib/time.ts'
+import type { RestartPolicy, Session, WaitLimits } from '../session/session.ts'
+import type { Timings } from '../session/defaults.ts'
+
+export type RestartDecision = { readonly kind: 'restart'; readonly at: Instant } | { readonly kind: 'give-up' }
+
+const JITTER = 0.25
+
+/**
+ * Decides when to try again after a death, given the restarts that came before it and are not forgiven.
+ * Those of a time that has not come are of a clock that was set back since; they do not count.
+ * `chance` in [0, 1) adds up to a quarter of jitter, so that many sessions do not come back in step.
+ */
+export function scheduleRestart(
+  policy: RestartPolicy,
+  past: readonly Instant[],
+  now: Instant,
+  chance: number,
+): RestartDecision {
+  const recent = past.filter(at => at > now - policy.window && at <= now).length
+  if (recent >= policy.limit) return { kind: 'give-up' }
+  const plain = recent === 0 ? policy.firstDelay : policy.nextDelay * 2 ** (recent - 1)
+  const delay = Math.min(policy.maxDelay, plain)
+  return { kind: 'restart', at: now + Math.round(delay * (1 + chance * JITTER)) }
+}
+
+/** No restart is ever put off for longer. */
+function maxRestartDelay(policy: RestartPolicy): Duration {
+  return policy.maxDelay * (1 + JITTER)
+}
+
+const FIRST_LIMIT_WAIT: Duration = 60_000
+const MAX_LIMIT_WAIT: Duration = 1_800_000
+const FIRST_WAIT: Duration = 5_000
+const MAX_WAIT: Duration = 300_000
+/** Sessions that wait for the same moment come back over this long, not all at once. */
+const STAGGER: Duration = 60_000
+
+/**
+ * Decides when to try again after something that is not the session's fault: when the limit ends, where that is known, else
+ * after a pause that doubles each time in a row. `chance` in [0, 1) keeps many sessions out of step.
+ */
+export function retryTimeAfterOutage(
+  outage: { readonly until: Instant | null; readonly isLimit: boolean; readonly inARow: number },
+  now: Instant,
+  chance: number,
+): Instant {
+  const { until, isLimit, inARow } = outage
+  if (until !== null && until > now) return until + Math.round(1_000 + chance * STAGGER)
+  const first = isLimit ? FIRST_LIMIT_WAIT : FIRST_WAIT
+  const longest = isLimit ? MAX_LIMIT_WAIT : MAX_WAIT
+  const plain = Math.min(longest, first * 2 ** Math.min(inARow, 20))
+  return now + Math.round(plain * (1 + chance / 4))
+}
+
+/** Decides whether a usage limit is waited for; the reason why not, or null when it is. */
+export function reasonNotToWait(
+  limit: Pick<WaitLimits, 'limit'>,
+  wait: { readonly since: Instant; readonly until: Instant },
+): string | null {
+  if (limit.limit === null) return null
+  if (limit.limit === 0) return 'waiting for usage limits is switched off'
+  if (wait.until - wait.since <= limit.limit) return null
+  return `it would last until ${formatIso(wait.until)}, and oneshot waits ${formatDuration(limit.limit)} at most`
+}
+
+/**
+ * Whether the clock was set back behind the moment from which a session waits: what was meant to take seconds would take
+ * as long as the clock was set back by. A limit is over at a time of day, and stays as it was told.
+ */
+export function isClockRolledBack({ phase, spec }: Session, now: Instant, timings: Timings): boolean {
+  if (phase.name === 'resting') {
+    const isFromLater = phase.cause !== 'limit' && now < phase.since
+    // It may have been set back between the verdict and the rest.
+    return isFromLater || (phase.cause === 'crash' && phase.until - now > maxRestartDelay(spec.restart))
+  }
+  if (phase.name !== 'stopping' || phase.step === 'prove') return false
+  return phase.due - now > Math.max(timings.interruptGrace, timings.terminateGrace, timings.sweepPatience)
+}

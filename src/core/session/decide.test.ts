@@ -1,0 +1,349 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  NOW,
+  PHASES,
+  signalAt,
+  signalFrom,
+  specs,
+  type RandomChoice,
+  randomChoices,
+} from '../../../testkit/core/arbitrary.ts'
+import { createSession } from './create.ts'
+import { decide } from './decide.ts'
+import type { Effect } from './decision.ts'
+import { NO_WORK } from '../../../testkit/in-memory/work-inspector.ts'
+import { needsVerification } from './reactions/finish.ts'
+import { DEFAULT_TIMINGS } from './defaults.ts'
+import { sessionDueAt, type PhaseName, type Session, type Spec } from './session.ts'
+import { SIGNAL_TYPES, type Signal } from './signals.ts'
+
+interface Moment {
+  readonly signal: Signal
+  readonly before: Session
+  readonly session: Session
+  readonly effects: readonly Effect[]
+}
+
+/** Everything that happened to a session, whatever was seen of it. */
+function live(spec: Spec, history: readonly RandomChoice[]): Moment[] {
+  let { session } = createSession(spec, { hasPrompt: true })
+  let at = NOW
+  return history.map(whim => {
+    at += whim.pause
+    const before = session
+    const signal = signalFrom(whim, at, before)
+    at = signal.at
+    const step = decide(before, signal, DEFAULT_TIMINGS)
+    session = step.session
+    return { signal, before, session, effects: step.effects }
+  })
+}
+
+function forAnyHistory(check: (moments: readonly Moment[], spec: Spec) => void): void {
+  const histories = fc.array(randomChoices, { maxLength: 60, size: 'max' })
+  fc.assert(
+    fc.property(specs, histories, (spec, history) => check(live(spec, history), spec)),
+    { numRuns: 500 },
+  )
+}
+
+test('every phase answers every signal', () => {
+  const phases = Object.keys(PHASES) as PhaseName[]
+  for (const [name, type] of phases.flatMap(phase => SIGNAL_TYPES.map(type => [phase, type] as const))) {
+    fc.assert(
+      fc.property(
+        specs.chain(spec => fc.tuple(fc.constant(spec), signalAt(NOW + 50, 1, type))),
+        ([spec, signal]) => {
+          const session = { ...createSession(spec, { hasPrompt: true }).session, phase: PHASES[name] }
+          const step = decide(session, signal, DEFAULT_TIMINGS)
+          if (type !== 'user.amend') expect(step.session.spec).toBe(spec)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  }
+})
+
+test('an attempt is launched only when nothing of the one before is left, and each once', () => {
+  forAnyHistory(moments => {
+    let launched = 1
+    const gone = new Set<number>()
+    for (const { signal, effects } of moments) {
+      if (signal.type === 'tree.gone') gone.add(signal.attempt)
+      for (const effect of effects.filter(effect => effect.type === 'launch')) {
+        expect(effect.attempt).toBe(++launched)
+        expect(gone).toContain(launched - 1)
+      }
+    }
+  })
+})
+
+test('what has ended changes only when its user writes to it, resumes or renames it; what is saved, planned and spent by its children is noted', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects, signal } of moments.filter(({ before }) => before.phase.name === 'ended')) {
+      if (['user.message', 'user.resume', 'user.amend'].includes(signal.type)) continue
+      const { saved, tasks, notes, spending } = session
+      expect({ ...before, saved, tasks, notes, spending }).toEqual(session)
+      expect({ ...spending, children: undefined }).toEqual({ ...before.spending, children: undefined })
+      expect(effects).toEqual([])
+    }
+  })
+})
+
+test('done is never said without an exit code of 0 and, where it is asked for, the agent’s own word', () => {
+  forAnyHistory((moments, spec) => {
+    const last = moments.at(-1)?.session
+    if (last?.phase.name !== 'ended' || last.phase.outcome !== 'done') return
+    const hung = 'oneshot ended its process, because it was no sign of life'
+    if (!last.phase.reason.includes(hung)) expect(last.exit).toEqual({ kind: 'code', code: 0 })
+    if (spec.proof === 'end-event') expect(last.lastWord?.ok).toBe(true)
+  })
+})
+
+test('last words that arrive after the death they explain still count', () => {
+  const { verify: _, ...any } = fc.sample(specs, 1)[0] as Spec
+  const spec = { ...any, proof: 'end-event' as const, maxTime: null }
+  const decideAll = (...signals: Signal[]): Session =>
+    signals.reduce(
+      (session, signal) => decide(session, signal, DEFAULT_TIMINGS).session,
+      createSession(spec, { hasPrompt: true }).session,
+    )
+  const at = NOW + 1
+  const died: Signal = { at, type: 'process.died', attempt: 1, exit: { kind: 'code', code: 0 }, chance: 0 }
+  const finished: Signal = { at, type: 'agent.finished', attempt: 1, word: { ok: true, text: 'it' } }
+  const gone: Signal = { at, type: 'tree.gone', attempt: 1 }
+  expect(decideAll(died, finished, gone).phase).toEqual(decideAll(finished, died, gone).phase)
+  expect(decideAll(died, finished, gone).phase).toMatchObject({ name: 'ended', outcome: 'done' })
+})
+
+test('after a stop nothing is launched any more, unless its user asks for it again', () => {
+  forAnyHistory(moments => {
+    let isStopped = false
+    for (const { signal, effects } of moments) {
+      if (signal.type === 'user.stop') isStopped = true
+      if (signal.type === 'user.message' || signal.type === 'user.resume') isStopped = false
+      if (isStopped) expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
+    }
+  })
+})
+
+test('no message is lost, none is given again once it was read, and each only when those before it were read', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects, signal } of moments) {
+      for (const { key } of before.messages) expect(session.messages.map(message => message.key)).toContain(key)
+      if (signal.type === 'user.message')
+        expect(session.messages.filter(({ key }) => key === signal.key)).toHaveLength(1)
+      const { errand } = session
+      if (!effects.some(effect => effect.type === 'launch') || errand?.kind !== 'message') continue
+      expect(session.messages.find(message => message.confirmedAt === null)?.id).toBe(errand.message)
+    }
+  })
+})
+
+test('a turn that was broken off after its message was read goes on before the next message', () => {
+  forAnyHistory(moments => {
+    for (const { before, session, effects, signal } of moments) {
+      const isLaunched = effects.some(effect => effect.type === 'launch')
+      const isAtOnce =
+        signal.type === 'tree.gone' && before.phase.name === 'stopping' && before.phase.next.kind === 'rest'
+      const isRestOver = signal.type === 'clock.due' || isAtOnce
+      const isBrokenOff = before.errand?.isConfirmed === true && !before.isTurnOver && isRestOver
+      if (isLaunched && isBrokenOff) expect(session.errand?.kind).not.toBe('message')
+    }
+  })
+})
+
+test('nothing is called done while a message waits', () => {
+  forAnyHistory((moments, { proof, limits }) => {
+    for (const { session } of moments) {
+      if (session.phase.name !== 'ended' || session.phase.outcome !== 'done' || proof === 'exit-code') continue
+      if (limits.usd === null && session.wanted === 'run')
+        expect(session.messages.every(message => message.confirmedAt !== null)).toBe(true)
+    }
+  })
+})
+
+test('a stopped session ends, if what is ended goes and alarms ring', () => {
+  const histories = fc.array(randomChoices, { maxLength: 30 })
+  fc.assert(
+    fc.property(specs, histories, (spec, history) => {
+      const moments = live(spec, history)
+      const { session, at } = endFairly(
+        moments.at(-1)?.session ?? createSession(spec, { hasPrompt: true }).session,
+        moments.at(-1)?.signal.at ?? NOW,
+      )
+      expect(session.phase.name).toBe('ended')
+      expect(at).toBeLessThanOrEqual((moments.at(-1)?.signal.at ?? NOW) + 60_000)
+    }),
+  )
+})
+
+/** Nobody dies by itself: only what is killed or swept goes. */
+function endFairly(begun: Session, since: number): { session: Session; at: number } {
+  let session = begun
+  let at = since
+  const happen = (signal: Signal): void => {
+    const step = decide(session, signal, DEFAULT_TIMINGS)
+    session = step.session
+    const isSwept = step.effects.some(effect => effect.type === 'sweep' || effect.type === 'kill')
+    const { attempt } = session
+    if (isSwept) happen({ at, type: 'tree.gone', attempt })
+    else if (needsVerification(session)) happen({ at, type: 'work.shown', attempt, shown: NO_WORK })
+  }
+  happen({ at, type: 'user.stop' })
+  for (let due = sessionDueAt(session); due !== null; due = sessionDueAt(session)) {
+    at = Math.max(at, due)
+    happen({ at, type: 'clock.due' })
+  }
+  return { session, at }
+}
+
+test('restarts never come more often than the policy allows', () => {
+  forAnyHistory((moments, { restart }) => {
+    for (const { session, before } of moments) {
+      if (session.restartCount === before.restartCount) continue
+      const latest = session.restarts.at(-1) as number
+      const counted = session.restarts.filter(at => at > session.forgivenAt && at > latest - restart.window)
+      expect(counted.length).toBeLessThanOrEqual(restart.limit)
+    }
+  })
+})
+
+test('it gives up only when the restarts that are allowed were used up', () => {
+  forAnyHistory((moments, { restart }) => {
+    const last = moments.find(({ before, session }) => before.phase.name !== 'stopping' && isGivingUp(session))
+    if (last === undefined) return
+    const { restarts, forgivenAt } = last.before
+    const recent = restarts.filter(at => at > last.signal.at - restart.window && at > forgivenAt)
+    expect(recent.length).toBeGreaterThanOrEqual(restart.limit)
+  })
+})
+
+function isGivingUp({ phase }: Session): boolean {
+  return phase.name === 'stopping' && phase.next.kind === 'end' && phase.next.outcome === 'gave-up'
+}
+
+test('a signal of another attempt changes nothing', () => {
+  forAnyHistory(moments => {
+    for (const { signal, before, session, effects } of moments) {
+      if (!('attempt' in signal) || signal.attempt === before.attempt) continue
+      expect(session).toBe(before)
+      expect(effects).toEqual([])
+    }
+  })
+})
+
+test('an alarm is set unless the session has ended, waits for a person, has its work looked at, or waits without a limit', () => {
+  forAnyHistory((moments, { maxTime }) => {
+    for (const { session } of moments) {
+      const { name } = session.phase
+      const isTimeless = name === 'ended' || name === 'blocked' || needsVerification(session)
+      const waits = name === 'starting' || name === 'running'
+      expect(sessionDueAt(session) === null).toBe(isTimeless || (waits && maxTime === null))
+    }
+  })
+})
+
+test('an alarm that has rung is answered: it is not due again at the same moment', () => {
+  forAnyHistory(moments => {
+    for (const { session, signal } of moments) {
+      let now = session
+      for (let rings = 0; (sessionDueAt(now) ?? Infinity) <= signal.at; rings++) {
+        expect(rings).toBeLessThan(5)
+        now = decide(now, { at: signal.at, type: 'clock.due' }, DEFAULT_TIMINGS).session
+      }
+    }
+  })
+})
+
+test('effects are for the current attempt, but for clearing up after one that went by itself, which comes last', () => {
+  forAnyHistory(moments => {
+    for (const { signal, before, session, effects } of moments) {
+      const isUnswept = signal.type === 'tree.gone' && signal.isUnswept && effects.length > 0
+      const current = isUnswept ? effects.slice(0, -1) : effects
+      for (const effect of current) if ('attempt' in effect) expect(effect.attempt).toBe(session.attempt)
+      if (isUnswept) expect(effects.at(-1)).toEqual({ type: 'sweep', attempt: before.attempt })
+    }
+  })
+})
+
+test('one that left nothing behind is followed as if it had been swept, and nobody waits for that', () => {
+  const histories = fc.array(randomChoices, { maxLength: 20 })
+  fc.assert(
+    fc.property(specs, histories, randomChoices, (spec, history, whim) => {
+      const before = live(spec, history).at(-1)?.session ?? createSession(spec, { hasPrompt: true }).session
+      const signal = { ...signalFrom({ ...whim, type: 'process.died', offset: 0 }, NOW * 2, before), isAlone: false }
+      const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt }
+      const ends = (...signals: Signal[]): { session: Session; launches: number; sweeps: number } => {
+        let session = before
+        const effects: Effect[] = []
+        for (const seen of signals) {
+          const step = decide(session, seen, DEFAULT_TIMINGS)
+          session = step.session
+          effects.push(...step.effects)
+        }
+        const count = (type: Effect['type']): number => effects.filter(effect => effect.type === type).length
+        return { session, launches: count('launch'), sweeps: count('sweep') }
+      }
+      const alone = decide(before, { ...signal, isAlone: true } as Signal, DEFAULT_TIMINGS)
+      const isWaitedFor = alone.effects.length > 0 || alone.session === before
+      if (isWaitedFor) return
+      expect(ends({ ...signal, isAlone: true } as Signal, { ...gone, isUnswept: true })).toEqual(
+        ends(signal as Signal, gone),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the thread is never forgotten, only given up aloud', () => {
+  forAnyHistory(moments => {
+    for (const { before, session } of moments) {
+      if (before.thread.id !== null && session.thread.id === null)
+        expect(session.thread).toMatchObject({ number: before.thread.number + 1, needsDigest: true })
+    }
+  })
+})
+
+test('what is held is launched only when its user asks for it', () => {
+  forAnyHistory(moments => {
+    for (const { before, effects, signal } of moments) {
+      const isHeld = before.phase.name === 'blocked' && before.phase.isIdle
+      if (!isHeld || signal.type === 'user.resume') continue
+      expect(effects.filter(effect => effect.type === 'launch')).toEqual([])
+    }
+  })
+})
+
+test('an outage, a limit and a reboot use up no restart', () => {
+  forAnyHistory(moments => {
+    for (const { before, session } of moments) {
+      if (session.restartCount === before.restartCount) continue
+      const rest = before.phase.name === 'stopping' ? before.phase.next : before.phase
+      expect(rest).toMatchObject({ cause: 'crash' })
+    }
+  })
+})
+
+test('whatever does not end well says why in one word', () => {
+  forAnyHistory(moments => {
+    for (const { session } of moments) {
+      const { phase } = session
+      if (phase.name === 'ended') expect(phase.trouble === null).toBe(phase.outcome === 'done')
+      if (phase.name === 'resting' || phase.name === 'blocked') expect(phase.trouble).toEqual(expect.any(String))
+    }
+  })
+})
+
+test('a limit is never waited for longer than allowed', () => {
+  forAnyHistory((moments, { patience }) => {
+    for (const { before, session } of moments) {
+      const { phase, limitedSince } = session
+      if (phase.name !== 'resting' || phase.cause !== 'limit' || before.phase.name === 'resting') continue
+      // Null: the model was heard of again while its attempt was being cleared away.
+      if (patience.limit === null || limitedSince === null) continue
+      expect(phase.until - limitedSince).toBeLessThanOrEqual(patience.limit)
+    }
+  })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { findFreeName, isTaskName, sessionName } from './names.ts'
+
+test('a task name is made of lower-case letters, digits and inner hyphens, at most 63', () => {
+  const good = ['a', '7', 'fix-auth', 'a--b', 'x'.repeat(63)]
+  const bad = ['', '-', '-a', 'a-', 'Fix', 'a b', 'a.b', 'a:b', 'a_b', 'ä', 'a\n', '\na', 'x'.repeat(64), '../a']
+  expect(good.filter(isTaskName)).toEqual(good)
+  expect(bad.filter(isTaskName)).toEqual([])
+})
+
+test('a session is called after its agent and its task, which may already say the agent', () => {
+  expect([sessionName('demo', 'fix'), sessionName('demo', 'demo-fix'), sessionName('demo', 'demo')]).toEqual([
+    'demo-fix',
+    'demo-fix',
+    'demo-demo',
+  ])
+})
+
+test('a free name is the first that nobody has', () => {
+  const taken = new Set(['a', 'a-2', 'a-4'])
+  expect([findFreeName('a', name => taken.has(name)), findFreeName('b', name => taken.has(name))]).toEqual(['a-3', 'b'])
+})

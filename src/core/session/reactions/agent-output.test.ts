@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { makeSpec } from '../../../../testkit/in-memory/simulation.ts'
+import { createSession } from '../create.ts'
+import { decide } from '../decide.ts'
+import { launchAttempt } from './launch.ts'
+import { DEFAULT_TIMINGS } from '../defaults.ts'
+import type { Session } from '../session.ts'
+import type { AgentUpdate } from '../signals.ts'
+import { NO_LIMITS, NO_USAGE, type Usage, totalUsage } from '../usage.ts'
+
+const AT = 1_000
+
+function hear(session: Session, ...told: AgentUpdate[]): Session {
+  const one = (now: Session, news: AgentUpdate): Session =>
+    decide(now, { at: AT, type: 'agent.told', attempt: now.attempt, news }, DEFAULT_TIMINGS).session
+  return told.reduce(one, session)
+}
+
+function newborn(limits = NO_LIMITS): Session {
+  const { session } = createSession(makeSpec({ agent: 'talker', limits }), { hasPrompt: true })
+  return { ...session, phase: { name: 'running', since: 0 } }
+}
+
+function next(session: Session): Session {
+  return { ...launchAttempt(session, AT).session, phase: { name: 'running', since: 0 } }
+}
+
+const spent = (scope: 'step' | 'attempt' | 'thread', spending: Partial<Usage>): AgentUpdate => ({
+  type: 'spent',
+  scope,
+  spending: { ...NO_USAGE, ...spending },
+})
+
+test('steps add up, an attempt’s own sum replaces them', () => {
+  const steps = hear(newborn(), spent('step', { input: 10, usd: 1, turns: 1 }), spent('step', { input: 5, turns: 1 }))
+  expect(steps.spending.attempt).toEqual({ input: 15, cached: 0, output: 0, usd: 1, turns: 2 })
+  expect(hear(steps, spent('attempt', { input: 20, usd: 2, turns: 3 })).spending.attempt).toMatchObject({
+    input: 20,
+    usd: 2,
+    turns: 3,
+  })
+})
+
+test('a thread’s sum is counted as what this attempt has added to it', () => {
+  const first = hear(newborn(), spent('step', { turns: 1 }), spent('thread', { input: 100, output: 10 }))
+  expect(first.spending.attempt).toMatchObject({ input: 100, output: 10, turns: 1 })
+  const second = hear(next(first), spent('step', { turns: 1 }), spent('thread', { input: 250, output: 15 }))
+  expect(second.spending.attempt).toMatchObject({ input: 150, output: 5, turns: 1 })
+  expect(totalUsage(second.spending)).toMatchObject({ input: 250, output: 15, turns: 2 })
+})
+
+test('what is open and what is tried again is known until it is over', () => {
+  const tool: AgentUpdate = { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' }
+  const failure = { kind: 'overloaded', text: '529', resetAt: null, remedy: null } as const
+  const busy = hear(newborn(), tool, { type: 'tool-started', id: 'b', tool: 'Read', gist: 'x' })
+  expect(busy.activity.tools.map(open => open.id)).toEqual(['a', 'b'])
+  expect(hear(busy, { type: 'tool-ended', id: 'a' }).activity.tools).toMatchObject([{ id: 'b', since: AT }])
+  const trying = hear(newborn(), { type: 'retrying', failure })
+  expect(trying.activity.retrying).toEqual(failure)
+  expect(hear(trying, tool).activity.retrying).toBeNull()
+  expect(hear(trying, spent('step', { turns: 1 })).activity.retrying).toBeNull()
+  expect(next(busy).activity).toEqual({ tools: [], editedAt: null, retrying: null })
+})
+
+test('an end that is followed by a new turn was none', () => {
+  const ended: Session = { ...newborn(), lastWord: { ok: true, text: 'it' } }
+  expect(hear(ended, { type: 'began' }).lastWord).toBeNull()
+})
+
+test('each kind of unknown output is noted once, and not without end', () => {
+  const told = Array.from({ length: 50 }, (_, n): AgentUpdate => ({ type: 'unknown', what: `event/${n % 30}` }))
+  const { unknown } = hear(newborn(), ...told)
+  expect(unknown).toHaveLength(20)
+  expect(new Set(unknown).size).toBe(20)
+})
+
+test.each([
+  [{ usd: 2, tokens: null, turns: null }, 'the budget of $2 was reached: $3.00 were spent'],
+  [{ usd: null, tokens: 100, turns: null }, 'the budget of 100 tokens was reached: 120 were used'],
+  [{ usd: null, tokens: null, turns: 2 }, 'the limit of 2 turns was reached'],
+])('beyond %j whoever goes on is stopped', (limits, reason) => {
+  const rich = hear(newborn(limits), spent('step', { input: 100, output: 20, usd: 3, turns: 2 }))
+  expect(rich.phase.name).toBe('running')
+  const stopped = hear(rich, { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' })
+  expect(stopped.phase).toMatchObject({ name: 'stopping', next: { outcome: 'stopped', reason } })
+})

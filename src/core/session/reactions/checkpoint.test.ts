@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { makeSpec } from '../../../../testkit/in-memory/simulation.ts'
+import { DEFAULT_CHECKPOINT_OPTIONS } from '../../checkpoint/checkpoint.ts'
+import { createSession } from '../create.ts'
+import { decide } from '../decide.ts'
+import { DEFAULT_TIMINGS } from '../defaults.ts'
+import type { Session } from '../session.ts'
+import type { Signal } from '../signals.ts'
+
+const { session: fresh } = createSession(
+  makeSpec({ agent: 'talker', saving: { ...DEFAULT_CHECKPOINT_OPTIONS, push: 'origin' } }),
+  {
+    hasPrompt: true,
+  },
+)
+
+function after(session: Session, ...signals: readonly Signal[]): { session: Session; told: string[] } {
+  const told: string[] = []
+  const last = signals.reduce((before, signal) => {
+    const { session: next, events } = decide(before, signal, DEFAULT_TIMINGS)
+    told.push(...events.map(event => event.type))
+    return next
+  }, session)
+  return { session: last, told }
+}
+
+const failed = { at: 1, type: 'checkpoint.failed', reason: 'no repository', isFinal: true } as const
+const unpushed = { at: 1, type: 'checkpoint.unpushed', reason: 'no route' } as const
+const pushed = { at: 2, type: 'checkpoint.pushed', number: 3 } as const
+
+test('the same trouble is told once', () => {
+  expect(after(fresh, failed, failed).told).toEqual(['checkpoint.failed'])
+  expect(after(fresh, unpushed, unpushed, pushed, pushed, unpushed).told).toEqual([
+    'checkpoint.unpushed',
+    'checkpoint.pushed',
+    'checkpoint.unpushed',
+  ])
+  const noted = { at: 1, type: 'trouble.noted', note: 'bd does not answer' } as const
+  expect(after(fresh, noted, noted).told).toEqual(['session.noted'])
+})
+
+test('what is in the way on a remote stays known after later pushes, and no event shows a password', () => {
+  const note = 'refs/oneshot/x is in the way'
+  const { session, told } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
+  expect([session.saved.pushNote, told]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
+  const spec = makeSpec({ agent: 'talker', saving: { mode: 'ref', interval: 1, push: 'https://me:word@host/x' } })
+  const { session: secret } = createSession(spec, { hasPrompt: true })
+  for (const signal of [pushed, unpushed]) {
+    expect(decide(secret, signal, DEFAULT_TIMINGS).events).toMatchObject([{ remote: 'https://host/x' }])
+  }
+})
+
+test('where nothing is pushed nothing is told of it', () => {
+  const quiet = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
+  expect(after(quiet, unpushed, pushed)).toEqual({ session: quiet, told: [] })
+})
+
+test('a checkpoint ends the trouble before it', () => {
+  const checkpoint = { number: 1, commit: 'c', at: 5, trigger: 'edit', attempt: 1, head: null, leftOut: [] } as const
+  const change = { files: 1, added: 1, removed: 0 }
+  const { session } = after(fresh, failed, { at: 6, type: 'checkpoint.saved', checkpoint: { ...checkpoint, change } })
+  expect(session.saved).toMatchObject({ last: { number: 1, at: 5, trigger: 'edit' }, trouble: null })
+})

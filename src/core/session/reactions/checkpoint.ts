@@ -1,0 +1,77 @@
+import type { Instant } from '../../../lib/time.ts'
+import { stripCredentials } from '../../../lib/mask/mask.ts'
+import type { CheckpointStatus } from '../../checkpoint/checkpoint.ts'
+import type { Event } from '../events.ts'
+import type { Session } from '../session.ts'
+import type { SignalOf } from '../signals.ts'
+import { unchanged, type Decision, makeDecision } from '../decision.ts'
+
+export function recordCheckpoint(session: Session, { at, checkpoint }: SignalOf<'checkpoint.saved'>): Decision {
+  const { number, commit, trigger, leftOut } = checkpoint
+  const last = { number, commit, at: checkpoint.at, trigger, ...(leftOut.length > 0 && { leftOut }) }
+  return makeDecision(withCheckpointStatus(session, { last, trouble: null, wanted: requestedSince(session, at) }), [
+    { at, type: 'checkpoint.saved', checkpoint },
+  ])
+}
+
+export function recordUnneededCheckpoint(session: Session, { at }: SignalOf<'checkpoint.unneeded'>): Decision {
+  const { trouble, wanted } = session.saved
+  if (trouble === null && wanted === null) return unchanged(session)
+  return makeDecision(withCheckpointStatus(session, { trouble: null, wanted: requestedSince(session, at) }), [])
+}
+
+/** The same trouble is told once, however often it is met. */
+export function recordFailedCheckpoint(
+  session: Session,
+  { at, reason, isFinal }: SignalOf<'checkpoint.failed'>,
+): Decision {
+  const { trouble, wanted } = session.saved
+  const isKnown = trouble === reason
+  if (isKnown && !(isFinal && wanted !== null)) return unchanged(session)
+  const next = isFinal ? null : wanted
+  const events: Event[] = isKnown ? [] : [{ at, type: 'checkpoint.failed', reason }]
+  return makeDecision(withCheckpointStatus(session, { trouble: reason, wanted: next }), events)
+}
+
+/** What was wanted after the moment that was saved is not in it. */
+function requestedSince({ saved }: Session, savedAt: Instant): CheckpointStatus['wanted'] {
+  return saved.wanted !== null && saved.wanted.at > savedAt ? saved.wanted : null
+}
+
+/** Told when it begins to work, or works again. */
+export function recordPush(session: Session, { at, number, note }: SignalOf<'checkpoint.pushed'>): Decision {
+  const remote = displayRemote(session)
+  if (remote === null) return unchanged(session)
+  const { pushed, pushTrouble } = session.saved
+  const isNews = pushed === null || pushTrouble !== null
+  const events: Event[] = isNews ? [{ at, type: 'checkpoint.pushed', remote, number }] : []
+  const noted: Event[] = note === undefined ? [] : [{ at, type: 'session.noted', note }]
+  const news = { pushed: { number, at }, pushTrouble: null, ...(note !== undefined && { pushNote: note }) }
+  return makeDecision(withCheckpointStatus(session, news), [...events, ...noted])
+}
+
+export function recordFailedPush(session: Session, { at, reason }: SignalOf<'checkpoint.unpushed'>): Decision {
+  const remote = displayRemote(session)
+  if (remote === null || session.saved.pushTrouble === reason) return unchanged(session)
+  return makeDecision(withCheckpointStatus(session, { pushTrouble: reason }), [
+    { at, type: 'checkpoint.unpushed', remote, reason },
+  ])
+}
+
+/** As people may read it. */
+function displayRemote({ spec }: Session): string | null {
+  return spec.saving.push === null ? null : stripCredentials(spec.saving.push)
+}
+
+/** More kinds of trouble than this say nothing new. */
+const MOST_NOTES = 20
+
+export function recordNote(session: Session, { at, note }: SignalOf<'trouble.noted'>): Decision {
+  const { notes } = session
+  if (notes.includes(note) || notes.length >= MOST_NOTES) return unchanged(session)
+  return makeDecision({ ...session, notes: [...notes, note] }, [{ at, type: 'session.noted', note }])
+}
+
+function withCheckpointStatus(session: Session, news: Partial<CheckpointStatus>): Session {
+  return { ...session, saved: { ...session.saved, ...news } }
+}

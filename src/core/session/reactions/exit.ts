@@ -1,0 +1,196 @@
+import type { Instant } from '../../../lib/time.ts'
+import { nextStepAfterCrash, nextStepAfterExit } from '../../policy/after-exit.ts'
+import type { Event } from '../events.ts'
+import type { ProblemKind } from '../failure.ts'
+import { recordAgentUpdate } from './agent-output.ts'
+import { describeExit, type ExitClass, classifyExit } from '../../policy/classify-exit.ts'
+import { recordTurnResult } from './running.ts'
+import type { Timings } from '../defaults.ts'
+import { type NextStep, type SessionIn, type TurnResult, excludeWaitingTime, type Session } from '../session.ts'
+import type { SignalOf } from '../signals.ts'
+import { hasUsage } from '../usage.ts'
+import { unchanged, type Decision, makeDecision } from '../decision.ts'
+import { stoppedBy } from './stop.ts'
+
+/**
+ * The agent is dead. Nothing follows before its whole tree is gone. One that left nothing behind and is to be started again
+ * at once is not swept first: that it is gone is the next thing to be seen.
+ */
+export function handleExit(session: Session, signal: SignalOf<'process.died'>, timings: Timings): Decision {
+  const { at, attempt, exit, memory = null, isAlone } = signal
+  const verdict = classifyExit(session.spec.proof, { exit, word: session.lastWord, memory })
+  const spent = session.spending.attempt
+  const next = nextStepAfterExit(verdict, session, signal)
+  const idle = verdict.kind === 'rebooted' ? at - (signal.seenAt ?? at) : 0
+  const counted = excludeWaitingTime(session, at)
+  const dead = { ...recordExitKind(counted, verdict, at), exit, clockSince: counted.clockSince + idle }
+  const swept = sweep(dead, at, next, timings, [
+    { at, type: 'attempt.ended', attempt, exit, ...(hasUsage(spent) && { spent }) },
+  ])
+  return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
+}
+
+/** What is remembered of how an attempt ended. */
+function recordExitKind<S extends Session>(session: S, verdict: ExitClass, at: Instant): S {
+  const { outages, limitedSince, thread } = session
+  const isOutage = verdict.kind === 'outage'
+  const isLost = verdict.kind === 'thread-spent' && !verdict.isFull
+  return {
+    ...session,
+    isTurnOver: endsTurn(verdict),
+    outages: isOutage ? outages + 1 : outages,
+    limitedSince: isOutage && verdict.isLimit ? (limitedSince ?? at) : limitedSince,
+    thread: isLost ? { ...thread, losses: thread.losses + 1 } : thread,
+  }
+}
+
+function endsTurn({ kind }: ExitClass): boolean {
+  return kind === 'done' || kind === 'failed'
+}
+
+export function handleFailedLaunch(session: Session, signal: SignalOf<'launch.failed'>, timings: Timings): Decision {
+  const { at, attempt, reason } = signal
+  const next = nextStepAfterCrash(session, { reason: `could not start: ${reason}`, trouble: 'start' }, signal)
+  return sweep(session, at, next, timings, [{ at, type: 'attempt.failed-to-start', attempt, reason }])
+}
+
+/** Nobody but a person can make it start. */
+export function handleImpossibleLaunch(
+  session: Session,
+  { at, attempt, question }: SignalOf<'launch.impossible'>,
+  timings: Timings,
+): Decision {
+  const next: NextStep = { kind: 'block', question, reason: question, trouble: 'folder' }
+  return sweep(session, at, next, timings, [{ at, type: 'attempt.failed-to-start', attempt, reason: question }])
+}
+
+/** It lives and does nothing: it is ended, and goes on in another attempt, unless its turn was over anyway. */
+export function endHung(session: Session, signal: SignalOf<'agent.hung'>, timings: Timings): Decision {
+  const { at, evidence } = signal
+  const { lastWord: word, spec } = session
+  if (word === null) return endAndRestart(session, signal, { reason: evidence, trouble: 'silence' }, timings)
+  if (!word.ok) {
+    // It has said why it failed, and only does not leave: what it said counts.
+    const verdict = classifyExit(spec.proof, { exit: { kind: 'vanished', evidence }, word })
+    return sweep(recordExitKind(session, verdict, at), at, nextStepAfterExit(verdict, session, signal), timings)
+  }
+  const reason = `the agent ended its turn; oneshot ended its process, because it was ${evidence}`
+  return sweep({ ...session, isTurnOver: true }, at, { kind: 'end', outcome: 'done', reason, trouble: null }, timings)
+}
+
+export function endOutOfMemory(session: Session, signal: SignalOf<'memory.exceeded'>, timings: Timings): Decision {
+  return endAndRestart(session, signal, { reason: `out of memory: ${signal.evidence}`, trouble: 'memory' }, timings)
+}
+
+/** Another attempt would go on writing: a person decides. */
+export function endOverOutputLimit(
+  session: Session,
+  { at, evidence }: SignalOf<'output.exceeded'>,
+  timings: Timings,
+): Decision {
+  const next: NextStep = { kind: 'end', outcome: 'stopped', reason: evidence, trouble: 'output' }
+  return sweep(session, at, next, timings, [{ at, type: 'session.stopping', step: 'sweep', reason: evidence }])
+}
+
+/** Ends a living attempt that is to be followed by another. A command is started again only when its user said so. */
+function endAndRestart(
+  session: Session,
+  moment: { readonly at: Instant; readonly chance: number },
+  why: { readonly reason: string; readonly trouble: ProblemKind },
+  timings: Timings,
+): Decision {
+  const { proof, restart } = session.spec
+  const isLast = proof === 'exit-code' && restart.on === 'crash'
+  const next: NextStep = isLast ? { kind: 'end', outcome: 'failed', ...why } : nextStepAfterCrash(session, why, moment)
+  const { at } = moment
+  return sweep(session, at, next, timings, [{ at, type: 'session.stopping', step: 'sweep', reason: why.reason }])
+}
+
+export function handleFailedLaunchWhileStopping(
+  session: SessionIn<'stopping'>,
+  { at }: SignalOf<'launch.failed' | 'launch.impossible'>,
+  timings: Timings,
+): Decision {
+  const { step: reached, next } = session.phase
+  if (reached === 'sweep' || reached === 'kill') return unchanged(session)
+  return sweep(session, at, next, timings)
+}
+
+export function handleExitWhileStopping(
+  session: SessionIn<'stopping'>,
+  signal: SignalOf<'process.died'>,
+  timings: Timings,
+): Decision {
+  if (session.exit !== null) return unchanged(session)
+  const { at, attempt, exit } = signal
+  const { next } = session.phase
+  const word = next.kind === 'end' && next.outcome === 'stopped' ? `${next.reason} (${describeExit(exit)})` : null
+  const named: NextStep = word === null || next.kind !== 'end' ? next : { ...next, reason: word }
+  return sweep({ ...session, exit }, at, named, timings, [{ at, type: 'attempt.ended', attempt, exit }])
+}
+
+/** A terminal's last words arrive after the death they explain: what follows from it is judged again. */
+export function handleLateTurnResult(session: SessionIn<'stopping'>, signal: SignalOf<'agent.finished'>): Decision {
+  const { next } = session.phase
+  const isOver = session.exit === null && next.kind === 'end' && next.outcome === 'done'
+  if (isOver) return unchanged(session) // It hung after a good end; what it says as it is ended takes nothing back.
+  return reclassifyExit(session, recordTurnResult(session, signal), signal.word, signal.at)
+}
+
+/** The same for a turn that began after the last one had ended: it died in the middle of that. */
+export function handleLateUpdate(session: SessionIn<'stopping'>, signal: SignalOf<'agent.told'>): Decision {
+  const heard = recordAgentUpdate(session, signal)
+  const { next } = session.phase
+  const isJudgedByWord = next.kind === 'end' && (next.outcome === 'done' || next.outcome === 'failed')
+  if (signal.news.type !== 'began' || !isJudgedByWord) return heard
+  return session.exit === null
+    ? withdrawDone(session, heard, signal.at)
+    : reclassifyExit(session, heard, null, signal.at)
+}
+
+/** It was taken for hung after a turn had ended well; a moment before, the next one had begun. */
+function withdrawDone({ phase }: SessionIn<'stopping'>, heard: Decision, at: Instant): Decision {
+  if (phase.next.kind !== 'end' || phase.next.outcome !== 'done') return heard
+  const why = { reason: 'it was ended as its next turn began', trouble: 'silence' } as const
+  const next = nextStepAfterCrash(heard.session, why, { at, chance: 0 })
+  return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
+}
+
+/** What we ended ourselves, for these reasons, goes on as was decided: what it said while it was ended explains nothing. */
+const DECIDED_BY_SUPERVISOR: readonly (ProblemKind | null)[] = ['silence', 'memory', 'held', 'folder']
+
+/** A stop that was asked for meanwhile stays one, unless the work turns out to be over. */
+function reclassifyExit(
+  session: SessionIn<'stopping'>,
+  heard: Decision,
+  word: TurnResult | null,
+  at: Instant,
+): Decision {
+  const { exit, phase, spec, wanted } = session
+  const { next: decided } = phase
+  const isDecidedByUs = decided.kind === 'next' || (decided.kind === 'end' && decided.outcome === 'stopped')
+  if (exit === null || isDecidedByUs || spec.proof === 'exit-code') return heard
+  const verdict = classifyExit(spec.proof, { exit, word })
+  if (DECIDED_BY_SUPERVISOR.includes(decided.trouble) && verdict.kind !== 'done') return heard
+  const next: NextStep =
+    wanted === 'stop' && !endsTurn(verdict)
+      ? { kind: 'end', ...stoppedBy(session.stoppedBy) }
+      : nextStepAfterExit(verdict, session, { at, chance: 0 })
+  const isNew = 'trouble' in verdict && verdict.trouble !== decided.trouble
+  const known = isNew ? recordExitKind(heard.session, verdict, at) : { ...heard.session, isTurnOver: endsTurn(verdict) }
+  return { ...heard, session: { ...known, phase: { ...phase, next } } }
+}
+
+function sweep(
+  session: Session,
+  at: Instant,
+  next: NextStep,
+  timings: Timings,
+  events: readonly Event[] = [],
+): Decision {
+  const due = at + timings.sweepPatience
+  const { attempt } = session
+  return makeDecision({ ...session, phase: { name: 'stopping', step: 'sweep', due, next } }, events, [
+    { type: 'sweep', attempt },
+  ])
+}

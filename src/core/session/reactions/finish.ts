@@ -1,0 +1,182 @@
+import { type Duration, type Instant, formatDuration } from '../../../lib/time.ts'
+import type { Event } from '../events.ts'
+import type { ProblemKind } from '../failure.ts'
+import { firstUnread, launchAttempt, resetCounters, startNewThread } from './launch.ts'
+import { isClockRolledBack } from '../../policy/restart-schedule.ts'
+import type { Timings } from '../defaults.ts'
+import {
+  type NextStep,
+  type Outcome,
+  type Session,
+  type SessionIn,
+  excludeWaitingTime,
+  sessionDeadline,
+} from '../session.ts'
+import type { SignalOf } from '../signals.ts'
+import { checkBudget } from '../usage.ts'
+import { type Decision, makeDecision, unchanged } from '../decision.ts'
+import { verifyWork } from '../../policy/verify.ts'
+
+/** Nothing of the attempt is left: what was decided at its death follows now, and what nobody has cleared up yet, last. */
+export function handleTreeGone(
+  session: SessionIn<'stopping'>,
+  { at, attempt, isUnswept }: SignalOf<'tree.gone'>,
+  timings: Timings,
+): Decision {
+  if (session.phase.step === 'prove') return unchanged(session)
+  const concluded = takeNextStep(session, at, timings)
+  return isUnswept ? { ...concluded, effects: [...concluded.effects, { type: 'sweep', attempt }] } : concluded
+}
+
+function takeNextStep(session: SessionIn<'stopping'>, at: Instant, timings: Timings): Decision {
+  const { next } = session.phase
+  switch (next.kind) {
+    case 'end':
+      return endOrDeliverNext(session, next, at)
+    case 'next':
+      return launchAttempt({ ...prepareNextMessage(session, at), isTurnOver: true }, at)
+    case 'block':
+      return blockIdle(session, at, next)
+    case 'rest': {
+      const until = Math.max(next.until, at)
+      const { reason, cause, trouble } = next
+      const phase = { name: 'resting', since: at, until, reason, cause, trouble } as const
+      const events: Event[] = [{ at, type: 'session.resting', until, reason, cause, trouble }]
+      const resting: Session = { ...session, life: null, phase }
+      const rest = next.thread === 'same' ? makeDecision(resting, events) : abandonThread(resting, at, reason, events)
+      return until > at ? rest : relaunchAtOnce(rest, at, timings)
+    }
+  }
+}
+
+/** A rest that is over as it begins. */
+function relaunchAtOnce(rest: Decision, at: Instant, timings: Timings): Decision {
+  const { session, events, effects } = relaunchOrEnd(
+    rest.session as SessionIn<'resting'>,
+    { at, type: 'clock.due' },
+    timings,
+  )
+  return makeDecision(session, [...rest.events, ...events], effects)
+}
+
+/** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */
+function endOrDeliverNext(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
+  const { outcome } = next
+  const hasRead = session.errand?.isConfirmed === true
+  const isOver = outcome === 'done' || outcome === 'failed'
+  const isWaiting = isOver && hasRead && session.wanted === 'run' && firstUnread(session) !== undefined
+  const isToBeProven = outcome === 'done' && session.spec.verify !== undefined
+  if (!isWaiting) return isToBeProven ? startVerification(session, next, at) : endSession(session, at, next)
+  const overspent = checkBudget(session.spec.limits, session.spending)
+  if (overspent !== null) return endSession(session, at, { outcome: 'stopped', reason: overspent, trouble: 'budget' })
+  return launchAttempt(outcome === 'done' ? { ...session, forgivenAt: at } : session, at)
+}
+
+/** What it has done is looked at, by whoever sees that it stands here. */
+function startVerification(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
+  const phase = { ...session.phase, step: 'prove', next } as const
+  return makeDecision({ ...session, phase }, [{ at, type: 'session.stopping', step: 'prove', reason: next.reason }])
+}
+
+function abandonThread(session: Session, at: Instant, reason: string, events: readonly Event[]): Decision {
+  const { id } = session.thread
+  return makeDecision(startNewThread(session, at), [{ at, type: 'thread.given-up', thread: id, reason }, ...events])
+}
+
+export function relaunchOrEnd(
+  session: SessionIn<'resting'>,
+  { at }: SignalOf<'clock.due'>,
+  timings: Timings,
+): Decision {
+  const { cause, until, reason } = session.phase
+  const deadline = sessionDeadline(session)
+  // That it comes back late, because the machine was off, is not its fault.
+  if (deadline !== null && Math.min(at, until) >= deadline) return endSession(session, at, timeLimitReached(session))
+  if (at < until && !isClockRolledBack(session, at, timings)) return unchanged(session)
+  const late = Math.max(0, at - until)
+  const woken =
+    cause === 'limit' ? excludeWaitingTime(session, at) : { ...session, clockSince: session.clockSince + late }
+  const { absence } = session.spec.patience
+  if (absence !== null && late > absence) {
+    const question = `no supervisor was running when this session was due to continue, ${formatDuration(at - until)} ago (${reason})`
+    return blockIdle(cause === 'limit' ? session : woken, at, { question, trouble: 'absence' })
+  }
+  if (cause !== 'crash') return launchAttempt(woken, at)
+  const { session: counted, events } = countRestart(woken, at)
+  const launched = launchAttempt(counted, at)
+  return { ...launched, events: [...events, ...launched.events] }
+}
+
+/** With nothing alive it waits for a person. */
+export function blockIdle(
+  session: Session,
+  at: Instant,
+  { question, trouble }: { readonly question: string; readonly trouble: ProblemKind },
+): Decision {
+  const phase = { name: 'blocked', since: at, question, trouble, isIdle: true } as const
+  return makeDecision({ ...excludeWaitingTime(session, at), life: null, phase }, [
+    { at, type: 'session.blocked', question, trouble },
+  ])
+}
+
+export interface SessionEnd {
+  readonly outcome: Outcome
+  readonly reason: string
+  readonly trouble: ProblemKind | null
+}
+
+export function endSession(session: Session, at: Instant, { outcome, reason, trouble }: SessionEnd): Decision {
+  const ended: Session = { ...session, phase: { name: 'ended', at, outcome, reason, trouble } }
+  return makeDecision(ended, [{ at, type: 'session.ended', outcome, reason, trouble }], [{ type: 'close' }])
+}
+
+/** The next message of a person is new work; that of a session is part of the old. */
+function prepareNextMessage(session: Session, at: Instant): Session {
+  return firstUnread(session)?.by === undefined ? resetCounters(session, at) : session
+}
+
+export function timeLimitReached({ spec }: Session): SessionEnd {
+  const reason = `the time limit of ${formatDuration(spec.maxTime ?? 0)} was reached`
+  return { outcome: 'stopped', reason, trouble: 'time' }
+}
+
+const HOUR: Duration = 3_600_000
+
+/** Counts a restart after a crash. Too many within an hour are told, even though it recovers; once an hour. */
+function countRestart(session: Session, at: Instant): { session: Session; events: Event[] } {
+  const { spec, alertedAt } = session
+  const memory = Math.max(HOUR, spec.restart.window)
+  const restarts = [...session.restarts.filter(earlier => earlier > at - memory), at]
+  const counted: Session = { ...session, restarts, restartCount: session.restartCount + 1 }
+  const inAnHour = restarts.filter(earlier => earlier > at - HOUR).length
+  const isTold = alertedAt !== null && alertedAt > at - HOUR
+  if (inAnHour <= spec.alertAfter || isTold) return { session: counted, events: [] }
+  return {
+    session: { ...counted, alertedAt: at },
+    events: [{ at, type: 'session.restarting-often', restarts: inAnHour, within: HOUR }],
+  }
+}
+
+/** Its work was looked at: a good end is one only if what was to be shown is there. */
+export function handleInspectedWork(
+  session: SessionIn<'stopping'>,
+  { at, shown }: SignalOf<'work.shown'>,
+  timings: Timings,
+): Decision {
+  const { step, next } = session.phase
+  if (step !== 'prove') return unchanged(session)
+  // What came in meanwhile may have decided otherwise.
+  if (next.kind !== 'end' || next.outcome !== 'done') return takeNextStep(session, at, timings)
+  const said = session.lastWord?.text ?? null
+  const { verdict, reasons } = verifyWork({ state: 'done', reason: next.reason, said, ...shown })
+  if (verdict === 'proven') return endSession(session, at, { ...next, reason: [next.reason, ...reasons].join(', ') })
+  const where =
+    shown.checked?.kind === 'failed' ? `; oneshot verify ${session.spec.name} runs it again and shows what it says` : ''
+  const reason = `${next.reason}, but ${reasons.join('; ')}${where}`
+  return endSession(session, at, { outcome: 'failed', reason, trouble: 'unproven' })
+}
+
+/** Whether somebody has to look at what it has done. */
+export function needsVerification({ phase }: Session): boolean {
+  return phase.name === 'stopping' && phase.step === 'prove'
+}

@@ -1,0 +1,97 @@
+import type { Instant } from '../../../lib/time.ts'
+import type { Event } from '../events.ts'
+import { describeExit } from '../../policy/classify-exit.ts'
+import type { Message, Thread, TurnInput } from '../conversation.ts'
+import type { Session } from '../session.ts'
+import { NO_USAGE, addUsage, spentWithChildren } from '../usage.ts'
+import { type Decision, makeDecision } from '../decision.ts'
+
+/** Opens the next attempt. Also how a session begins. */
+export function launchAttempt(session: Session, at: Instant): Decision {
+  const attempt = session.attempt + 1
+  const turnInput = nextTurnInput(session)
+  const { spending, messages } = session
+  const given = turnInput?.kind === 'message' ? turnInput.message : null
+  const fresh: Session = {
+    ...session,
+    attempt,
+    errand: turnInput,
+    messages: messages.map(message => (message.id === given ? { ...message, deliveredAt: at } : message)),
+    isTurnOver: false,
+    activity: { tools: [], editedAt: null, retrying: null },
+    spending: {
+      ...spending,
+      before: addUsage(spending.before, spending.attempt),
+      attempt: NO_USAGE,
+      threadBefore: spending.thread,
+    },
+    life: null,
+    exit: null,
+    lastWord: null,
+    bookmark: { ...session.bookmark, output: 0, memory: {} },
+    phase: { name: 'starting', since: at },
+  }
+  const events: Event[] = [
+    {
+      at,
+      type: 'attempt.launched',
+      attempt,
+      resume: session.thread.id !== null,
+      ...(turnInput !== null && { errand: turnInput.kind }),
+    },
+  ]
+  if (given !== null) events.push({ at, type: 'message.delivered', message: given, attempt })
+  return makeDecision(fresh, events, [{ type: 'launch', attempt }])
+}
+
+/**
+ * What the next attempt is given. A turn that was broken off after the agent had read its message goes on; only then comes
+ * the next message. One that the agent's record does not show was never read, and is given again.
+ */
+function nextTurnInput(session: Session): TurnInput | null {
+  const { messages, thread } = session
+  if (messages.length === 0) return null
+  const wasSpokenTo = messages.some(isConfirmed)
+  const why = interruptionReason(session)
+  if (thread.needsDigest && wasSpokenTo) return { kind: 'digest', why, isConfirmed: false }
+  const unread = firstUnread(session)
+  const isBrokenOff = wasSpokenTo && !session.isTurnOver && !isLastMessageUnread(session)
+  if (unread === undefined || isBrokenOff) return { kind: 'continue', why, isConfirmed: false }
+  return { kind: 'message', message: unread.id, isConfirmed: false }
+}
+
+/** Whether the last attempt was given a message that it did not read. */
+function isLastMessageUnread({ errand, messages }: Session): boolean {
+  return errand?.kind === 'message' && !messages.some(message => message.id === errand.message && isConfirmed(message))
+}
+
+export function firstUnread(session: Session): Message | undefined {
+  return session.messages.find(message => !isConfirmed(message))
+}
+
+function isConfirmed(message: Message): boolean {
+  return message.confirmedAt !== null
+}
+
+function interruptionReason({ phase, exit, lastWord }: Session): string {
+  if (phase.name === 'resting') return phase.reason
+  if (phase.name === 'blocked') return phase.question
+  if (phase.name === 'ended') return phase.reason
+  if (lastWord !== null && !lastWord.ok) return lastWord.failure.text
+  return exit === null ? 'it was interrupted' : describeExit(exit)
+}
+
+/** A session that somebody wants to go on: its time, its budget and its restarts are counted anew. */
+export function resetCounters(session: Session, at: Instant): Session {
+  const spending = { ...session.spending, waived: spentWithChildren(session.spending) }
+  const { stoppedBy: _, ...wanted } = session
+  return { ...wanted, wanted: 'run', forgivenAt: at, outages: 0, limitedSince: null, clockSince: at, spending }
+}
+
+/** The session with another thread from its next attempt on, which is told what was done in those before it. */
+export function startNewThread(session: Session, at: Instant): Session {
+  const { number } = session.thread
+  const from = session.attempt + 1
+  const thread: Thread = { id: null, number: number + 1, since: at, from, heard: 0, needsDigest: true, losses: 0 }
+  return { ...session, thread, spending: { ...session.spending, thread: NO_USAGE } }
+}

@@ -1,0 +1,69 @@
+import { maskAndTruncate } from '../../../lib/mask/mask.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Event } from '../events.ts'
+import type { Session } from '../session.ts'
+import type { SignalOf } from '../signals.ts'
+import { unchanged, type Decision, makeDecision } from '../decision.ts'
+import type { TaskChange, Task } from '../task.ts'
+
+/** A plan longer than this is no plan. */
+export const MAX_TASKS = 200
+const LONGEST_TITLE = 300
+
+type TaskInput = Omit<Task, 'source'>
+
+/** An agent tells its whole plan each time: what it leaves out is no longer meant, but what was done was done. */
+export function replacePlan(session: Session, tasks: readonly TaskInput[], at: Instant): Decision {
+  const plan = tasks.map(task => normalizeTask(task, 'agent'))
+  const kept = session.tasks.filter(
+    task => task.source === 'user' || (task.state === 'done' && !plan.some(({ id }) => id === task.id)),
+  )
+  return withTasks(session, [...kept, ...plan], at)
+}
+
+/** An agent that numbers its tasks tells only what has changed. What it did not tell us of is taken as it comes. */
+export function updatePlan(session: Session, changes: readonly TaskChange[], at: Instant): Decision {
+  return withTasks(session, changes.reduce(applyTaskChange, session.tasks), at)
+}
+
+function applyTaskChange(tasks: readonly Task[], { id, title, state }: TaskChange): readonly Task[] {
+  const before = tasks.find(task => task.id === id && task.source === 'agent')
+  if (state === 'dropped') return tasks.filter(task => task !== before)
+  const told = { id, title: title ?? before?.title ?? `task ${id}`, state: state ?? before?.state ?? 'open' }
+  const task = normalizeTask(told, 'agent')
+  return before === undefined ? [...tasks, task] : tasks.map(other => (other === before ? task : other))
+}
+
+/** What a person names is added to, or changes what has the same id. */
+export function setUserTasks(session: Session, { at, tasks }: SignalOf<'user.tasks'>): Decision {
+  const named = tasks.map(task => normalizeTask(task, 'user'))
+  const isNew = ({ id }: Task): boolean => !session.tasks.some(task => task.id === id)
+  const kept = session.tasks.map(task => {
+    const change = named.find(({ id }) => id === task.id)
+    return change === undefined ? task : { ...change, source: task.source }
+  })
+  return withTasks(session, [...kept, ...named.filter(isNew)], at)
+}
+
+function withTasks(session: Session, tasks: readonly Task[], at: Instant): Decision {
+  const within = limitTasks(MAX_TASKS, tasks)
+  const events = within.flatMap((task): Event[] => {
+    const before = session.tasks.find(({ id, source }) => id === task.id && source === task.source)
+    const isSame = before?.state === task.state && before.title === task.title
+    return isSame ? [] : [{ at, type: 'task.changed', task }]
+  })
+  const isSame = events.length === 0 && within.length === session.tasks.length
+  return isSame ? unchanged(session) : makeDecision({ ...session, tasks: within }, events)
+}
+
+/** What an agent has done goes first, the oldest before the rest: what is still to be done stays. */
+function limitTasks(limit: number, tasks: readonly Task[]): readonly Task[] {
+  let surplus = tasks.length - limit
+  const kept = tasks.filter(({ source, state }) => source !== 'agent' || state !== 'done' || surplus-- <= 0)
+  return kept.slice(0, limit)
+}
+
+function normalizeTask({ id, title, state }: TaskInput, source: Task['source']): Task {
+  return { id: toOneLine(id).slice(0, 64), title: maskAndTruncate(toOneLine(title), LONGEST_TITLE), state, source }
+}

@@ -1,0 +1,46 @@
+import { matchesGlob } from '../../lib/text/glob.ts'
+import { type CheckCommand, findChangesToCheck, type ReadBefore } from './check-definition.ts'
+import type { EditedFile, TamperedFile } from './test-file.ts'
+import { findRemovedTests } from './removed-tests.ts'
+
+export interface TamperingRules {
+  /** Null: nothing is run, and only tests and protected files are watched. */
+  readonly check: CheckCommand | null
+  /** Patterns, from the top of the repository. */
+  readonly protect: readonly string[]
+  readonly allow: readonly string[]
+}
+
+/** What speaks against a piece of work, and what was allowed of it. */
+export interface TamperingReport {
+  readonly refused: readonly string[]
+  readonly allowed: readonly string[]
+}
+
+export const NO_TAMPERING: TamperingReport = { refused: [], allowed: [] }
+
+/** Finds what makes the proof of a piece of work weaker: tests that no longer run, another check, changes to protected files. */
+export function detectTampering(
+  changes: readonly EditedFile[],
+  guard: TamperingRules,
+  read: ReadBefore,
+): TamperingReport {
+  const found = [
+    ...findProtectedChanges(changes, guard.protect),
+    ...(guard.check === null ? [] : findChangesToCheck(guard.check, changes, read)),
+    ...findRemovedTests(changes),
+  ]
+  const first = found.filter(({ path }, at) => found.findIndex(other => other.path === path) === at)
+  const isAllowed = ({ path }: TamperedFile): boolean => guard.allow.some(pattern => matchesGlob(path, pattern))
+  const told = (these: readonly TamperedFile[]): string[] => these.map(({ path, what }) => `${path}: ${what}`)
+  return { refused: told(first.filter(one => !isAllowed(one))), allowed: told(first.filter(isAllowed)) }
+}
+
+function findProtectedChanges(changes: readonly EditedFile[], patterns: readonly string[]): TamperedFile[] {
+  return changes
+    .filter(({ path, before, after }) => before !== after && patterns.some(pattern => matchesGlob(path, pattern)))
+    .map(({ path, after }) => ({
+      path,
+      what: after === null ? 'is protected and was deleted' : 'is protected and was changed',
+    }))
+}

@@ -1,0 +1,275 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RunRequest } from '../api/contract/requests.ts'
+import { createSession } from '../core/session/create.ts'
+import type { Phase, Session, Spec } from '../core/session/session.ts'
+import { NO_LIMITS } from '../core/session/usage.ts'
+import type { Store } from '../ports/store.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { sessionFolder } from '../state/session-folder.ts'
+import { locateHome } from '../state/home.ts'
+import { USER_CALLER } from './caller.ts'
+import { assertAllowed, assertMayWake, isPublic, limitToRights } from './access-control.ts'
+import { ROUTES } from './routes/routes.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-rights-'))
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+const ENDED: Phase = { name: 'ended', at: 5, outcome: 'done', reason: 'done', trouble: null }
+
+function session(spec: Partial<Spec>, more: Partial<Session> = {}): Session {
+  const { agent = 'claude', ...rest } = spec
+  const full = { ...makeSpec({ agent: 'talker', name: `claude-${spec.id}`, ...rest }), agent }
+  return { ...createSession(full, { hasPrompt: true }).session, ...more }
+}
+
+const spy = session({ id: 'spy', autonomy: 'ask', cwd: '/work', startedBy: 'boss' })
+const boss = session({ id: 'boss', autonomy: 'full', cwd: '/work' })
+const child = session({ id: 'child', autonomy: 'ask', cwd: '/work', startedBy: 'spy' })
+const other = session({ id: 'other', cwd: '/work' })
+const loop = session({ id: 'loop', agent: 'ralph', autonomy: 'edits' })
+
+function storeOf(...sessions: Session[]): Store {
+  const byId = new Map(sessions.map(one => [one.spec.id, one]))
+  return { all: () => sessions, live: () => sessions, load: (id: string) => byId.get(id) } as unknown as Store
+}
+const store = storeOf(spy, boss, child, other, loop)
+
+function may(route: string, id: string, caller: Session | null, suspect: Session | null = null): boolean {
+  const rights = ROUTES[route]
+  if (rights === undefined) throw new Error(route)
+  try {
+    assertAllowed(route, rights, id, { session: caller, suspect }, store)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const LOOKING = ['GET /v1/daemon', 'GET /v1/sessions', 'GET /v1/sessions/:id', 'GET /v1/sessions/:id/outlook']
+/** What a session with less than full autonomy may use. A new route stays out of it until somebody decides otherwise. */
+const FOR_CONFINED = [
+  ...LOOKING,
+  'POST /v1/sessions',
+  'POST /v1/sessions/:id/stop',
+  'POST /v1/sessions/:id/messages',
+  'POST /v1/sessions/:id/tasks',
+  'POST /v1/sessions/:id/hold',
+  'POST /v1/sessions/:id/checkpoint',
+]
+
+describe('of all routes', () => {
+  const all = Object.keys(ROUTES)
+
+  it('a session with less than full autonomy may use these, and no others', () => {
+    expect(all.filter(route => may(route, 'child', spy)).sort()).toEqual([...FOR_CONFINED].sort())
+    expect(all.filter(route => may(route, 'spy', spy)).sort()).toEqual([...FOR_CONFINED].sort())
+  })
+
+  it.each(all)('%s: nobody but its user touches a session of others', route => {
+    if (!route.startsWith('POST /v1/sessions/:id/')) return
+    for (const caller of [spy, boss, loop]) expect(may(route, 'other', caller)).toBe(false)
+    expect(may(route, 'boss', spy)).toBe(false)
+    expect(may(route, 'other', null)).toBe(true)
+  })
+
+  it('no session stops the supervisor, and its user may do anything', () => {
+    for (const caller of [spy, boss, loop]) expect(may('POST /v1/daemon/stop', '', caller)).toBe(false)
+    for (const route of all) expect(() => assertAllowed(route, ROUTES[route]!, 'x', USER_CALLER, store)).not.toThrow()
+  })
+
+  it('somebody who cannot be told from a confined session may look, and do to it what it may do to itself', () => {
+    expect(all.filter(route => isPublic(ROUTES[route]!, route.split(' ')[0])).sort()).toEqual([...LOOKING].sort())
+    const ending = ['POST /v1/sessions/:id/hold', 'POST /v1/sessions/:id/stop']
+    const writing = all.filter(route => !LOOKING.includes(route))
+    const own = FOR_CONFINED.filter(route => route.includes(':id/') && !LOOKING.includes(route))
+    expect(writing.filter(route => may(route, 'spy', null, spy)).sort()).toEqual([...own].sort())
+    expect(writing.filter(route => may(route, 'child', null, spy)).sort()).toEqual(ending)
+    expect(writing.filter(route => may(route, 'other', null, spy))).toEqual([])
+    const several = { session: null, suspect: spy, isOneOfSeveral: true } as const
+    const isOpen = (route: string): boolean => {
+      try {
+        assertAllowed(route, ROUTES[route]!, 'spy', several, store)
+        return true
+      } catch {
+        return false
+      }
+    }
+    expect(writing.filter(isOpen).sort()).toEqual(ending)
+  })
+})
+
+describe('a session that is started by one with less than full autonomy', () => {
+  const request: RunRequest = {
+    agent: 'claude',
+    argv: [],
+    prompt: 'eA==',
+    cwd: '/work',
+    env: {},
+    maxTime: null,
+    autonomy: 'ask',
+  }
+  const given = (): Parameters<typeof limitToRights>[2] => {
+    const home = locateHome({ ONESHOT_HOME: folder })
+    fs.mkdirSync(sessionFolder(home, 'spy').root, { recursive: true })
+    fs.writeFileSync(sessionFolder(home, 'spy').env, '{"PATH":"/usr/bin"}')
+    return { home, store, engine: { written: () => 0 } }
+  }
+
+  it('has its environment, its folder, its ways of saving and its patience', () => {
+    const wanted: RunRequest = {
+      ...request,
+      env: { PATH: '/work/evil', NODE_OPTIONS: '--require=/work/evil.js' },
+      umask: 0,
+      tty: '/dev/tty1',
+      restart: { limit: 999_999 },
+      patience: { silence: null },
+      saving: { mode: 'branch', nested: true, pushUntracked: true },
+    }
+    const got = limitToRights(wanted, spy, given())
+    expect(got.env).toEqual({ PATH: '/usr/bin' })
+    expect(got.saving).toEqual({ ...spy.spec.saving, push: null })
+    expect([got.restart, got.patience]).toEqual([spy.spec.restart, spy.spec.patience])
+    expect(got).not.toHaveProperty('tty')
+    expect(got).not.toHaveProperty('umask', 0)
+  })
+
+  it.each<[string, Partial<RunRequest>]>([
+    ['in another folder', { cwd: '/etc' }],
+    ['in a folder below', { cwd: '/work/sub' }],
+    ['with another agent', { agent: 'demo' }],
+    ['in a conversation of others', { thread: '01a1de78' }],
+    ['as a loop', { agent: 'ralph' }],
+    ['in the name of a loop', { parent: { id: 'loop', key: 'k' } }],
+    ['with more autonomy', { autonomy: 'edits' }],
+    ['as a command', { agent: 'command', argv: ['sh'] }],
+  ])('is refused %s', (_, wanted) => {
+    expect(() => limitToRights({ ...request, ...wanted }, spy, given())).toThrow('the session claude-spy may not')
+  })
+
+  it('is as its user wants it when its user asks', () => {
+    expect(limitToRights({ ...request, cwd: '/etc' }, null, given())).toEqual({ ...request, cwd: '/etc' })
+  })
+})
+
+describe('limits are handed down', () => {
+  const request: RunRequest = { agent: 'command', argv: ['true'], cwd: '/', env: {}, maxTime: null }
+  const limits = { usd: 5, tokens: 1_000, turns: 10 }
+  const spent = (usd: number, turns = 1): Session['spending'] => ({
+    ...boss.spending,
+    before: { input: 100, cached: 0, output: 0, usd, turns },
+  })
+  const given = (...sessions: Session[]): Parameters<typeof limitToRights>[2] => ({
+    home: locateHome({ ONESHOT_HOME: folder }),
+    store: storeOf(...sessions),
+    engine: { written: of => (of.some(({ spec }) => spec.id === 'top') ? 600 : 0) },
+  })
+  const now = Date.now()
+  const limited = session(
+    { id: 'top', limits, maxTime: 3_600_000, memory: 5_000, maxOutput: 1_000 },
+    { spending: spent(2), clockSince: now - 1_800_000 },
+  )
+
+  it('as far as the starter and those it has started have left of them', () => {
+    const first = session({ id: 'first', startedBy: 'top' }, { spending: spent(1), phase: ENDED })
+    const got = limitToRights(request, limited, given(limited, first))
+    expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 200 })
+    expect(got.maxTime).toBeLessThanOrEqual(1_800_000)
+    expect(got.maxTime).toBeGreaterThan(1_700_000)
+  })
+
+  const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
+    session({ id, startedBy: 'top', limits: { ...NO_LIMITS, usd }, ...more })
+
+  it('half of them where an agent asks for no budget of its own, so that its starter can go on beside it', () => {
+    const agent = { ...request, agent: 'claude', argv: [], prompt: 'eA==' }
+    expect(limitToRights(agent, limited, given(limited))).toMatchObject({ limits: { usd: 1.5, tokens: 450, turns: 4 } })
+    expect(limitToRights({ ...agent, limits: { usd: 2.5 } }, limited, given(limited)).limits?.usd).toBe(2.5)
+    expect(limitToRights({ ...agent, limits: { usd: 9 } }, limited, given(limited)).limits?.usd).toBe(3)
+  })
+
+  it('and the output of one that lives is reserved for it, so that no child gets more than its parent has left', () => {
+    const first = session({ id: 'first', startedBy: 'top', maxOutput: 300 })
+    const below = session({ id: 'below', startedBy: 'first', maxOutput: 200 })
+    const most = (maxOutput: number | null, ...others: Session[]): unknown =>
+      limitToRights({ ...request, maxOutput }, limited, given(limited, ...others)).maxOutput
+    expect([most(1024 ** 3), most(null), most(300), most(399)]).toEqual([200, 200, 300, 399])
+    expect([most(60, first), most(1024 ** 3, first, below), most(null, { ...first, phase: ENDED })]).toEqual([
+      60, 50, 200,
+    ])
+    const rest = session({ id: 'rest', startedBy: 'top', maxOutput: 100 })
+    expect(() => most(null, first, rest)).toThrow('nothing is left of its output')
+    expect(limitToRights({ ...request, maxOutput: 250 }, below, given(limited, first, below)).maxOutput).toBe(50)
+  })
+
+  it('and the budget of one that lives is reserved for it, so that several at once do not overspend together', () => {
+    const [first, second] = [share('first', 1), share('second', 1.5)]
+    expect(limitToRights(request, limited, given(limited, first))).toMatchObject({ limits: { usd: 2 } })
+    expect(limitToRights(request, limited, given(limited, first, second))).toMatchObject({ limits: { usd: 0.5 } })
+    const all = share('all', 3)
+    expect(() => limitToRights(request, limited, given(limited, all))).toThrow(
+      'nothing is left of its budget beside the part reserved for claude-all',
+    )
+    const over = { ...all, phase: ENDED, spending: spent(0.5) }
+    expect(limitToRights(request, limited, given(limited, over))).toMatchObject({ limits: { usd: 2.5 } })
+    const woken = { ...share('woken', 1), spending: { ...spent(1.5), waived: spent(1.5).before } }
+    expect(limitToRights(request, limited, given(limited, woken))).toMatchObject({ limits: { usd: 0.5 } })
+  })
+
+  it('and a session with a budget does not hand down what those who started it have promised to others', () => {
+    const [first, second] = [share('first', 1), share('second', 1.8)]
+    expect(limitToRights(request, second, given(limited, first, second))).toMatchObject({ limits: { usd: 0.2 } })
+    const command = share('sh', 3, { agent: 'command' })
+    expect(limitToRights(request, limited, given(limited, command))).toMatchObject({ limits: { usd: 3 } })
+    expect(limitToRights(request, command, given(limited, command, first))).toMatchObject({ limits: { usd: 2 } })
+  })
+
+  it('and those who work for a loop are counted by it, and not once more', () => {
+    const own = { ...share('own', 2, { agent: 'ralph' }), spending: spent(1.5) }
+    const worker = session({ id: 'w', startedBy: 'own', parent: { id: 'own', key: 'k' } }, { spending: spent(1.5) })
+    expect(limitToRights(request, limited, given(limited, own, worker))).toMatchObject({ limits: { usd: 1 } })
+    const ended = { ...own, phase: ENDED }
+    expect(limitToRights(request, limited, given(limited, ended, worker))).toMatchObject({ limits: { usd: 1.5 } })
+  })
+
+  it.each<[string, Partial<Session>]>([
+    ['budget', { spending: spent(5) }],
+    ['turns', { spending: spent(0, 10) }],
+    ['time', { clockSince: now - 4_000_000 }],
+  ])('and where nothing is left of its %s, nobody is started', (what, more) => {
+    const empty = { ...limited, ...more }
+    expect(() => limitToRights(request, empty, given(empty))).toThrow(`nothing is left of its ${what}`)
+  })
+
+  it('and a session does not have them counted anew by waking its own', () => {
+    const mine = session({ id: 'mine', startedBy: 'top', maxTime: 3_600_000, limits }, { phase: ENDED })
+    const small = session(
+      { id: 'small', startedBy: 'top', maxTime: 1_000, limits: { usd: 1, tokens: 10, turns: 1 } },
+      { phase: ENDED },
+    )
+    const unlimited = session({ id: 'u', startedBy: 'top', maxTime: null, limits: NO_LIMITS }, { phase: ENDED })
+    const all = given(limited, mine, small, unlimited)
+    expect(() => assertMayWake(mine, limited, all)).toThrow('would start again from zero')
+    expect(() => assertMayWake(unlimited, limited, all)).toThrow('would start again from zero')
+    expect(() => assertMayWake({ ...limited, phase: ENDED }, limited, all)).toThrow('may not wake itself')
+    assertMayWake(small, limited, all)
+    assertMayWake(mine, null, all)
+  })
+
+  it('and nobody starts sessions without end', () => {
+    const many = Array.from({ length: 32 }, (_, n) => session({ id: `n${n}`, startedBy: n < 16 ? 'boss' : 'n0' }))
+    for (const caller of [boss, many[0]!])
+      expect(() => limitToRights(request, caller, given(boss, ...many))).toThrow(
+        '32 sessions that claude-boss has started',
+      )
+    const done = many.map(one => ({ ...one, phase: ENDED }))
+    expect(limitToRights(request, boss, given(boss, ...done))).toMatchObject(request)
+    const line = Array.from({ length: 8 }, (_, n) => session({ id: `l${n}`, ...(n > 0 && { startedBy: `l${n - 1}` }) }))
+    expect(() => limitToRights(request, line[7]!, given(...line))).toThrow('number 8 in a line of sessions')
+  })
+})

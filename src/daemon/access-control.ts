@@ -1,0 +1,180 @@
+import path from 'node:path'
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import {
+  type RemainingLimits,
+  remainingLimits,
+  findExhaustedLimit,
+  reasonNotToReset,
+  clampToLimits,
+} from '../core/authorization/remaining-limits.ts'
+import { isOwnOrDescendant, reasonNotToStart, reasonNotToStartMore } from '../core/authorization/permissions.ts'
+import type { Session } from '../core/session/session.ts'
+import type { Refusal } from '../lib/errors.ts'
+import type { Store } from '../ports/store.ts'
+import { readEnvironment } from '../views/final-output.ts'
+import type { Home } from '../state/home.ts'
+import { type Caller, isConfined, refuseCaller } from './caller.ts'
+
+/**
+ * `any`: whatever it concerns; `own`: itself and those that it has started, however indirectly; `never`: not at all. A request to
+ * start or to remove sessions is held to the caller's rights when it is read.
+ */
+export type AccessLevel = 'any' | 'own' | 'never'
+
+/** What a session may use: one with full autonomy, and one with less. */
+export interface AccessRules {
+  readonly full: AccessLevel
+  readonly confined: AccessLevel
+  /** It only takes something away: somebody who cannot be told from a confined session may use it on any of those. */
+  readonly isEnding?: true
+}
+
+/** To look is nobody's privilege, and is not slowed by finding out who does. */
+export function isPublic({ full, confined }: AccessRules, method: string | undefined): boolean {
+  return method === 'GET' && full === 'any' && confined === 'any'
+}
+
+/** Refuses what a session may not do to others. */
+export function assertAllowed(route: string, rights: AccessRules, id: string, caller: Caller, store: Store): void {
+  const { session, suspect: possibleSession } = caller
+  if (possibleSession !== null && !isAllowedWhenUnclear(rights, id, caller, store))
+    throw refuseUnclearCaller(possibleSession, caller)
+  if (session === null) return
+  const level = isConfined(session) ? rights.confined : rights.full
+  if (level === 'never') throw refuseCaller(session, route)
+  if (level === 'own') assertOwn(id, session, store)
+}
+
+/**
+ * Somebody who cannot be told from a session may do to it what it may do to itself, and stop or hold other confined ones. One
+ * of several might be another: it writes to none.
+ */
+function isAllowedWhenUnclear(
+  { confined, isEnding }: AccessRules,
+  id: string,
+  { suspect: possibleSession, isOneOfSeveral }: Caller,
+  store: Store,
+): boolean {
+  if (isEnding === true) return isSessionConfined(store, id)
+  return confined === 'own' && id === possibleSession?.spec.id && isOneOfSeveral !== true
+}
+
+/** Who a request counts as: a stop or a hold by somebody who cannot be told from a session is not called that session's deed. */
+export function actingSession(
+  { isEnding }: AccessRules,
+  { session, suspect: possibleSession }: Caller,
+): Session | null {
+  return isEnding === true ? session : (session ?? possibleSession)
+}
+
+function isSessionConfined(store: Store, id: string): boolean {
+  const target = store.load(id)
+  return target !== undefined && isConfined(target)
+}
+
+function refuseUnclearCaller({ spec: { name, autonomy } }: Session, { isUnknown }: Caller): Refusal {
+  const remedy = isUnknown
+    ? 'install perl or python3, so that oneshot can find out who calls'
+    : `use a terminal that was open before ${name} began`
+  return refusal(
+    'not-allowed',
+    `oneshot cannot tell whether this command comes from the session ${name}, which has autonomy ${autonomy}`,
+    `${remedy}, or: oneshot hold ${name}`,
+  )
+}
+
+/** Refuses what concerns a session that this one has not started. */
+export function assertOwn(id: string, caller: Session | null, store: Store): void {
+  const target = store.load(id)
+  if (caller === null || target === undefined || isOwnOrDescendant(target, caller, store.all())) return
+  throw refuseCaller(caller, `touch ${target.spec.name}, which it has not started`)
+}
+
+interface AccessContext {
+  readonly home: Home
+  readonly store: Store
+  readonly engine: { written: (sessions: readonly Session[]) => number }
+}
+
+/** A request of a session within its own rights and limits. Loops are our own program, and keep to the limits by themselves. */
+export function limitToRights(request: RunRequest, caller: Session | null, context: AccessContext): RunRequest {
+  if (caller === null) return request
+  if (request.parent !== undefined && request.parent.id !== caller.spec.id)
+    throw refuseCaller(caller, 'start a session in the name of another')
+  if (LOOP_KINDS.includes(caller.spec.agent)) return request
+  const sessions = context.store.all()
+  const objection = findObjection(request, caller)
+  if (objection !== null) throw refuseCaller(caller, `start a session with more rights than its own: ${objection}`)
+  const numberObjection = reasonNotToStartMore(caller, sessions)
+  if (numberObjection !== null) throw refuseCaller(caller, `start another session: ${numberObjection}`)
+  const remaining = remainingAllowance(caller, context)
+  const usedUpLimit = findExhaustedLimit(remaining)
+  if (usedUpLimit !== null)
+    throw refuseCaller(
+      caller,
+      `start another session: nothing is left of its ${usedUpLimit}${describeReservations(remaining)}`,
+    )
+  return clampToLimits(isConfined(caller) ? confineRequest(request, caller, context.home) : request, remaining)
+}
+
+/** Refuses to have the limits of a session counted anew by another one that has less left, or by itself. */
+export function assertMayWake(target: Session, caller: Session | null, context: AccessContext): void {
+  if (caller === null || LOOP_KINDS.includes(caller.spec.agent) || target.phase.name !== 'ended') return
+  if (target.spec.id === caller.spec.id) throw refuseCaller(caller, 'wake itself')
+  const objection = reasonNotToReset(target.spec, remainingAllowance(caller, context))
+  if (objection !== null) throw refuseCaller(caller, `wake ${target.spec.name}: ${objection}`)
+}
+
+function remainingAllowance(caller: Session, { store, engine }: AccessContext): RemainingLimits {
+  const writtenBy = (session: Session): number => engine.written([session])
+  return remainingLimits(caller, { sessions: store.all(), now: Date.now(), writtenBy })
+}
+
+function describeReservations({ reservedFor = [] }: RemainingLimits): string {
+  const holders = reservedFor.slice(0, 3).join(', ')
+  return holders === '' ? '' : ` beside the part reserved for ${holders} (give each a part, such as --budget-usd 1)`
+}
+
+function findObjection(request: RunRequest, caller: Session): string | null {
+  const objection = reasonNotToStart(request, caller.spec)
+  if (objection !== null || !isConfined(caller)) return objection
+  const { agent, cwd } = caller.spec
+  if (LOOP_KINDS.includes(request.agent)) return 'a loop runs checks'
+  // Another agent, or the same one elsewhere, may be told by files there what it may do.
+  if (request.agent !== agent) return `${request.agent} is another agent`
+  if (path.resolve(request.cwd) !== cwd) return `it works in ${cwd}, and nowhere else`
+  return request.thread === undefined ? null : 'a conversation of others may be read'
+}
+
+/**
+ * What a session with less than full autonomy may choose for another; the rest is as its user wanted it for itself. An
+ * environment decides which program is run, and with which settings.
+ */
+function confineRequest(request: RunRequest, { spec }: Session, home: Home): RunRequest {
+  const { agent, argv, prompt, name, isNameMadeUp, maxTime, memory, maxOutput } = request
+  const { alertAfter, autonomy, model, effort, limits, verify } = request
+  const chosenOptions = { prompt, name, isNameMadeUp, memory, maxOutput, alertAfter, autonomy }
+  const limitedOptions = { model, effort, limits, verify, umask: spec.umask }
+  return {
+    ...omitUndefined({ ...chosenOptions, ...limitedOptions }),
+    agent,
+    argv,
+    maxTime,
+    cwd: spec.cwd,
+    env: readEnvironment(home, spec.id),
+    mode: spec.mode,
+    restart: spec.restart,
+    patience: spec.patience,
+    saving: { ...spec.saving, push: null },
+    ...(spec.projectFiles === false && { projectFiles: false }),
+    ...(spec.beads === true && { beads: true }),
+  }
+}
+
+type WithoutUndefined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+function omitUndefined<T extends object>(fields: T): WithoutUndefined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as WithoutUndefined<T>
+}

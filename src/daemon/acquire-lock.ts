@@ -1,0 +1,96 @@
+import http from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DaemonView } from '../api/contract/responses.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { Duration } from '../lib/time.ts'
+import type { Home } from '../state/home.ts'
+import { readPid, writePid } from '../state/pid-file.ts'
+import { isSuspended } from '../os/process/processes.ts'
+import { SupervisorLock } from '../world/store/supervisor-lock.ts'
+import { HolderWatch, progressFile } from './holder-watch.ts'
+
+/** A holder that is not suspended may be starting, or busy. It is replaced when it shows no progress for this long. */
+const SEIZE_AFTER: Duration = 15_000
+
+/**
+ * Becomes the one supervisor, or refuses with a sentence that names the one there is. The lock dies with its holder, so
+ * a dead one is followed at once. One that lives and shows no progress is put out of action by the epoch. One newcomer waits
+ * for that; the others leave, so that a slow supervisor is replaced once and not by each of them.
+ */
+export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<SupervisorLock> {
+  let turn: SupervisorLock | undefined
+  try {
+    const holder = new HolderWatch(home, patience)
+    for (;;) {
+      const lock = SupervisorLock.tryAcquire(home.lock) ?? (turn && replace(holder, home))
+      if (lock !== undefined) {
+        writePid(progressFile(home), process.pid) // Before the next one's turn: it must not judge us by our predecessor.
+        return lock
+      }
+      await refuseIfAnswered(home)
+      turn ??= takeTurn(home, holder)
+      if (holder.isBusy())
+        throw refusal('daemon-running', `a supervisor is already running: ${named(holder.pid)}; it is busy`)
+      await pause(100)
+    }
+  } finally {
+    turn?.release()
+  }
+}
+
+/** Another one may have taken over since we looked: whoever replaces the holder looks once more while nobody else can. */
+function replace(holder: HolderWatch, home: Home): SupervisorLock | undefined {
+  return holder.isStuck() ? SupervisorLock.seize(home.lock, () => holder.isStuck()) : undefined
+}
+
+/** The right to wait for the lock. Refuses when another one has it, unless that one is suspended. */
+function takeTurn(home: Home, holder: HolderWatch): SupervisorLock {
+  const file = `${home.lock}.next`
+  const record = `${file}.pid`
+  const isStuck = (): boolean => isSuspended(readPid(record) ?? 0)
+  const turn = SupervisorLock.tryAcquire(file) ?? (isStuck() ? SupervisorLock.seize(file, isStuck) : undefined)
+  if (turn === undefined) {
+    throw refusal(
+      'daemon-running',
+      `another supervisor (${named(readPid(record))}) already waits for the one that does not answer (${named(holder.pid)})`,
+    )
+  }
+  writePid(record, process.pid)
+  return turn
+}
+
+function named(pid: number | undefined): string {
+  return `pid ${pid ?? 'unknown'}`
+}
+
+async function refuseIfAnswered(home: Home): Promise<void> {
+  const holder = await queryHolder(home)
+  if (holder === undefined) return
+  throw refusal(
+    'daemon-running',
+    `a supervisor is already running: pid ${holder.pid}, epoch ${holder.epoch}, since ${holder.startedAt}`,
+  )
+}
+
+function queryHolder(home: Home): Promise<DaemonView | undefined> {
+  return new Promise(resolve => {
+    const request = http.get({ socketPath: home.daemonSocket, path: '/v1/daemon', timeout: 1_000 }, response => {
+      let text = ''
+      response.on('data', chunk => {
+        text += chunk
+      })
+      response.on('end', () => resolve(viewIn(text)))
+      response.on('close', () => resolve(undefined)) // It died while it answered.
+    })
+    request.on('timeout', () => request.destroy(new Error('no answer')))
+    request.on('error', () => resolve(undefined))
+  })
+}
+
+function viewIn(text: string): DaemonView | undefined {
+  try {
+    return JSON.parse(text) as DaemonView
+  } catch {
+    return undefined
+  }
+}

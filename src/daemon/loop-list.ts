@@ -1,0 +1,43 @@
+import type { LoopRequest } from '../api/contract/loop.ts'
+import type { Session, Spec } from '../core/session/session.ts'
+import path from 'node:path'
+import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { refusal } from '../api/contract/problems.ts'
+import { describeAlternatives, findOtherSerialLoop } from '../views/loop/loops.ts'
+
+/** The list of a loop, relative to its folder; null for the project's task tracker. */
+export function parseListPath({ argv }: Pick<Spec, 'argv'>): string | null {
+  return (JSON.parse(argv.at(-1) ?? '{}') as Partial<LoopRequest>).list ?? null
+}
+
+export function describeList(spec: Pick<Spec, 'argv'>): string {
+  return parseListPath(spec) ?? 'the issues of beads'
+}
+
+/** Two loops on one list would do the same tasks twice, each in the other's way. */
+export function assertListUnused(requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>, sessions: readonly Session[]): void {
+  if (!LOOP_KINDS.includes(requested.agent)) return
+  const loopInCheckout = findOtherSerialLoop(requested, sessions)
+  const list = resolveListPath(requested)
+  const holder = sessions.find(
+    ({ spec, phase }) => phase.name !== 'ended' && LOOP_KINDS.includes(spec.agent) && resolveListPath(spec) === list,
+  )
+  if (holder === undefined && loopInCheckout !== undefined)
+    throw refusal(
+      'session-alive',
+      `${loopInCheckout.spec.name} works in this checkout, one task after the other`,
+      describeAlternatives(loopInCheckout),
+    )
+  if (holder === undefined) return
+  const { name } = holder.spec
+  const file = describeList(requested)
+  throw refusal(
+    'session-alive',
+    holder.phase.name === 'blocked' ? `${name} has ${file} here, and waits for you` : `${name} works on ${file} here`,
+    `oneshot ralph status ${name}, or oneshot stop ${name}`,
+  )
+}
+
+function resolveListPath(spec: Pick<Spec, 'cwd' | 'argv'>): string {
+  return path.join(spec.cwd, parseListPath(spec) ?? '.beads')
+}

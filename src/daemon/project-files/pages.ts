@@ -1,0 +1,164 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Session } from '../../core/session/session.ts'
+import { type Mask, maskObject } from '../../lib/mask/mask.ts'
+import { renderTerminalText, stripControls } from '../../lib/text/terminal-text.ts'
+import { type Instant, formatIso } from '../../lib/time.ts'
+import { renderCheckpoints } from '../../views/pages/checkpoints.ts'
+import { hashTasks, renderLastState } from '../../views/pages/last-state.ts'
+import type { PageData } from '../../views/pages/page-data.ts'
+import { renderRecovery } from '../../views/pages/recovery.ts'
+import { renderStatus } from '../../views/pages/status.ts'
+import { toSessionView } from '../../views/session-view.ts'
+import { remoteUrl } from '../../world/git/checkpoint/remote/remote-url.ts'
+import { findTop } from '../../world/git/repository.ts'
+import { selfArgv } from '../../os/installation.ts'
+import { readPart, readTail, replaceIn } from '../../os/files/file-io.ts'
+import { attemptFolder, sessionFolder } from '../../state/session-folder.ts'
+import { readTrackerFile } from '../../state/tracker-file.ts'
+import type { FolderHandle } from '../../os/files/folder-handle.ts'
+import { type Progress, type WriterContext, describeOutput } from './context.ts'
+import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import type { Event } from '../../core/session/events.ts'
+
+/** What the pages of a session are written with. */
+export interface PageInput {
+  readonly session: Session
+  readonly story: RecentEvents
+  readonly mask: Mask
+  readonly note: Progress
+  /** By file, what is written in it: a page that says the same is left as it is. */
+  readonly written: Map<string, string>
+}
+
+/** Writes what is new of a session's pages; answers its note as it is then. One that cannot be written keeps no other back. */
+export function writePages(folder: FolderHandle, input: PageInput, context: WriterContext): Progress {
+  const { session, note: progress } = input
+  const now = context.clock.now()
+  // Secrets are hidden in what the pages are made of, too: they cut texts to size.
+  const data = maskObject(collectPageData(input, context, now), input.mask)
+  const tracker = maskObject(readTrackerFile(context.home, session.spec.id), input.mask)
+  const tasks = { name: session.spec.name, tasks: data.session.tasks, tracker }
+  const hash = hashTasks(tasks)
+  const state = progress.state?.hash === hash ? progress.state : { hash, at: now }
+  const pages = {
+    'STATUS.md': renderStatus(data),
+    'CHECKPOINTS.md': renderCheckpoints(data),
+    'LAST_STATE.md': renderLastState(tasks, state.at),
+    'RECOVERY.md': renderRecovery(data, buildRecoveryContext(session, context)),
+  }
+  const failures = Object.entries(pages).flatMap(([file, text]) => writePage(folder, file, text, { ...input, now }))
+  if (failures.length > 0) throw failures[0]
+  return { ...progress, state }
+}
+
+/** When it was written is no news. */
+function writePage(
+  folder: FolderHandle,
+  file: string,
+  text: string,
+  { mask, written, now }: PageInput & { now: Instant },
+): unknown[] {
+  const hash = crypto
+    .createHash('sha1')
+    .update(text.replaceAll(formatIso(now), ''))
+    .digest('base64')
+  const exists = fs.lstatSync(folder.at(file), { throwIfNoEntry: false })?.isFile() ?? false
+  if (exists && written.get(file) === hash) return []
+  try {
+    replaceIn(folder, file, stripControls(mask.maskText(text), { colour: false })) // People look at pages with cat.
+    written.set(file, hash)
+    return []
+  } catch (cause) {
+    return [cause]
+  }
+}
+
+function collectPageData(
+  { session, story: recentEvents, mask }: PageInput,
+  context: WriterContext,
+  now: Instant,
+): PageData {
+  const { events, checkpoints, checkpointCount } = recentEvents
+  const view = toSessionView(session, context.home)
+  return { session, view, events, checkpoints, checkpointCount, lastWords: readLastLine(session, mask, context), now }
+}
+
+/** The last line of its log. */
+function readLastLine(session: Session, mask: Mask, context: WriterContext): string | null {
+  const { transcript } = describeOutput(session, context)
+  const { id } = session.spec
+  const folder = sessionFolder(context.home, id)
+  const text =
+    transcript === null
+      ? readTail(attemptFolder(context.home, id, session.attempt).stdout, READ_BYTES)
+      : readPart(folder.transcript, Math.max(0, transcript - READ_BYTES), Math.min(transcript, READ_BYTES)).toString()
+  const lines = renderTerminalText(mask.maskText(text).slice(-LAST_BYTES), { colour: false }).split('\n')
+  return lines.findLast(line => line.trim() !== '')?.trim() ?? null
+}
+
+const LAST_BYTES = 2_048
+/** A secret whose beginning is not read is not known as one: what is read before is not shown. */
+const READ_BYTES = 2 * LAST_BYTES
+
+function buildRecoveryContext(
+  { spec, thread }: Session,
+  { home, agents }: WriterContext,
+): Parameters<typeof renderRecovery>[1] {
+  const defaultHome = path.join(os.homedir(), '.local', 'state', 'oneshot')
+  const program = spec.argv[0]
+  const resumeCommand = agents(spec.agent).resumeCommand
+  return {
+    program: selfArgv(),
+    home: home.root === defaultHome ? null : home.root,
+    files: sessionFolder(home, spec.id).root,
+    repository: findRepository(spec),
+    byHand:
+      resumeCommand === undefined || thread.id === null || program === undefined
+        ? null
+        : resumeCommand(program, thread.id),
+  }
+}
+
+function findRepository({ cwd, saving }: Session['spec']): { top: string; remote: string | null } | null {
+  const top = fs.existsSync(cwd) ? findTop(cwd)?.top : undefined
+  if (top === undefined) return null
+  return { top, remote: saving.push === null ? null : remoteUrl(top, saving.push) }
+}
+
+const MAX_EVENTS = 20
+const MAX_CHECKPOINTS = 200
+
+/** What became of a session, as far as the pages tell it: the last events and checkpoints. */
+export class RecentEvents {
+  readonly #events: Event[] = []
+  readonly #checkpoints: Checkpoint[] = []
+  #count = 0
+
+  constructor(events: readonly Event[]) {
+    for (const event of events) this.add(event)
+  }
+
+  add(event: Event): void {
+    this.#events.push(event)
+    if (this.#events.length > MAX_EVENTS) this.#events.shift()
+    if (event.type !== 'checkpoint.saved') return
+    this.#count++
+    this.#checkpoints.push(event.checkpoint)
+    if (this.#checkpoints.length > MAX_CHECKPOINTS) this.#checkpoints.shift()
+  }
+
+  get events(): readonly Event[] {
+    return this.#events
+  }
+
+  get checkpoints(): readonly Checkpoint[] {
+    return this.#checkpoints
+  }
+
+  get checkpointCount(): number {
+    return this.#count
+  }
+}

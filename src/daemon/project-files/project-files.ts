@@ -1,0 +1,201 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Event } from '../../core/session/events.ts'
+import type { Session } from '../../core/session/session.ts'
+import { DutyCycle } from '../../lib/duty-cycle.ts'
+import type { Duration } from '../../lib/time.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { Superseded } from '../../ports/store.ts'
+import { SessionWriter } from './session-writer.ts'
+import { HEARTBEAT_INTERVAL } from './heartbeat.ts'
+import { readProgress } from './context.ts'
+import type { WriterContext } from './context.ts'
+import { lastStartedAt, linkToNewest, linkToSession, removeSessionFiles } from './newest-session.ts'
+
+/** How a folder that is held on to is named; to people that says nothing. */
+const DESCRIPTOR_PATH = /\/proc\/self\/fd\/\d+\//g
+
+/** After each page or piece we rest so many times as long as it took. */
+const REST_FACTORS = { writing: 4, copying: 3 }
+/** So many take a millisecond. */
+const HEARTBEATS_PER_BATCH = 10
+/** How long a supervisor that leaves still writes; the next one goes on with the rest. */
+const FLUSH_TIMEOUT: Duration = 1_000
+
+/** What a scribe needs of its house. */
+export type ProjectFilesContext = Omit<WriterContext, 'writing' | 'copying'> & {
+  readonly log: (sentence: string) => void
+  readonly onTrouble: (sessionId: string, cause: unknown) => void
+}
+
+/**
+ * Keeps the files about each session in its project up to date. Nothing depends on them: whatever goes wrong with them is noted
+ * once, and harms nobody's work.
+ */
+export class ProjectFiles {
+  readonly #context: ProjectFilesContext
+  readonly #writerContext: WriterContext
+  readonly #writers = new Map<string, SessionWriter>()
+  /** Sessions that the links at the top of their projects are to lead to, once their pages are there. */
+  readonly #newest = new Set<string>()
+  readonly #reported = new Set<string>()
+  /** Sessions whose files were taken away. */
+  readonly #removed = new Set<string>()
+  #isClosed = false
+  #cancel: () => void = () => undefined
+
+  constructor(context: ProjectFilesContext) {
+    this.#context = context
+    this.#writerContext = {
+      ...context,
+      writing: new DutyCycle(REST_FACTORS.writing),
+      copying: new DutyCycle(REST_FACTORS.copying),
+    }
+  }
+
+  /** Takes up what whoever was here before did not live to write. */
+  async start(): Promise<void> {
+    const { store, clock } = this.#context
+    this.#scheduleHeartbeats()
+    for (const session of store.all()) {
+      if (this.#isUnwritten(session)) this.update(store.load(session.spec.id) ?? session)
+      await clock.yieldEventLoop()
+    }
+    for (const project of new Set(this.#sessions().map(({ spec }) => spec.cwd))) this.#linkNewest(project)
+  }
+
+  /** A session is like this now. */
+  update(session: Session): void {
+    if (this.#isIncluded(session)) this.#writerFor(session).update(session)
+  }
+
+  /** This became true of it. */
+  addEvent(session: Session, event: Event): void {
+    if (event.type === 'session.woken') this.#removed.delete(session.spec.id)
+    if (!this.#isIncluded(session)) return
+    this.#writerFor(session).addEvent(event)
+    if (event.type === 'session.created' || event.type === 'session.woken') this.#newest.add(session.spec.id)
+  }
+
+  /** Takes a session's files away, before it is forgotten itself. */
+  async remove(session: Session): Promise<void> {
+    const { id } = session.spec
+    this.#removed.add(id)
+    await this.#writers.get(id)?.close()
+    this.#writers.delete(id)
+    this.#tryOrReport(session, () => removeSessionFiles(session, this.#writerContext))
+    this.#reported.delete(id)
+  }
+
+  /** Writes what there is to be written, within reason, and then nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    this.#writerContext.writing.stopResting()
+    this.#writerContext.copying.stopResting()
+    const writers = [...this.#writers.values()]
+    await Promise.race([
+      Promise.all(writers.map(writer => writer.flush())),
+      pause(FLUSH_TIMEOUT, undefined, { ref: false }),
+    ])
+    await Promise.all(writers.map(writer => writer.close()))
+  }
+
+  #scheduleHeartbeats(): void {
+    const { clock } = this.#context
+    this.#cancel = clock.schedule(clock.now() + HEARTBEAT_INTERVAL, () => void this.#writeHeartbeats())
+  }
+
+  /** One round for all: a timer for each would cost as much as its line. */
+  async #writeHeartbeats(): Promise<void> {
+    const { store, clock } = this.#context
+    this.#scheduleHeartbeats()
+    try {
+      for (const [index, writer] of [...this.#writers.values()].entries()) {
+        if (index % HEARTBEATS_PER_BATCH === 0) {
+          await clock.yieldEventLoop()
+          if (this.#isClosed) return
+          store.assertEpoch()
+        }
+        writer.writeHeartbeat()
+      }
+    } catch (cause) {
+      this.#closeIfSuperseded(cause)
+    }
+  }
+
+  /** Not those that ended before there were such files. */
+  #isUnwritten({ spec, phase }: Session): boolean {
+    if (this.#writers.has(spec.id)) return false
+    const progress = phase.name === 'ended' ? readProgress(this.#context.home, spec.id) : undefined
+    return phase.name !== 'ended' || (progress !== undefined && progress.endedAt !== phase.at)
+  }
+
+  #isIncluded({ spec }: Session): boolean {
+    return !this.#isClosed && spec.projectFiles !== false && !this.#removed.has(spec.id)
+  }
+
+  #sessions(): Session[] {
+    return [...this.#writers.values()].map(writer => writer.session)
+  }
+
+  /** Whoever was here before may have been killed between a session's beginning and its links. */
+  #linkNewest(project: string): void {
+    const sessions = this.#sessions().filter(({ spec }) => spec.cwd === project)
+    const byStart = sessions
+      .map(session => ({ session, at: lastStartedAt(session, this.#writerContext) }))
+      .sort((a, b) => b.at - a.at)
+    const newest = byStart[0]?.session
+    if (newest === undefined) return
+    if (newest.phase.name === 'ended') this.#tryOrReport(newest, () => linkToNewest(project, this.#writerContext))
+    else this.#newest.add(newest.spec.id)
+  }
+
+  #writerFor(session: Session): SessionWriter {
+    const { id } = session.spec
+    const existing = this.#writers.get(id)
+    if (existing !== undefined) return existing
+    const writer: SessionWriter = new SessionWriter(session, this.#writerContext, {
+      onWritten: (session, { isRecreated }) => this.#onWritten(session, isRecreated),
+      onFinished: () => this.#removeWriter(id, writer),
+      onError: (session, cause) => this.#reportOnce(session, cause),
+    })
+    this.#writers.set(id, writer)
+    return writer
+  }
+
+  #removeWriter(id: string, writer: SessionWriter): void {
+    if (this.#writers.get(id) === writer) this.#writers.delete(id)
+    void writer.close()
+  }
+
+  #onWritten(session: Session, isRecreated: boolean): void {
+    this.#reported.delete(session.spec.id)
+    if (this.#newest.delete(session.spec.id)) linkToSession(session, this.#writerContext)
+    else if (isRecreated) linkToNewest(session.spec.cwd, this.#writerContext)
+  }
+
+  #tryOrReport(session: Session, action: () => void): void {
+    try {
+      action()
+    } catch (cause) {
+      this.#reportOnce(session, cause)
+    }
+  }
+
+  /** To another supervisor, who writes from now on. */
+  #closeIfSuperseded(cause: unknown): void {
+    if (!(cause instanceof Superseded)) return
+    this.#isClosed = true
+    this.#context.onTrouble('', cause)
+  }
+
+  /** Once for each session, until it goes well again. */
+  #reportOnce({ spec }: Session, cause: unknown): void {
+    this.#closeIfSuperseded(cause)
+    if (this.#isClosed || this.#reported.has(spec.id)) return
+    this.#reported.add(spec.id)
+    this.#context.log(
+      `${spec.name} cannot write its files in ${spec.cwd}: ${errorMessage(cause).replaceAll(DESCRIPTOR_PATH, '')}`,
+    )
+  }
+}

@@ -1,0 +1,147 @@
+import fs from 'node:fs'
+import type { Event } from '../../core/session/events.ts'
+import type { PhaseName, Session } from '../../core/session/session.ts'
+import { findEnvSecrets } from '../../lib/mask/env-secrets.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { HeartbeatStats } from '../../views/process-stats.ts'
+import { sessionFolder } from '../../state/session-folder.ts'
+import { removeTemporaryFiles, reopenSessionFolder } from '../../world/project-files/agent-folder.ts'
+import type { FolderHandle } from '../../os/files/folder-handle.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { type Progress, readProgress, saveProgress } from './context.ts'
+import { RecentEvents } from './pages.ts'
+import { openSessionFiles, folderOwner, type WriterContext } from './context.ts'
+import { writePages } from './pages.ts'
+
+/** What was done about a session's files. */
+export interface WriteResult {
+  /** Its pages were written: links can lead to them. */
+  readonly isWritten: boolean
+  /** Somebody had taken its folder away. */
+  readonly isRecreated: boolean
+}
+
+/** Puts down what is known of one session: its pages, its heartbeats, and how far all of it was written. */
+export class SessionFiles {
+  readonly #context: WriterContext
+  readonly #id: string
+  readonly #heartbeat: Heartbeat
+  readonly #pages = new Map<string, string>()
+  readonly #secrets = new Set<string>()
+  #recentEvents: RecentEvents | undefined
+  #cachedProgress: Progress | undefined
+  #mask: { readonly attempt: number; readonly mask: Mask } | undefined
+  #trackerModifiedAt: Instant | undefined
+  /** As the last heartbeat has told it; undefined before there was one. */
+  #phase: PhaseName | undefined
+
+  constructor(id: string, context: WriterContext) {
+    this.#context = context
+    this.#id = id
+    this.#heartbeat = new Heartbeat(context)
+  }
+
+  get progress(): Progress {
+    this.#cachedProgress ??= readProgress(this.#context.home, this.#id) ?? { log: null, state: null, endedAt: null }
+    return this.#cachedProgress
+  }
+
+  saveProgress(changes: Partial<Progress>): void {
+    this.#cachedProgress = { ...this.progress, ...changes }
+    saveProgress(this.#context.home, this.#id, this.#cachedProgress)
+  }
+
+  /** This became true of it. Until something is written, nothing has to be kept in mind: it will be read then. */
+  addEvent(event: Event): void {
+    this.#recentEvents?.add(event)
+  }
+
+  /** An environment changes only between attempts; what was secret in one stays so. */
+  maskFor({ attempt }: Session): Mask {
+    if (this.#mask?.attempt !== attempt) {
+      for (const secret of findEnvSecrets(this.#context.environment(this.#id))) this.#secrets.add(secret)
+      this.#mask = { attempt, mask: new Mask([...this.#secrets]) }
+    }
+    return this.#mask.mask
+  }
+
+  /** Writes the pages and, when it is due or the phase is another one, a heartbeat. */
+  write(session: Session, { isBeatDue: isHeartbeatDue }: { isBeatDue: boolean }): WriteResult {
+    const folder = openSessionFiles(session, this.#context)
+    if (folder === null) return { isWritten: false, isRecreated: false }
+    try {
+      const isRecreated = this.#phase !== undefined && !isFile(folder.at('HEARTBEAT'))
+      if (isRecreated) this.#reset()
+      if (this.#phase === undefined) removeTemporaryFiles(folder)
+      this.#writePages(folder, session)
+      if (isHeartbeatDue || session.phase.name !== this.#phase) this.#forceHeartbeat(folder, session)
+      return { isWritten: true, isRecreated }
+    } finally {
+      folder.close()
+    }
+  }
+
+  /** Whether its tracker has said something since its pages were written. */
+  get hasTrackerChanged(): boolean {
+    return (
+      this.#trackerModifiedAt !== undefined &&
+      this.#trackerModifiedAt !== readTrackerModifiedAt(this.#context, this.#id)
+    )
+  }
+
+  /** Adds a heartbeat to those that are there, and does nothing else; null when none are. */
+  writeHeartbeat(session: Session): HeartbeatStats | null {
+    const folder = this.#phase === undefined ? null : reopenSessionFolder(folderOwner(session))
+    try {
+      return folder === null ? null : this.#writeHeartbeatIn(folder, session)
+    } finally {
+      folder?.close()
+    }
+  }
+
+  /** A folder that was taken away, and is made anew, knows nothing of what was written. */
+  #reset(): void {
+    this.#pages.clear()
+    this.#heartbeat.reset()
+    this.#phase = undefined
+  }
+
+  #writePages(folder: FolderHandle, session: Session): void {
+    const { store } = this.#context
+    this.#recentEvents ??= new RecentEvents(store.events(this.#id).map(({ event }) => event))
+    this.#trackerModifiedAt = readTrackerModifiedAt(this.#context, this.#id)
+    const input = {
+      session,
+      story: this.#recentEvents,
+      mask: this.maskFor(session),
+      note: this.progress,
+      written: this.#pages,
+    }
+    const { state } = writePages(folder, input, this.#context)
+    if (state !== this.progress.state) this.saveProgress({ state })
+  }
+
+  #forceHeartbeat(folder: FolderHandle, session: Session): void {
+    if (this.#writeHeartbeatIn(folder, session) !== null) return
+    this.#heartbeat.reset() // Something else was put in the place of its file.
+    this.#writeHeartbeatIn(folder, session)
+  }
+
+  #writeHeartbeatIn(folder: FolderHandle, session: Session): HeartbeatStats | null {
+    this.#phase = session.phase.name
+    return this.#heartbeat.write(folder, session, {
+      mask: this.maskFor(session),
+      event: this.#recentEvents?.events.at(-1) ?? null,
+    })
+  }
+}
+
+/** 0 when it has said nothing. */
+function readTrackerModifiedAt({ home }: WriterContext, id: string): Instant {
+  return fs.statSync(sessionFolder(home, id).tracker, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function isFile(path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}

@@ -1,0 +1,84 @@
+import path from 'node:path'
+import type { RestoreRequest } from '../../api/contract/requests.ts'
+import type { CheckpointView, RestoredView } from '../../api/contract/responses.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import { isIdle, type Session } from '../../core/session/session.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { checkpointTargetOf } from '../../ports/checkpoints.ts'
+import { rootReason, Trouble } from '../../lib/errors.ts'
+import { type Checkpoints, NotSaved } from '../../ports/checkpoints.ts'
+import type { Store } from '../../ports/store.ts'
+import { toCheckpointView } from '../../views/session-view.ts'
+
+interface CheckpointRouteContext {
+  readonly engine: Engine
+  readonly store: Store
+  readonly checkpoints: Checkpoints
+}
+
+export async function saveSession(
+  { spec }: Session,
+  { engine }: CheckpointRouteContext,
+): Promise<{ checkpoint: CheckpointView; isNew: boolean }> {
+  const { checkpoint, isNew } = await refuseOnFailure('cannot-save', engine.services.saveNow(spec.id))
+  return { checkpoint: toCheckpointView(checkpoint), isNew }
+}
+
+export async function restoreSession(
+  session: Session,
+  request: RestoreRequest,
+  context: CheckpointRouteContext,
+): Promise<RestoredView> {
+  const { engine, checkpoints } = context
+  const all = await refuseOnFailure('cannot-restore', checkpoints.list(checkpointTargetOf(session.spec)))
+  const checkpoint = findCheckpoint(all, request.checkpoint, session.spec.name)
+  if (request.here === true) assertNothingRuns(session.spec.cwd, context)
+  const branch = request.branch ?? `oneshot/${session.spec.name}-${checkpoint.number}`
+  const worktree = request.worktree ?? null
+  const destination = request.here === true ? 'here' : { branch, worktree }
+  const restoring = engine.services.restore(session, checkpoint, destination)
+  const worktreeCommand = `oneshot restore ${session.spec.name}@${checkpoint.number} --worktree DIR`
+  const hint = destination === 'here' ? `move it away and try again, or: ${worktreeCommand}` : undefined
+  const { before, files, missing } = await refuseOnFailure('cannot-restore', restoring, hint)
+  const view = { checkpoint: toCheckpointView(checkpoint), before: before && toCheckpointView(before), files, missing }
+  return destination === 'here' ? { ...view, branch: null, worktree: null } : { ...view, ...destination }
+}
+
+export function findCheckpoint(all: readonly Checkpoint[], number: number, name: string): Checkpoint {
+  const found = all.find(checkpoint => checkpoint.number === number)
+  if (found !== undefined) return found
+  const why = all.length === 0 ? 'has no checkpoints' : `has no checkpoint ${number}`
+  throw refusal('no-checkpoint', `${name} ${why}`, `oneshot checkpoints ${name}`)
+}
+
+/** Nobody's files are taken from under their hands, wherever in the working tree they are at work. */
+export function assertNothingRuns(
+  folder: string,
+  { store, checkpoints }: Pick<CheckpointRouteContext, 'store' | 'checkpoints'>,
+): void {
+  const top = checkpoints.worktreeRoot(folder) ?? folder
+  const running = store.live().find(other => isWithin(other.spec.cwd, top) && !isIdle(other))
+  if (running === undefined) return
+  const { name, cwd } = running.spec
+  throw refusal('session-alive', `${name} is running in ${cwd}`, `oneshot hold ${name}, then try again`)
+}
+
+function isWithin(folder: string, top: string): boolean {
+  const relative = path.relative(top, folder)
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`)
+}
+
+export async function refuseOnFailure<T>(
+  code: 'cannot-save' | 'cannot-restore',
+  action: Promise<T>,
+  hint?: string,
+): Promise<T> {
+  try {
+    return await action
+  } catch (cause) {
+    if (cause instanceof NotSaved) throw refusal('no-repository', cause.message, cause.remedy)
+    if (cause instanceof Trouble) throw refusal(code, rootReason(cause), hint)
+    throw cause
+  }
+}

@@ -1,0 +1,70 @@
+import { refusal } from '../../api/contract/problems.ts'
+import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import type { Spec } from '../../core/session/session.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import { rootReason, Trouble } from '../../lib/errors.ts'
+import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
+import { checkpointTargetOf } from '../../ports/checkpoints.ts'
+import { refuseOnFailure } from './checkpoints.ts'
+
+/** What becomes of the working tree: nothing, other files on the branch that it is on, or those on a branch of their own. */
+export type Placement = 'same' | 'here' | 'branch'
+
+/** How the working tree must be changed. Refuses where there is something in it that would be lost. */
+export async function choosePlacement(
+  target: CheckpointTarget,
+  last: Checkpoint,
+  checkpoints: Checkpoints,
+): Promise<Placement> {
+  const { change, head } = await refuseOnFailure('cannot-restore', checkpoints.compareWorktree(target, last))
+  if (change.files === 0) return 'same'
+  const uncommitted = await refuseOnFailure('cannot-restore', checkpoints.compareWorktree(target, null))
+  if (uncommitted.change.files > 0) throw refuseDirtyWorktree(target.cwd)
+  return last.head !== null && last.head !== head ? 'branch' : 'here'
+}
+
+interface ImportSource {
+  readonly last: Checkpoint
+  /** What is known of it goes on being written down, from the first moment on. */
+  readonly record: string
+}
+
+export async function restoreOrForget(spec: Spec, source: ImportSource, checkpoints: Checkpoints): Promise<void> {
+  try {
+    await restoreFiles(spec, source, checkpoints)
+  } catch (cause) {
+    await checkpoints.removeAll(checkpointTargetOf(spec)).catch(() => undefined) // It is in nobody's way.
+    throw cause instanceof Trouble ? refusal('cannot-restore', rootReason(cause)) : cause
+  }
+}
+
+/** Over nothing but what is committed: whoever has changes of their own here keeps them. */
+async function restoreFiles(spec: Spec, { last, record }: ImportSource, checkpoints: Checkpoints): Promise<void> {
+  const target = checkpointTargetOf(spec)
+  const save = async (): Promise<Checkpoint> => {
+    const request = {
+      trigger: 'start',
+      attempt: 0,
+      at: Date.now(),
+      record,
+      isRecordNews: false,
+      isVisible: false,
+    } as const
+    return (await checkpoints.save(target, request, new AbortController().signal)).checkpoint
+  }
+  const before = await save()
+  const { files } = await checkpoints.diffStat(target, before.commit, last.commit)
+  if (files === 0) return
+  if (before.change.files > 0) throw refuseDirtyWorktree(spec.cwd)
+  if (last.head !== null && last.head !== before.head)
+    await checkpoints.switchToNewBranch(target, `oneshot/${spec.name}-${spec.id}`, last.head)
+  await checkpoints.restoreInPlace(target, last, await save())
+}
+
+function refuseDirtyWorktree(cwd: string): Refusal {
+  return refusal(
+    'cannot-restore',
+    `the working tree in ${cwd} has changes of its own`,
+    'commit or stash them, or continue in a fresh clone',
+  )
+}

@@ -1,0 +1,69 @@
+import type { ImportRequest, RunRequest } from '../../api/contract/requests.ts'
+import type { CheckpointRecord } from '../../core/checkpoint/record.ts'
+import type { Autonomy, Spec } from '../../core/session/session.ts'
+
+/**
+ * Whoever may write to the remote has written the record: no argument of its is handed to a program, since some make an agent
+ * run whatever they name, and it allows no more than its user here does.
+ */
+export function createRunRequest(
+  { session, goal }: CheckpointRecord,
+  thread: string | null,
+  run: ImportRequest['run'],
+): Omit<RunRequest, 'cwd' | 'env'> {
+  const { agent, task, model, effort, patience } = session
+  const autonomy = lowerAutonomy(session.autonomy, run.autonomy ?? 'ask')
+  const memory = smallerLimit(run.memory ?? null, session.memory)
+  const verify = run.verify ?? limitVerify(session, autonomy)
+  return {
+    agent,
+    argv: [],
+    name: task,
+    prompt: Buffer.from(goal[0] ?? '').toString('base64'),
+    autonomy,
+    maxTime: smallerLimit(run.maxTime, session.maxTime),
+    maxOutput: smallerLimit(run.maxOutput ?? null, session.maxOutput),
+    limits: combineLimits(session, run),
+    patience: { ...patience, ...run.patience },
+    ...(memory !== null && { memory }),
+    ...(verify !== undefined && { verify }),
+    ...(model !== null && { model }),
+    ...(effort !== null && { effort }),
+    ...(thread !== null && { thread }),
+  }
+}
+
+/** A check is a command: one from elsewhere is run only where the agent may run any command anyway. */
+function limitVerify({ verify }: CheckpointRecord['session'], autonomy: Autonomy): RunRequest['verify'] {
+  if (verify === null) return undefined
+  const check = autonomy === 'full' ? verify.check : null
+  return verify.git || check !== null ? { git: verify.git, check } : undefined
+}
+
+function combineLimits(
+  { limits }: CheckpointRecord['session'],
+  run: ImportRequest['run'],
+): NonNullable<RunRequest['limits']> {
+  const [usd, tokens, turns] = (['usd', 'tokens', 'turns'] as const).map(key =>
+    smallerLimit(run.limits?.[key] ?? null, limits?.[key] ?? null),
+  )
+  return {
+    ...(usd ? { usd } : {}),
+    ...(tokens ? { tokens } : {}),
+    ...(turns ? { turns } : {}),
+  }
+}
+
+function smallerLimit(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other)
+}
+
+function lowerAutonomy(one: Autonomy, other: Autonomy): Autonomy {
+  const order: readonly Autonomy[] = ['ask', 'edits', 'full']
+  return order[Math.min(order.indexOf(one), order.indexOf(other))] ?? 'ask'
+}
+
+/** What was written down, as that of the session that goes on with it. */
+export function renameRecord(record: CheckpointRecord, { id, name, task, cwd }: Spec): string {
+  return JSON.stringify({ ...record, session: { ...record.session, id, name, task, cwd } })
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { parseCheckpointRecord } from '../../core/checkpoint/record.ts'
+import type { Agent } from '../../ports/agent.ts'
+import { InMemoryCheckpoints, InMemoryRepository } from '../../../testkit/in-memory/checkpoints.ts'
+import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { prepareImport } from './import.ts'
+import { renameRecord } from './import-request.ts'
+
+const RECORD = {
+  version: 1,
+  session: {
+    id: 'there',
+    name: 'claude-far',
+    task: 'far',
+    agent: 'claude',
+    title: 'do it',
+    cwd: '/gone',
+    argv: ['--mcp-config', '{"mcpServers":{"x":{"command":"sh"}}}'],
+    autonomy: 'full',
+    model: 'opus',
+    effort: null,
+  },
+  thread: null,
+  goal: ['do it'],
+  tasks: [],
+  lastWord: 'half of it is done',
+  state: 'running',
+  reason: null,
+}
+
+const agents = (kind: string): Agent => ({ kind, takesPrompt: kind !== 'command' }) as Agent
+
+/** What is left of a session of which this was written down. */
+async function left(record: unknown, run: Partial<Parameters<typeof prepareImport>[0]['run']> = {}) {
+  const repository = new InMemoryRepository()
+  const checkpoints = new InMemoryCheckpoints({ repository })
+  const keeping = { cwd: '/here', sessionId: 'there', name: 'claude-far' }
+  const text = JSON.stringify(record)
+  const occasion = { trigger: 'edit', attempt: 1, at: 0, record: text, isRecordNews: false, isVisible: false } as const
+  await checkpoints.save(keeping, occasion)
+  const request = { sessionId: 'there', name: 'claude-far', run: { cwd: '/here', env: {}, maxTime: null, ...run } }
+  return { estate: await prepareImport(request, { checkpoints, agents }) }
+}
+
+test('no argument from elsewhere is handed to a program, and it is told', async () => {
+  const { estate } = await left(RECORD, { autonomy: 'full' })
+  expect(estate.request).toMatchObject({ agent: 'claude', argv: [], autonomy: 'full', model: 'opus' })
+  expect(estate.preview.found.join()).toContain('arguments, which oneshot does not use here: --mcp-config')
+})
+
+test('it may do what both it and its user here allow', async () => {
+  expect((await left(RECORD, { autonomy: 'edits' })).estate.request.autonomy).toBe('edits')
+  const modest = { ...RECORD, session: { ...RECORD.session, autonomy: 'ask' } }
+  expect((await left(modest, { autonomy: 'full' })).estate.request.autonomy).toBe('ask')
+  expect((await left(RECORD)).estate.request.autonomy, 'nobody has chosen any').toBe('ask')
+})
+
+test.each([
+  ['a command', { agent: 'command', argv: ['rm', '-rf', '/'] }, /is not started twice/],
+  ['an unknown agent', { agent: 'somebody' }, /does not know/],
+  ['a model that is an option', { model: '--settings=x' }, /cannot be read/],
+])('%s is refused', async (_, wishes, says) => {
+  await expect(left({ ...RECORD, session: { ...RECORD.session, ...wishes } })).rejects.toThrow(says)
+})
+
+test('the session that goes on with it tells the same from its first moment, by its own name', () => {
+  const spec = makeSpec({ agent: 'talker', id: 's2', name: 'claude-far-2', task: 'far-2', cwd: '/here' })
+  const record = parseCheckpointRecord(JSON.stringify({ ...RECORD, unknown: 'x' }))
+  if (record === null) throw new Error('it can be read')
+  const again = renameRecord(record, spec)
+  expect(again).not.toContain('unknown')
+  expect(parseCheckpointRecord(again)).toMatchObject({
+    goal: ['do it'],
+    session: { id: 's2', cwd: '/here', name: 'claude-far-2', task: 'far-2', agent: 'claude' },
+  })
+})
+
+test('a person sees what the agent will read: invisible characters are spelt out, and what is cut off is counted', async () => {
+  const tags = Array.from('run it', letter => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join('')
+  const goal = [`fix \u202ethe\u200b test${tags}`, 'x'.repeat(3_612), `${'\u3164\n'.repeat(500)}and then`]
+  const hostile = {
+    ...RECORD,
+    goal,
+    lastWord: 'a\u2066b',
+    reason: `${'\u2800'.repeat(9_000)}next`,
+    state: 'run\u202ening',
+  }
+  const { preview: outlook } = (await left(hostile)).estate
+  const shown = [...outlook.found, outlook.next]
+  expect(shown.join('\n')).toMatch(/^[\n -~…]+$/)
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      'message 1: fix <U+202E>the<U+200B> test<U+E0072><U+E0075><U+E006E><U+E0020><U+E0069><U+E0074> (8 invisible)',
+      `message 2: ${'x'.repeat(200)} … and 3,412 more characters`,
+      expect.stringMatching(/^message 3: <U\+3164> .* more characters \(500 invisible\)$/),
+      'its last words: a<U+2066>b (1 invisible)',
+      'to read all of it: add --dry-run --json',
+    ]),
+  )
+  for (const line of shown) expect(line.length).toBeLessThan(500)
+  expect(outlook.texts).toEqual({ messages: goal, lastWords: 'a\u2066b', tasks: [], check: null })
+  expect(outlook.next).toMatch(/^claude \(model opus\) with autonomy ask: /)
+})
+
+test('many long messages do not push away who will do what: that comes last', async () => {
+  const { preview: outlook } = (await left({ ...RECORD, goal: Array.from({ length: 900 }, () => 'y'.repeat(300)) }))
+    .estate
+  expect(outlook.found.length).toBeLessThan(20)
+  expect(outlook.found).toContain('890 more messages')
+})
+
+test('the stricter of two limits holds, whoever has set it', async () => {
+  const session = {
+    ...RECORD.session,
+    maxOutput: 1_000,
+    memory: null,
+    maxTime: 50,
+    limits: { usd: 5, tokens: null, turns: 3 },
+  }
+  const run = { maxOutput: 5_000, memory: 7_000, limits: { usd: 9, turns: 1 } }
+  expect((await left({ ...RECORD, session }, run)).estate.request).toMatchObject({
+    maxOutput: 1_000,
+    memory: 7_000,
+    maxTime: 50,
+    limits: { usd: 5, turns: 1 },
+  })
+})

@@ -1,0 +1,218 @@
+import os from 'node:os'
+import { AGENT_KINDS } from '../../api/contract/agent-kinds.ts'
+import type { ImportRequest, RunRequest } from '../../api/contract/requests.ts'
+import type { ResumePreview } from '../../api/contract/responses.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import {
+  type CheckpointRecord,
+  countReadMessages,
+  parseCheckpointRecord,
+  completeMessages,
+} from '../../core/checkpoint/record.ts'
+import type { Spec } from '../../core/session/session.ts'
+import { NO_USAGE } from '../../core/session/usage.ts'
+import { isThreadId } from '../../core/session/conversation.ts'
+import type { ImportedSession } from '../../engine/create-session.ts'
+import { excerptOf } from '../../lib/text/invisible-characters.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import { formatIso } from '../../lib/time.ts'
+import type { Agent, ThreadRecord } from '../../ports/agent.ts'
+import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
+import { renameRecord, createRunRequest } from './import-request.ts'
+import { refuseOnFailure } from './checkpoints.ts'
+import { choosePlacement, restoreOrForget, type Placement } from './import-files.ts'
+
+/** What is left of a session where only its checkpoints are, and how to go on with it. */
+export interface PreparedImport {
+  readonly preview: ResumePreview
+  readonly request: RunRequest
+  /** What the new session begins with. */
+  toImported(spec: Spec): ImportedSession
+}
+
+interface ImportContext {
+  readonly checkpoints: Checkpoints
+  readonly agents: (kind: string) => Agent
+}
+
+/** What of each message is shown before anybody agrees to it. */
+const MAX_SUMMARY_LENGTH = 200
+const MAX_SUMMARIES = 10
+const MAX_TASKS = 3
+
+export async function prepareImport(request: ImportRequest, context: ImportContext): Promise<PreparedImport> {
+  const { sessionId, name, run } = request
+  const target = { cwd: run.cwd, sessionId, name }
+  const last = (await refuseOnFailure('cannot-restore', context.checkpoints.list(target))).at(-1)
+  if (last === undefined)
+    throw refusal(
+      'no-checkpoint',
+      `there are no checkpoints of ${name} here`,
+      'fetch it: oneshot resume NAME --from REMOTE',
+    )
+  const record = await readRecord(target, last, context)
+  assertResumable(record, name, context)
+  const thread = findLocalThread(record, request, context)
+  const placement = await choosePlacement(target, last, context.checkpoints)
+  const runRequest = { ...run, ...createRunRequest(record, thread?.thread ?? null, run) }
+  return {
+    preview: buildPreview(record, { last, thread, placement, request: runRequest }),
+    request: runRequest,
+    toImported: spec => ({
+      ...toImportedSession(record, last, thread),
+      importFiles: () =>
+        withClaim(request, spec, context, () =>
+          restoreOrForget(spec, { last, record: renameRecord(record, spec) }, context.checkpoints),
+        ),
+    }),
+  }
+}
+
+/** What was written down with a checkpoint, with all messages as they were. */
+async function readRecord(
+  target: CheckpointTarget,
+  last: Checkpoint,
+  { checkpoints }: ImportContext,
+): Promise<CheckpointRecord> {
+  const record = parseCheckpointRecord(
+    await refuseOnFailure('cannot-restore', checkpoints.readRecord(target, last.commit)),
+  )
+  if (record === null) throw refusal('cannot-restore', `the record in the checkpoints of ${target.name} cannot be read`)
+  return {
+    ...record,
+    goal: completeMessages(record, await refuseOnFailure('cannot-restore', checkpoints.readMessages(target))),
+  }
+}
+
+/** The session is claimed on its remote first, so that nobody else continues it; the claim is given back if nothing comes of it. */
+async function withClaim(
+  { claim, ...of }: ImportRequest,
+  spec: Spec,
+  context: ImportContext,
+  action: () => Promise<void>,
+): Promise<void> {
+  if (claim === undefined) return action()
+  const target = { cwd: spec.cwd, sessionId: of.sessionId, name: of.name }
+  const claimRequest = { ...claim, env: of.run.env, at: Date.now(), sessionId: spec.id, host: os.hostname() }
+  const releaseClaim = await refuseOnFailure('cannot-restore', context.checkpoints.claim(target, claimRequest))
+  try {
+    await action()
+  } catch (cause) {
+    await releaseClaim().catch(() => undefined) // The next one is told that --take-over helps.
+    throw cause
+  }
+}
+
+function assertResumable({ session, goal, state }: CheckpointRecord, name: string, { agents }: ImportContext): void {
+  const { agent } = session
+  if (!AGENT_KINDS.includes(agent))
+    throw refusal('agent-unknown', `${name} used the agent ${agent}, which this version of oneshot does not know`)
+  const files = `its files: oneshot restore ${name}`
+  if (goal.length === 0 || !agents(agent).takesPrompt)
+    throw refusal('cannot-restore', `${name} was a command, and is not started twice`, files)
+  if (state === 'done') throw refusal('session-done', `${name} was done`, files)
+}
+
+/** Its conversation, if the agent on this machine knows it. */
+function findLocalThread(
+  { thread, session }: CheckpointRecord,
+  { run }: ImportRequest,
+  { agents }: ImportContext,
+): ThreadRecord | null {
+  if (thread === null || !isThreadId(thread)) return null
+  const query = { thread, tag: '', cwd: run.cwd, env: run.env, since: 0, others: [], opening: '' }
+  return agents(session.agent).findThread?.(query) ?? null
+}
+
+interface PreviewInput {
+  readonly last: Checkpoint
+  readonly thread: ThreadRecord | null
+  readonly placement: Placement
+  readonly request: RunRequest
+}
+
+function buildPreview(record: CheckpointRecord, { last, thread, placement, request }: PreviewInput): ResumePreview {
+  const open = record.tasks.filter(({ state }) => state !== 'done').map(({ title }) => title)
+  const texts = {
+    messages: record.goal,
+    lastWords: record.lastWord ?? '',
+    tasks: open,
+    check: request.verify?.check ?? null,
+  }
+  const { argv, verify } = record.session
+  const reason = record.reason === null ? '' : `: ${summarize(record.reason)}`
+  const isCheckOmitted = verify !== null && verify.check !== null && request.verify?.check !== verify.check
+  return {
+    found: [
+      `checkpoint ${last.number} (${last.trigger}) of ${formatIso(last.at)}, when it was ${summarize(record.state)}${reason}`,
+      ...(thread === null ? [] : [`its conversation ${thread.thread}`]),
+      ...(open.length === 0
+        ? []
+        : [
+            `${open.length} of ${record.tasks.length} tasks open: ${open.slice(0, MAX_TASKS).map(summarize).join('; ')}`,
+          ]),
+      ...(argv.length === 0 ? [] : [`arguments, which oneshot does not use here: ${summarize(argv.join(' '))}`]),
+      ...(isCheckOmitted
+        ? [`a check, which oneshot runs with autonomy full only: ${summarize(verify.check ?? '')}`]
+        : []),
+      ...(request.verify?.check ? [`a check, which oneshot runs here: ${summarize(request.verify.check)}`] : []),
+      ...describeMessages(record),
+      ...(isShownInFull(texts) ? [] : ['to read all of it: add --dry-run --json']),
+    ],
+    texts,
+    next: `${request.agent}${request.model === undefined ? '' : ` (model ${request.model})`} with autonomy ${request.autonomy}: ${PLACEMENT_TEXTS[placement](last)}; then ${
+      thread === null
+        ? 'a new conversation begins, with a summary of the work'
+        : 'the agent continues that conversation'
+    }`,
+  }
+}
+
+/** All that the agent is given to read. Whoever can write to the remote can have written it. */
+function describeMessages({ goal, lastWord }: CheckpointRecord): string[] {
+  const excerpts = goal.slice(0, MAX_SUMMARIES).map((text, index) => [`message ${index + 1}`, text] as const)
+  const texts = [...excerpts, ...(lastWord === null ? [] : [['its last words', lastWord] as const])]
+  const lines = texts.map(([what, text]) => `${what}: ${summarize(text)}`)
+  return [...lines, ...(goal.length > MAX_SUMMARIES ? [`${goal.length - MAX_SUMMARIES} more messages`] : [])]
+}
+
+function isShownInFull({ messages, lastWords, tasks, check }: NonNullable<ResumePreview['texts']>): boolean {
+  if (messages.length > MAX_SUMMARIES || tasks.length > MAX_TASKS) return false
+  return [...messages, lastWords, ...tasks, check ?? ''].every(text => text.length <= MAX_SUMMARY_LENGTH)
+}
+
+/** Its beginning, with nothing in it that a person does not see and an agent reads, and how much is not shown. */
+function summarize(text: string): string {
+  const { text: shown, rest, invisible } = excerptOf(new Mask().maskText(text), MAX_SUMMARY_LENGTH)
+  const notes = [
+    ...(rest === 0 ? [] : [`… and ${rest.toLocaleString('en-US')} more characters`]),
+    ...(invisible === 0 ? [] : [`(${invisible.toLocaleString('en-US')} invisible)`]),
+  ]
+  return [shown, ...notes].join(' ')
+}
+
+const PLACEMENT_TEXTS: { readonly [P in Placement]: (last: Checkpoint) => string } = {
+  same: ({ number }) => `the working tree is that of checkpoint ${number} already, and stays`,
+  here: ({ number }) => `the working tree becomes that of checkpoint ${number}, and the branch stays`,
+  branch: ({ number, head }) =>
+    `the working tree becomes that of checkpoint ${number}, on a new branch at ${head?.slice(0, 10)}, where it was made`,
+}
+
+/** A fresh conversation is told all messages; one that is there has read what its own record shows, and the first at least. */
+function toImportedSession(
+  record: CheckpointRecord,
+  { at }: Checkpoint,
+  thread: ThreadRecord | null,
+): Omit<ImportedSession, 'importFiles'> {
+  const { goal, lastWord, tasks, reason, spent, spentInThread } = record
+  return {
+    messages: goal,
+    read: thread === null ? goal.length : Math.max(1, countReadMessages(goal, thread.messages)),
+    spent: spent ?? NO_USAGE,
+    spentInThread: spentInThread ?? NO_USAGE,
+    finalOutput: lastWord ?? '',
+    tasks: tasks.map(task => ({ ...task, source: 'user' })),
+    reason: reason ?? `its machine last sent something at ${formatIso(at)}`,
+  }
+}

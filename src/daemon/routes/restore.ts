@@ -1,0 +1,73 @@
+import type { RestoreSavedSessionRequest } from '../../api/contract/requests.ts'
+import type { RestoredView } from '../../api/contract/responses.ts'
+import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
+import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
+import type { Store } from '../../ports/store.ts'
+import { toCheckpointView } from '../../views/session-view.ts'
+import { newSessionId } from '../session-spec.ts'
+import { assertNothingRuns, findCheckpoint, refuseOnFailure } from './checkpoints.ts'
+
+interface RestoreRouteContext {
+  readonly store: Store
+  readonly checkpoints: Checkpoints
+}
+
+/** Brings a checkpoint back of which nothing but the repository knows: in a fresh clone, or after a cleaning up. */
+export async function restoreSavedSession(
+  request: RestoreSavedSessionRequest,
+  context: RestoreRouteContext,
+): Promise<RestoredView> {
+  const { sessionId, name, cwd, umask } = request
+  const { checkpoints } = context
+  const target = { cwd, sessionId, name, umask }
+  const checkpoint = findCheckpoint(
+    await refuseOnFailure('cannot-restore', checkpoints.list(target)),
+    request.checkpoint,
+    name,
+  )
+  const view = { checkpoint: toCheckpointView(checkpoint), branch: null, worktree: null, before: null, files: null }
+  if (request.here === true) {
+    assertNothingRuns(cwd, context)
+    const hint = `move it away and try again, or: oneshot restore ${name}@${checkpoint.number} --worktree DIR`
+    const { before, files, missing } = await refuseOnFailure(
+      'cannot-restore',
+      restoreInPlace(target, checkpoint, checkpoints),
+      hint,
+    )
+    return { ...view, before: before && toCheckpointView(before), files, missing: [...checkpoint.leftOut, ...missing] }
+  }
+  const branch = request.branch ?? `oneshot/${name}-${checkpoint.number}`
+  const destination = { branch, worktree: request.worktree ?? null }
+  const missing = await refuseOnFailure('cannot-restore', checkpoints.restoreToBranch(target, checkpoint, destination))
+  return { ...view, ...destination, missing: [...checkpoint.leftOut, ...missing] }
+}
+
+/** What is there is kept under a name of its own, unless all of it is committed: the session's own belong to it alone. */
+async function restoreInPlace(
+  target: CheckpointTarget,
+  checkpoint: Checkpoint,
+  checkpoints: Checkpoints,
+): Promise<{ before: Checkpoint | null; files: number; missing: readonly string[] }> {
+  const backup = { ...target, sessionId: newSessionId(), name: `${target.name}-before` }
+  const request = {
+    trigger: 'restore',
+    attempt: 0,
+    at: Date.now(),
+    record: '{}',
+    isRecordNews: false,
+    isVisible: false,
+  } as const
+  const { checkpoint: before } = await checkpoints.save(backup, request, new AbortController().signal)
+  let isBackupNeeded = before.change.files > 0
+  try {
+    // By its commit: its number is one of another chain.
+    const missing = await checkpoints.restoreInPlace(target, checkpoint, { ...before, number: 0 })
+    const { files } = await checkpoints.diffStat(target, before.commit, checkpoint.commit)
+    return { before: isBackupNeeded ? before : null, files, missing }
+  } catch (cause) {
+    isBackupNeeded = false
+    throw cause
+  } finally {
+    if (!isBackupNeeded) await checkpoints.removeAll(backup)
+  }
+}

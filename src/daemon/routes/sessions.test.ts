@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { createSession } from '../../core/session/create.ts'
+import type { Session } from '../../core/session/session.ts'
+import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { extendSearchPath, findChildSession } from './sessions.ts'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+const parent = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
+const child = createSession(makeSpec({ agent: 'talker', id: 's2', parent: { id: 's1', key: 'task 1' } }), {
+  hasPrompt: true,
+}).session
+const ended: Session = { ...parent, phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } }
+
+test('the same name again is the same session, and another name another one', () => {
+  expect(findChildSession({ id: 's1', key: 'task 1' }, [parent, child])).toBe(child)
+  expect(findChildSession({ id: 's1', key: 'task 2' }, [parent, child])).toBeUndefined()
+})
+
+test('who has ended or is to end starts nothing new', () => {
+  expect(() => findChildSession({ id: 's1', key: 'task 2' }, [ended, child])).toThrow('has ended')
+  expect(() => findChildSession({ id: 's1', key: 'task 2' }, [{ ...parent, wanted: 'stop' }, child])).toThrow(
+    'has ended',
+  )
+  expect(findChildSession({ id: 's1', key: 'task 1' }, [ended, child])).toBe(child)
+  expect(() => findChildSession({ id: 's9', key: 'task 1' }, [parent])).toThrow('there is no session s9')
+})
+
+test('the caller’s PATH is looked through when the supervisor’s own lacks tmux or git', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-path-'))
+  for (const name of ['tmux', 'git']) fs.writeFileSync(path.join(folder, name), '', { mode: 0o755 })
+  const stale: NodeJS.ProcessEnv = { PATH: '/nowhere' }
+  extendSearchPath(folder, stale)
+  extendSearchPath(folder, stale)
+  expect(stale['PATH']).toBe(`/nowhere:${folder}`)
+  const whole: NodeJS.ProcessEnv = { PATH: folder }
+  extendSearchPath('/elsewhere', whole)
+  extendSearchPath(undefined, whole)
+  expect(whole['PATH']).toBe(folder)
+  fs.rmSync(folder, { recursive: true })
+})

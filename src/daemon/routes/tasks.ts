@@ -1,0 +1,60 @@
+import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
+import { refusal } from '../../api/contract/problems.ts'
+import type { TasksRequest } from '../../api/contract/requests.ts'
+import { MAX_TASKS } from '../../core/session/reactions/tasks.ts'
+import type { Session } from '../../core/session/session.ts'
+import { type Issue, isIssueId, type TrackerSnapshot } from '../../core/session/task.ts'
+import { didYouMean } from '../../lib/text/did-you-mean.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { describeList } from '../loop-list.ts'
+
+/** What a request means for a session's tasks. Refuses what names none of them. */
+export function resolveTasks(request: TasksRequest, session: Session, tracked: TrackerSnapshot | null): Issue[] {
+  if (request.action !== 'add') {
+    const { action: state, ids } = request
+    return ids.map(id => ({ ...findTask(id, session, tracked), state }))
+  }
+  const first = nextTaskNumber(session)
+  const added = request.titles.map(
+    (title, n): Issue => ({ id: `u${first + n}`, title: toOneLine(title), state: 'open' }),
+  )
+  if (added.some(({ title }) => title === '')) throw refusal('usage', 'a task needs a title')
+  if (session.tasks.length + added.length > MAX_TASKS)
+    throw refusal('too-many-tasks', `${session.spec.name} has ${session.tasks.length} tasks, of ${MAX_TASKS} at most`)
+  return added
+}
+
+/** Whatever is added to a loop beside its list, nobody would work on. */
+export function assertNoLoop({ spec }: Session): void {
+  if (!LOOP_KINDS.includes(spec.agent)) return
+  throw refusal(
+    'usage',
+    `${spec.name} is a loop: its tasks are those of ${describeList(spec)}`,
+    `change them there; oneshot ralph status ${spec.name} shows how they stand`,
+  )
+}
+
+/** What is not in the list may be an issue: one that is ready, or any by its id where the project has a tracker. */
+function findTask(id: string, { tasks, spec }: Session, tracked: TrackerSnapshot | null): Pick<Issue, 'id' | 'title'> {
+  const known = [...tasks, ...(tracked?.ready ?? [])].find(task => task.id === id)
+  if (known !== undefined) return { id, title: known.title }
+  if (tracked !== null && isIssueId(id)) return { id, title: id }
+  throw refuseUnknownTask(
+    id,
+    tasks.map(task => task.id),
+    spec.name,
+  )
+}
+
+function refuseUnknownTask(id: string, known: readonly string[], name: string): Refusal {
+  const suggestion = didYouMean(id, known)
+  const hint = suggestion === undefined ? `oneshot tasks ${name}` : `did you mean ${suggestion}?`
+  return refusal('no-task', `${name} has no task ${JSON.stringify(id)}`, hint)
+}
+
+/** An agent's tasks have plain numbers or letters: those of people are told apart by a `u`. */
+function nextTaskNumber({ tasks }: Session): number {
+  const numbers = tasks.map(({ id }) => Number(/^u(\d+)$/.exec(id)?.[1] ?? 0))
+  return Math.max(0, ...numbers) + 1
+}

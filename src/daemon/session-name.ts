@@ -1,0 +1,46 @@
+import path from 'node:path'
+import { refusal } from '../api/contract/problems.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import type { Session } from '../core/session/session.ts'
+import { findFreeName, isTaskName, sessionName } from '../core/session/names.ts'
+import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
+import { slugify } from '../lib/text/slug.ts'
+
+/** What a session is called. A name somebody chose is refused while a live session has it; a made-up one gets a number. */
+export function chooseSessionName(request: RunRequest, title: string, sessions: readonly Session[]): string {
+  const name = sessionName(request.agent, chooseTaskName(request, title))
+  const findHolder = (candidate: string): Session | undefined =>
+    sessions.find(({ spec, phase }) => spec.name === candidate && phase.name !== 'ended')
+  if (request.name === undefined)
+    return findFreeName(name, candidate => sessions.some(({ spec }) => spec.name === candidate))
+  if (request.isNameMadeUp === true) return findFreeName(name, candidate => findHolder(candidate) !== undefined)
+  const holder = findHolder(name)
+  if (holder === undefined) return name
+  const { cwd } = holder.spec
+  const where = cwd === request.cwd ? '' : ` in ${cwd}`
+  throw refusal(
+    'name-taken',
+    `a session called ${name} is already ${holder.phase.name}${where}`,
+    `choose another --name, or: oneshot stop ${name}`,
+  )
+}
+
+function chooseTaskName(request: RunRequest, title: string): string {
+  if (request.name === undefined) return slugify(stripShellPrefix(title), slugify(path.basename(request.cwd), 'task'))
+  const { name } = request
+  // It is in refs, which may be pushed, and in argument lists of tmux.
+  if (findEnvSecrets(request.env).some(secret => name.includes(secret.toLowerCase())))
+    throw refusal('name-invalid', 'the name holds the value of a secret variable', 'choose another --name')
+  if (isTaskName(request.name)) return request.name
+  throw refusal(
+    'name-invalid',
+    `the name ${JSON.stringify(request.name)} cannot be used: lower-case letters, digits and hyphens only`,
+    `--name ${slugify(request.name, 'task')}`,
+  )
+}
+
+/** A command is named after its program: without the program's folder, and without the shell that only reads its line. */
+function stripShellPrefix(title: string): string {
+  const line = /^\S*\b(?:ba|da|z|k)?sh -\w*c '?(.+)$/s.exec(title)?.[1] ?? title
+  return line.replace(/^\S*\//, '')
+}

@@ -1,0 +1,242 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { AGENT_KINDS, AGENT_PROGRAMS, LOOP_KINDS } from '../api/contract/agent-kinds.ts'
+import { refusal } from '../api/contract/problems.ts'
+import type { RunRequest } from '../api/contract/requests.ts'
+import { DEFAULT_CHECKPOINT_OPTIONS } from '../core/checkpoint/checkpoint.ts'
+import {
+  DEFAULT_ALERT_AFTER,
+  DEFAULT_MAX_OUTPUT,
+  DEFAULT_WAIT_LIMITS,
+  DEFAULT_RESTART,
+} from '../core/session/defaults.ts'
+import type { Mode, Session, Spec } from '../core/session/session.ts'
+import { NO_LIMITS } from '../core/session/usage.ts'
+import { isThreadId } from '../core/session/conversation.ts'
+import { maskAndTruncate } from '../lib/mask/mask.ts'
+import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
+import { nameUuid } from '../lib/name-uuid.ts'
+import { didYouMean } from '../lib/text/did-you-mean.ts'
+import { formatCommandLine } from '../lib/text/shell-words.ts'
+import type { Refusal } from '../lib/errors.ts'
+import { toOneLine } from '../lib/text/terminal-text.ts'
+import type { Instant } from '../lib/time.ts'
+import type { Agent, LaunchRequest } from '../ports/agent.ts'
+import { which } from '../os/which.ts'
+import { assertListUnused } from './loop-list.ts'
+import { chooseSessionName } from './session-name.ts'
+
+/** Turns a request into what will be done, or refuses it with a sentence that says what to change. */
+export function buildSpec(
+  request: RunRequest,
+  context: { agents: (kind: string) => Agent; sessions: readonly Session[]; now: Instant },
+): { spec: Spec; prompt: Uint8Array | null; thread?: { id: string; heard: number } } {
+  const agent = findAgent(request, context.agents)
+  const prompt = decodePrompt(request, agent)
+  assertFolderExists(request.cwd)
+  assertValidEnvironment(request.env)
+  for (const choice of ['model', 'effort'] as const) assertNotAnOption(choice, request[choice])
+  const argv = resolveProgram(request, agent)
+  const title = makeTitle(request, prompt)
+  assertListUnused({ agent: request.agent, cwd: request.cwd, argv }, context.sessions)
+  const name = chooseSessionName(request, title, context.sessions)
+  const spec: Spec = {
+    id: newSessionId(),
+    name,
+    task: name.startsWith(`${request.agent}-`) ? name.slice(request.agent.length + 1) : name,
+    agent: request.agent,
+    mode: chooseMode(request, agent),
+    proof: agent.proof,
+    cwd: request.cwd,
+    ...(request.umask !== undefined && { umask: request.umask }),
+    argv,
+    title,
+    autonomy: request.autonomy ?? 'full',
+    model: request.model ?? null,
+    effort: request.effort ?? null,
+    limits: { ...NO_LIMITS, ...request.limits },
+    maxTime: request.maxTime,
+    restart: { ...DEFAULT_RESTART, ...request.restart },
+    patience: { ...DEFAULT_WAIT_LIMITS, silence: agent.silence, ...request.patience },
+    memory: request.memory ?? null,
+    maxOutput: request.maxOutput === undefined ? DEFAULT_MAX_OUTPUT : request.maxOutput,
+    saving: { ...DEFAULT_CHECKPOINT_OPTIONS, ...request.saving },
+    alertAfter: request.alertAfter ?? DEFAULT_ALERT_AFTER,
+    ...(request.verify !== undefined && { verify: request.verify }),
+    ...(request.onExit !== undefined && { onExit: resolveHook(request.onExit, request) }),
+    ...(request.tty !== undefined && { tty: request.tty }),
+    ...(request.projectFiles === false && { projectFiles: false }),
+    ...(request.beads === true && { beads: true }),
+    ...(request.parent !== undefined && { parent: request.parent }),
+    createdAt: context.now,
+  }
+  assertLaunchable(spec, request, agent)
+  const thread = findThread(request, agent, context.sessions)
+  return thread === undefined ? { spec, prompt } : { spec, prompt, thread }
+}
+
+/** Whoever mistypes what is to be run at the end hears of it now. */
+function resolveHook([program = '', ...args]: readonly string[], { env, cwd }: RunRequest): string[] {
+  if ([program, ...args].some(word => word.includes('\0')))
+    throw refusal('argument-invalid', 'the on-exit command contains a NUL byte', 'put it into a file')
+  const found = which(program, env, cwd)
+  if (found !== undefined) return [found, ...args]
+  const hint = 'give its full path; a line for a shell is --on-exit-shell'
+  throw refusal('program-missing', `the on-exit command ${program} was not found`, hint)
+}
+
+function chooseMode(request: RunRequest, agent: Agent): Mode {
+  const mode = request.mode ?? agent.defaultMode
+  if (agent.modes.includes(mode)) return mode
+  throw refusal(
+    'usage',
+    `${agent.kind} with a prompt runs without a terminal`,
+    `for its own screen: oneshot run --tty -- ${String(agent.program)}`,
+  )
+}
+
+/** What the program would refuse anyway is refused now, in a sentence that says what to do. */
+function assertLaunchable(spec: Spec, request: RunRequest, agent: Agent): void {
+  const problem = agent.validate?.(firstLaunchRequest(spec, request.env), { isRoot: process.getuid?.() === 0 })
+  if (problem) throw refusal('agent-objects', problem.problem, problem.remedy)
+}
+
+/** How the first attempt would be launched. */
+export function firstLaunchRequest(spec: Spec, env: Readonly<Record<string, string>>): LaunchRequest {
+  const { argv, mode, cwd, autonomy, model, effort, limits } = spec
+  const tag = nameUuid(spec.id)
+  const budget = { usd: limits.usd, turns: limits.turns }
+  return { argv, mode, cwd, env, resume: null, tag, isContinuation: false, autonomy, model, effort, budget }
+}
+
+/** A conversation to go on with must be there, and nobody else at work in it. */
+function findThread(
+  request: RunRequest,
+  agent: Agent,
+  sessions: readonly Session[],
+): { id: string; heard: number } | undefined {
+  const { thread, cwd, env } = request
+  if (thread === undefined) return undefined
+  if (agent.findThread === undefined)
+    throw refusal('usage', `${agent.kind} has no conversations that can be continued`, 'leave out --thread')
+  assertThreadFree({ agent: agent.kind, thread }, sessions)
+  const found = !isThreadId(thread)
+    ? null
+    : agent.findThread({ thread, tag: thread, cwd, env, since: 0, others: [], opening: '' })
+  if (found !== null) return { id: found.thread, heard: found.messages.length }
+  throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
+}
+
+/** One conversation has one writer, whatever session it belongs to. */
+export function assertThreadFree(requested: { agent: string; thread: string }, sessions: readonly Session[]): void {
+  const holder = sessions.find(
+    ({ spec, phase, thread }) =>
+      spec.agent === requested.agent && thread.id === requested.thread && phase.name !== 'ended',
+  )
+  if (holder === undefined) return
+  const { name } = holder.spec
+  throw refusal('thread-busy', `${name} uses that conversation now`, `oneshot send ${name} "…"`)
+}
+
+function findAgent(request: RunRequest, agents: (kind: string) => Agent): Agent {
+  if ([...AGENT_KINDS, ...LOOP_KINDS].includes(request.agent)) return agents(request.agent)
+  const suggestion = didYouMean(request.agent, AGENT_KINDS)
+  throw refusal(
+    'agent-unknown',
+    `there is no agent called ${request.agent}`,
+    suggestion ? `did you mean ${suggestion}?` : `one of ${AGENT_KINDS.join(', ')}`,
+  )
+}
+
+function decodePrompt(request: RunRequest, agent: Agent): Uint8Array | null {
+  if (!agent.takesPrompt) return null
+  const prompt = Buffer.from(request.prompt ?? '', 'base64')
+  if (prompt.toString('latin1').trim() === '')
+    throw refusal('prompt-empty', 'the prompt is empty', 'oneshot run "what to do"')
+  return prompt
+}
+
+/** No program can be given these: they would reach it as something else. */
+export function assertValidEnvironment(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name !== '' && !/[=\0]/.test(name) && !value.includes('\0')) continue
+    const what = name === '' ? 'a variable without a name' : `the variable ${JSON.stringify(name)}`
+    throw refusal('argument-invalid', `the environment holds ${what}, which no program can receive`, 'leave it out')
+  }
+}
+
+/** It becomes a word of the program's arguments: one that looks like an option could be read as one. */
+function assertNotAnOption(option: string, value: string | undefined): void {
+  if (value === undefined || /^[^-\s\p{Cc}][^\p{Cc}]{0,199}$/u.test(value)) return
+  throw refusal('argument-invalid', `the ${option} ${JSON.stringify(value)} is no name`, `check --${option}`)
+}
+
+export function assertFolderExists(cwd: string, hint = 'give an existing folder with --cwd'): void {
+  if (cwd.includes('\0') || !path.isAbsolute(cwd))
+    throw refusal('cwd-missing', `${JSON.stringify(cwd)} is no absolute path of a folder`, hint)
+  const stat = fs.statSync(cwd, { throwIfNoEntry: false })
+  if (stat === undefined) throw refusal('cwd-missing', `the folder ${cwd} does not exist`, hint)
+  if (!stat.isDirectory()) throw refusal('cwd-missing', `${cwd} is not a folder`, hint)
+}
+
+/** The program as an absolute path, so that it is the same at every restart. */
+function resolveProgram(request: RunRequest, agent: Agent): string[] {
+  if (request.argv.some(word => word.includes('\0'))) {
+    throw refusal(
+      'argument-invalid',
+      'an argument contains a NUL byte, which no program can receive',
+      'put it into a file',
+    )
+  }
+  const ownProgram = agent.program
+  const [program, ...rest] =
+    typeof ownProgram === 'string' ? [ownProgram, ...request.argv] : [...ownProgram, ...request.argv]
+  if (program === undefined || program === '')
+    throw refusal('usage', 'no program was given', 'oneshot run -- pytest tests/ -v')
+  const found = which(program, request.env, request.cwd)
+  if (found !== undefined) return [found, ...rest]
+  throw program.includes('/') ? refuseUnusablePath(program, request.cwd) : refuseMissingProgram(program)
+}
+
+function refuseMissingProgram(program: string): Refusal {
+  const agentProgram = AGENT_PROGRAMS.find(agent => agent.program === program)
+  return refusal(
+    'program-missing',
+    `${program} was not found on PATH`,
+    agentProgram?.install ?? 'install it, or give its full path',
+  )
+}
+
+function refuseUnusablePath(program: string, cwd: string): Refusal {
+  const file = path.resolve(cwd, program)
+  if (!fs.existsSync(file)) return refusal('program-missing', `${program} was not found`, 'check the path')
+  if (fs.statSync(file).isDirectory()) return refusal('program-missing', `${program} is a folder`, 'check the path')
+  return refusal('program-missing', `${program} is not executable`, `chmod +x ${program}`)
+}
+
+function makeTitle(request: RunRequest, prompt: Uint8Array | null): string {
+  const mask = new Mask(findEnvSecrets(request.env))
+  return prompt === null ? firstLine(formatCommandLine(request.argv), mask) : summarize(prompt, mask)
+}
+
+/** The first line of a text for people to recognise it by. */
+export function summarize(text: Uint8Array, mask = new Mask()): string {
+  return firstLine(Buffer.from(text.subarray(0, 4_096)).toString(), mask)
+}
+
+function firstLine(text: string, mask: Mask): string {
+  const first =
+    text
+      .split('\n')
+      .map(toOneLine)
+      .find(line => line !== '') ?? ''
+  return maskAndTruncate(first, 120, mask)
+}
+
+/** Ten characters are short enough for a socket's path and enough never to meet again. */
+export function newSessionId(): string {
+  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
+  return Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join('')
+}

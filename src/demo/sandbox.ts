@@ -1,0 +1,60 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DaemonView, SessionView } from '../api/contract/responses.ts'
+import { selfArgv } from '../os/installation.ts'
+import { type Home, homeAt } from '../state/home.ts'
+import { run } from '../os/run.ts'
+
+/** A home and a project of its own, in which the real command line is used as a person would. */
+export interface DemoSandbox {
+  readonly home: Home
+  readonly project: string
+  oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>
+  status(name: string): Promise<SessionView>
+  supervisor(): Promise<DaemonView | undefined>
+  /** The pid of the tmux server that shows the sessions. */
+  tmuxServer(): Promise<number>
+  remove(): void
+}
+
+export function createSandbox(): DemoSandbox {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-demo-'))
+  const home = homeAt(path.join(root, 'home'))
+  const project = path.join(root, 'project')
+  fs.mkdirSync(project)
+  // What you have configured is not for the demo: nobody is to be told of it, and nothing run at its end.
+  const otherVariables = Object.entries(process.env).filter(([name]) => !name.startsWith('ONESHOT_'))
+  const ownVariables = { ONESHOT_HOME: home.root, XDG_CONFIG_HOME: path.join(root, 'config'), NO_COLOR: '1' }
+  const env = { ...Object.fromEntries(otherVariables), ...ownVariables }
+  const oneshot = async (...args: string[]) => {
+    const [node = '', main = ''] = selfArgv()
+    return run(node, [main, ...args], { cwd: project, env, timeout: 60_000 })
+  }
+  return {
+    home,
+    project,
+    oneshot,
+    status: async name => JSON.parse((await oneshot('status', name, '--json')).stdout) as SessionView,
+    supervisor: async () => {
+      const { code, stdout } = await oneshot('daemon', 'status', '--json')
+      return code === 0 ? (JSON.parse(stdout) as DaemonView) : undefined
+    },
+    tmuxServer: async () => {
+      const { stdout } = await run('tmux', ['-S', home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])
+      return Number(stdout.split('\n')[0])
+    },
+    remove: () => fs.rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+/** Asks again until the answer is there; undefined when it never comes. */
+export async function pollUntil<T>(poll: () => Promise<T | undefined>, timeout = 20_000): Promise<T | undefined> {
+  const end = Date.now() + timeout
+  for (;;) {
+    const result = await poll()
+    if (result !== undefined || Date.now() > end) return result
+    await pause(50)
+  }
+}

@@ -1,0 +1,153 @@
+import { type CheckpointRecord, MAX_ENTRIES } from '../../core/checkpoint/record.ts'
+import type { Session } from '../../core/session/session.ts'
+import { totalUsage } from '../../core/session/usage.ts'
+import { findEnvSecretsWithBase64 } from '../../lib/mask/env-secrets.ts'
+import { Mask } from '../../lib/mask/mask.ts'
+import type { Agent } from '../../ports/agent.ts'
+import type { Runtime } from '../../ports/runtime.ts'
+import { stripTranscriptNotes } from '../../core/describe/transcript-notes.ts'
+import { CHECKPOINT_TRIGGERS, type CheckpointTrigger, RECORD_TRIGGERS } from '../../core/checkpoint/checkpoint.ts'
+import type { CheckpointRequest } from '../../ports/checkpoints.ts'
+import type { EngineContext } from '../context.ts'
+
+/** How much of what was asked for is written down with each checkpoint. */
+const MAX_MESSAGES_LENGTH = 20_000
+const MAX_TEXT_LENGTH = 4_000
+const MAX_TITLE_LENGTH = 500
+/** The reader takes no record that is far longer than this makes it. */
+const MAX_TASKS = 200
+/** Of the arguments, which are shown and not used. */
+const MAX_ARGUMENTS = 20
+
+/** As JSON. It may be pushed to where others read it: secrets are hidden in it. */
+export function formatCheckpointRecord(session: Session, runtime: Runtime, program: Agent['program'] = ''): string {
+  return checkpointRecordAndMessages(session, runtime, program).record
+}
+
+/** The same, and beside it all messages, whole, where they are too long to be written down with each checkpoint. */
+function checkpointRecordAndMessages(
+  session: Session,
+  runtime: Runtime,
+  program: Agent['program'],
+): { record: string; goal?: readonly string[] } {
+  const { spec, thread, phase, tasks, spending } = session
+  const mask = new Mask(findEnvSecretsWithBase64(runtime.readEnvironment(spec.id)))
+  const hide = (text: string): string => mask.maskText(text)
+  const reason = phaseReason(session)
+  const { id, name, task, agent, title, cwd, argv, autonomy, model, effort, limits, maxTime, patience, verify } = spec
+  const { maxOutput = null, memory } = spec
+  const goal = firstAndLast(session.messages).map(message =>
+    hide(Buffer.from(runtime.readMessage(id, message.id)).toString()),
+  )
+  const short = truncateMessages(goal)
+  const record: CheckpointRecord = {
+    version: 1,
+    session: {
+      id,
+      name,
+      task,
+      agent,
+      title: hide(title).slice(0, MAX_TITLE_LENGTH),
+      cwd: hide(cwd),
+      argv: maskArguments(argv.slice(typeof program === 'string' ? 1 : Math.max(1, program.length)), mask)
+        .slice(0, MAX_ARGUMENTS)
+        .map(word => word.slice(0, MAX_TEXT_LENGTH)),
+      autonomy,
+      model,
+      effort,
+      limits,
+      maxTime,
+      maxOutput,
+      memory,
+      patience,
+      verify: verify === undefined ? null : { ...verify, check: verify.check === null ? null : hide(verify.check) },
+    },
+    thread: thread.id,
+    goal: short,
+    tasks: tasks.slice(-MAX_TASKS).map(({ id: number, title: what, state }) => ({
+      id: number,
+      title: hide(what).slice(0, MAX_TITLE_LENGTH),
+      state,
+    })),
+    lastWord: finalOutput(session, runtime, hide),
+    state: phase.name === 'ended' ? phase.outcome : phase.name,
+    reason: reason === null ? null : hide(reason).slice(0, MAX_TEXT_LENGTH),
+    spent: totalUsage(spending),
+    spentInThread: spending.thread,
+  }
+  return { record: JSON.stringify(record), ...(short.some((text, at) => text !== goal[at]) && { goal }) }
+}
+
+/** What was asked for first, and what was asked for last. */
+function firstAndLast<T>(all: readonly T[]): readonly T[] {
+  return all.length <= MAX_ENTRIES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_ENTRIES)]
+}
+
+/** A word may be secret by the one before it: `--token` says what follows. */
+function maskArguments(words: readonly string[], mask: Mask): string[] {
+  const line = Buffer.from(words.join(' '))
+  mask.maskBytes(line)
+  let at = 0
+  return words.map(word => {
+    const from = at
+    at += Buffer.byteLength(word) + 1
+    return line.subarray(from, at - 1).toString()
+  })
+}
+
+/** Secrets are hidden before they are cut: a part of a secret is not known as one. */
+function truncateMessages(goal: readonly string[]): string[] {
+  let room = MAX_MESSAGES_LENGTH
+  return goal.map(text => {
+    const part = text.length <= room ? text : `${text.slice(0, room)}…`
+    room = Math.max(0, room - text.length)
+    return part
+  })
+}
+
+/** While it is at work, what it said so far. Of that more is read than is kept, for the same reason. */
+function finalOutput({ spec, lastWord }: Session, runtime: Runtime, hide: (text: string) => string): string | null {
+  const text = hide(lastWord?.text ?? stripTranscriptNotes(runtime.transcriptTail(spec.id, 2 * MAX_TEXT_LENGTH))).slice(
+    -MAX_TEXT_LENGTH,
+  )
+  return text === '' ? null : text
+}
+
+function phaseReason({ phase }: Session): string | null {
+  switch (phase.name) {
+    case 'resting':
+    case 'ended':
+      return phase.reason
+    case 'blocked':
+      return phase.question
+    case 'stopping':
+      return 'reason' in phase.next ? phase.next.reason : null
+    default:
+      return null
+  }
+}
+
+/** What is written down with a checkpoint of a session. Whatever is wanted of one at the same time is met by it as well. */
+export function checkpointRequest(
+  session: Session,
+  trigger: CheckpointTrigger,
+  { agents, clock, runtime }: Pick<EngineContext, 'agents' | 'clock' | 'runtime'>,
+): CheckpointRequest {
+  const { spec, attempt, saved } = session
+  const moments = saved.wanted === null ? [trigger] : [trigger, saved.wanted.trigger]
+  const weight = (moment: CheckpointTrigger): number => CHECKPOINT_TRIGGERS.indexOf(moment)
+  return {
+    trigger: moments.reduce((one, other) => (weight(other) > weight(one) ? other : one)),
+    attempt,
+    at: clock.now(),
+    ...checkpointRecordAndMessages(session, runtime, agents(spec.agent).program),
+    isRecordNews: moments.some(moment => RECORD_TRIGGERS.includes(moment)),
+    isVisible: spec.saving.mode === 'branch' && moments.some(moment => isVisibleTrigger(moment, session)),
+  }
+}
+
+/** Only what an agent does is committed visibly: what people do before, after and beside it is theirs. */
+function isVisibleTrigger(trigger: CheckpointTrigger, { phase }: Session): boolean {
+  if (trigger === 'stop' || trigger === 'end' || trigger === 'error') return true
+  return phase.name !== 'ended' && (trigger === 'edit' || trigger === 'interval' || trigger === 'restart')
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { createSession } from '../../core/session/create.ts'
+import { decide } from '../../core/session/decide.ts'
+import { DEFAULT_TIMINGS } from '../../core/session/defaults.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { Signal } from '../../core/session/signals.ts'
+import { InMemoryCheckpoints, InMemoryRepository } from '../../../testkit/in-memory/checkpoints.ts'
+import { scriptedAgents } from '../../../testkit/in-memory/scripted-agents.ts'
+import { makeSpec } from '../../../testkit/in-memory/simulation.ts'
+import { VirtualClock } from '../../../testkit/in-memory/virtual-clock.ts'
+import { Checkpointer } from './checkpointer.ts'
+import type { EngineContext } from '../context.ts'
+
+test('a checkpoint that is asked for while the last one is being recorded does not save the same tree twice', async () => {
+  const clock = new VirtualClock()
+  const repository = new InMemoryRepository()
+  let session: Session = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
+  const work = { environment: () => ({}), message: () => new Uint8Array(), lastWords: () => '' }
+  const store = { load: () => session, assertEpoch: () => undefined }
+  const checkpoints = new InMemoryCheckpoints({ repository })
+  const world = {
+    clock,
+    work,
+    store,
+    checkpoints,
+    agents: scriptedAgents(),
+    rules: DEFAULT_TIMINGS,
+  } as unknown as EngineContext
+  const reported: Signal[] = []
+  let record: () => void = () => undefined
+  const isRecorded = new Promise<void>(resolve => (record = resolve))
+  const keeper = new Checkpointer(
+    world,
+    async (_, signal) => {
+      reported.push(signal)
+      await isRecorded
+      session = decide(session, signal, DEFAULT_TIMINGS).session
+    },
+    () => undefined,
+  )
+  session = { ...session, saved: { ...session.saved, wanted: { trigger: 'end', at: clock.now() } } }
+  repository.tree = 'work'
+  const last = keeper.saveNow('s1', 'end')
+  await expect.poll(() => reported.length).toBe(1)
+  // Something that is written down with a checkpoint has changed since.
+  session = { ...session, thread: { ...session.thread, id: 't-1' } }
+  const asked = keeper.saveNow('s1', 'asked')
+  await expect.poll(() => reported.length).toBe(2)
+  record()
+  expect((await last).isNew).toBe(true)
+  expect(await asked).toMatchObject({ isNew: false, checkpoint: { number: 1 } })
+  expect(repository.of('s1')).toHaveLength(1)
+  expect(reported.map(({ type }) => type)).toEqual(['checkpoint.saved', 'checkpoint.unneeded'])
+  expect(session.saved).toMatchObject({ last: { number: 1 }, wanted: null })
+})

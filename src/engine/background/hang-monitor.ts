@@ -1,0 +1,185 @@
+import { hasProgressed, detectHang, silenceLimit, type ActivitySample } from '../../core/policy/hang-detection.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { Signal } from '../../core/session/signals.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
+import { formatBytes } from '../../lib/bytes.ts'
+import { attemptRef } from '../../ports/runtime.ts'
+import { threadWrittenAt } from '../thread-lookup.ts'
+import type { EngineContext } from '../context.ts'
+
+/** How often an attempt that nobody hears of is looked at, at most. Each look in vain doubles the time to the next. */
+const MAX_INTERVAL: Duration = 180_000
+/** The first look tells what the others are compared with. */
+const FIRST_INTERVAL: Duration = 10_000
+/** Memory runs out faster. */
+const MEMORY_INTERVAL: Duration = 1_000
+
+/** An attempt that is watched. Times are counted awake: a closed lid is not silence. */
+interface WatchedAttempt {
+  readonly attempt: number
+  written: number
+  sample: ActivitySample | null
+  checkedAt: Duration
+  quietSince: Duration
+  interval: Duration
+  cancel: () => void
+}
+
+/**
+ * Sees what nobody rings for: that an attempt which lives is still at work, and stays within its memory. Nothing of it is
+ * stored; a supervisor that comes back begins to watch anew.
+ */
+export class HangMonitor {
+  readonly #context: EngineContext
+  readonly #report: (sessionId: string, signal: Signal) => Promise<void>
+  readonly #watched = new Map<string, WatchedAttempt>()
+  #isStopped = false
+
+  constructor(context: EngineContext, report: (sessionId: string, signal: Signal) => Promise<void>) {
+    this.#context = context
+    this.#report = report
+  }
+
+  /** Told of each session as it is now, as often as it changes. */
+  onSessionChanged(session: Session): void {
+    const { id } = session.spec
+    const known = this.#watched.get(id)
+    const isWatched = isRunning(session) && checkInterval(session) !== null && !this.#isStopped
+    if (known !== undefined && (!isWatched || known.attempt !== session.attempt)) this.#stopWatching(id)
+    if (isWatched && !this.#watched.has(id)) this.#startWatching(session)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const id of this.#watched.keys()) this.#stopWatching(id)
+  }
+
+  #startWatching({ spec, attempt }: Session): void {
+    const now = this.#context.clock.monotonic()
+    const pause =
+      spec.memory === null ? Math.min(FIRST_INTERVAL, (spec.patience.silence ?? MAX_INTERVAL) / 4) : MEMORY_INTERVAL
+    const watch: WatchedAttempt = {
+      attempt,
+      written: 0,
+      sample: null,
+      checkedAt: now,
+      quietSince: now,
+      interval: pause,
+      cancel: () => undefined,
+    }
+    this.#watched.set(spec.id, watch)
+    this.#checkAfter(spec.id, watch, pause)
+  }
+
+  #stopWatching(id: string): void {
+    this.#watched.get(id)?.cancel()
+    this.#watched.delete(id)
+  }
+
+  #checkAfter(id: string, watch: WatchedAttempt, pause: Duration): void {
+    const { clock, onTrouble } = this.#context
+    watch.cancel = clock.schedule(clock.now() + pause, () => {
+      this.#check(id, watch).catch(cause => {
+        onTrouble(id, cause)
+        if (this.#watched.get(id) === watch) this.#checkAfter(id, watch, MAX_INTERVAL)
+      })
+    })
+  }
+
+  async #check(id: string, watch: WatchedAttempt): Promise<void> {
+    const { store, runtime, clock } = this.#context
+    const session = store.load(id)
+    if (session === undefined || session.attempt !== watch.attempt || !isRunning(session)) return this.#stopWatching(id)
+    if (this.#hasNewOutput(session, watch)) return this.#checkAfter(id, watch, watch.interval)
+    const usage = await runtime.processStats(attemptRef(session))
+    if (this.#watched.get(id) !== watch) return
+    const at = clock.now()
+    const isQuiet = this.#compare(session, watch, { ...usage, recordedAt: this.#threadWrittenAt(session) })
+    const trouble = checkMemory(session, usage) ?? checkHang(session, watch)
+    if (trouble !== null) {
+      await this.#report(id, { at, attempt: watch.attempt, chance: clock.random(), ...trouble })
+      if (this.#watched.get(id) !== watch) return // It is being ended.
+    }
+    const usual = checkInterval(session) ?? MAX_INTERVAL
+    watch.interval = isQuiet ? watch.interval * 2 : usual
+    this.#checkAfter(
+      id,
+      watch,
+      Math.min(watch.interval, timeUntilHung(session, watch), session.spec.memory ? usual : Infinity),
+    )
+  }
+
+  /** One that writes is at work, and nothing else needs to be looked at, unless its memory is counted. */
+  #hasNewOutput(session: Session, watch: WatchedAttempt): boolean {
+    const { runtime, clock } = this.#context
+    const written = runtime.outputSize(attemptRef(session))
+    if (session.spec.memory !== null || written === watch.written) return false
+    const now = clock.monotonic()
+    Object.assign(watch, {
+      written,
+      vitals: null,
+      lookedAt: now,
+      quietSince: now,
+      pause: checkInterval(session) ?? MAX_INTERVAL,
+    })
+    return true
+  }
+
+  /** Whether nothing happened since the last look. The first one knows nothing. */
+  #compare(session: Session, watch: WatchedAttempt, sample: ActivitySample): boolean {
+    const now = this.#context.clock.monotonic()
+    const isQuiet = watch.sample !== null && !hasProgressed(watch.sample, sample, now - watch.checkedAt)
+    if (!isQuiet || session.phase.name === 'blocked') watch.quietSince = now
+    watch.sample = sample
+    watch.checkedAt = now
+    return isQuiet
+  }
+
+  #threadWrittenAt(session: Session): Instant | null {
+    const { runtime, agents } = this.#context
+    return threadWrittenAt(session, { work: runtime, agent: agents(session.spec.agent), others: () => [] })
+  }
+}
+
+function isRunning({ phase, exit }: Session): boolean {
+  return exit === null && (phase.name === 'running' || (phase.name === 'blocked' && !phase.isIdle))
+}
+
+/** How long to the next look when all is well; null when there is nothing to look for. */
+function checkInterval({ spec }: Session): Duration | null {
+  if (spec.memory !== null) return MEMORY_INTERVAL
+  return spec.patience.silence === null ? null : Math.min(MAX_INTERVAL, spec.patience.silence / 4)
+}
+
+/** Awake time left until silence is judged. */
+function timeUntilHung(session: Session, { checkedAt: lookedAt, quietSince }: WatchedAttempt): Duration {
+  const { silence } = session.spec.patience
+  if (silence === null) return MAX_INTERVAL
+  const left = silenceLimit(silence, session.activity.tools.at(-1) ?? null) - (lookedAt - quietSince)
+  return left > 0 ? left : MAX_INTERVAL
+}
+
+type MonitorFinding =
+  | { readonly type: 'agent.hung'; readonly evidence: string }
+  | { readonly type: 'memory.exceeded'; readonly evidence: string }
+
+function checkHang(
+  { spec, phase, activity }: Session,
+  { sample, checkedAt: lookedAt, quietSince }: WatchedAttempt,
+): MonitorFinding | null {
+  const { silence } = spec.patience
+  if (silence === null || sample === null || phase.name === 'blocked') return null
+  const tool = activity.tools.at(-1) ?? null
+  const evidence = detectHang(silence, { quiet: lookedAt - quietSince, vitals: sample, tool })
+  return evidence === null ? null : { type: 'agent.hung', evidence }
+}
+
+function checkMemory(
+  { spec }: Session,
+  usage: { memory: number; processes: readonly number[] },
+): MonitorFinding | null {
+  if (spec.memory === null || usage.memory <= spec.memory) return null
+  const count = usage.processes.length
+  const held = `${formatBytes(usage.memory)} in ${count} ${count === 1 ? 'process' : 'processes'}`
+  return { type: 'memory.exceeded', evidence: `${held}, where ${formatBytes(spec.memory)} are allowed` }
+}

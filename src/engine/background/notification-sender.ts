@@ -1,0 +1,188 @@
+import { testNotification } from '../../core/notify/notification.ts'
+import type { Notice } from '../../core/notify/notice.ts'
+import type { Duration, Instant } from '../../lib/time.ts'
+import { rootReason, errorMessage } from '../../lib/errors.ts'
+import type { NotificationStore } from '../../ports/notifications.ts'
+import { Superseded } from '../../ports/store.ts'
+import { sleep, RETRY_DELAY } from '../retry.ts'
+import { GIVE_UP_AFTER, ChannelQueue, type NotificationContext } from './channel-queue.ts'
+
+/** The same sentence about the same session is told once in this time. */
+const REPETITION_WINDOW: Duration = 60_000
+/** From where on repetitions are counted. */
+const REPETITION_LOOKBACK: Duration = 3_600_000
+/** How long `notify list` can tell what became of a notice. */
+const RETENTION: Duration = 7 * 86_400_000
+
+export interface ChannelTestResult {
+  readonly channel: string
+  readonly ok: boolean
+  readonly remark: string
+}
+
+/**
+ * Brings recorded notices to the user's channels: each channel by itself, so that a dead one keeps nobody waiting. All it
+ * has to know is in the store; killed between sending and noting that, it sends once more.
+ */
+export class NotificationSender {
+  readonly #context: NotificationContext
+  readonly #queues = new Map<string, ChannelQueue>()
+  readonly #busy = new Map<string, Promise<void>>()
+  readonly #abort = new AbortController()
+  #currentPass: Promise<void> | undefined
+  #isWanted = false
+  #lastError = ''
+  #wakeAt: Instant = Number.POSITIVE_INFINITY
+  #cancelWake: () => void = () => undefined
+
+  constructor(context: NotificationContext) {
+    this.#context = context
+  }
+
+  start(): void {
+    void this.#reportErrors(async () => this.#store.deleteBefore(this.#context.clock.now() - RETENTION))
+    this.wake()
+  }
+
+  /** Something may be to be told. */
+  wake(): void {
+    this.#isWanted = true
+    if (this.#isStopped || this.#currentPass !== undefined) return
+    this.#currentPass = this.#runPasses().finally(() => {
+      this.#currentPass = undefined
+      if (this.#isWanted) this.wake()
+    })
+  }
+
+  /** Nothing new is begun, and what is under way is broken off: it stays pending. */
+  async stop(): Promise<void> {
+    this.#cancelWake()
+    this.#abort.abort()
+    await Promise.all([this.#currentPass, ...this.#busy.values()])
+  }
+
+  /** Tells a test on these channels, and what became of it on each. What waits for one that works is tried at once. */
+  async testChannels(channels: readonly string[], terminals: readonly string[]): Promise<ChannelTestResult[]> {
+    const { clock } = this.#context
+    const notification = testNotification(clock.now(), terminals)
+    return Promise.all(
+      channels.map(async channel => {
+        try {
+          const remark = await this.#queueFor(channel).send(notification)
+          await this.#reportErrors(async () => this.#store.retryNow(channel, clock.now()))
+          this.wake()
+          return { channel, ok: true, remark }
+        } catch (cause) {
+          return { channel, ok: false, remark: rootReason(cause) }
+        }
+      }),
+    )
+  }
+
+  async #runPasses(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false
+      const isAddressed = await this.#reportErrors(() => this.#routeAll())
+      const isBegun = await this.#reportErrors(async () => this.#startAll())
+      if (!isAddressed || !isBegun) this.#wakeBy(this.#context.clock.now() + RETRY_DELAY)
+      else this.#lastError = ''
+    }
+  }
+
+  async #routeAll(): Promise<void> {
+    const fresh = this.#store.unrouted()
+    if (fresh.length === 0) return
+    const { clock, notifier } = this.#context
+    const channels = await this.#readChannels(() => notifier.channels(), fresh)
+    for (const notice of fresh) {
+      const wanted = channels.filter(({ events }) => events.includes(notice.kind)).map(({ name }) => name)
+      this.#store.route(notice.id, this.#isRepetition(notice) ? [] : wanted, clock.now())
+    }
+  }
+
+  /** What nobody could address for a day goes to nobody, aloud. */
+  async #readChannels<T>(ask: () => Promise<readonly T[]>, fresh: readonly Notice[]): Promise<readonly T[]> {
+    try {
+      return await ask()
+    } catch (cause) {
+      const now = this.#context.clock.now()
+      for (const { id, text, at } of fresh) {
+        if (now - at < GIVE_UP_AFTER) continue
+        this.#context.log(`oneshot gave up a notification after a day without a usable configuration: ${text}`)
+        this.#store.route(id, [], now)
+      }
+      throw cause
+    }
+  }
+
+  /** Told again is only what comes when the window of the last telling is over. */
+  #isRepetition({ id, kind, text, at, session }: Notice): boolean {
+    const alike = this.#store
+      .noticesSince(session.id, at - REPETITION_LOOKBACK)
+      .filter(other => other.kind === kind && other.text === text && other.at <= at)
+    let told: Notice | undefined
+    for (const other of alike) if (told === undefined || other.at - told.at >= REPETITION_WINDOW) told = other
+    return told?.id !== id
+  }
+
+  #startAll(): void {
+    const pending = this.#store.pendingDeliveries()
+    const now = this.#context.clock.now()
+    for (const { channel, due } of pending) if (due <= now && !this.#busy.has(channel)) this.#startQueue(channel)
+    this.#cancelWake()
+    this.#wakeAt = Number.POSITIVE_INFINITY
+    for (const { channel, due } of pending) if (!this.#busy.has(channel)) this.#wakeBy(due)
+  }
+
+  #startQueue(channel: string): void {
+    const served = this.#drainQueue(this.#queueFor(channel)).finally(() => {
+      this.#busy.delete(channel)
+      this.wake()
+    })
+    this.#busy.set(channel, served)
+  }
+
+  async #drainQueue(queue: ChannelQueue): Promise<void> {
+    const isServed = await this.#reportErrors(() => queue.drain())
+    // The configuration cannot be understood, or the store not be read: nothing else is tried for some time.
+    if (!isServed) await sleep(RETRY_DELAY, { clock: this.#context.clock, ending: this.#abort.signal })
+  }
+
+  #queueFor(channel: string): ChannelQueue {
+    const queue = this.#queues.get(channel) ?? new ChannelQueue(channel, this.#context, this.#abort.signal)
+    this.#queues.set(channel, queue)
+    return queue
+  }
+
+  /** Goes round again at that time, or before. */
+  #wakeBy(at: Instant): void {
+    if (this.#isStopped || at >= this.#wakeAt) return
+    this.#cancelWake()
+    this.#wakeAt = at
+    this.#cancelWake = this.#context.clock.schedule(at, () => {
+      this.#wakeAt = Number.POSITIVE_INFINITY
+      this.wake()
+    })
+  }
+
+  /** Says each sort of trouble once, not at every try. */
+  async #reportErrors(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (cause) {
+      const words = errorMessage(cause)
+      if (words !== this.#lastError || cause instanceof Superseded) this.#context.onTrouble('', cause)
+      this.#lastError = words
+      return false
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#abort.signal.aborted
+  }
+
+  get #store(): NotificationStore {
+    return this.#context.store.notifications
+  }
+}

@@ -1,0 +1,100 @@
+import { decide } from '../core/session/decide.ts'
+import { hooksOf } from '../core/notify/notice.ts'
+import { noticesOf } from '../core/notify/notice.ts'
+import type { ParserState, Session } from '../core/session/session.ts'
+import type { Signal } from '../core/session/signals.ts'
+import { isUnchanged, type Decision, makeDecision } from '../core/session/decision.ts'
+import { isDiskFull } from '../lib/errors.ts'
+import type { Outgoing } from '../ports/notifications.ts'
+import { statusLine } from '../core/describe/status-line.ts'
+import { transcriptNote } from '../core/describe/transcript-notes.ts'
+import type { EngineContext } from './context.ts'
+
+/** What was read of an attempt's output to come to a decision. */
+export interface ReadOutput {
+  readonly output: number
+  readonly memory: ParserState
+  readonly text: string
+}
+
+/** Turns signals into recorded decisions, and tells of each. */
+export class DecisionCommitter {
+  readonly #context: Pick<EngineContext, 'store' | 'runtime' | 'agents' | 'checkpoints' | 'timings' | 'onEvent'>
+  readonly #listeners = new Set<(session: Session, outgoing: Outgoing) => void>()
+
+  constructor(context: Pick<EngineContext, 'store' | 'runtime' | 'agents' | 'checkpoints' | 'timings' | 'onEvent'>) {
+    this.#context = context
+  }
+
+  onCommit(listener: (session: Session, outgoing: Outgoing) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Records what follows from these signals, and from those that what follows from them leads to at once; false when nothing
+   * does.
+   */
+  decideAndCommit(
+    id: string,
+    signals: readonly Signal[],
+    read?: ReadOutput,
+    leadsTo: (decided: Decision) => readonly Signal[] = () => [],
+  ): boolean {
+    const before = this.#context.store.load(id)
+    if (before === undefined) return false
+    const decided = this.#applySignals(makeDecision(before, []), signals)
+    const total = this.#applySignals(decided, leadsTo(decided))
+    const isUnread = read === undefined || read.output === before.bookmark.output
+    if (isUnchanged(total, before) && isUnread) return false
+    // A new attempt begins reading at its own start; only the attempt that was read is moved on.
+    const isSameAttempt = total.session.attempt === before.attempt
+    const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
+    const bookmark = { ...total.session.bookmark, output, memory }
+    this.commit({ ...total, session: { ...total.session, bookmark } }, read?.text)
+    return true
+  }
+
+  #applySignals(decided: Decision, signals: readonly Signal[]): Decision {
+    return signals.reduce((total, signal) => {
+      const { session, events, effects } = decide(total.session, signal, this.#context.timings)
+      return makeDecision(session, [...total.events, ...events], [...total.effects, ...effects])
+    }, decided)
+  }
+
+  /** Where nothing can be saved, nothing is wanted. */
+  #withoutImpossibleRequest(session: Session): Session {
+    const { saved, spec } = session
+    if (saved.wanted === null || this.#context.checkpoints.isRepository(spec.cwd)) return session
+    return { ...session, saved: { ...saved, wanted: null } }
+  }
+
+  /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
+  commit(decision: Decision, words = ''): void {
+    const { runtime, store, agents } = this.#context
+    const { session } = decision
+    const isTold = agents(session.spec.agent).readLine !== undefined
+    const text = words + (isTold ? decision.events.map(event => transcriptNote(event) ?? '').join('') : '')
+    store.assertEpoch() // The transcript belongs to whoever is in charge.
+    const transcript = text === '' ? session.bookmark.transcript : this.#writeTranscript(session, text)
+    const told = this.#withoutImpossibleRequest({ ...session, bookmark: { ...session.bookmark, transcript } })
+    const outgoing = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
+    store.record({ ...decision, session: told }, outgoing)
+    if (told.phase.name !== 'ended') runtime.setStatusLine(told.spec.id, statusLine(told))
+    for (const event of decision.events) this.#context.onEvent?.(told, event)
+    for (const listener of this.#listeners) listener(told, outgoing)
+  }
+
+  /**
+   * A full disk holds up what an agent says until there is room. It does not hold up an end: the agent's own output has those
+   * words, and the transcript goes without them.
+   */
+  #writeTranscript({ spec, bookmark, phase }: Session, text: string): number {
+    try {
+      return this.#context.runtime.writeTranscript(spec.id, bookmark.transcript, text)
+    } catch (cause) {
+      if (!isDiskFull(cause) || phase.name === 'starting' || phase.name === 'running') throw cause
+      return bookmark.transcript
+    }
+  }
+}

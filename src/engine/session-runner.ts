@@ -1,0 +1,162 @@
+import type { Session } from '../core/session/session.ts'
+import type { Signal } from '../core/session/signals.ts'
+import type { Decision } from '../core/session/decision.ts'
+import type { Duration, Instant } from '../lib/time.ts'
+import { invariant, Trouble } from '../lib/errors.ts'
+import type { Agent } from '../ports/agent.ts'
+import { attemptRef } from '../ports/runtime.ts'
+import { observeAttempt } from './observe.ts'
+import { performEffect, type SessionContext } from './perform.ts'
+import type { DecisionCommitter } from './decision-committer.ts'
+import { checkFinalThread } from './thread-lookup.ts'
+import { UnfinishedLines } from './unfinished-lines.ts'
+import type { EngineContext } from './context.ts'
+
+/** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
+const OBSERVE_DELAY = 1_000
+
+/** What attending to a session needs of the engine it is part of. */
+interface RunnerContext {
+  readonly isShutDown: () => boolean
+  readonly observe: (sessionId: string) => void
+  readonly saveBeforeStart: (session: Session) => Promise<Signal[]>
+  readonly gitSummary: (session: Session) => Promise<string>
+}
+
+/** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
+export class SessionRunner {
+  readonly #context: EngineContext
+  readonly #committer: DecisionCommitter
+  readonly #engine: RunnerContext
+  /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
+  readonly #scheduled = new Set<string>()
+  /** Attempts whose panes were opened, and since when they are waited for. */
+  readonly #awaitedPanes = new Map<string, { readonly attempt: number; readonly since: Duration }>()
+
+  readonly #unfinished = new UnfinishedLines()
+
+  constructor(context: EngineContext, recorder: DecisionCommitter, engine: RunnerContext) {
+    this.#context = context
+    this.#committer = recorder
+    this.#engine = engine
+  }
+
+  /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
+  observeOnce(id: string, isSwept = false): boolean {
+    const { store, runtime } = this.#context
+    const session = store.load(id)
+    const { name } = session?.phase ?? { name: 'ended' }
+    if (session === undefined || name === 'ended' || name === 'resting') {
+      this.#clearMailbox(id, session?.attempt)
+      return false
+    }
+    const agent = this.#agentOf(session)
+    if (agent.readLine !== undefined && session.exit === null) runtime.watchOutput(attemptRef(session), true)
+    const observed = observeAttempt(session, this.sessionContext(session), {
+      isSwept,
+      awaited: this.#awaitedFor(session),
+      unfinished: this.#unfinished,
+    })
+    const death = observed.signals.find(signal => signal.type === 'process.died' && signal.isAlone)
+    const leadsTo = (decided: Decision): Signal[] =>
+      death === undefined ? [] : this.#signalsForEmptyTree(decided, death.at)
+    const isNews = this.#committer.decideAndCommit(id, observed.signals, observed, leadsTo)
+    if (observed.signals.length > 0) this.#clearMailbox(id, session.attempt)
+    if (!observed.isAwaited) this.#awaitedPanes.delete(id)
+    if (observed.isAdopted || observed.isAwaited) this.#observeLater(id)
+    return isNews
+  }
+
+  /**
+   * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
+   * up after a sweep, as ever: the alarm asks for one.
+   */
+  #signalsForEmptyTree({ session, effects }: Decision, at: Instant): Signal[] {
+    if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
+    const { attempt } = session
+    try {
+      return [
+        ...checkFinalThread(session, this.sessionContext(session), at),
+        { at, type: 'tree.gone', attempt, isUnswept: true },
+      ]
+    } catch (cause) {
+      if (cause instanceof Trouble) return []
+      throw cause
+    }
+  }
+
+  /** How long its pane has been waited for. Begins anew with each supervisor. */
+  #awaitedFor({ spec, attempt }: Session): Duration {
+    const now = this.#context.clock.monotonic()
+    const known = this.#awaitedPanes.get(spec.id)
+    if (known?.attempt === attempt) return now - known.since
+    this.#awaitedPanes.set(spec.id, { attempt, since: now })
+    return 0
+  }
+
+  #observeLater(id: string): void {
+    if (this.#scheduled.has(id)) return
+    this.#scheduled.add(id)
+    const { clock } = this.#context
+    clock.schedule(clock.now() + OBSERVE_DELAY, () => {
+      this.#scheduled.delete(id)
+      this.#engine.observe(id)
+    })
+  }
+
+  /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
+  #clearMailbox(sessionId: string, attempt = Infinity): void {
+    this.#context.store.assertEpoch()
+    this.#context.runtime.acknowledge({ sessionId, attempt })
+  }
+
+  /** Does what was decided, in order, and decides what is learned by it. */
+  async performPending(id: string): Promise<void> {
+    const { store } = this.#context
+    for (
+      let item = store.pendingEffects(id)[0];
+      item !== undefined && !this.#engine.isShutDown();
+      item = store.pendingEffects(id)[0]
+    ) {
+      store.assertEpoch()
+      const session = store.load(id)
+      invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
+      const learned = await performEffect(item.effect, session, this.sessionContext(session))
+      if (learned.length > 0) {
+        while (this.observeOnce(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
+        this.#committer.decideAndCommit(id, [...this.#readFinalThread(learned, id), ...learned])
+      }
+      store.settleEffect(item.key)
+    }
+  }
+
+  /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
+  #readFinalThread(learned: readonly Signal[], id: string): Signal[] {
+    const session = this.#context.store.load(id)
+    const gone = learned.find(isGone)
+    if (session === undefined || gone?.attempt !== session.attempt) return []
+    return checkFinalThread(session, this.sessionContext(session), gone.at)
+  }
+
+  sessionContext(session: Session): SessionContext {
+    const { runtime, clock, tracker } = this.#context
+    const { id, cwd, beads = false } = session.spec
+    const others = (): string[] => this.#otherThreads(id)
+    const { saveBeforeStart, gitSummary } = this.#engine
+    const isTracked = (): boolean => beads && tracker.findRoot({ cwd, env: runtime.readEnvironment(id) }) !== null
+    return { work: runtime, clock, agent: this.#agentOf(session), others, isTracked, saveBeforeStart, gitSummary }
+  }
+
+  #otherThreads(id: string): string[] {
+    const others = this.#context.store.all().filter(({ spec }) => spec.id !== id)
+    return others.flatMap(({ thread }) => thread.id ?? [])
+  }
+
+  #agentOf(session: Session): Agent {
+    return this.#context.agents(session.spec.agent)
+  }
+}
+
+function isGone(signal: Signal): signal is Extract<Signal, { type: 'tree.gone' }> {
+  return signal.type === 'tree.gone'
+}

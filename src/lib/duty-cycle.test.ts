@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { DutyCycle } from './duty-cycle.ts'
+
+/** Takes so many milliseconds without letting anybody else have a turn. */
+function work(duration: number): void {
+  const end = performance.now() + duration
+  while (performance.now() < end);
+}
+
+test('deeds are done one at a time, in order, with a rest after each, and a failed one is no obstacle', async () => {
+  const pace = new DutyCycle(3)
+  const begun: number[] = []
+  const deed = (): void => {
+    begun.push(performance.now())
+    work(10)
+  }
+  const failed = pace.run(() => {
+    deed()
+    throw new Error('no')
+  })
+  await Promise.all([expect(failed).rejects.toThrow('no'), pace.run(deed), pace.run(deed)])
+  const pauses = begun.slice(1).map((at, i) => at - (begun[i] as number))
+  for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(39)
+})
+
+test('whoever is in a hurry does not rest', async () => {
+  const pace = new DutyCycle(1_000)
+  pace.stopResting()
+  const begun = performance.now()
+  for (let turn = 0; turn < 3; turn++) await pace.run(() => work(10))
+  expect(performance.now() - begun).toBeLessThan(5_000)
+})

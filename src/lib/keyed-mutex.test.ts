@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { KeyedMutex } from './keyed-mutex.ts'
+
+/** Work that ends when it is told to. */
+function errand(): { work: () => Promise<void>; end: () => void } {
+  let end = (): void => undefined
+  const done = new Promise<void>(resolve => {
+    end = resolve
+  })
+  return { work: () => done, end }
+}
+
+test('one passes at a time per key, in the order they came', async () => {
+  const turnstile = new KeyedMutex()
+  const seen: string[] = []
+  const first = errand()
+  const pass = (name: string, work = async (): Promise<void> => undefined): Promise<void> =>
+    turnstile.run('a', async () => {
+      seen.push(`${name} in`)
+      await work()
+      seen.push(`${name} out`)
+    })
+  const all = [pass('1', first.work), pass('2'), pass('3')]
+  await Promise.resolve()
+  expect(seen).toEqual(['1 in'])
+  first.end()
+  await Promise.all(all)
+  expect(seen).toEqual(['1 in', '1 out', '2 in', '2 out', '3 in', '3 out'])
+})
+
+test('different keys pass side by side', async () => {
+  const turnstile = new KeyedMutex()
+  const long = errand()
+  const slow = turnstile.run('a', long.work)
+  expect(await turnstile.run('b', () => 'through')).toBe('through')
+  long.end()
+  await slow
+})
+
+test('who fails tells its caller and holds up nobody', async () => {
+  const turnstile = new KeyedMutex()
+  const failed = turnstile.run('a', () => Promise.reject(new Error('no')))
+  const next = turnstile.run('a', () => 'through')
+  await expect(failed).rejects.toThrow('no')
+  expect(await next).toBe('through')
+})
+
+test('it is idle when everybody is through, those who came meanwhile included', async () => {
+  const turnstile = new KeyedMutex()
+  const seen: string[] = []
+  const work = errand()
+  void turnstile.run('a', async () => {
+    await work.work()
+    void turnstile.run('a', () => seen.push('late'))
+  })
+  const idle = turnstile.idle().then(() => seen.push('idle'))
+  work.end()
+  await idle
+  expect(seen).toEqual(['late', 'idle'])
+})

@@ -1,0 +1,35 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { editDistance, didYouMean } from './did-you-mean.ts'
+
+const COMMANDS = ['run', 'list', 'status', 'stop', 'log', 'follow', 'attach', 'killall', 'wait', 'clean']
+
+test.each([
+  ['stauts', 'status'],
+  ['lst', 'list'],
+  ['follw', 'follow'],
+  ['STOP', 'stop'],
+  ['kil', 'killall'],
+  ['att', 'attach'],
+  ['rum', 'run'],
+  ['xyzzy', undefined],
+  ['', undefined],
+])('%j most likely meant %j', (word, meant) => {
+  expect(didYouMean(word, COMMANDS)).toBe(meant)
+})
+
+test('every known word is nearest to itself', () => {
+  expect(COMMANDS.map(word => didYouMean(word, COMMANDS))).toEqual(COMMANDS)
+})
+
+test('edits are counted alike in both directions, none for the same word, and never more than its letters', () => {
+  const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') })
+  fc.assert(
+    fc.property(word, word, (a, b) => {
+      const edits = editDistance(a, b)
+      expect(edits).toBe(editDistance(b, a))
+      expect(edits === 0).toBe(a === b)
+      expect(edits).toBeLessThanOrEqual(Math.max(a.length, b.length))
+    }),
+  )
+})

@@ -1,0 +1,44 @@
+/** Columns a text takes on a terminal: most characters one, East Asian and emoji two, combining marks none. */
+export function displayWidth(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: plain ASCII is the usual case and needs no counting
+  if (/^[\u0020-\u007e]*$/.test(text)) return text.length
+  let width = 0
+  for (const character of text) width += widthOf(character.codePointAt(0) as number)
+  return width
+}
+
+/** The text itself if it fits, otherwise its beginning and an ellipsis, never wider than asked. */
+export function truncateToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text
+  let cut = ''
+  let used = 0
+  for (const character of text) {
+    used += widthOf(character.codePointAt(0) as number)
+    if (used > width - 1) break
+    cut += character
+  }
+  return width < 1 ? '' : `${cut}…`
+}
+
+export function padToWidth(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)))
+}
+
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0xa4cf],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1f300, 0x1faff],
+  [0x20000, 0x3fffd],
+]
+
+function widthOf(codePoint: number): number {
+  if (codePoint < 0x300) return 1
+  if (/[\p{Mn}\p{Me}\p{Cf}]/u.test(String.fromCodePoint(codePoint))) return 0
+  return WIDE.some(([from, to]) => codePoint >= from && codePoint <= to) ? 2 : 1
+}

@@ -1,0 +1,96 @@
+/**
+ * Whether a path matches a pattern: `*` and `?` within a name, `**` over folders, `[ab]`, `{a,b}`. A pattern that names a folder
+ * matches all that lies in it. Makefiles of others hold patterns: the time grows with the length of path and pattern only,
+ * which that of an expression with many stars does not.
+ */
+export function matchesGlob(path: string, pattern: string): boolean {
+  const plain = pattern.replace(/^\.\//, '').replace(/(?<!\/)\/+$/, '')
+  if (plain === '' || plain === '.') return true
+  const steps = compilePattern(plain)
+  let places = followJumps(steps, [0])
+  for (const character of path) {
+    if (character === '/' && places.has(steps.length)) return true
+    const reached: number[] = []
+    for (const place of places) {
+      const step = steps[place]
+      if (step?.matches?.(character)) reached.push(step.isRepeated ? place : place + 1)
+    }
+    if (reached.length === 0) return false
+    places = followJumps(steps, reached)
+  }
+  return places.has(steps.length)
+}
+
+/** A pattern that matches this path and what lies in it, and nothing else. A character that no sentence can show is any character. */
+export function literalGlob(path: string): string {
+  return path.replaceAll(/[*?[{]/g, '[$&]').replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+}
+
+/** A place in a pattern. */
+interface PatternStep {
+  /** The characters that lead on from here. */
+  readonly matches?: (character: string) => boolean
+  /** They lead back to the same place. */
+  readonly isRepeated?: boolean
+  /** Places that are reached from here without a character. */
+  readonly jumps?: readonly number[]
+}
+
+function followJumps(steps: readonly PatternStep[], places: readonly number[]): Set<number> {
+  const all = new Set(places)
+  for (const place of all) for (const next of steps[place]?.jumps ?? []) all.add(next)
+  return all
+}
+
+const cache = new Map<string, readonly PatternStep[]>()
+
+function compilePattern(pattern: string): readonly PatternStep[] {
+  const found = cache.get(pattern) ?? parsePattern(pattern)
+  cache.set(pattern, found)
+  return found
+}
+
+const PIECES = /\*\*\/|\*\*|\*|\?|\{[^{}]*\}|\[[^\]/]{0,200}\]|./gsu
+const any = (): boolean => true
+const inName = (character: string): boolean => character !== '/'
+
+function parsePattern(pattern: string): PatternStep[] {
+  const steps: PatternStep[] = []
+  for (const [piece] of pattern.matchAll(PIECES)) {
+    const next = steps.length + 1
+    if (piece === '**/') steps.push({ matches: any, isRepeated: true, jumps: [next, next + 1] }, only('/'))
+    else if (piece === '**') steps.push({ matches: any, isRepeated: true, jumps: [next] })
+    else if (piece === '*') steps.push({ matches: inName, isRepeated: true, jumps: [next] })
+    else if (piece === '?') steps.push({ matches: inName })
+    else if (piece.length > 2 && piece.startsWith('{'))
+      steps.push(...oneOf(piece.slice(1, -1).split(','), steps.length))
+    else if (piece.length > 2 && piece.startsWith('[')) steps.push({ matches: characterClass(piece) })
+    else steps.push(...Array.from(piece, only))
+  }
+  return steps
+}
+
+function only(letter: string): PatternStep {
+  return { matches: character => character === letter }
+}
+
+/** The words one after the other, each with a jump to its beginning and one from its end. */
+function oneOf(words: readonly string[], at: number): PatternStep[] {
+  const begins: number[] = []
+  let end = at + 1
+  for (const word of words) {
+    begins.push(end)
+    end += Array.from(word).length + 1
+  }
+  return [{ jumps: begins }, ...words.flatMap(word => [...Array.from(word, only), { jumps: [end] }])]
+}
+
+/** `[a-c]`, `[!a]`. Where it makes no sense it stands for nothing. */
+function characterClass(piece: string): (character: string) => boolean {
+  try {
+    const set = new RegExp(`^[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]$`, 'su')
+    return character => set.test(character)
+  } catch {
+    return () => false
+  }
+}

@@ -1,0 +1,28 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { splitCompleteLines } from './lines.ts'
+
+test('only whole lines are taken; the rest waits', () => {
+  expect(splitCompleteLines(Buffer.from('one\ntwo\r\n\nthr'))).toEqual({ lines: ['one', 'two\r', ''], length: 10 })
+  expect(splitCompleteLines(Buffer.from('no end'))).toEqual({ lines: [], length: 0 })
+  expect(splitCompleteLines(Buffer.from(''))).toEqual({ lines: [], length: 0 })
+})
+
+test('however the bytes are cut, the same lines come out', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', '\n', 'ü', '修', '\r') })
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(5)), (said, cuts) => {
+      const bytes = Buffer.from(`${said}\n`)
+      const lines: string[] = []
+      let taken = 0
+      let seen = 0
+      for (const cut of [...cuts, bytes.length]) {
+        seen = Math.min(bytes.length, seen + cut)
+        const whole = splitCompleteLines(bytes.subarray(taken, seen))
+        lines.push(...whole.lines)
+        taken += whole.length
+      }
+      expect(lines).toEqual(said.split('\n'))
+    }),
+  )
+})

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { toOneLine, renderTerminalText } from './terminal-text.ts'
+
+const plain = (text: string): string => renderTerminalText(text, { colour: false })
+
+test.each([
+  ['a progress line is told as it ended', '10%\r50%\r100%\n', '100%\n'],
+  ['the end of a line on a terminal is one', 'one\r\ntwo\r\n', 'one\ntwo\n'],
+  ['a program that ends its lines itself on a terminal is read', 'one\r\r\ntwo\r\r\n', 'one\ntwo\n'],
+  ['colours go', '\u001b[31mred\u001b[0m\n', 'red\n'],
+  ['cursor movements go', 'a\u001b[2K\u001b[1Gb\u001b[?25l\n', 'ab\n'],
+  ['titles go', '\u001b]0;title\u0007text \u001b]8;;http://x\u001b\\link\n', 'text link\n'],
+  ['what was erased is gone', 'abcd\b\b\bx\n', 'ax\n'],
+  ['bells and other controls go, tabs stay', 'a\u0007\u0000\tb\n', 'a\tb\n'],
+  ['device control strings go', '\u001bPq#0;2\u001b\\after\n', 'after\n'],
+])('%s', (_, shown, read) => {
+  expect(plain(shown)).toBe(read)
+})
+
+test('colours stay when they are asked for, and nothing else does', () => {
+  expect(renderTerminalText('\u001b[1;31mred\u001b[0m\u001b[2K\u001b]0;t\u0007\n', { colour: true })).toBe(
+    '\u001b[1;31mred\u001b[0m\n',
+  )
+})
+
+const shown = fc.string({
+  unit: fc.constantFrom(
+    '\u001b',
+    '[',
+    ']',
+    '3',
+    '1',
+    ';',
+    'm',
+    'K',
+    '\u0007',
+    '\\',
+    '\r',
+    '\n',
+    '\b',
+    'P',
+    '(',
+    'B',
+    'x',
+    'ü',
+  ),
+  maxLength: 40,
+})
+
+test('whatever was shown, what is read cannot move the cursor', () => {
+  fc.assert(
+    fc.property(shown, text => {
+      expect(plain(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/)
+      expect(toOneLine(text)).not.toMatch(/[\u0000-\u001f\u007f]/)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('with colours, what is read has no escape sequence but colours', () => {
+  fc.assert(
+    fc.property(shown, text => {
+      const left = renderTerminalText(text, { colour: true }).replace(/\u001b\[[0-9;:]*m/g, '')
+      expect(left).not.toContain('\u001b')
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('plain text is left as it is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '\t', '\n', 'ü', '修', '🚀') }), text => {
+      expect(plain(text)).toBe(text)
+    }),
+  )
+})
+
+test('a text for one line has no line ends and no double spaces', () => {
+  expect(toOneLine('  fix\n\tthe \u001b[31mbug\u001b[0m\r\n')).toBe('fix the bug')
+})

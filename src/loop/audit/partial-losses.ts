@@ -1,0 +1,95 @@
+import type { DetailedEvidence, FileChange } from '../../core/loop/evidence.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { type WorkSpan, formatFew } from '../../core/loop/lost-work.ts'
+import { commitPathsCommand, restorePathsCommand, shortHash } from '../../core/loop/restore-command.ts'
+import {
+  type LineCounts,
+  addLines,
+  countLines,
+  findEdits,
+  findRemovedLines,
+  subtractLines,
+} from '../../core/loop/removed-lines.ts'
+import { displayPath } from '../../lib/text/raw-path.ts'
+
+/** A piece of work that is to stay. */
+export interface FinishedWork {
+  /** Null for what the user had not committed when the loop began. */
+  readonly task: LoopTask | null
+  readonly span: WorkSpan
+  readonly files: readonly FileChange[]
+}
+
+/** Files that are looked into; whoever edits more has a program do it. */
+const MAX_FILES = 200
+
+/** Names the files of finished tasks that these changes take most of the lines from. Costs one question to git, and mostly none. */
+export async function describeThinned(
+  works: readonly FinishedWork[],
+  compared: {
+    changes: readonly (FileChange & { readonly removed?: number })[]
+    pair: readonly [from: string, to: string]
+    lost: ReadonlySet<string>
+    /** The user's shell is at the top of the checkout. */
+    isTop: boolean
+    /** Files that other tasks have edited since. */
+    later?: ReadonlySet<string> | undefined
+  },
+  read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<readonly string[]> {
+  const { changes, pair, lost, later } = compared
+  const changed = changes.filter(({ path }) => !lost.has(path) && later?.has(path) !== true)
+  const edits = works.flatMap(({ task, span, files }) =>
+    task === null ? [] : findEdits(files, changed).map(edit => ({ ...edit, task, span })),
+  )
+  if (edits.length === 0) return []
+  const looked = edits.slice(0, MAX_FILES)
+  const others = changed.filter(({ before, after }) => after !== null && before !== after).slice(0, MAX_FILES)
+  const entries = looked.flatMap(({ own, change }) => [own.before, own.after, change.before, change.after])
+  const hashes = [...entries, ...others.flatMap(({ before, after }) => [before, after])].flatMap(entryHash)
+  const texts = await read(hashes)
+  const linesOf = (entry: string | null): LineCounts => countLines(texts.get(entryHash(entry)[0] ?? '') ?? '')
+  return looked.flatMap(({ task, span, ...edit }) => {
+    const came = others.filter(({ path }) => path !== edit.change.path)
+    const added = came.map(({ before, after }) => subtractLines(linesOf(after), linesOf(before)))
+    const elsewhere = added.reduce(addLines, new Map<string, number>())
+    const thinned = findRemovedLines(edit, linesOf, elsewhere)
+    if (thinned === null) return []
+    const { path, all, gone } = thinned
+    const back = edit.change.before === edit.own.after ? span.now.tree : pair[0].replace('^{tree}', '')
+    return [
+      `${gone} of the ${all} lines that task ${task.item.label} added to ${displayPath(path)} are gone; \`${restorePathsCommand(back, [path], compared.isTop)}\` brings the file back as it was`,
+    ]
+  })
+}
+
+function entryHash(entry: string | null): string[] {
+  return entry === null ? [] : [entry.split(' ')[1] ?? '']
+}
+
+/**
+ * Names finished tasks whose commits an agent took off the branch while their files stayed, as `git reset --soft` does: nothing but the
+ * files in the checkout is left of that work. Costs a question to git only where files that were committed are not any more.
+ */
+export async function describeUncommitted(
+  works: readonly FinishedWork[],
+  seen: Pick<DetailedEvidence, 'changed' | 'loose'>,
+  { isTop, droppedOf }: { isTop: boolean; droppedOf: (commits: readonly string[]) => Promise<readonly string[]> },
+): Promise<readonly string[]> {
+  const edited = new Set(seen.changed.map(({ path }) => path))
+  const told: string[] = []
+  for (const { task, files } of works) {
+    const { commits = [], uncommitted = 1 } = task?.evidence ?? {}
+    if (task === null || commits.length === 0 || uncommitted > 0) continue
+    const left = files.filter(({ path, after }) => after !== null && seen.loose.has(path) && !edited.has(path))
+    const ids = left.length === 0 ? [] : await droppedOf(commits.map(({ id }) => id))
+    if (ids.length === 0) continue
+    const paths = left.map(({ path }) => path)
+    const which = ids.length === 1 ? `commit ${shortHash(ids[0] ?? '')}` : `commits ${formatFew(ids.map(shortHash))}`
+    const names = `${formatFew(paths.map(displayPath))} ${paths.length === 1 ? 'is' : 'are'}`
+    told.push(
+      `${which} of task ${task.item.label} ${ids.length === 1 ? 'is' : 'are'} no longer on the branch, and ${names} not committed; \`${commitPathsCommand(paths, isTop)}\` commits it again`,
+    )
+  }
+  return told
+}

@@ -1,0 +1,63 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import type { EffectRun } from '../context.ts'
+
+/** Whether an iteration can be judged; `strayed`: what its agent did to the branch, as a sentence. */
+export type BranchReturn =
+  | { readonly kind: 'here'; readonly strayed: string | null }
+  | { readonly kind: 'lost'; readonly why: string }
+
+/** Brings the user's checkout back to the loop's branch, should an agent have left that. */
+export async function returnToLoopBranch({ context, loop }: EffectRun, task: LoopTask): Promise<BranchReturn> {
+  const { worktrees, session, paths, spec } = context
+  const top = paths.topOf(session.cwd)
+  if (!fs.existsSync(path.join(top, '.git'))) return { kind: 'lost', why: describeDeletedRepository(top, task) }
+  const { home } = loop()
+  if (spec.parallel !== null || home === undefined) return { kind: 'here', strayed: null }
+  const who = `the agent of task ${task.item.label}`
+  const [hindrance] = await worktrees.hindrances(session.cwd)
+  if (hindrance !== undefined)
+    return {
+      kind: 'lost',
+      why: `git does not use your checkout any more, because somebody set ${hindrance.what} while ${who} worked: \`${hindrance.cure}\`, then oneshot resume ${session.name}`,
+    }
+  const came = await worktrees.returnToBranch(session.cwd, home, task.place?.since ?? null)
+  switch (came.kind) {
+    case 'there':
+      return { kind: 'here', strayed: null }
+    case 'followed':
+      return {
+        kind: 'here',
+        strayed: `${who} left ${home} for ${came.from}; its commits from there are on ${home} now`,
+      }
+    case 'pointed':
+      return {
+        kind: 'here',
+        strayed: `${who} pointed HEAD to ${came.from} without a checkout; HEAD names ${home} again, and no file was touched`,
+      }
+    case 'returned':
+      return {
+        kind: 'here',
+        strayed: `${who} left ${home} for ${came.from}; ${home} is checked out again${describeLeft(came)}`,
+      }
+    case 'stuck':
+      return {
+        kind: 'lost',
+        why: `${who} left ${home} for ${came.from}, and ${home} cannot be checked out again (${came.why}): ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${session.name}`,
+      }
+  }
+}
+
+/** The agent has chosen the name of the branch, and a shell may read any sign in it as its own. */
+function describeLeft({ from, head }: { from: string; head: string | null }): string {
+  if (head === null) return ''
+  return from === 'no branch'
+    ? `, and its commits are at ${head.slice(0, 10)}: git merge ${head.slice(0, 10)}`
+    : `, and its commits are on ${from}: ${formatCommandLine(['git', 'merge', from.startsWith('-') ? `heads/${from}` : from])}`
+}
+
+function describeDeletedRepository(top: string, { item }: LoopTask): string {
+  return `the repository ${path.join(top, '.git')} was deleted while an agent worked on task ${item.label}, and its commits and checkpoints with it: restore it from a clone or a backup`
+}

@@ -1,0 +1,203 @@
+import path from 'node:path'
+import type { LoopEffect } from '../../core/loop/effects.ts'
+import { isFailingSinceStart } from '../../core/loop/baseline-check.ts'
+import { type LoopTask, taskProof, type WorkerRole } from '../../core/loop/loop.ts'
+import { formatFew } from '../../core/loop/lost-work.ts'
+import { invariant, Trouble } from '../../lib/errors.ts'
+import type { Worktree, MergeResult, Worktrees } from '../../ports/worktrees.ts'
+import type { EffectRun, LoopContext } from '../context.ts'
+import { hasConflictMarkers, runCheck } from './verify.ts'
+
+type MergeEffect = Extract<LoopEffect, { type: 'merge' }>
+
+/**
+ * Brings a proven task into the integration branch, and has it proven there as well. What fails there is taken back: the branch
+ * leads to nothing that was not proven.
+ */
+export async function mergeTask(effect: MergeEffect, run: EffectRun): Promise<void> {
+  for (let triesLeft = MAX_TRIES; ; triesLeft--) {
+    try {
+      return await mergeOnce(effect, run)
+    } catch (cause) {
+      const isHurt = cause instanceof Trouble && triesLeft > 0 && (await repairWorktrees(effect, run))
+      if (!isHurt) throw cause
+    }
+  }
+}
+
+/** Agents of other tasks may remove the branch or the worktree under our hands: then it is begun again. */
+const MAX_TRIES = 2
+
+/** Makes anew what was removed of the branches and worktrees that are needed; false where all of it was there. */
+async function repairWorktrees({ task, role }: MergeEffect, { context, loop }: EffectRun): Promise<boolean> {
+  const { worktrees, paths, session } = context
+  const { tip } = loop()
+  const place = role === 'resolve' ? task.resolution : task.place
+  const benches = [
+    { bench: paths.integration, commit: tip },
+    { bench: { path: paths.topOf(place?.cwd ?? ''), branch: place?.branch ?? '' }, commit: place?.since.head ?? null },
+  ]
+  let isMended = false
+  for (const { bench: worktree, commit } of benches) {
+    if (commit === null || worktree.branch === '') continue
+    if ((await worktrees.repair(session.cwd, worktree, commit)) !== null) isMended = true
+  }
+  return isMended
+}
+
+async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
+  const { context, loop, report } = run
+  const { worktrees, paths } = context
+  const { task } = effect
+  const { key } = task.item
+  const { tip } = loop()
+  invariant(tip !== null, 'a loop with worktrees has no tip')
+  const { session } = context
+  if (await repairWorktrees(effect, run)) cleanTips.delete(worktrees)
+  if (cleanTips.get(worktrees) !== tip) await worktrees.reset(paths.integration, tip)
+  cleanTips.delete(worktrees)
+  const role = effect.role === 'resolve' && !isResolved(task, context) ? 'task' : effect.role
+  const { bench: worktree, judged } = await commitVerified(task, role, run, tip)
+  const isAlone = role === 'task' && (await isAsVerified(task, worktree, tip, context))
+  const merged = await mergeWithTask(task, { role, judged, tip }, context)
+  const clashed = { type: 'task.clashed', task: key, commit: judged, files: [], detail: '' } as const
+  if (merged.kind === 'conflict') {
+    await worktrees.reset(paths.integration, tip)
+    const reason = `it conflicts with work already merged in ${merged.files.join(', ')}`
+    return report({ ...clashed, files: merged.files, reason })
+  }
+  const [changes] = await worktrees.diffTrees(session.cwd, [[tip, merged.commit]])
+  const { losses, thinned } = await context.audit.auditChanges(loop(), {
+    changes: changes ?? [],
+    pair: [tip, merged.commit],
+    worktree: { cwd: paths.folderIn(paths.integration), branch: paths.integration.branch },
+  })
+  if (losses.length > 0) {
+    await worktrees.reset(paths.integration, tip)
+    const reason = `merging it would remove finished work: ${losses.map(({ what }) => what).join('; ')}`
+    return report({ ...clashed, reason })
+  }
+  const at = { cwd: paths.folderIn(paths.integration) }
+  const check = isAlone ? null : await runCheck(at, `merge-${task.number}`, run)
+  if (run.ending.aborted) return
+  if (check !== null && !check.ok && !isFailingSinceStart(loop(), check)) {
+    await worktrees.reset(paths.integration, tip)
+    const reason = `the check fails together with the work already merged: ${check.how}`
+    return report({ ...clashed, reason, detail: check.tail })
+  }
+  const { commit, isTicked } = await tickTask(task, merged.commit, run)
+  if (check === null) cleanTips.set(worktrees, commit)
+  await worktrees.backUpCommit(session.cwd, `${session.id}/tip`, commit)
+  const notes = [
+    ...thinned.map(what => `since task ${task.item.label} was merged, ${what}`),
+    ...(changes?.length === 0 && !isByHand(task) ? [describeNothingNew(task)] : []),
+  ]
+  report({ type: 'task.merged', task: key, tip: commit, isTicked, notes })
+}
+
+/** Two agents at work at the same time may take each other's files: nobody knows which of them made these. */
+function describeNothingNew({ item, evidence }: LoopTask): string {
+  const files = formatFew(evidence?.files ?? [])
+  return `task ${item.label} changed nothing that was not merged before: ${files} came with another task as well`
+}
+
+/**
+ * Where the integration branch is known to be with nothing beside it. Checks leave things behind, and one before us may have been
+ * killed over a merge that was not proven yet.
+ */
+const cleanTips = new WeakMap<Worktrees, string>()
+
+/** No mark of a conflict is left where there was one. */
+function isResolved({ clash, resolution }: LoopTask, { paths }: LoopContext): boolean {
+  return resolution !== null && !clash.some(file => hasConflictMarkers(path.join(paths.topOf(resolution.cwd), file)))
+}
+
+/** What was checked is what is merged, and nothing but that is there then: it need not be checked twice. */
+async function isAsVerified(
+  { place, evidence, stand }: LoopTask,
+  worktree: Worktree,
+  tip: string,
+  { spec, worktrees }: LoopContext,
+): Promise<boolean> {
+  if (place?.since.head !== tip || isByHand({ stand })) return false
+  if (spec.check === null && spec.seek !== true) return true
+  return (await worktrees.snapshot(worktree.path)).tree === evidence?.now.tree
+}
+
+/** Whoever brings two sides together may leave one out: what the task itself has made must be in it. */
+async function mergeWithTask(
+  task: LoopTask,
+  { role, judged, tip }: { role: WorkerRole; judged: string; tip: string },
+  context: LoopContext,
+): Promise<Exclude<MergeResult, { kind: 'moved' }>> {
+  const merged = await mergeOnto(task, judged, tip, context)
+  if (merged.kind === 'conflict' || role === 'task') return merged
+  return mergeOnto(task, task.sealed ?? context.paths.taskWorktree(task).branch, merged.commit, context)
+}
+
+/** An agent may have committed to the branch of the loop: that goes, and is kept beside. */
+async function mergeOnto(
+  task: LoopTask,
+  commit: string,
+  tip: string,
+  { worktrees, paths }: LoopContext,
+): Promise<Exclude<MergeResult, { kind: 'moved' }>> {
+  for (let triesLeft = MAX_TRIES; ; triesLeft--) {
+    const merged = await worktrees.merge(paths.integration, commit, commitMessage(task), tip)
+    if (merged.kind !== 'moved') return merged
+    if (triesLeft === 0)
+      throw new Trouble('merging', `another process keeps moving ${paths.integration.branch}`, {
+        mayHelpToRetry: true,
+      })
+    await worktrees.reset(paths.integration, tip)
+  }
+}
+
+function isByHand({ stand }: Pick<LoopTask, 'stand'>): boolean {
+  return stand.name === 'merging' && stand.isByHand === true
+}
+
+/** What was judged as a commit, but for the list, which is ours. What came since is not merged. */
+async function commitVerified(
+  task: LoopTask,
+  role: WorkerRole,
+  { context }: EffectRun,
+  tip: string,
+): Promise<{ bench: Worktree; judged: string }> {
+  const { worktrees, paths } = context
+  const place = role === 'resolve' ? task.resolution : task.place
+  invariant(place !== null && place.branch !== null, `task ${task.item.label} has no branch`)
+  const worktree =
+    role === 'resolve' ? { path: paths.topOf(place.cwd), branch: place.branch } : paths.taskWorktree(task)
+  const excludedPaths = context.excludedPaths.map(file => paths.fromTop(file))
+  const base = role === 'resolve' ? tip : (place.since.head ?? tip)
+  const isJudged = !isByHand(task) && task.tries.at(-1)?.role === role
+  if (!isJudged && !isByHand(task) && role === 'task' && task.sealed !== undefined)
+    return { bench: worktree, judged: task.sealed }
+  const seen = isJudged ? task.evidence?.now : undefined
+  return {
+    bench: worktree,
+    judged: await worktrees.commitAll(worktree, commitMessage(task), excludedPaths, base, seen),
+  }
+}
+
+function commitMessage(task: LoopTask): string {
+  const { title, label } = task.item
+  return `${title}\n\nTask ${label}: ${taskProof(task) === 'checked' ? 'its check passed' : 'not tested'}.`
+}
+
+/** Ticks its box where the list is part of what is merged; answers where the branch stands then. A box that is new since is not there. */
+async function tickTask(
+  { item }: LoopTask,
+  commit: string,
+  { context, loop, ending }: EffectRun,
+): Promise<{ commit: string; isTicked: boolean }> {
+  const { worktrees, paths, taskSource } = context
+  if (loop().marking !== 'merge' || taskSource.file === null) return { commit, isTicked: false }
+  const cwd = paths.folderIn(paths.integration)
+  await taskSource.mark(cwd, [{ key: item.key, isDone: true, reason: 'merged' }], ending)
+  const message = `Tick task ${item.label}: ${item.title}`
+  const ticked = await worktrees.commitPaths(paths.integration, [paths.fromTop(taskSource.file)], message, commit)
+  const { items } = await taskSource.read(cwd, ending)
+  return { commit: ticked, isTicked: items.some(({ key, isDone }) => key === item.key && isDone) }
+}

@@ -1,0 +1,62 @@
+import path from 'node:path'
+import type { LoopEffect } from '../../core/loop/effects.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { invariant, Trouble } from '../../lib/errors.ts'
+import type { Worktree } from '../../ports/worktrees.ts'
+import type { EffectRun } from '../context.ts'
+
+type PrepareEffect = Extract<LoopEffect, { type: 'prepare' }>
+
+/** Makes ready where a task is worked on. One that was worked on before goes on where it was. */
+export async function prepareWorktree({ task, role }: PrepareEffect, run: EffectRun): Promise<void> {
+  const { context, loop, report } = run
+  const { spec, worktrees, paths, session } = context
+  const { key } = task.item
+  await context.refWatch.start()
+  if (spec.parallel === null) {
+    if (task.place !== null) return report({ type: 'place.ready', task: key, place: task.place, clash: [] })
+    const since = await worktrees.snapshot(session.cwd)
+    if (task.undone !== undefined && (await context.audit.isRestored(task.undone, task.kept ?? [], since.tree)))
+      return report({ type: 'task.regained', task: key })
+    const { losses, thinned } = await context.audit.auditSince(loop(), since.tree)
+    const place = { cwd: session.cwd, branch: null, since }
+    return report({ type: 'place.ready', task: key, place, clash: [], losses, notes: thinned })
+  }
+  const { tip } = loop()
+  invariant(tip !== null, 'a loop with worktrees has no tip')
+  const all = await worktrees.repair(session.cwd, paths.integration, tip)
+  const notes =
+    all === null
+      ? []
+      : [`the ${all} ${paths.integration[all === 'folder' ? 'path' : 'branch']} was removed; the loop makes a new one`]
+  await context.checkoutWatch.start(loop())
+  const worktree = role === 'resolve' ? paths.mergeWorktree(task) : paths.taskWorktree(task)
+  const from = role === 'resolve' ? tip : (task.place?.since.head ?? tip)
+  if (role === 'task' && task.place !== null) await worktrees.repair(session.cwd, worktree, from)
+  await worktrees.open(session.cwd, worktree, from)
+  await runSetup(task, worktree, run)
+  const clash =
+    role === 'resolve' ? await worktrees.startMerge(worktree, task.sealed ?? paths.taskWorktree(task).branch) : []
+  const place = {
+    cwd: paths.folderIn(worktree),
+    branch: worktree.branch,
+    since: { head: from, tree: `${from}^{tree}` },
+  }
+  report({ type: 'place.ready', task: key, place, clash, notes })
+}
+
+async function runSetup(task: LoopTask, worktree: Worktree, { context, ending }: EffectRun): Promise<void> {
+  const { spec, checks, env, paths } = context
+  if (spec.setup === null) return
+  const log = path.join(context.logFolder, `setup-${task.number}.log`)
+  const check = { line: spec.setup, why: 'as asked' }
+  const { ok, how, tail } = await checks.run(
+    check,
+    { cwd: paths.folderIn(worktree), env, log, limit: spec.checkLimit },
+    ending,
+  )
+  if (!ok)
+    throw new Trouble('setting up a worktree', [how, tail.trim().split('\n').at(-1)].join(': '), {
+      mayHelpToRetry: false,
+    })
+}

@@ -1,0 +1,173 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { RunRequest } from '../../api/contract/requests.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import type { LoopEffect } from '../../core/loop/effects.ts'
+import { findTask } from '../../core/loop/update.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { planPrompt, taskPrompt } from '../../core/loop/prompt.ts'
+import type { WorkerExit } from '../../core/loop/signals.ts'
+import { NO_USAGE, totalUsage } from '../../core/session/usage.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { slugify } from '../../lib/text/slug.ts'
+import { readListContent } from '../../world/task-list/file-source.ts'
+import type { EffectRun, LoopContext, LoopSession } from '../context.ts'
+
+type RunWorkerEffect = Extract<LoopEffect, { type: 'tend' }>
+
+/** Commits that a worker is told of: enough to see what others are at. */
+const LOG_LENGTH = 12
+/** Bytes of a list that are handed on to those who cannot read it themselves. */
+const MAX_LIST_SIZE = 16_000
+
+/** Has an agent work on it, and follows that to its end. */
+export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promise<void> {
+  const { context, report, ending } = run
+  const { iteration } = effect
+  const task = effect.task?.item.key ?? null
+  let session: SessionView
+  try {
+    session = await startWorker(effect, run)
+  } catch (cause) {
+    if (!(cause instanceof Refusal)) throw cause
+    // A loop that is being stopped is given no more workers. That is no fault of the task.
+    if (context.workers.isStopping()) return untilAborted(ending)
+    return report({ type: 'worker.ended', task, iteration, end: startFailure(cause) })
+  }
+  report({ type: 'worker.begun', task, iteration, session: session.name })
+  let isMended = false
+  for await (const view of context.workers.watch(session.id, ending)) {
+    if (!isMended && hasLostFolder(view) && (isMended = await repairWorktree(effect, run)))
+      await context.workers.resume(session.id, ending)
+    report({ type: 'worker.rests', task, iteration, rest: readRest(view) })
+  }
+  if (ending.aborted) return
+  const end = readEnd(session, run)
+  if (end.outcome === 'stopped' && context.workers.isStopping()) return untilAborted(ending)
+  report({ type: 'worker.ended', task, iteration, end })
+}
+
+/** It cannot go on because its folder is gone. */
+function hasLostFolder({ phase, trouble }: SessionView): boolean {
+  return phase === 'blocked' && trouble === 'folder'
+}
+
+/** Makes the worktree of an iteration anew; false where there is none. */
+async function repairWorktree({ task, role }: RunWorkerEffect, { context, loop }: EffectRun): Promise<boolean> {
+  const now = task === null ? undefined : findTask(loop(), task.item.key)
+  const place = role === 'resolve' ? now?.resolution : now?.place
+  if (!place || place.branch === null || place.since.head === null) return false
+  const worktree = { path: context.paths.topOf(place.cwd), branch: place.branch }
+  await context.worktrees.repair(context.session.cwd, worktree, place.since.head)
+  return true
+}
+
+/** A name that somebody else has by chance is made longer. */
+async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<SessionView> {
+  const { context, ending } = run
+  const key = `${effect.role} ${effect.iteration}`
+  const request = await buildRequest(effect, run)
+  try {
+    return await context.workers.ensureRunning(key, request, ending)
+  } catch (cause) {
+    if (!(cause instanceof Refusal) || cause.code !== 'name-taken') throw cause
+    const name = `${(request.name ?? '').slice(0, 58)}-${context.session.id.slice(0, 4)}`
+    return context.workers.ensureRunning(key, { ...request, name }, ending)
+  }
+}
+
+/** Nobody could work like this. */
+function startFailure({ message, hint }: Refusal): WorkerExit {
+  const reason = hint === undefined ? message : `${message} (${hint})`
+  return { outcome: 'failed', reason, trouble: 'start', said: '', spent: NO_USAGE }
+}
+
+function readEnd({ id }: SessionView, { context }: EffectRun): WorkerExit {
+  const record = context.workers.readRecord(id)
+  const output = record?.lastWord?.text ?? ''
+  const spent = record === undefined ? NO_USAGE : totalUsage(record.spending)
+  if (record?.phase.name !== 'ended')
+    return { outcome: 'failed', reason: 'its session was removed', trouble: null, said: output, spent }
+  const { outcome, reason, trouble } = record.phase
+  return { outcome, reason, trouble, said: output, spent }
+}
+
+function readRest({ phase, reason, trouble }: SessionView): { reason: string; isLimit: boolean } | null {
+  if (phase !== 'resting' && phase !== 'blocked') return null
+  return { reason: reason ?? phase, isLimit: trouble === 'rate-limit' }
+}
+
+function untilAborted(ending: AbortSignal): Promise<void> {
+  return new Promise(resolve => ending.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+async function buildRequest(effect: RunWorkerEffect, run: EffectRun): Promise<Omit<RunRequest, 'parent'>> {
+  const { session, spec, env } = run.context
+  const { agent, argv, model, effort, autonomy, maxTime, limits } = spec.worker
+  const cwd = workerFolder(effect, run)
+  return {
+    agent,
+    argv,
+    prompt: Buffer.from(await buildPrompt(effect, run, cwd)).toString('base64'),
+    name: workerName(effect, session),
+    cwd,
+    env: { ...env, PWD: cwd, ...(await traceEnvironment(effect, run)) },
+    mode: 'headless',
+    maxTime,
+    autonomy,
+    ...(model !== null && { model }),
+    ...(effort !== null && { effort }),
+    limits: {
+      ...(limits.usd !== null && { usd: limits.usd }),
+      ...(limits.tokens !== null && { tokens: limits.tokens }),
+      ...(limits.turns !== null && { turns: limits.turns }),
+    },
+    projectFiles: false,
+    ...spec.worker.care,
+  }
+}
+
+/** Its git commands are written down: in a checkout that others use, they tell which commits are its own. */
+async function traceEnvironment({ task }: RunWorkerEffect, { context }: EffectRun): Promise<Record<string, string>> {
+  const file = task === null ? null : await traceFileFor(task, context)
+  return file === null ? {} : { GIT_TRACE2_EVENT: file }
+}
+
+/** Null where the user has git write elsewhere. */
+export async function traceFileFor(
+  { number }: LoopTask,
+  { worktrees, session, env }: LoopContext,
+): Promise<string | null> {
+  return env['GIT_TRACE2_EVENT'] === undefined ? worktrees.traceFile(session.cwd, `${session.id}-${number}`) : null
+}
+
+/** A task's name holds 63 characters; its number and iteration are what tells it from others. */
+function workerName({ task, iteration }: RunWorkerEffect, self: LoopSession): string {
+  const end = `${slugify(task?.item.label ?? 'plan', 'task')}-${iteration}`
+  return `${self.task.slice(0, 60 - end.length).replace(/-+$/, '')}-${end}`
+}
+
+function workerFolder({ task, role }: RunWorkerEffect, { context, loop }: EffectRun): string {
+  const now = task === null ? undefined : findTask(loop(), task.item.key)
+  const place = role === 'resolve' ? now?.resolution : now?.place
+  return place?.cwd ?? context.session.cwd
+}
+
+async function buildPrompt(
+  { task, role }: RunWorkerEffect,
+  { context, loop }: EffectRun,
+  cwd: string,
+): Promise<string> {
+  if (task === null) return planPrompt(loop(), context.session.prompt)
+  const log = await context.worktrees.log(cwd, LOG_LENGTH)
+  return taskPrompt(loop(), findTask(loop(), task.item.key) ?? task, role, { log, list: listForPrompt(cwd, context) })
+}
+
+/** In a worktree there is no list that git does not know. */
+function listForPrompt(cwd: string, { taskSource, session }: EffectRun['context']): string | null {
+  if (taskSource.file === null || fs.existsSync(path.join(cwd, taskSource.file))) return null
+  const text = fs.existsSync(path.join(session.cwd, taskSource.file))
+    ? readListContent(session.cwd, taskSource.file).toString()
+    : ''
+  return text.length > MAX_LIST_SIZE ? `${text.slice(0, MAX_LIST_SIZE)}\n…` : text
+}

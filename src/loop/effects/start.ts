@@ -1,0 +1,122 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { TaskList } from '../../core/loop/list/task-list.ts'
+import { isInProgress } from '../../core/loop/loop.ts'
+import type { LoopBase } from '../../core/loop/signals.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { Trouble, errorMessage } from '../../lib/errors.ts'
+import { findOtherSerialLoop, describeAlternatives } from '../../views/loop/loops.ts'
+import { readStoredSessions } from '../../world/store/reader.ts'
+import type { EffectRun, LoopContext, LoopView } from '../context.ts'
+import { restoreDeletedList, readList, restoreHint } from './task-list.ts'
+
+/** Looks at what there is to work on. Done at each start, however far the loop has come. */
+export async function startLoop(run: EffectRun, isResumed = false): Promise<void> {
+  const { context, report, ending } = run
+  const { session, spec, worktrees } = context
+  if (spec.plan !== 'none') await worktrees.initRepository(session.cwd)
+  const survey = await worktrees.inspect(session.cwd)
+  if (survey === null)
+    return report({
+      type: 'loop.impossible',
+      reason: `${session.cwd} is not a git repository, and a loop needs git to see what its agents change: git init`,
+    })
+  if (spec.parallel !== null && survey.head === null)
+    return report({
+      type: 'loop.impossible',
+      reason: 'the repository has no commit yet, and worktrees need one: git commit',
+    })
+  const busy = describeOtherLoop(context)
+  if (busy !== null) return report({ type: 'loop.impossible', reason: busy })
+  const list = await loadList(run, isResumed)
+  if (typeof list === 'string') return report({ type: 'loop.impossible', reason: list })
+  if (list === null || (spec.plan !== 'none' && list.items.length === 0)) return report({ type: 'loop.unplanned' })
+  if (ending.aborted) return
+  const ground = await prepareGround(run)
+  const elsewhere = wrongBranchReason(run, survey.branch, ground)
+  if (elsewhere !== null) return report({ type: 'loop.impossible', reason: elsewhere })
+  report({ type: 'loop.begun', list, ground })
+}
+
+/** Another loop was woken earlier, and works here one task after the other. */
+function describeOtherLoop({ home, session }: LoopContext): string | null {
+  const sessions = readStoredSessions(home)
+  const own = sessions.find(({ spec }) => spec.id === session.id)
+  if (own === undefined) return null
+  const earlier = sessions.filter(({ spec, clockSince }) => spec.id !== session.id && clockSince <= own.clockSince)
+  const other = findOtherSerialLoop(own.spec, earlier)
+  return other === undefined
+    ? null
+    : `${other.spec.name} already works in this checkout; ${describeAlternatives(other)}`
+}
+
+/** Work that is not here any more may be on the branch that the loop has worked on. */
+function wrongBranchReason(
+  { context, loop }: EffectRun,
+  branch: string | null,
+  { losses = [] }: LoopBase,
+): string | null {
+  const { home } = loop()
+  if (home === undefined || home === branch || losses.length === 0) return null
+  const now = branch === null ? 'no branch is checked out' : `${branch} is checked out`
+  return `this loop works on ${home}, and ${now}: ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${context.session.name}`
+}
+
+/** Looks at the plan that was made. */
+export async function readPlan(run: EffectRun): Promise<void> {
+  const list = await loadList(run)
+  const none: TaskList = { items: [], objections: typeof list === 'string' ? [list] : [] }
+  run.report({
+    type: 'plan.seen',
+    list: list === null || typeof list === 'string' ? none : list,
+    ground: await prepareGround(run),
+  })
+}
+
+/** Null where it is still to be planned; a sentence where it cannot be read. */
+async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | string | null> {
+  const { session, spec, taskSource } = run.context
+  const { tasks } = run.loop()
+  try {
+    // The loop ran until now, and an agent is at work: it has deleted the list. While a loop is stopped a person may have.
+    if (!isResumed && tasks.some(isInProgress)) restoreDeletedList(run.context)
+    const isThere = taskSource.file === null || fs.existsSync(path.join(session.cwd, taskSource.file))
+    if (!isThere && spec.plan !== 'none' && tasks.length === 0) return null
+    if (!isThere) return `${taskSource.file} does not exist${restoreHint(run.context)}`
+    return await readList(run)
+  } catch (cause) {
+    if (cause instanceof Trouble) return `${errorMessage(cause)}${restoreHint(run.context)}`
+    throw cause
+  }
+}
+
+async function prepareGround({ context, loop }: LoopView): Promise<LoopBase> {
+  const { session, spec, worktrees, paths, taskSource } = context
+  if (spec.parallel === null) return prepareCheckout({ context, loop })
+  const { head, isClean } = (await worktrees.inspect(session.cwd)) ?? { head: null, isClean: true }
+  const { integration } = paths
+  const from = loop().tip ?? head
+  if (from === null) throw new Trouble('beginning', 'the repository has no commit', { mayHelpToRetry: false })
+  if (loop().tip !== null) await worktrees.repair(session.cwd, integration, from)
+  await worktrees.open(session.cwd, integration, from)
+  const isTracked = taskSource.file !== null && fs.existsSync(path.join(paths.folderIn(integration), taskSource.file))
+  const marking = taskSource.file === null ? 'here' : isTracked ? 'merge' : 'landing'
+  const notes = isClean ? [] : ['uncommitted changes here are not in the worktrees']
+  const now = loop().yours === undefined ? await worktrees.snapshot(session.cwd, `${session.id}/begin`) : null
+  const yours = now === null ? {} : { yours: { since: { head, tree: `${head}^{tree}` }, now } }
+  return { branch: integration.branch, tip: from, marking, notes, ...yours }
+}
+
+/** Work happens in the user's checkout: is finished work still there, and what was not committed before? */
+async function prepareCheckout({ context, loop }: LoopView): Promise<LoopBase> {
+  const { session, worktrees, audit } = context
+  const now = await worktrees.snapshot(session.cwd, loop().yours === undefined ? `${session.id}/begin` : undefined)
+  // While an agent is at work, nobody knows who has changed what: it is looked at when that is judged.
+  const isBusy = loop().tasks.some(isInProgress)
+  const { losses, thinned } = isBusy ? { losses: [], thinned: [] } : await audit.auditAll(loop(), now.tree)
+  const yours = now.head === null ? {} : { yours: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
+  const { branch } = await worktrees.head(session.cwd)
+  // An agent at work may have left it.
+  const home = branch === null || isBusy ? {} : { home: branch }
+  return { branch: null, tip: null, marking: 'here', notes: thinned, losses, ...yours, ...home }
+}

@@ -1,0 +1,89 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { ItemMark, TaskList } from '../../core/loop/list/task-list.ts'
+import type { LoopTask } from '../../core/loop/loop.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { Trouble, errorMessage } from '../../lib/errors.ts'
+import { loopFolder } from '../../state/loop-file.ts'
+import { backUpList, restoreList } from '../../world/task-list/file-source.ts'
+import type { EffectRun, LoopContext, LoopView } from '../context.ts'
+import { listKeys } from '../../core/loop/list/renamed-items.ts'
+
+type ListRun = LoopView & Pick<EffectRun, 'ending'>
+
+/** The list as it is now. A tracker tells only of what is open: whatever it told of before and tells of no more is done there. */
+export async function readList({ context, loop, ending }: ListRun): Promise<TaskList> {
+  const { taskSource, session } = context
+  const list = await taskSource.read(session.cwd, ending)
+  if (taskSource.kind !== 'beads') {
+    if (list.items.length > 0 && taskSource.file !== null) backUpList(session.cwd, taskSource.file, copyPath(context))
+    return list
+  }
+  const open = new Set(list.items.map(({ key }) => key))
+  const closed = loop().tasks.filter(({ item, stand }) => !open.has(item.key) && stand.name !== 'dropped')
+  return { ...list, items: [...list.items, ...closed.map(({ item }) => ({ ...item, isDone: true }))] }
+}
+
+/** What an agent has left of the list, and what a person should know of that. */
+export interface ListAfterWork {
+  /** Null where it cannot be read: that is no fault of the work. */
+  readonly list: TaskList | null
+  readonly note: string | null
+}
+
+/** Reads the list after an agent has worked beside it. A list that it deleted is brought back as it was. */
+export async function readListAfterWork(run: ListRun, { item }: LoopTask): Promise<ListAfterWork> {
+  const { context } = run
+  const { taskSource } = context
+  const who = `the agent of task ${item.label}`
+  try {
+    const isBack = restoreDeletedList(context)
+    return {
+      list: await readList(run),
+      note: isBack ? `${who} deleted ${taskSource.file}: it is back as it was` : null,
+    }
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    return { list: null, note: `${errorMessage(cause)}, since ${who} worked here${restoreHint(context)}` }
+  }
+}
+
+/** Puts a list that is gone back as the loop last saw it; false where it is there, or was never seen. */
+export function restoreDeletedList(context: LoopContext): boolean {
+  const { taskSource, session } = context
+  return (
+    taskSource.file !== null &&
+    isMissing(path.resolve(session.cwd, taskSource.file)) &&
+    restoreList(session.cwd, taskSource.file, copyPath(context))
+  )
+}
+
+/** How a person gets the list back as the loop last saw it; empty where the loop has not seen it. */
+export function restoreHint(context: LoopContext): string {
+  const { taskSource } = context
+  const copy = copyPath(context)
+  if (taskSource.file === null || !fs.existsSync(copy)) return ''
+  return `; \`${formatCommandLine(['cp', copy, taskSource.file])}\` brings it back as the loop last saw it`
+}
+
+function copyPath({ home, session }: LoopContext): string {
+  return path.join(loopFolder(home, session.id), 'list')
+}
+
+function isMissing(file: string): boolean {
+  return fs.lstatSync(file, { throwIfNoEntry: false }) === undefined
+}
+
+/** Writes into the user's list what was found to be true. */
+export async function markTasks(
+  marks: readonly ItemMark[],
+  { context, loop, report, ending }: EffectRun,
+): Promise<void> {
+  const keyOf = listKeys(loop())
+  await context.taskSource.mark(
+    context.session.cwd,
+    marks.map(one => ({ ...one, key: keyOf(one.key) })),
+    ending,
+  )
+  report({ type: 'list.marked', marks, trouble: null })
+}

@@ -1,0 +1,175 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { lastStop } from '../core/session/events.ts'
+import { requestedTasks } from '../core/loop/schedule.ts'
+import { type Loop, createLoop, isInProgress } from '../core/loop/loop.ts'
+import type { LoopSignal } from '../core/loop/signals.ts'
+import type { LoopSpec } from '../core/loop/spec.ts'
+import { NO_USAGE, type Usage, addUsage } from '../core/session/usage.ts'
+import type { Task } from '../core/session/task.ts'
+import { Trouble, errorMessage, invariant, isRefusal } from '../lib/errors.ts'
+import type { LoopEvent } from '../world/agents/loop/loop-agent.ts'
+import { parseMailboxEntry, sessionFolder } from '../state/session-folder.ts'
+import { type Home, locateHome } from '../state/home.ts'
+import { loopFolder, readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
+import { readEvents, readStoredSession } from '../world/store/reader.ts'
+import { type LoopContext, createLoopContext } from './context.ts'
+import { startLoop } from './effects/start.ts'
+import { LoopRunner } from './runner.ts'
+import { describeChanges } from './progress-text.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect } from '../api/client.ts'
+import type { Duration } from '../lib/time.ts'
+
+/** How long those who work for us get to stop before we go: our supervisor sees to the rest. */
+const STOP_TIMEOUT = 5_000
+/** What a program that was told to stop answers. */
+const INTERRUPTED = 130
+
+/**
+ * The program of a loop. Its supervisor starts it again whenever it dies; what it does is nothing but what follows from what it has
+ * written down and from what it sees.
+ */
+export async function runLoop(argv: readonly string[]): Promise<void> {
+  const context = await contextFor(argv)
+  const { home, session, now } = context
+  const known = readKnownLoop(context)
+  const { clockSince } = readStoredSession(home, session.id) ?? { clockSince: now() }
+  const loop = known ?? createLoop(context.spec, now(), clockSince)
+  emit({ type: 'loop', thread: session.id })
+  const ending = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort())
+  void restartLostSupervisor(home, ending.signal)
+  const seen = await initialSignals(context, loop, { wokenAt: clockSince, ending: ending.signal })
+  const runner = new LoopRunner(context, loop, {
+    record: next => writeLoop(home, session.id, next),
+    onChange: (before, after) => announce(before, after),
+  })
+  const last = await runner.run(seen, ending.signal)
+  if (ending.signal.aborted) return await stopWorkersAndExit(context)
+  announceEnd(last, context)
+}
+
+/** A record that cannot be understood ends the loop: to begin anew would do everything again. */
+function readKnownLoop({ home, session }: LoopContext): Loop | undefined {
+  try {
+    return readLoopOrThrow(home, session.id)
+  } catch (cause) {
+    if (!(cause instanceof Trouble)) throw cause
+    emit({ type: 'loop', thread: session.id })
+    emit({ type: 'ended', kind: 'unfinished', text: errorMessage(cause) })
+    process.exit(0)
+  }
+}
+
+async function contextFor(argv: readonly string[]): Promise<LoopContext> {
+  const home = locateHome(process.env)
+  const { sessionId } = parseMailboxEntry(process.env['ONESHOT_ATTEMPT'] ?? '')
+  const session = readStoredSession(home, sessionId)
+  invariant(session !== undefined, 'a loop runs in a session of its own; start one with: oneshot ralph')
+  const spec = JSON.parse(argv[0] ?? '') as LoopSpec
+  const { id, name, task, cwd } = session.spec
+  const prompt = fs.readFileSync(sessionFolder(home, id).prompt, 'utf8')
+  const logs = path.join(loopFolder(home, id), 'logs')
+  return await createLoopContext({ home, spec, logs, self: { id, name, task, cwd, prompt } })
+}
+
+/**
+ * What is there is looked at each time, before anything else: it may have been changed by hand. Somebody has asked to go on when the session was
+ * woken since; else our supervisor has only started us again.
+ */
+async function initialSignals(
+  context: LoopContext,
+  loop: Loop,
+  { wokenAt, ending }: { wokenAt: number; ending: AbortSignal },
+): Promise<LoopSignal[]> {
+  const at = context.now()
+  const isResumed = loop.wokenAt !== wokenAt
+  const stoppedAt = isResumed ? (lastStop(readEvents(context.home, context.session.id)) ?? wokenAt) : wokenAt
+  const resumed: LoopSignal[] = isResumed ? [{ type: 'user.resume', at, wokenAt, stoppedAt }] : []
+  const isToLook = loop.tasks.length > 0 && (isResumed || loop.stage.name !== 'ended')
+  const seen: LoopSignal[] = []
+  const report = (signal: object): void => void seen.push({ ...signal, at } as LoopSignal)
+  if (isToLook) await startLoop({ context, loop: () => loop, report, ending }, isResumed)
+  const isImpossible = seen.some(({ type }) => type === 'loop.impossible')
+  return isImpossible ? seen : [...seen, ...resumed]
+}
+
+function announce(before: Loop, after: Loop): void {
+  for (const text of describeChanges(before, after)) emit({ type: 'say', text })
+  const tasks = tasksOf(after)
+  if (JSON.stringify(tasks) !== JSON.stringify(tasksOf(before))) emit({ type: 'tasks', tasks })
+  const spending = totalSpending(after)
+  if (JSON.stringify(spending) !== JSON.stringify(totalSpending(before))) emit({ type: 'spent', spending })
+}
+
+function tasksOf(loop: Loop): Omit<Task, 'source'>[] {
+  return requestedTasks(loop).map(task => ({
+    id: task.item.label,
+    title: task.item.title,
+    state: task.stand.name === 'done' ? 'done' : isInProgress(task) ? 'doing' : 'open',
+  }))
+}
+
+function totalSpending({ tasks, plan }: Loop): Usage {
+  return [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(addUsage, NO_USAGE)
+}
+
+/** The last word. Whoever hears it believes it, so nothing is left to do by then. */
+function announceEnd({ stage, spec }: Loop, { session }: LoopContext): void {
+  invariant(stage.name === 'ended', 'a loop ends only at its end')
+  const { kind, reason } = stage.ending
+  if (kind === 'planned' && spec.plan === 'first') {
+    emit({
+      type: 'ended',
+      kind: 'review',
+      text: `${reason}: look at it, then continue with: oneshot resume ${session.name}`,
+    })
+  } else emit({ type: 'ended', kind, text: reason })
+}
+
+async function stopWorkersAndExit({ workers }: LoopContext): Promise<void> {
+  await workers.stopAll(AbortSignal.timeout(STOP_TIMEOUT)).catch(() => undefined) // Our supervisor ends whom we leave behind.
+  process.exit(INTERRUPTED)
+}
+
+/** One line at a time, straight to the file: nothing of it is lost with us. */
+function emit(event: LoopEvent): void {
+  fs.writeSync(1, `${JSON.stringify(event)}\n`)
+}
+
+/** A keeper brings its supervisor back within a second; whoever is away for two looks has no keeper. */
+const CHECK_INTERVAL: Duration = 1_500
+/** Between two starts: a supervisor that cannot start is not helped by more keepers. */
+const MAX_DELAY: Duration = 60_000
+
+/**
+ * Starts the supervisor again when supervisor and keeper are both gone. The shim of a worker does so when its worker ends, but between
+ * two workers nobody else is there: the loop would wait for ever. A user who stopped the supervisor on purpose is obeyed.
+ */
+export async function restartLostSupervisor(home: Home, ending: AbortSignal): Promise<void> {
+  let missed = 0
+  let delay = 0
+  while (!ending.aborted) {
+    await pause(CHECK_INTERVAL + delay, undefined, { signal: ending, ref: false }).catch(() => undefined)
+    if (ending.aborted) return
+    if (fs.existsSync(home.downMarker) || (await isSupervisorReachable(home))) {
+      missed = 0
+      delay = 0
+    } else if (++missed >= 2) {
+      const { startKeeper } = await import('../state/keeper.ts')
+      startKeeper(home)
+      delay = Math.min(MAX_DELAY, delay * 2 + CHECK_INTERVAL)
+    }
+  }
+}
+
+/** A supervisor that listens and does not answer is busy or stuck; the next command decides about that. */
+async function isSupervisorReachable(home: Home): Promise<boolean> {
+  try {
+    return (await connect(home.daemonSocket).findDaemon()) !== undefined
+  } catch (cause) {
+    if (isRefusal(cause)) return true
+    throw cause
+  }
+}

@@ -1,0 +1,41 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { waitUntil } from '../../../testkit/system/wait-until.ts'
+import { onceFileGrows } from './file-watcher.ts'
+
+let folder: string
+let file: string
+let told: number
+const tell = (): void => void told++
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-grown-'))
+  file = path.join(folder, 'file')
+  fs.writeFileSync(file, 'one')
+  told = 0
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+test('a change is told once, however many there are', async () => {
+  onceFileGrows(file, 3, tell)
+  for (let i = 0; i < 20; i++) fs.appendFileSync(file, 'more')
+  await waitUntil('it is told', () => told > 0)
+  fs.appendFileSync(file, 'more')
+  await pause(50)
+  expect(told).toBe(1)
+})
+
+test('what has changed before it was asked for is told as well', async () => {
+  onceFileGrows(file, 2, tell)
+  await waitUntil('it is told', () => told > 0)
+})
+
+test('whoever has left hears nothing, and a file that is not there is no trouble', async () => {
+  onceFileGrows(file, 3, tell)()
+  onceFileGrows(path.join(folder, 'nothing'), 0, tell)()
+  fs.appendFileSync(file, 'more')
+  await pause(50)
+  expect(told).toBe(0)
+})

@@ -1,0 +1,16 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** setTimeout counts in 31 bits: a farther alarm is set again when this one has rung. */
+const MAX_TIMEOUT = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  random: () => Math.random(),
+  yieldEventLoop: () => new Promise(resolve => setImmediate(resolve)),
+  schedule: (at, callback) => {
+    const delay = Math.min(Math.max(0, at - Date.now()), MAX_TIMEOUT)
+    const timer = setTimeout(callback, delay)
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,94 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Exit, ProcessIdentity } from '../core/session/session.ts'
+import { hasCode } from '../lib/errors.ts'
+import type { AttemptFolder } from './session-folder.ts'
+import type { ProcessId } from '../os/process/processes.ts'
+
+/** What the shim writes to a terminal after the program has ended. Terminals do not show it. */
+export const CLOSING_MARK = '\u001b]oneshot;end\u0007'
+
+/** What a shim left in the attempt's folder about how the program ended. */
+export type ExitRecord =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'ended'; readonly exit: Exit }
+
+export function readClaim(folder: AttemptFolder): ProcessId | null {
+  return readProcessId(folder.claim)
+}
+
+/** The shim that took an attempt. */
+export interface ShimRecord extends ProcessId {
+  /** Its program, which is named by its content; null when an older one does not say. */
+  readonly program: string | null
+  /** The control group that it entered before it started anything; null when it could not. */
+  readonly group: string | null
+}
+
+export function readShim(folder: AttemptFolder): ShimRecord | null {
+  const lines = readCompleteRecord(folder.claim)
+  const shim = parseProcessId(lines)
+  return shim === null ? null : { ...shim, program: lines?.[1] || null, group: validateCgroup(lines?.[2], folder) }
+}
+
+/** Everything in the group is ended with the attempt: a damaged or forged claim must not name a group of others. */
+function validateCgroup(group: string | undefined, { root }: AttemptFolder): string | null {
+  const id = path.basename(path.dirname(path.dirname(root)))
+  const [, owner] = /^\/.*\/oneshot-([^/]{10})\.\d+$/.exec(group ?? '') ?? []
+  return group !== undefined && owner === id && path.normalize(group) === group ? group : null
+}
+
+export function readRecorder(folder: AttemptFolder): ProcessId | null {
+  return readProcessId(folder.recorder)
+}
+
+export function readStarted(folder: AttemptFolder): ProcessIdentity | null {
+  const words = readCompleteRecord(folder.started)?.[0]?.split(' ')
+  if (words === undefined || words.length < 3) return null
+  const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs) // As all times are cut, so that none comes before it.
+  return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
+}
+
+export function readExit(folder: AttemptFolder): ExitRecord | null {
+  const lines = readCompleteRecord(folder.exit)
+  if (lines === null) return null
+  const fields = new Map(lines.map(line => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]))
+  const refusal = REFUSAL_REASONS[fields.get('kind') ?? '']
+  if (refusal !== undefined) return { kind: 'refused', reason: refusal }
+  const status = Number(fields.get('status'))
+  const signal = fields.get('signalled') === 'yes' ? signalName(status - 128) : undefined
+  return { kind: 'ended', exit: signal === undefined ? { kind: 'code', code: status } : { kind: 'signal', signal } }
+}
+
+const REFUSAL_REASONS: Readonly<Record<string, string>> = {
+  refused: 'something of the attempt before is still alive',
+  busy: 'another session uses its thread now',
+}
+
+function readProcessId(file: string): ProcessId | null {
+  return parseProcessId(readCompleteRecord(file))
+}
+
+function parseProcessId(lines: readonly string[] | null): ProcessId | null {
+  const words = lines?.[0]?.split(' ')
+  if (words === undefined || words.length < 2) return null
+  return { pid: Number(words[0]), birth: words.slice(1).join(' ') }
+}
+
+/** A record counts once its last line is `end`: whoever writes it may have been killed in the middle. */
+function readCompleteRecord(file: string): string[] | null {
+  // Asked first, because a caught error costs ten times as much, and most attempts have no exit record yet.
+  if (!fs.existsSync(file)) return null
+  try {
+    const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n')
+    return lines.at(-1) === 'end' ? lines.slice(0, -1) : null
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
+    throw cause
+  }
+}
+
+function signalName(number: number): string | undefined {
+  return Object.entries(os.constants.signals).find(([, value]) => value === number)?.[0]
+}

@@ -1,0 +1,183 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { Refusal } from '../lib/errors.ts'
+import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
+
+/** Unix socket paths end at 104 bytes on macOS, 108 on Linux, the closing NUL included. */
+const SOCKET_PATH_LIMIT = 103
+
+/** Where everything lies. One folder, private to its user. */
+export interface Home {
+  readonly root: string
+  readonly database: string
+  readonly lock: string
+  readonly daemonSocket: string
+  readonly daemonLog: string
+  readonly keeperPid: string
+  /** Present while the user wants no supervisor: neither keeper nor shim starts one. */
+  readonly downMarker: string
+  /** Present until a supervisor has begun that holds whatever is not alive. */
+  readonly holdMarker: string
+  /** The boot in which everything was held, where that is wanted of each. */
+  readonly heldBoot: string
+  readonly wakeScript: string
+  readonly tmuxSocket: string
+  readonly tmuxConfig: string
+  readonly terminals: string
+  readonly mailbox: string
+  readonly sessions: string
+  /** How each session is doing, in one line, for the status lines of their panes. */
+  readonly statusLines: string
+  /** Locks of the agents' threads: nobody works in one that another is at work in. */
+  readonly threads: string
+  readonly programs: string
+}
+
+export function homeAt(root: string): Home {
+  const at = (...names: string[]): string => path.join(root, ...names)
+  return {
+    root,
+    database: at('oneshot.db'),
+    lock: at('lock.db'),
+    daemonSocket: at('daemon.sock'),
+    daemonLog: at('daemon.log'),
+    keeperPid: at('keeper.pid'),
+    downMarker: at('down'),
+    holdMarker: at('no-resume'),
+    heldBoot: at('held-boot'),
+    wakeScript: at('bin', 'wake'),
+    tmuxSocket: at('tmux.sock'),
+    tmuxConfig: at('bin', 'tmux.conf'),
+    terminals: at('tty'),
+    mailbox: at('mailbox'),
+    sessions: at('sessions'),
+    statusLines: at('captions'),
+    threads: at('threads'),
+    programs: at('bin'),
+  }
+}
+
+/** The state folder this environment means. */
+export function locateHome(env: NodeJS.ProcessEnv): Home {
+  const { ONESHOT_HOME, XDG_STATE_HOME } = env
+  if (ONESHOT_HOME) return homeAt(path.resolve(ONESHOT_HOME))
+  const base =
+    XDG_STATE_HOME && path.isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : path.join(os.homedir(), '.local', 'state')
+  return homeAt(path.join(base, 'oneshot'))
+}
+
+/** Whether there is anything to read yet. Throws a refusal when the folder cannot be trusted. */
+export function homeExists(home: Home): boolean {
+  assertSocketPathFits(home)
+  const stat = statOrUndefined(home.root)
+  if (stat === undefined || isFreshFolder(home.root, stat)) return false
+  assertPrivate(home.root, stat)
+  return true
+}
+
+/** Makes the state folder ready for writing, or refuses with a sentence that says what is wrong with it. */
+export function openHome(home: Home): void {
+  assertSocketPathFits(home)
+  try {
+    createFolder(home.root)
+    restrictIfEmpty(home.root)
+    assertPrivate(home.root, fs.statSync(home.root))
+    for (const folder of [home.mailbox, home.sessions, home.statusLines, home.threads, home.programs, home.terminals]) {
+      fs.mkdirSync(folder, { mode: 0o700, recursive: true })
+    }
+    fs.accessSync(home.root, fs.constants.W_OK)
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : unusableHome(home.root, cause)
+  }
+}
+
+/** Turns a failed write into the sentence the user needs. */
+export function unusableHome(root: string, cause: unknown): Refusal {
+  if (isDiskFull(cause)) {
+    return new Refusal(
+      'disk-full',
+      `no space left for the state folder ${root}`,
+      'free some space: oneshot clean removes ended sessions with their output',
+    )
+  }
+  if (hasCode(cause, 'EROFS', 'EACCES', 'EPERM') || /readonly database/.test(errorMessage(cause))) {
+    return new Refusal(
+      'home-unusable',
+      `the state folder ${root} cannot be written`,
+      'make it writable, or set ONESHOT_HOME to another folder',
+    )
+  }
+  if (hasCode(cause, 'ENOTDIR', 'EEXIST')) {
+    return new Refusal('home-unusable', `the state folder ${root} is not a folder`, 'set ONESHOT_HOME to a folder')
+  }
+  return new Refusal(
+    'home-unusable',
+    `the state folder ${root} cannot be used: ${errorMessage(cause)}`,
+    'set ONESHOT_HOME to another folder',
+  )
+}
+
+function assertSocketPathFits(home: Home): void {
+  const longest = path.join(home.terminals, 'xxxxxxxxxx.sock')
+  const length = Buffer.byteLength(longest)
+  if (length <= SOCKET_PATH_LIMIT) return
+  const maxRootLength = SOCKET_PATH_LIMIT - (length - Buffer.byteLength(home.root))
+  throw new Refusal(
+    'home-too-long',
+    `the state folder's path is too long for a unix socket: ${home.root} has ${Buffer.byteLength(home.root)} bytes, at most ${maxRootLength} fit`,
+    'set ONESHOT_HOME to a shorter path',
+  )
+}
+
+function assertPrivate(root: string, stat: fs.Stats): void {
+  if (!stat.isDirectory()) {
+    throw new Refusal('home-unusable', `the state folder ${root} is not a folder`, 'set ONESHOT_HOME to a folder')
+  }
+  const uid = process.getuid?.()
+  if (uid !== undefined && stat.uid !== uid) {
+    throw new Refusal(
+      'home-unsafe',
+      `the state folder ${root} belongs to another user (uid ${stat.uid}, you are ${uid})`,
+      'set ONESHOT_HOME to a folder of your own',
+    )
+  }
+  if ((stat.mode & 0o077) !== 0) {
+    const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
+    throw new Refusal(
+      'home-unsafe',
+      `the state folder ${root} is open to other users (mode ${mode})`,
+      `chmod 700 ${root}`,
+    )
+  }
+}
+
+/** Node 20: mkdirSync with `recursive` never returns for a path below /proc, so parents are made one by one. */
+function createFolder(folder: string): void {
+  if (fs.existsSync(folder)) return
+  if (path.dirname(folder) !== folder) createFolder(path.dirname(folder))
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 })
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST')) throw cause // Another command made it in the same moment.
+  }
+}
+
+/** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */
+function restrictIfEmpty(root: string): void {
+  if (isFreshFolder(root, fs.statSync(root))) fs.chmodSync(root, 0o700)
+}
+
+function isFreshFolder(root: string, stat: fs.Stats): boolean {
+  const isOurs = stat.isDirectory() && stat.uid === process.getuid?.()
+  return isOurs && (stat.mode & 0o077) !== 0 && fs.readdirSync(root).length === 0
+}
+
+function statOrUndefined(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file)
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined
+    throw unusableHome(file, cause)
+  }
+}

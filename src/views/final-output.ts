@@ -1,0 +1,43 @@
+import fs from 'node:fs'
+import type { SessionView } from '../api/contract/responses.ts'
+import { findFailureLines } from '../core/policy/verify.ts'
+import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
+import { Mask } from '../lib/mask/mask.ts'
+import { sessionFolder } from '../state/session-folder.ts'
+import { type Home, homeExists } from '../state/home.ts'
+import { readStoredSession } from '../world/store/reader.ts'
+import { readLog } from './log.ts'
+
+/** The end of a log tells most. */
+const OUTPUT_LINES = 40
+const MAX_RESULT_LENGTH = 4_000
+
+export interface FinalOutput {
+  /** The agent's own; null where it had none. */
+  readonly said: string | null
+  /** The last lines of the output. */
+  readonly output: readonly string[]
+  /** Those of them that tell of failure. */
+  readonly failures: readonly string[]
+}
+
+/** What a session said at its end, secrets hidden. */
+export async function readFinalOutput(home: Home, session: SessionView): Promise<FinalOutput> {
+  const mask = new Mask(findEnvSecrets(readEnvironment(home, session.id)))
+  const turnResult = homeExists(home) ? readStoredSession(home, session.id)?.lastWord : null
+  const chunks: Uint8Array[] = []
+  for await (const bytes of readLog(home, session, { raw: false, colour: false, lines: OUTPUT_LINES }))
+    chunks.push(bytes)
+  const text = mask.maskText(Buffer.concat(chunks).toString()).trimEnd()
+  const output = text === '' ? [] : text.split('\n').slice(-OUTPUT_LINES)
+  const said = turnResult ? mask.maskText(turnResult.text.slice(-MAX_RESULT_LENGTH)).trim() : null
+  return { said, output, failures: findFailureLines(output) }
+}
+
+export function readEnvironment(home: Home, id: string): Record<string, string> {
+  try {
+    return JSON.parse(fs.readFileSync(sessionFolder(home, id).env, 'utf8')) as Record<string, string>
+  } catch {
+    return {} // It was removed with the session: secrets of a known form are hidden all the same.
+  }
+}

@@ -1,0 +1,258 @@
+import { LOOP_TASK_STATES, type LoopTaskState, type LoopTaskView, type LoopView } from '../../api/contract/loop.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { isReady, requestedTasks } from '../../core/loop/schedule.ts'
+import { type Iteration, type Loop, type LoopTask, isFinal, isInProgress, taskProof } from '../../core/loop/loop.ts'
+import { NO_USAGE, addUsage } from '../../core/session/usage.ts'
+import { formatCommandLine } from '../../lib/text/shell-words.ts'
+import { type Duration, type Instant, formatIso } from '../../lib/time.ts'
+import { isResumable, sumLoopSpent } from '../session-state.ts'
+
+/** Those who work for a loop and have not ended, by name. */
+export type WorkersByName = ReadonlyMap<string, Pick<SessionView, 'phase' | 'reason'>>
+
+/** What the caller of `boardOf` knows beside the session. */
+interface Known {
+  readonly workers?: WorkersByName
+  readonly stoppedAt?: Instant
+}
+
+interface BoardContext {
+  readonly isActive: boolean
+  /** When the loop stopped, for one that does not run; null where nobody knows it. */
+  readonly stoppedAt: Instant | null
+  readonly now: Instant
+  readonly workers: WorkersByName | null
+}
+
+/** A loop as people see it: what it has written down, held against how its session and those of its workers are. */
+export function createBoard(loop: Loop, session: SessionView, now: Instant, known: Known = {}): LoopView {
+  const isActive = isLoopActive(session)
+  const { workers = null, stoppedAt = session.endedAt === null ? null : Date.parse(session.endedAt) } = known
+  const tasks = requestedTasks(loop).map(task => toTaskView(task, loop, { isActive, stoppedAt, now, workers }))
+  const { spec } = loop
+  return {
+    name: session.name,
+    id: session.id,
+    cwd: session.cwd,
+    phase: session.phase,
+    outcome: session.outcome,
+    reason: endReason(loop, session),
+    stage: displayedStage(loop, session),
+    list: spec.list,
+    check: spec.check,
+    agent: spec.worker.agent,
+    parallel: spec.parallel,
+    width: loop.width,
+    iterations: loop.iterations - (spec.maxIterations === null ? 0 : loop.waived),
+    maxIterations: spec.maxIterations,
+    branch: loop.branch,
+    landedAt: loop.landedAt === null ? null : formatIso(loop.landedAt),
+    counts: countStates(tasks),
+    spent: sumLoopSpent(loop),
+    createdAt: session.createdAt,
+    endedAt: session.endedAt,
+    secondsLeft: isActive ? toSeconds(estimateTimeLeft(loop, now)) : null,
+    tasks,
+    notes: loop.halt === null ? loop.notes : [...loop.notes, `the loop starts no more tasks: ${loop.halt}`],
+    ...nextSteps(loop, session),
+  }
+}
+
+/** How a loop came to its end says more than that its program did. */
+function endReason({ stage }: Loop, { outcome, reason }: SessionView): string | null {
+  return stage.name === 'ended' && outcome === 'done' ? stage.ending.reason : reason
+}
+
+/** Whether its program is at work, or will be without anybody's help. */
+function isLoopActive({ phase }: SessionView): boolean {
+  return phase === 'starting' || phase === 'running' || phase === 'resting'
+}
+
+function displayedStage({ stage, spec }: Loop, { phase, trouble }: SessionView): LoopView['stage'] {
+  if (stage.name !== 'ended') return stage.name
+  const isReview = stage.ending.kind === 'planned' && spec.plan === 'first'
+  return isReview && phase === 'blocked' && trouble === 'review' ? 'review' : 'ended'
+}
+
+function toTaskView(task: LoopTask, loop: Loop, context: BoardContext): LoopTaskView {
+  const { item, tries, place, stand } = task
+  const state = displayedState(task, context)
+  const spent = tries.map(one => one.spent).reduce(addUsage, NO_USAGE)
+  const worked = measureWorkTime(task, context.isActive ? context.now : context.stoppedAt)
+  return {
+    id: item.label,
+    title: item.title,
+    state,
+    tries: tries.length,
+    evidence:
+      state === 'paused'
+        ? `paused ${PAUSED_TEXTS[stand.name] ?? 'before its agent started'}`
+        : addOrigin(task, describeWait(task, context) ?? describeEvidence(task, loop)),
+    proof: taskProof(task),
+    addedBy: task.addedBy ?? null,
+    session: tries.at(-1)?.session ?? null,
+    branch: task.isCleared ? null : (place?.branch ?? null),
+    costUsd: spent.usd,
+    seconds: Math.round(worked / 1000),
+    after: loop.tasks.filter(other => item.after.includes(other.item.key)).map(other => other.item.label),
+  }
+}
+
+/** A task that nobody but an agent wanted is told from the others. */
+function addOrigin({ addedBy }: LoopTask, evidence: string | null): string | null {
+  if (addedBy === undefined) return evidence
+  return evidence === null ? `added by ${addedBy}` : `${evidence} (added by ${addedBy})`
+}
+
+const PAUSED_TEXTS: Readonly<Record<string, string>> = {
+  working: 'while being worked on',
+  judging: 'while being checked',
+  merging: 'while being merged',
+}
+
+function displayedState(task: LoopTask, context: BoardContext): LoopTaskState {
+  const { stand } = task
+  const { isActive } = context
+  switch (stand.name) {
+    case 'done':
+    case 'blocked':
+      return stand.name
+    case 'open':
+    case 'dropped':
+      return 'open'
+    case 'working':
+      return !isActive ? 'paused' : stand.rest === null ? workerState(task, context) : 'resting'
+    case 'opening':
+      return isActive ? 'starting' : 'paused'
+    case 'judging':
+      return isActive ? 'checking' : 'paused'
+    case 'merging':
+      return isActive ? 'merging' : 'paused'
+  }
+}
+
+/** Nobody is said to work unless an agent lives. */
+function workerState(task: LoopTask, { workers }: BoardContext): 'working' | 'starting' | 'resting' | 'checking' {
+  if (workers === null) return 'working'
+  const name = task.tries.at(-1)?.session ?? null
+  if (name === null) return 'starting'
+  const phase = workers.get(name)?.phase
+  if (phase === undefined || phase === 'stopping') return 'checking'
+  return phase === 'running' ? 'working' : phase === 'starting' ? 'starting' : 'resting'
+}
+
+/** A supervisor starts an agent within a second or two; only after this is it worth a word. */
+const START_TIMEOUT = 10_000
+
+/** Why an agent that should work does not; null where it does. */
+function describeWait(task: LoopTask, context: BoardContext): string | null {
+  const last = task.tries.at(-1)
+  const state = displayedState(task, context)
+  if (state === 'starting' && last !== undefined && context.now - last.since > START_TIMEOUT)
+    return 'waiting for the supervisor to start its agent'
+  const worker = context.workers?.get(last?.session ?? '')
+  return state === 'resting' && task.stand.name === 'working' && task.stand.rest === null
+    ? (worker?.reason ?? null)
+    : null
+}
+
+/** What is known of how it stands, in a sentence. */
+function describeEvidence(task: LoopTask, loop: Loop): string | null {
+  const { stand, tries } = task
+  const last = tries.at(-1)
+  switch (stand.name) {
+    case 'done':
+      return stand.how
+    case 'blocked':
+      return stand.flaw.reason
+    case 'working':
+      return stand.rest ?? (stand.role === 'resolve' ? 'an agent resolves its conflict with merged work' : null)
+    case 'merging':
+      return last?.verdict ?? null
+    case 'open':
+      return last?.flaw?.reason ?? (isReady(loop, task) ? null : `after ${listOpenDependencies(task, loop).join(', ')}`)
+    default:
+      return null
+  }
+}
+
+function listOpenDependencies({ item }: LoopTask, { tasks }: Loop): string[] {
+  return tasks
+    .filter(({ item: other, stand }) => item.after.includes(other.key) && stand.name !== 'done')
+    .map(({ item: other }) => other.label)
+}
+
+function countStates(tasks: readonly LoopTaskView[]): LoopView['counts'] {
+  const count = (state: LoopTaskState): number => tasks.filter(task => task.state === state).length
+  return Object.fromEntries(LOOP_TASK_STATES.map(state => [state, count(state)])) as LoopView['counts']
+}
+
+/** What a person does next, if anything. */
+function nextSteps(loop: Loop, session: SessionView): Pick<LoopView, 'next' | 'also'> {
+  const { name, phase } = session
+  const landing =
+    hasUnlandedWork(loop) && (phase === 'ended' || phase === 'blocked') ? `oneshot ralph land ${name}` : null
+  if (isResumable(session)) return { next: `oneshot resume ${name}`, also: landing }
+  if (phase === 'ended' && isPlanOnly(loop))
+    return {
+      next: formatCommandLine(['oneshot', 'ralph', ...(loop.spec.list === null ? [] : [loop.spec.list])]),
+      also: null,
+    }
+  return { next: phase === 'ended' ? landing : `oneshot attach ${name}`, also: null }
+}
+
+function isPlanOnly({ stage, spec }: Loop): boolean {
+  return stage.name === 'ended' && stage.ending.kind === 'planned' && spec.plan === 'only'
+}
+
+/** Something was merged since it last landed. */
+function hasUnlandedWork({ branch, tasks, landedAt }: Loop): boolean {
+  const isNew = ({ stand, tries }: LoopTask): boolean =>
+    stand.name === 'done' && tries.length > 0 && (landedAt === null || stand.at > landedAt)
+  return branch !== null && tasks.some(isNew)
+}
+
+function toSeconds(duration: number | null): number | null {
+  return duration === null ? null : Math.round(duration / 1000)
+}
+
+/**
+ * How long a loop will still take, if what is left is like what was done: null before the first task is done, and while all who work rest, because
+ * then it would be a guess.
+ */
+function estimateTimeLeft(loop: Loop, now: Instant): Duration | null {
+  const tasks = requestedTasks(loop)
+  const done = tasks.filter(({ stand, tries }) => stand.name === 'done' && tries.length > 0)
+  const remaining = tasks.filter(task => !isFinal(task))
+  if (loop.stage.name !== 'working' || done.length === 0 || remaining.length === 0 || isStuck(remaining)) return null
+  const average = done.map(task => measureWorkTime(task, now)).reduce((sum, one) => sum + one, 0) / done.length
+  const estimates = remaining.map(task =>
+    Math.max(average - measureWorkTime(task, now), isInProgress(task) ? 0 : average),
+  )
+  const divided = estimates.reduce((sum, one) => sum + one, 0) / Math.min(loop.width, remaining.length)
+  return Math.max(divided, ...estimates)
+}
+
+/**
+ * From each start to its end, and to the end of what followed it, without the time in which the loop was stopped. `now`: for a task that an agent
+ * works on; when the loop has stopped, the instant at which it did, or null where nobody knows that.
+ */
+function measureWorkTime(task: LoopTask, now: Instant | null): Duration {
+  const { tries, stand } = task
+  const last = tries.at(-1)
+  if (last === undefined) return 0
+  const earlier = tries.slice(0, -1).reduce((sum, one) => sum + lengthOf(one, one.until), 0)
+  const end = stand.name === 'done' ? stand.at : isInProgress(task) ? now : null
+  return earlier + lengthOf(last, end ?? last.until)
+}
+
+function lengthOf({ since, stops = [] }: Iteration, end: Instant | null): Duration {
+  const until = end ?? since
+  const stopped = stops.map(({ from, to }) => Math.max(0, Math.min(to, until) - Math.max(from, since)))
+  return Math.max(0, until - since - stopped.reduce((sum, one) => sum + one, 0))
+}
+
+function isStuck(remaining: readonly LoopTask[]): boolean {
+  const atWork = remaining.filter(isInProgress)
+  return atWork.length > 0 && atWork.every(({ stand }) => stand.name === 'working' && stand.rest !== null)
+}

@@ -1,0 +1,95 @@
+import type { LoopRequest, LoopView } from '../../api/contract/loop.ts'
+import type { SessionView } from '../../api/contract/responses.ts'
+import { createLoop } from '../../core/loop/loop.ts'
+import type { LoopSpec } from '../../core/loop/spec.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { Home } from '../../state/home.ts'
+import { loopFolder, readLoop } from '../../state/loop-file.ts'
+import { readLiveSessions, readStoredSession } from '../../world/store/reader.ts'
+import { createBoard } from './board.ts'
+import { FileWatcher } from '../../os/files/file-watcher.ts'
+import { toSessionView } from '../session-view.ts'
+import { readSession } from '../sessions.ts'
+import fs from 'node:fs'
+import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
+import type { Session, Spec } from '../../core/session/session.ts'
+import { listFoldersToRoot } from '../../os/files/project-root.ts'
+
+/** Those who work for it, oldest first. */
+export function findWorkers({ id }: SessionView, sessions: readonly SessionView[]): SessionView[] {
+  return sessions.filter(({ parent }) => parent === id).toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+}
+
+/** A loop's board from disk alone; undefined until it has looked at its list. */
+export function readBoard(home: Home, session: SessionView, now: Instant): LoopView | undefined {
+  const loop = readLoop(home, session.id)
+  if (loop === undefined) return undefined
+  const workers = readLiveSessions(home).filter(({ spec }) => spec.parent?.id === session.id)
+  const phase = readStoredSession(home, session.id)?.phase
+  return createBoard(loop, session, now, {
+    workers: new Map(workers.map(worker => [worker.spec.name, toSessionView(worker, home)])),
+    ...(phase?.name === 'blocked' && { stoppedAt: phase.since }),
+  })
+}
+
+/** The board of a loop that has not written anything down yet: what it was asked for. */
+export function readInitialBoard(home: Home, session: SessionView, now: Instant): LoopView {
+  const argv = readStoredSession(home, session.id)?.spec.argv ?? []
+  const spec = JSON.parse(argv.at(-1) ?? '{}') as LoopSpec
+  return createBoard(createLoop(spec, Date.parse(session.createdAt)), session, now)
+}
+
+/** A session and its board, now and after each change or second, until it has ended. */
+export async function* watchBoard(
+  home: Home,
+  session: SessionView,
+  signal: AbortSignal,
+): AsyncGenerator<{ session: SessionView; board: LoopView | undefined }> {
+  const watcher = new FileWatcher([loopFolder(home, session.id)])
+  try {
+    while (!signal.aborted) {
+      const now = readSession(home, session.id)
+      if (now === undefined) return
+      yield { session: now, board: readBoard(home, now, Date.now()) }
+      if (now.phase === 'ended') return
+      await watcher.nextChange(signal)
+    }
+  } finally {
+    watcher.close()
+  }
+}
+
+/** A loop that works in the same checkout, one task after the other: nobody could tell what either of them has done there. */
+export function findOtherSerialLoop(
+  requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>,
+  sessions: readonly Session[],
+): Session | undefined {
+  return isSerial(requested) ? findSerialLoop(requested.cwd, sessions) : undefined
+}
+
+/** The loop that works in the checkout around this folder, one task after the other. */
+export function findSerialLoop(cwd: string, sessions: readonly Session[]): Session | undefined {
+  const root = checkoutRoot(cwd)
+  return sessions.find(
+    ({ spec, phase }) =>
+      !['ended', 'blocked'].includes(phase.name) && isSerial(spec) && checkoutRoot(spec.cwd) === root,
+  )
+}
+
+/** What to do about it. */
+export function describeAlternatives({ spec: { name } }: Session): string {
+  return `wait for it: oneshot wait ${name}; or stop it: oneshot stop ${name}; or work in worktrees: --parallel`
+}
+
+function isSerial({ agent, argv }: Pick<Spec, 'agent' | 'argv'>): boolean {
+  if (!LOOP_KINDS.includes(agent)) return false
+  return ((JSON.parse(argv.at(-1) ?? '{}') as Partial<LoopRequest>).parallel ?? null) === null
+}
+
+function checkoutRoot(cwd: string): string {
+  try {
+    return listFoldersToRoot(fs.realpathSync(cwd)).at(-1) ?? cwd
+  } catch {
+    return cwd // It is gone, and with it the checkout.
+  }
+}

@@ -1,0 +1,211 @@
+import type { LoopRequest } from '../../api/contract/loop.ts'
+import type { Session } from '../../core/session/session.ts'
+import { formatCommandLine, quoteShellWord } from '../../lib/text/shell-words.ts'
+import { formatIso } from '../../lib/time.ts'
+import { stripCredentials } from '../../lib/mask/mask.ts'
+import { renderState } from '../session-state.ts'
+import { isLoop } from '../session-state.ts'
+import { toLine, type PageData } from './page-data.ts'
+
+/** What the page has to know beside the session itself. */
+export interface RecoveryContext {
+  /** How this program was started, as it can be started again. */
+  readonly program: readonly string[]
+  /** The state folder, when it is not where it usually is. */
+  readonly home: string | null
+  /** The session's own folder in there. */
+  readonly files: string
+  /** How a person goes on with its conversation without us; null where there is none. */
+  readonly byHand: readonly string[] | null
+  /** The top of the working tree around its folder, and where the remote is that it is pushed to, if known; null outside git. */
+  readonly repository: { readonly top: string; readonly remote: string | null } | null
+}
+
+/** RECOVERY.md: what to type, for somebody who has nothing but this file. Each block can be pasted as it is. */
+export function renderRecovery(data: PageData, context: RecoveryContext): string {
+  return [
+    ...renderHeading(data),
+    ...renderShellSetup(context),
+    ...renderInspect(data),
+    ...renderContinue(data),
+    ...renderWithoutOneshot(data, context),
+    ...renderFiles(data, context),
+    ...renderCheckpoints(data, context),
+    ...renderOtherMachine(data, context),
+  ].join('\n')
+}
+
+function renderHeading({ view, now }: PageData): string[] {
+  const { name, pid, reason } = view
+  const state = [renderState(view), reason === null ? null : toLine(reason), pid === null ? null : `pid ${pid} runs`]
+  return [
+    `# How to continue ${name}`,
+    '',
+    `At ${formatIso(now)}, when oneshot wrote this page, the session was: ${state.filter(part => part !== null).join('; ')}.`,
+    '',
+  ]
+}
+
+function renderShellSetup({ home, program }: RecoveryContext): string[] {
+  const homeLines =
+    home === null ? [] : ['In every shell, first:', '', ...codeBlock(`export ONESHOT_HOME=${quoteShellWord(home)}`)]
+  const fallbackLines = codeBlock(`oneshot() { ${program.map(quoteShellWord).join(' ')} "$@"; }`)
+  return [...homeLines, 'If the shell does not find `oneshot`:', '', ...fallbackLines]
+}
+
+function renderInspect({ view }: PageData): string[] {
+  const { name, id, phase } = view
+  const watching = [
+    'While it runs you can watch it, and leave with Ctrl-b d:',
+    '',
+    ...codeBlock(`oneshot attach ${name}`),
+  ]
+  return [
+    '## Look at it',
+    '',
+    ...codeBlock(`oneshot status ${name}`, `oneshot log ${name}`),
+    ...(phase === 'ended' ? [] : watching),
+    `If the name now belongs to another session, use the id of this one instead: ${id}.`,
+    '',
+  ]
+}
+
+function renderContinue({ session, view }: PageData): string[] {
+  const { name, task, outcome } = view
+  if (view.agent === 'command') {
+    const { cwd, mode, argv } = session.spec
+    const again = `oneshot run --name ${task} --${mode} -- ${formatCommandLine(argv)}`
+    return [
+      '## If it no longer runs',
+      '',
+      'oneshot does not start a command twice by itself. To start it again:',
+      '',
+      ...codeBlock(`cd ${quoteShellWord(cwd)}`, again),
+    ]
+  }
+  if (outcome === 'done' && isLoop(view)) {
+    return [
+      '## It is done',
+      '',
+      'The board shows its tasks and their evidence:',
+      '',
+      ...codeBlock(`oneshot ralph status ${name}`),
+      ...renderLand(session, name),
+    ]
+  }
+  if (outcome === 'done') {
+    return [
+      '## It is done',
+      '',
+      'To give it more to do in the same conversation:',
+      '',
+      ...codeBlock(`oneshot send ${name} "and then this"`),
+    ]
+  }
+  return [
+    '## If it no longer runs',
+    '',
+    'This starts the supervisor, the work or both, whichever is missing, and says which:',
+    '',
+    ...codeBlock(`oneshot resume ${name}`),
+    ...(isLoop(view) ? renderLand(session, name) : []),
+  ]
+}
+
+/** What a loop has merged in worktrees is had before all is done, too. */
+function renderLand({ spec }: Session, name: string): string[] {
+  const { parallel = null } = JSON.parse(spec.argv.at(-1) ?? '{}') as Partial<LoopRequest>
+  if (parallel === null) return []
+  return ['To merge its finished tasks into your checkout:', '', ...codeBlock(`oneshot ralph land ${name}`)]
+}
+
+function renderWithoutOneshot({ session, view }: PageData, { byHand }: RecoveryContext): string[] {
+  if (byHand === null) return []
+  return [
+    '## Without oneshot',
+    '',
+    `Only when none of its processes runs${view.pid === null ? '' : ` (it was pid ${view.pid})`}: two processes in one conversation damage it.`,
+    '',
+    ...codeBlock(`cd ${quoteShellWord(session.spec.cwd)}`, formatCommandLine(byHand)),
+  ]
+}
+
+function renderFiles({ session }: PageData, { files }: RecoveryContext): string[] {
+  const attempt = `attempts/${session.attempt}/stdout and launch`
+  const own = session.spec.proof === 'end-event' ? `prompt, messages, transcript, ${attempt}` : attempt
+  return [
+    '## Its messages and output, with nothing hidden',
+    '',
+    `Only you can read these files: ${own}. They are in`,
+    '',
+    ...codeBlock(`cd ${quoteShellWord(files)}`),
+  ]
+}
+
+function renderCheckpoints({ session }: PageData, { repository }: RecoveryContext): string[] {
+  const { spec, saved } = session
+  if (spec.saving.mode === 'off') return []
+  const title = ['## Its files, from git', '']
+  if (repository === null) return [...title, 'Its folder is not in a git repository: there are no checkpoints.', '']
+  const ref = checkpointRef(session)
+  if (saved.last === null) return [...title, `There is no checkpoint yet. Checkpoints will be in ${ref}.`, '']
+  const { number, at } = saved.last
+  const cd = `cd ${quoteShellWord(repository.top)}`
+  return [
+    ...title,
+    `The newest checkpoint was number ${number}, of ${formatIso(at)}. To list all of them, and to check out the newest in a folder beside the repository:`,
+    '',
+    ...codeBlock(
+      cd,
+      `git log --oneline --first-parent ${ref}`,
+      `git worktree add --detach ${quoteShellWord(`../${spec.name}-${number}`)} ${ref}`,
+    ),
+    'To restore it here (this overwrites the present files):',
+    '',
+    ...codeBlock(cd, `git restore --source=${ref} --worktree -- .`),
+  ]
+}
+
+function renderOtherMachine({ session, view }: PageData, { repository }: RecoveryContext): string[] {
+  const { spec, saved } = session
+  const title = ['## If this machine is lost', '']
+  const { push } = spec.saving
+  if (push === null || repository === null)
+    return [...title, 'Then this session is lost too, because its checkpoints are not pushed anywhere.', '']
+  const { pushed } = saved
+  const until =
+    pushed === null
+      ? 'No checkpoint has arrived there yet.'
+      : `Number ${pushed.number} arrived there ${formatIso(pushed.at)}.`
+  const remoteUrl = stripCredentials(repository.remote ?? push)
+  const from = formatCommandLine([remoteUrl])
+  const resume = `oneshot resume ${spec.name} --from ${from}`
+  const restore = `oneshot restore ${spec.name} --from ${from} --here`
+  const isResumed = view.agent !== 'command' && !isLoop(view) && view.outcome !== 'done'
+  return [
+    ...title,
+    `Its checkpoints are pushed to ${toLine(remoteUrl)}. ${until} In a fresh clone:`,
+    '',
+    ...codeBlock(isResumed ? resume : restore),
+    ...(isResumed ? ['To restore only its files, over those of the clone:', '', ...codeBlock(restore)] : []),
+    'Or without oneshot:',
+    '',
+    ...codeBlock(
+      `git fetch ${from} 'refs/oneshot/*:refs/oneshot/*'`,
+      `git switch -c ${spec.name} ${checkpointRef(session)}`,
+    ),
+  ]
+}
+
+/** It always leads to the newest one, while the commits of older ones are written anew when some are thinned out. */
+function checkpointRef({ spec }: PageData['session']): string {
+  return `refs/oneshot/${spec.name}/${spec.id}`
+}
+
+/** A fence that nothing in it can close. */
+function codeBlock(...lines: string[]): string[] {
+  const text = lines.join('\n')
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return [`${fence}sh`, text, fence, '']
+}

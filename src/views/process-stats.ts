@@ -1,0 +1,67 @@
+import fs from 'node:fs'
+import type { Session } from '../core/session/session.ts'
+import type { Duration, Instant } from '../lib/time.ts'
+import { attemptFolder } from '../state/session-folder.ts'
+import type { Home } from '../state/home.ts'
+import { bootId, checkLiveness } from '../os/process/processes.ts'
+import { measureUsage, readCpuTime } from '../os/process/usage.ts'
+import type { SessionView, UsageView } from '../api/contract/responses.ts'
+
+/** What can be seen of an attempt for next to nothing. */
+export interface HeartbeatStats {
+  readonly pid: number | null
+  readonly isAlive: boolean
+  /** Processor time of all it started, where its control group tells; else of itself and of what it has waited for. */
+  readonly cpu: Duration | null
+  /** Bytes of output, and when the last of them came. */
+  readonly written: number
+  readonly writtenAt: Instant | null
+}
+
+/** `group`: the control group of its attempt, where there is one. */
+export function readHeartbeatStats(session: Session, home: Home, group: string | null): HeartbeatStats {
+  const { life, exit, spec, attempt } = session
+  const isThisBoot = life !== null && exit === null && life.boot === bootId
+  const cpu = isThisBoot ? readCpuTime(life, group) : null
+  const { stdout, stderr } = attemptFolder(home, spec.id, attempt)
+  const stats = [stdout, stderr].map(file => fs.statSync(file, { throwIfNoEntry: false }))
+  const written = stats.filter(stat => stat !== undefined).filter(stat => stat.size > 0)
+  return {
+    pid: life?.pid ?? null,
+    isAlive: cpu !== null || (isThisBoot && checkLiveness(life) === 'alive'),
+    cpu,
+    written: written.reduce((sum, stat) => sum + stat.size, 0),
+    writtenAt: written.length === 0 ? null : Math.floor(Math.max(...written.map(stat => stat.mtimeMs))),
+  }
+}
+
+/** A session with more processes than this is summed up by the first of them. */
+const MAX_PROCESSES = 1_000
+
+/** What the living processes of a session use now; null when none lives. */
+export async function readUsage({ pid }: SessionView): Promise<UsageView | null> {
+  if (pid === null) return null
+  const pids = listDescendants(pid)
+  const { cpu, memory } = await measureUsage(pids)
+  return memory === 0 ? null : { processes: pids.length, cpuSeconds: cpu / 1_000, memoryBytes: memory }
+}
+
+function listDescendants(root: number): number[] {
+  const pids = [root]
+  for (let at = 0; at < pids.length && pids.length < MAX_PROCESSES; at += 1)
+    pids.push(...readChildPids(pids[at] as number))
+  return pids
+}
+
+/** Linux names them for each thread; elsewhere only the session's own process is counted. */
+function readChildPids(pid: number): number[] {
+  try {
+    const threads = fs.readdirSync(`/proc/${pid}/task`)
+    return threads.flatMap(thread => {
+      const text = fs.readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').trim()
+      return text === '' ? [] : text.split(' ').map(Number)
+    })
+  } catch {
+    return []
+  }
+}

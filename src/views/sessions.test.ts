@@ -1,0 +1,60 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSession } from '../core/session/create.ts'
+import type { Session } from '../core/session/session.ts'
+import { makeDecision } from '../core/session/decision.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { type TempHome, tempHome } from '../../testkit/system/temp-home.ts'
+import { sessionFolder } from '../state/session-folder.ts'
+import { createMirror } from '../world/store/mirror.ts'
+import { openStore } from '../world/store/sqlite-store.ts'
+import { readMessage, readMessages } from './sessions.ts'
+import { countUnknownOutput } from './sessions.ts'
+
+let temp: TempHome
+beforeEach(() => {
+  temp = tempHome()
+})
+afterEach(() => temp.assertNoLeaks())
+
+function record(id: string, traits: Partial<Session>): void {
+  fs.mkdirSync(sessionFolder(temp.home, id).messages, { recursive: true })
+  const store = openStore(temp.home.database, createMirror(temp.home))
+  const { session } = createSession(makeSpec({ agent: 'mute', id }), { hasPrompt: true })
+  store.record(makeDecision({ ...session, ...traits }, []))
+  store.close()
+}
+
+test('messages are read from disk, each in the state it has reached', () => {
+  const message = { key: 'k', gist: 'a gist', acceptedAt: 1_000, deliveredAt: 2_000, confirmedAt: 3_000 }
+  const messages = [
+    { ...message, id: 1 },
+    { ...message, id: 2, confirmedAt: null },
+    { ...message, id: 3, deliveredAt: null, confirmedAt: null },
+  ]
+  record('aaaaaaaaaa', { messages })
+  expect(readMessages(temp.home, 'aaaaaaaaaa').map(({ number, state }) => [number, state])).toEqual([
+    [1, 'confirmed'],
+    [2, 'delivered'],
+    [3, 'accepted'],
+  ])
+  expect(readMessages(temp.home, 'bbbbbbbbbb')).toEqual([])
+})
+
+test('the first message is the prompt, and all are told byte for byte', () => {
+  record('aaaaaaaaaa', {})
+  const { prompt, messages } = sessionFolder(temp.home, 'aaaaaaaaaa')
+  fs.writeFileSync(prompt, Buffer.from([0x68, 0x00, 0xff]))
+  fs.writeFileSync(`${messages}/2`, 'more')
+  expect(readMessage(temp.home, 'aaaaaaaaaa', 1)).toEqual(Buffer.from([0x68, 0x00, 0xff]))
+  expect(readMessage(temp.home, 'aaaaaaaaaa', 2)).toEqual(Buffer.from('more'))
+})
+
+test('what was not understood is counted over all sessions', () => {
+  record('aaaaaaaaaa', { unknown: ['system/foo', 'bar'] })
+  record('bbbbbbbbbb', { unknown: ['system/foo'] })
+  expect(countUnknownOutput(temp.home)).toEqual([
+    { agent: 'mute', what: 'system/foo', sessions: 2 },
+    { agent: 'mute', what: 'bar', sessions: 1 },
+  ])
+})

@@ -1,0 +1,142 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { ThreadQuery } from '../../../ports/agent.ts'
+import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../../testkit/agents/golden.ts'
+import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
+import { findThread } from './find-thread.ts'
+import { projectFolder } from './find-thread.ts'
+
+const TAG = '00000000-0000-4000-8000-000000000001'
+
+let home = ''
+beforeEach(() => {
+  home = tempFolder()
+})
+
+function place(changes: Partial<ThreadQuery> = {}): ThreadQuery {
+  return makeThreadQuery({ tag: TAG, cwd: path.join(home, 'work'), env: { HOME: home }, ...changes })
+}
+
+function keep(
+  content: string | Buffer,
+  folder = projectFolder({ HOME: home }, path.join(home, 'work')),
+  id = TAG,
+): void {
+  put(path.join(folder, `${id}.jsonl`), content)
+}
+
+const COMMANDS = [
+  'first words',
+  '/thing one two',
+  '/compact',
+  'after compact',
+  '/usage',
+  '/usr/bin/env is broken, fix it',
+  '#remember this',
+  '! ls',
+  '  leading blanks and trailing  \n\n',
+  '\ufeffbom r\r\nlines é\u2028 😀 @a.txt',
+  'after clear',
+]
+
+describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
+  const broken = ['first prompt\nsecond line', 'Go on where you left off.', 'Third']
+  test.each([
+    ['killed-waiting', broken],
+    ['killed-in-a-tool', broken],
+    ['interrupted-waiting', broken],
+    ['interrupted-in-a-tool', broken],
+    ['background', ['say hi']],
+    ['empty-answer', ['say hi']],
+    ['background-lost', ['first', 'go on']],
+  ])('%s: what people said is found, and nothing that the program says in their place', (name, messages) => {
+    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
+    expect(findThread(place())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
+  })
+
+  test('commands are found as they were typed, or under the name they go by', () => {
+    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/commands.jsonl`)))
+    const typed = COMMANDS.toSpliced(2, 0, ...(version === '2.1.325' ? ['/nosuch one'] : []))
+    expect(findThread(place())?.messages).toEqual(typed)
+  })
+})
+
+const prompt = (text: string, more = {}) =>
+  `${JSON.stringify({ type: 'user', promptSource: 'sdk', message: { role: 'user', content: text }, ...more })}\n`
+
+test('a line that a crash cut off is no message yet', () => {
+  keep(prompt('one') + prompt('two').slice(0, -8))
+  expect(findThread(place())?.messages).toEqual(['one'])
+  keep('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
+  expect(findThread(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
+  keep('')
+  expect(findThread(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
+})
+
+test('a line without its end counts once it is whole', () => {
+  keep(prompt('one').trimEnd())
+  expect(findThread(place())?.messages).toEqual(['one'])
+})
+
+test('text in blocks counts, and the same line twice counts once', () => {
+  const blocks = [
+    { type: 'text', text: 'a' },
+    { type: 'image', source: {} },
+    { type: 'text', text: 'b "type":"tool_result"' },
+  ]
+  keep(prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'))
+  expect(findThread(place())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
+})
+
+test('a thread lies where its program put it', () => {
+  expect(findThread(place())).toBeNull()
+  keep(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
+  expect(findThread(place())?.messages).toEqual(['elsewhere'])
+  keep(prompt('here'))
+  expect(findThread(place())?.messages).toEqual(['here'])
+  const own = { HOME: home, CLAUDE_CONFIG_DIR: path.join(home, 'conf') }
+  expect(findThread(place({ env: own }))).toBeNull()
+  keep(prompt('own'), projectFolder(own, path.join(home, 'work')))
+  expect(findThread(place({ env: own }))?.messages).toEqual(['own'])
+})
+
+test('the id the program told goes before ours', () => {
+  keep(prompt('ours'))
+  expect(findThread(place({ thread: 'told' }))).toEqual({
+    thread: TAG,
+    messages: ['ours'],
+    writtenAt: expect.any(Number),
+  })
+  keep(prompt('theirs'), undefined, 'told')
+  expect(findThread(place({ thread: 'told' }))).toEqual({
+    thread: 'told',
+    messages: ['theirs'],
+    writtenAt: expect.any(Number),
+  })
+})
+
+test.each([
+  ['/srv/a.b_c d', '-srv-a-b-c-d'],
+  ['/srv/ünï/çödé-日本', '-srv--n----d----'],
+  ['/srv/x+y@z~(1)', '-srv-x-y-z--1-'],
+  ['/srv/.hidden/dir', '-srv--hidden-dir'],
+  ['/srv/😀', '-srv---'],
+  ['/srv/UPPER/lower', '-srv-UPPER-lower'],
+])('the folder of %s is %s', (cwd, name) => {
+  expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}`)
+})
+
+test('a long name is cut and told apart by a checksum', () => {
+  const cwd = `/tmp/${'long'.repeat(60)}/deep`
+  const name = `-tmp-${'long'.repeat(60)}`.slice(0, 200)
+  expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}-ywbtfg`)
+})
+
+test('symbolic links are resolved', () => {
+  fs.mkdirSync(path.join(home, 'work'))
+  fs.symlinkSync('work', path.join(home, 'link'))
+  keep(prompt('one'))
+  expect(findThread(place({ cwd: path.join(home, 'link') }))?.messages).toEqual(['one'])
+})

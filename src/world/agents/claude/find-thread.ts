@@ -1,0 +1,122 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { hasCode } from '../../../lib/errors.ts'
+import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
+import { listNames, modifiedAt, realPath } from '../shared/files.ts'
+import os from 'node:os'
+import { type JsonObject, asObject, asObjects, asString, joinTextBlocks, parseObject } from '../shared/json.ts'
+
+/** Looks up a thread by the id we chose for it, or the one the program told. */
+export function findThread(query: ThreadQuery): ThreadRecord | null {
+  const threads = query.thread === null || query.thread === query.tag ? [query.tag] : [query.thread, query.tag]
+  for (const thread of threads) {
+    const record = findRecord(query, thread)
+    if (record !== null) return { thread, messages: extractPrompts(record.bytes), writtenAt: modifiedAt(record.file) }
+  }
+  return null
+}
+
+/** A thread lies with its working directory's; one that was begun in a worktree of the program's own lies elsewhere. */
+function findRecord({ env, cwd }: ThreadQuery, thread: string): RecordFile | null {
+  const name = `${thread}.jsonl`
+  const usual = readRecord(path.join(projectFolder(env, cwd), name))
+  if (usual !== null) return usual
+  const projects = path.join(configFolder(env), 'projects')
+  for (const project of listNames(projects)) {
+    const elsewhere = readRecord(path.join(projects, project, name))
+    if (elsewhere !== null) return elsewhere
+  }
+  return null
+}
+
+interface RecordFile {
+  readonly file: string
+  readonly bytes: Buffer
+}
+
+function readRecord(file: string): RecordFile | null {
+  try {
+    return { file, bytes: fs.readFileSync(file) }
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
+    throw cause
+  }
+}
+
+/** Where claude keeps its settings and its threads. */
+export function configFolder(env: Readonly<Record<string, string>>): string {
+  return env['CLAUDE_CONFIG_DIR'] || path.join(env['HOME'] || os.homedir(), '.claude')
+}
+
+/** The folder of a working directory's threads. Symbolic links are resolved; all but letters and digits become dashes. */
+export function projectFolder(env: Readonly<Record<string, string>>, cwd: string): string {
+  const real = realPath(cwd).normalize('NFC')
+  const name = real.replace(/[^a-zA-Z0-9]/g, '-')
+  const short = name.length <= MAX_FOLDER_NAME ? name : `${name.slice(0, MAX_FOLDER_NAME)}-${checksum(real)}`
+  return path.join(configFolder(env), 'projects', short)
+}
+
+/** Beyond this many characters claude cuts the name and adds a checksum. */
+const MAX_FOLDER_NAME = 200
+
+function checksum(text: string): string {
+  let sum = 0
+  for (let index = 0; index < text.length; index++) sum = ((sum << 5) - sum + text.charCodeAt(index)) | 0
+  return Math.abs(sum).toString(36)
+}
+
+const USER_MARK = '"type":"user"'
+const NEWLINE = 10
+
+/**
+ * What people said in a thread, in order. Only lines that may hold it are decoded: a thread is made mostly of what tools gave
+ * back and of copies of what the model was sent. A last line that was only half written is left out.
+ */
+export function extractPrompts(bytes: Buffer): string[] {
+  const prompts: string[] = []
+  const seen = new Set<string>()
+  let end = 0
+  for (let at = bytes.indexOf(USER_MARK); at >= 0; at = bytes.indexOf(USER_MARK, end)) {
+    const start = bytes.lastIndexOf(NEWLINE, at) + 1
+    const next = bytes.indexOf(NEWLINE, at)
+    end = next < 0 ? bytes.length : next
+    const line = parseObject(bytes.toString('utf8', start, end))
+    if (line === null || !isPrompt(line) || seen.has(asString(line['uuid']))) continue
+    if (asString(line['uuid']) !== '') seen.add(asString(line['uuid']))
+    prompts.push(typedText(promptOf(line)))
+  }
+  return prompts
+}
+
+function isPrompt(line: JsonObject): boolean {
+  if (line['type'] !== 'user' || line['isSidechain'] === true) return false
+  if (line['isMeta'] === true || line['isCompactSummary'] === true) return false
+  // A task that ended speaks as the user: 2.1.197 marks it by its origin alone.
+  const { kind } = asObject(line['origin'])
+  if ((kind !== undefined && kind !== 'human') || line['promptSource'] === 'system') return false
+  if (asObjects(asObject(line['message'])['content']).some(block => block['type'] === 'tool_result')) return false
+  // What nobody typed has no source, but neither have commands.
+  return line['promptSource'] !== undefined || !NOTE_PATTERN.test(promptOf(line))
+}
+
+const NOTE_PATTERN = /^\s*(?:\[Request interrupted by user|<local-command-|<bash-std)/
+
+function promptOf(line: JsonObject): string {
+  return joinTextBlocks(asObject(line['message'])['content'])
+}
+
+/** A command is written down as its parts: `<command-name>/review</command-name>… <command-args>main</command-args>`. */
+function typedText(prompt: string): string {
+  if (!/^\s*<command-(?:name|message)>/.test(prompt)) return prompt
+  const name = textBetween(prompt, '<command-name>', '</command-name>', 'first')
+  const args = textBetween(prompt, '<command-args>', '</command-args>', 'last') ?? ''
+  return name === undefined ? prompt : `${name} ${args}`.trimEnd()
+}
+
+/** By plain searches: an expression would take the square of the number of marks. */
+function textBetween(text: string, begin: string, end: string, which: 'first' | 'last'): string | undefined {
+  const at = text.indexOf(begin)
+  const from = at + begin.length
+  const to = which === 'first' ? text.indexOf(end, from) : text.lastIndexOf(end)
+  return at < 0 || to < from ? undefined : text.slice(from, to)
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
+import { planLaunch } from './launch.ts'
+
+const order = makeLaunchRequest({ argv: ['/bin/claude'] })
+
+test('a thread is begun under the id we chose, and resumed by it', () => {
+  const common = ['/bin/claude', '-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
+  expect(planLaunch(order)).toEqual({ argv: [...common, '--session-id', order.tag], env: {}, stdin: 'text' })
+  expect(planLaunch({ ...order, resume: 't-1' }).argv).toEqual([...common, '--resume', 't-1'])
+})
+
+test("what the session asks for is said, and the caller's own arguments come last, unchanged", () => {
+  const asked = {
+    ...order,
+    argv: ['/bin/claude', '--add-dir', '../other', '--model=opus'],
+    autonomy: 'edits' as const,
+    model: 'sonnet',
+    effort: 'high',
+    budget: { usd: 1.5, turns: 20 },
+  }
+  expect(planLaunch(asked).argv.slice(5)).toEqual(
+    [
+      `--permission-mode acceptEdits --session-id ${order.tag}`,
+      '--model sonnet --effort high --max-budget-usd 1.5 --max-turns 20',
+      '--add-dir ../other --model=opus',
+    ].flatMap(words => words.split(' ')),
+  )
+})
+
+test('the mode that asks goes by the name that both versions know', () => {
+  expect(planLaunch({ ...order, autonomy: 'ask' }).argv.slice(5, 7)).toEqual(['--permission-mode', 'default'])
+})
+
+test('a budget that is used up is not one without end', () => {
+  const { argv } = planLaunch({ ...order, budget: { usd: 0, turns: 0 } })
+  expect(argv.slice(-4)).toEqual(['--max-budget-usd', '0.01', '--max-turns', '1'])
+})

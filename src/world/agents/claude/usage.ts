@@ -1,0 +1,87 @@
+import type { Observation } from '../../../ports/agent.ts'
+import { asNumber, type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
+import type { ClaudeState } from './state.ts'
+
+/** Subagents answer side by side; no more of them than this are ever under way. */
+const REMEMBERED_MESSAGES = 32
+
+/**
+ * Counts what an answer of the model used up, once. Its output is known only when the turn ends: 2.1.x streams answers block
+ * by block, each with what was used up when the answer began.
+ */
+export function addMessageUsage(message: JsonObject, isMain: boolean, state: ClaudeState): ClaudeState {
+  const id = asString(message['id'])
+  if (id === '' || state.counted.includes(id)) return state
+  const usage = asObject(message['usage'])
+  const cached = asNumber(usage['cache_read_input_tokens'])
+  return {
+    ...state,
+    counted: [...state.counted, id].slice(-REMEMBERED_MESSAGES),
+    input: state.input + asNumber(usage['input_tokens']) + asNumber(usage['cache_creation_input_tokens']) + cached,
+    cached: state.cached + cached,
+    output: state.output + asNumber(usage['output_tokens']),
+    turns: state.turns + (isMain ? 1 : 0),
+  }
+}
+
+/**
+ * Takes over what a result tells. 2.1.325 counts `modelUsage` and `total_cost_usd` over the whole thread, whatever was lost
+ * by a kill, and says beside it what was new since its last result; 2.1.197 counts this process alone. `usage` is no
+ * help: it leaves out subagents, and the last answer before a budget was reached.
+ */
+export function mergeResultUsage(result: JsonObject, state: ClaudeState): ClaudeState {
+  const sinceLast = result['model_usage_since_last_result']
+  const reported =
+    sinceLast === undefined ? sumByModel(result['modelUsage']) : addTotals(reportedTotal(state), sumByModel(sinceLast))
+  const toldInput = Math.max(state.toldInput, reported.input)
+  const toldCached = Math.max(state.toldCached, reported.cached)
+  const toldOutput = Math.max(state.toldOutput, reported.output)
+  return {
+    ...state,
+    toldInput,
+    toldCached,
+    toldOutput,
+    usd: Math.max(state.usd ?? 0, reported.usd),
+    input: Math.max(state.input, toldInput),
+    cached: Math.max(state.cached, toldCached),
+    output: Math.max(state.output, toldOutput),
+  }
+}
+
+export function usageUpdate({ input, cached, output, usd, turns }: ClaudeState): Observation {
+  return { type: 'spent', scope: 'attempt', spending: { input, cached, output, usd, turns } }
+}
+
+interface UsageTotal {
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+  readonly usd: number
+}
+
+function reportedTotal({ toldInput, toldCached, toldOutput, usd }: ClaudeState): UsageTotal {
+  return { input: toldInput, cached: toldCached, output: toldOutput, usd: usd ?? 0 }
+}
+
+/** Over all models: a subagent's may be another, and so may the one that sums up. */
+function sumByModel(usageByModel: unknown): UsageTotal {
+  const none: UsageTotal = { input: 0, cached: 0, output: 0, usd: 0 }
+  return asObjects(Object.values(asObject(usageByModel))).reduce<UsageTotal>(
+    (total, usage) => addTotals(total, modelUsage(usage)),
+    none,
+  )
+}
+
+function modelUsage(usage: JsonObject): UsageTotal {
+  const cached = asNumber(usage['cacheReadInputTokens'])
+  return {
+    input: asNumber(usage['inputTokens']) + asNumber(usage['cacheCreationInputTokens']) + cached,
+    cached,
+    output: asNumber(usage['outputTokens']),
+    usd: asNumber(usage['costUSD']),
+  }
+}
+
+function addTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
+  return { input: a.input + b.input, cached: a.cached + b.cached, output: a.output + b.output, usd: a.usd + b.usd }
+}

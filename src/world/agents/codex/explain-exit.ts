@@ -1,0 +1,68 @@
+import fs from 'node:fs'
+import type { Failure } from '../../../core/session/failure.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { ExitEvidence } from '../../../ports/agent.ts'
+import { asString } from '../shared/json.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { classifyError } from './failure.ts'
+import { findDeniedTool } from './denied-tool.ts'
+import { findRollout } from './find-thread.ts'
+
+/** What an end means that codex put into no word, or into a wrong one. */
+export function explainExit(evidence: ExitEvidence, now: Instant): TurnResult | null {
+  const { word, exit } = evidence
+  if (word?.ok === true) return findDenial(evidence)
+  if (word !== null) return resetInAgentZone(word.failure, evidence.env['TZ'], now)
+  if (exit.kind !== 'code' || exit.code === 0) return null
+  const failure = findStderrFailure(evidence.stderr) ?? failureOfTurn(asString(evidence.memory['error']), now)
+  return failure === null ? null : failedTurn(failure)
+}
+
+function findDenial({ memory, env, stderr }: ExitEvidence): TurnResult | null {
+  const denied = readRecordedDenial(asString(memory['thread']), env) ?? REJECTED_PATCH.exec(stderr)?.[1]
+  if (denied === undefined) return null
+  return failedTurn(
+    makeFailure('denied', `codex was not allowed to do it: ${denied}`, 'give the session more autonomy'),
+  )
+}
+
+/** Said on stderr where a script of the model keeps it from the record. Where it may write it may matter little. */
+const REJECTED_PATCH = /error=(patch rejected: writing is blocked by read-only sandbox)/
+
+function readRecordedDenial(thread: string, env: ExitEvidence['env']): string | undefined {
+  try {
+    const file = thread === '' ? null : findRollout(thread, env)
+    return file === null ? undefined : (findDeniedTool(fs.readFileSync(file, 'utf8')) ?? undefined)
+  } catch {
+    return undefined // Unreadable, so that nothing is proven against the agent's own word.
+  }
+}
+
+/** The clock times in codex's messages are those of its own time zone, which need not be ours. */
+function resetInAgentZone(failure: Failure, zone: string | undefined, now: Instant): TurnResult | null {
+  if (failure.kind !== 'rate-limit' || zone === undefined || zone === '') return null
+  const { resetAt } = classifyError(failure.text, now, zone.replace(/^:/, ''))
+  return resetAt === failure.resetAt ? null : failedTurn({ ...failure, resetAt })
+}
+
+function failureOfTurn(error: string, now: Instant): Failure | null {
+  return error === '' ? null : classifyError(error, now)
+}
+
+/** What codex says before it exits without having begun a turn. Its log lines begin with the time and do not count. */
+function findStderrFailure(stderr: string): Failure | null {
+  const lines = stderr.split('\n').filter(line => !/^\d{4}-\d\d-\d\dT/.test(line))
+  // Another process still writes the thread, or its lock is not yet gone: it may be tried again.
+  if (lines.some(line => line.includes('already has an active writer'))) return null
+  for (const line of lines) {
+    if (/no rollout found/.test(line)) return makeFailure('thread-lost', line)
+    if (/^Error: .*(?:not logged in|401|sign in again|codex login)/i.test(line))
+      return makeFailure('login', line, 'codex login')
+    if (SETUP_ERRORS.test(line)) return makeFailure('setup', line)
+  }
+  return null
+}
+
+const SETUP_ERRORS =
+  /^error: |^Error loading config|^Not inside a trusted|^No prompt provided|^Error: (?:Model provider|Input exceeds)/

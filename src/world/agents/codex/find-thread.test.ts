@@ -1,0 +1,96 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import type { ThreadQuery } from '../../../ports/agent.ts'
+import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../../testkit/agents/golden.ts'
+import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
+import { findThread } from './find-thread.ts'
+
+const LONG = '01a1df4c-2796-7f21-83a1-0d83fd174971'
+const KILLED = '01a1df4f-264d-7433-b7b5-985c9c83a770'
+
+let home: string
+
+beforeEach(() => {
+  home = tempFolder()
+})
+
+test('a thread is found by its id, with all that people said before and after compaction', () => {
+  keep('long', LONG)
+  expect(findThread(place({ thread: LONG }))).toEqual({
+    writtenAt: expect.any(Number),
+    thread: LONG,
+    messages: ['first <environment_context> ünïcode\nline 2', 'second', 'third', 'fourth'],
+  })
+})
+
+test('instructions, surroundings and news of subagents are nobody’s words', () => {
+  keep('subagent', LONG)
+  expect(findThread(place({ thread: LONG }))?.messages).toEqual(['hi\n'])
+})
+
+test('a message that was written down when the power failed counts', () => {
+  const file = keep('killed', KILLED)
+  const lines = fs.readFileSync(file, 'utf8').split('\n')
+  const item = lines.findIndex(line => line.includes('"user.text"') && line.includes('one'))
+  fs.writeFileSync(file, `${lines.slice(0, item + 1).join('\n')}\n${lines[item + 1]?.slice(0, 40)}`)
+  expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one\n'])
+})
+
+test('versions that told messages by an event of their own are read', () => {
+  const file = keep('killed', KILLED)
+  fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"one"}}\n')
+  expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one'])
+})
+
+test('a thread kept under another day than its id tells is found, too', () => {
+  keep('long', LONG, '2031/01/02')
+  expect(findThread(place({ thread: LONG }))?.messages).toHaveLength(4)
+})
+
+test('without an id it is the one begun in this folder, since then, with these words', () => {
+  keep('killed', KILLED)
+  keep('long', LONG)
+  const since = Date.parse('2026-11-15T13:04:28Z')
+  expect(findThread(place({ since, opening: 'one' }))).toEqual({
+    thread: KILLED,
+    messages: ['one\n', 'two\n'],
+    writtenAt: expect.any(Number),
+  })
+  expect(findThread(place({ since, opening: 'two' }))).toBeNull()
+  expect(findThread(place({ since: since + 60_000, opening: 'one' }))).toBeNull()
+  expect(findThread(place({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()
+})
+
+test('of twins neither is taken', () => {
+  keep('killed', KILLED)
+  keep('killed', '01a1df4f-264d-7433-b7b5-000000000000')
+  expect(findThread(place({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
+})
+
+test('no record, no thread', () => {
+  expect(findThread(place({ thread: LONG }))).toBeNull()
+  expect(findThread(place({ opening: 'one' }))).toBeNull()
+})
+
+test('codex keeps its threads below the home folder unless told otherwise', () => {
+  keep('long', LONG)
+  fs.renameSync(path.join(home, 'codex'), path.join(home, '.codex'))
+  expect(findThread(place({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
+})
+
+test('a record that cannot be looked at is not a missing one', () => {
+  fs.mkdirSync(path.join(home, 'codex/sessions/2026/11/15/rollout-x.jsonl'), { recursive: true })
+  expect(() => findThread(place({ opening: 'one' }))).toThrow('looking up the thread that codex keeps')
+})
+
+function keep(name: string, thread: string, day = '2026/11/15'): string {
+  const file = path.join(home, 'codex/sessions', day, `rollout-2026-11-15T13-00-00-${thread}.jsonl`)
+  return put(file, fs.readFileSync(goldenPath(`codex/0.166.0/threads/${name}.jsonl`)))
+}
+
+function place(changes: Partial<ThreadQuery>): ThreadQuery {
+  const env = { HOME: '/home/dev', CODEX_HOME: path.join(home, 'codex') }
+  return makeThreadQuery({ env, since: Date.parse('2026-11-15T12:00:00Z'), ...changes })
+}

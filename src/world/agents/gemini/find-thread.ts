@@ -1,0 +1,56 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
+import { readPart } from '../../../os/files/file-io.ts'
+import { joinTextParts } from '../shared/json.ts'
+import { listNames, modifiedAt } from '../shared/files.ts'
+import { type JsonObject, asObject, parseObject, asObjects, asString } from '../shared/json.ts'
+
+/** The first line of a file holds the id of its thread. */
+const MAX_HEADER = 4096
+
+/**
+ * Looks up a thread among all that gemini keeps: the id is of our choosing and found nowhere else. A thread may have several
+ * files, for every resumption leaves one behind in which nothing is said (0.61.0).
+ */
+export function findThread({ thread, tag, env }: ThreadQuery): ThreadRecord | null {
+  const id = thread ?? tag
+  const files = findFiles(id, env)
+  const records = files.map(file => extractMessages(fs.readFileSync(file, 'utf8')))
+  const [messages] = records.sort((a, b) => b.length - a.length)
+  return messages === undefined ? null : { thread: id, messages, writtenAt: Math.max(...files.map(modifiedAt)) }
+}
+
+function findFiles(id: string, env: ThreadQuery['env']): string[] {
+  const home = env['GEMINI_CLI_HOME'] || env['HOME'] || os.homedir()
+  const projects = path.join(home, '.gemini', 'tmp')
+  return listNames(projects)
+    .flatMap(project =>
+      listNames(path.join(projects, project, 'chats')).map(name => path.join(projects, project, 'chats', name)),
+    )
+    .filter(file => path.basename(file).startsWith('session-') && file.endsWith(`-${id.slice(0, 8)}.jsonl`))
+    .filter(file => readThreadId(file) === id)
+}
+
+function readThreadId(file: string): string {
+  const [header = ''] = readPart(file, 0, MAX_HEADER).toString().split('\n', 1)
+  return asString(parseObject(header)?.['sessionId'])
+}
+
+/**
+ * Each message is a line of its own, and `$set` replaces all of them: so a message is taken back whose turn has failed. What
+ * tools gave back is written as if the user had said it, but is no text.
+ */
+function extractMessages(content: string): string[] {
+  let entries: readonly JsonObject[] = []
+  for (const line of content.split('\n')) {
+    const entry = asObject(parseObject(line))
+    const { messages } = asObject(entry['$set'])
+    entries = messages === undefined ? [...entries, entry] : asObjects(messages)
+  }
+  return entries
+    .filter(entry => entry['type'] === 'user')
+    .map(entry => joinTextParts(entry['content']))
+    .filter(said => said !== '' && !said.startsWith('<session_context>'))
+}

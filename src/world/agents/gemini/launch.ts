@@ -1,0 +1,28 @@
+import type { Autonomy } from '../../../core/session/session.ts'
+import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
+
+/** Without a terminal it asks nobody: what it may not do is left out of its tools. */
+const AUTONOMY_ARGUMENTS: Record<Autonomy, readonly string[]> = {
+  // Without --skip-trust gemini refuses a folder that its user does not trust, and so loads no settings and commands from it.
+  full: ['--yolo', '--skip-trust'],
+  edits: ['--approval-mode', 'auto_edit'],
+  ask: ['--approval-mode', 'default'],
+}
+
+export function planLaunch({ argv, autonomy, model, resume, tag }: LaunchRequest): LaunchPlan {
+  const [program = 'gemini', ...own] = argv
+  return {
+    argv: [
+      program,
+      '--output-format',
+      'stream-json',
+      ...AUTONOMY_ARGUMENTS[autonomy],
+      ...(model === null ? [] : ['-m', model]),
+      ...(resume === null ? ['--session-id', tag] : ['--resume', resume]),
+      ...own,
+    ],
+    // It would start itself a second time to have more memory; then the one that works is not the one we watch.
+    env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
+    stdin: 'text',
+  }
+}

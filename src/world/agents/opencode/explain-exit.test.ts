@@ -1,0 +1,45 @@
+import fs from 'node:fs'
+import { expect, test } from 'vitest'
+import { makeExitEvidence } from '../../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../../testkit/agents/golden.ts'
+import { failedTurn, makeFailure } from '../shared/turn-result.ts'
+import { explainExit } from './explain-exit.ts'
+
+test.each([
+  ['no-thread', { kind: 'thread-lost', text: 'Error: Session not found' }],
+  ['bad-config', { kind: 'setup', text: expect.stringContaining('is not valid JSON') }],
+  ['unknown-option', { kind: 'setup' }],
+  ['outside', { kind: 'denied', text: 'opencode was refused external_directory (/etc/*)' }],
+])('an end without a word is read from stderr: %s', (name, why) => {
+  expect(explainExit(makeExitEvidence({ stderr: said(name) }))).toMatchObject({ ok: false, failure: why })
+})
+
+test('what a subagent was refused makes a good word wrong', () => {
+  const word = { ok: true, text: 'Really done.' } as const
+  const exit = { kind: 'code', code: 0 } as const
+  expect(explainExit(makeExitEvidence({ exit, word, stderr: said('subagent-refused') }))).toMatchObject({
+    failure: { kind: 'denied' },
+  })
+  expect(explainExit(makeExitEvidence({ exit, word, stderr: said('no-agent') }))).toBeNull()
+})
+
+test('it may end in the midst of its work as if all were well', () => {
+  const exit = { kind: 'code', code: 0 } as const
+  expect(explainExit(makeExitEvidence({ exit, memory: { thread: 'ses_1' } }))).toMatchObject({
+    failure: { kind: 'empty' },
+  })
+  expect(explainExit(makeExitEvidence({ exit }))).toBeNull()
+})
+
+test('a crash explains nothing, and a failure of its own stays as it is', () => {
+  const word = failedTurn(makeFailure('rate-limit', 'slow down'))
+  expect(
+    explainExit(makeExitEvidence({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: said('outside') })),
+  ).toBeNull()
+  expect(explainExit(makeExitEvidence({ word, stderr: said('outside') }))).toBeNull()
+  expect(explainExit(makeExitEvidence({ stderr: 'Segmentation fault' }))).toBeNull()
+})
+
+function said(name: string): string {
+  return fs.readFileSync(goldenPath(`opencode/1.18.33/${name}.stderr`), 'utf8')
+}

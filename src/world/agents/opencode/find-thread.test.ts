@@ -1,0 +1,97 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
+import type { ThreadQuery } from '../../../ports/agent.ts'
+import { makeThreadQuery } from '../../../../testkit/agents/fixtures.ts'
+import { goldenPath } from '../../../../testkit/agents/golden.ts'
+import { tempFolder } from '../../../../testkit/agents/temp-folder.ts'
+import { openDatabase } from '../../../os/sqlite.ts'
+import { findThread } from './find-thread.ts'
+
+const COMPACTED = 'ses_e208bb3c8ffe36XwbLs8pYtaWe'
+const KILLED = 'ses_e208b8c5cffe76ntRenfcMzI3i'
+
+let home: string
+let file: string
+
+beforeEach(() => {
+  home = tempFolder()
+  file = path.join(home, 'data/opencode/opencode.db')
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+})
+
+test('a thread is found by its id, with all that people said before and after compaction', () => {
+  record()
+  expect(findThread(place({ thread: COMPACTED }))).toEqual({ thread: COMPACTED, messages: ['do it', 'and now this\n'] })
+})
+
+test('a thread whose id was never told is found by its title', () => {
+  record()
+  expect(findThread(place({ tag: 't-killed' }))).toEqual({ thread: KILLED, messages: ['hello', 'go on'] })
+})
+
+test('contents of attached files are nobody’s words', () => {
+  record()
+  expect(findThread(place({ tag: 't-file' }))?.messages).toEqual(['with file'])
+})
+
+test('what a subagent was told is not in the thread, and its session is not ours', () => {
+  record()
+  expect(findThread(place({ tag: 't-task' }))?.messages).toEqual(['do it'])
+  expect(findThread(place({ tag: 'sub (@general subagent)' }))).toBeNull()
+})
+
+test('it is read while opencode writes', () => {
+  record()
+  const writer = openDatabase(file)
+  writer.exec('BEGIN IMMEDIATE')
+  expect(findThread(place({ tag: 't-killed' }))?.thread).toBe(KILLED)
+  writer.exec('ROLLBACK')
+  writer.close()
+})
+
+test('no record, no thread', () => {
+  expect(findThread(place({ thread: KILLED }))).toBeNull()
+  record()
+  expect(findThread(place({ thread: 'ses_nobody' }))).toBeNull()
+  expect(findThread(place({ tag: 'another' }))).toBeNull()
+})
+
+test('opencode keeps its threads below the home folder unless told otherwise', () => {
+  record()
+  const elsewhere = path.join(home, 'elsewhere.db')
+  fs.renameSync(file, elsewhere)
+  expect(findThread(place({ thread: KILLED }))).toBeNull()
+  expect(findThread(place({ thread: KILLED, env: { HOME: home, OPENCODE_DB: elsewhere } }))?.thread).toBe(KILLED)
+  const below = path.join(home, '.local/share/opencode/opencode.db')
+  fs.mkdirSync(path.dirname(below), { recursive: true })
+  fs.renameSync(elsewhere, below)
+  expect(findThread(place({ thread: KILLED, env: { HOME: home } }))?.thread).toBe(KILLED)
+})
+
+test('a thread that was begun in another folder is none of ours', () => {
+  record()
+  expect(findThread(place({ thread: KILLED }))?.thread).toBe(KILLED)
+  expect(findThread(place({ thread: KILLED, cwd: '/somewhere/else' }))).toBeNull()
+})
+
+test('a record that cannot be read is not a missing one', () => {
+  record()
+  const locker = openDatabase(file)
+  locker.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  expect(() => findThread(place({ thread: KILLED }))).toThrow(/looking up the thread that opencode keeps: .*locked/)
+  locker.close()
+  fs.writeFileSync(file, 'not a database at all, but long enough to be looked at as one by whoever opens it')
+  expect(() => findThread(place({ thread: KILLED }))).toThrow('looking up the thread that opencode keeps')
+})
+
+/** What opencode 1.18.33 wrote into its database. */
+function record(): void {
+  const database = openDatabase(file)
+  database.exec(fs.readFileSync(goldenPath('opencode/1.18.33/threads/all.sql'), 'utf8'))
+  database.close()
+}
+
+function place(changes: Partial<ThreadQuery>): ThreadQuery {
+  return makeThreadQuery({ env: { HOME: '/home/dev', XDG_DATA_HOME: path.join(home, 'data') }, ...changes })
+}

@@ -1,0 +1,73 @@
+import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
+import { type PiContext, findThreadFile, ownThreadFile } from './find-thread.ts'
+import fs from 'node:fs'
+import path from 'node:path'
+import { readPart } from '../../../os/files/file-io.ts'
+import { which } from '../../../os/which.ts'
+import { readJsonFile, realPath } from '../shared/files.ts'
+import { asString } from '../shared/json.ts'
+
+/** Everything but commands: pi asks nobody before it uses a tool, so that what it may not do must not be there. */
+const EDITING_TOOLS = 'read,edit,write,grep,find,ls'
+
+export function planLaunch(request: LaunchRequest, filter: string): LaunchPlan {
+  const { argv, autonomy, model, effort } = request
+  const [program = 'pi', ...own] = argv
+  return {
+    argv: [
+      ...startCommand(program, request, filter),
+      '-p',
+      '--mode',
+      'json',
+      '--session',
+      sessionArgument(request),
+      ...(model === null ? [] : ['--model', model]),
+      ...(effort === null ? [] : ['--thinking', effort]),
+      ...(autonomy === 'full' ? [] : ['--tools', EDITING_TOOLS]),
+      ...own,
+    ],
+    env: {},
+    stdin: 'text',
+  }
+}
+
+/**
+ * The thread as a file: pi goes on with the one that is there and begins one that is not, always in this working directory.
+ * A thread that is lost is asked for by its id, so that pi says so: given a file it would begin anew without a word.
+ */
+function sessionArgument(request: LaunchRequest): string {
+  const { resume, tag } = request
+  if (resume === null) return ownThreadFile(request, tag)
+  return findThreadFile(request, { tag, thread: resume }) ?? resume
+}
+
+/**
+ * How to start pi so that it leaves out what only repeats itself (see thin.cjs). As it is where that cannot be: a compiled
+ * binary, a wrapper, no Node. The environment is not touched, for pi's tools are started with it.
+ */
+function startCommand(program: string, context: PiContext, filter: string): string[] {
+  const node = fs.existsSync(filter) ? findInterpreter(program, context) : undefined
+  return node === undefined ? [program] : [node, '--require', filter, program]
+}
+
+/** The Node that the kernel would start for this script; undefined when it is not pi's own script. */
+function findInterpreter(program: string, { cwd, env }: PiContext): string | undefined {
+  const script = realPath(program)
+  if (!isPiScript(script)) return undefined
+  const [line = ''] = readPart(script, 0, 256).toString('latin1').split('\n', 1)
+  if (/^#!\s*\/usr\/bin\/env\s+node\s*$/.test(line)) return which('node', env, cwd)
+  const interpreter = /^#!\s*(\/\S+\/node)\s*$/.exec(line)?.[1]
+  return interpreter === undefined ? undefined : which(interpreter, env, cwd)
+}
+
+function isPiScript(script: string): boolean {
+  const name = packageName(path.dirname(script))
+  return name === 'pi-coding-agent' || name.endsWith('/pi-coding-agent')
+}
+
+/** Of the nearest package above. */
+function packageName(folder: string): string {
+  const manifest = readJsonFile(path.join(folder, 'package.json'))
+  const parent = path.dirname(folder)
+  return manifest === null && parent !== folder ? packageName(parent) : asString(manifest?.['name'])
+}

@@ -1,0 +1,96 @@
+import { headAndTail } from '../../../lib/text/lines.ts'
+
+/** Output of a program that may change with every release: what is missing or of another shape reads as empty. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** An object that says what it is. */
+export interface JsonEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+export function parseObject(line: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : null
+  } catch {
+    return null // Not an event: plain words, or a line that a crash cut off.
+  }
+}
+
+export function parseEvent(line: string): JsonEvent | null {
+  const value = parseObject(line)
+  return value === null || asString(value['type']) === '' ? null : (value as JsonEvent)
+}
+
+/** Characters at each end of a text that are kept. No program says more at once that a person reads. */
+const KEPT_OF_TEXT = 131_072
+
+/**
+ * An object in a program's output, with the middle of very long texts left out: matched in whole, a text of 64 MB would hold up all
+ * sessions for a minute. Threads are not read by this, because a prompt may be as long.
+ */
+export function jsonInOutput(line: string): JsonObject | null {
+  const value = parseObject(line)
+  if (value !== null && line.length > 2 * KEPT_OF_TEXT) cutTexts(value)
+  return value
+}
+
+export function eventInOutput(line: string): JsonEvent | null {
+  const value = jsonInOutput(line)
+  return value === null || asString(value['type']) === '' ? null : (value as JsonEvent)
+}
+
+/** Cuts them in place, level by level and without calling itself: a program may nest as deep as its line is long. */
+function cutTexts(whole: object): void {
+  const open: object[] = [whole]
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const fields = part as Record<string, unknown>
+    for (const name of Object.keys(fields)) {
+      const value = fields[name]
+      if (typeof value === 'string') fields[name] = headAndTail(value, KEPT_OF_TEXT)
+      else if (typeof value === 'object' && value !== null) open.push(value)
+    }
+  }
+}
+
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export function asString(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function asNumber(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function asObjects(value: unknown): readonly JsonObject[] {
+  return asArray(value).map(asObject)
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The words of a message or of what a tool gave back: a string, or blocks of which some are text. */
+export function joinTextBlocks(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asObjects(content)
+    .filter(block => block['type'] === 'text')
+    .map(block => asString(block['text']))
+    .join('\n')
+}
+
+/** The same where text is written down in pieces, whatever their types are. */
+export function joinTextParts(content: unknown): string {
+  if (typeof content === 'string') return content
+  return asObjects(content)
+    .map(piece => asString(piece['text']))
+    .join('')
+}

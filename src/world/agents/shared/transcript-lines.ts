@@ -1,0 +1,85 @@
+import { truncateToWidth } from '../../../lib/text/display-width.ts'
+import { headAndTail } from '../../../lib/text/lines.ts'
+import { toOneLine, renderTerminalText } from '../../../lib/text/terminal-text.ts'
+
+/**
+ * How an agent's events read in a transcript, the same for every agent. Each line's first characters tell what it is, and
+ * views colour by them: `● ` a tool is called, `  │ ` what it gave back, `✗ ` something failed, `── ` a note, else words.
+ */
+
+const MAX_SUMMARY = 160
+const MAX_LINE = 200
+const MAX_SENTENCE = 500
+/** Of what a tool gave back: its first lines, how many were left out, and its last ones. */
+const FIRST_LINES = 3
+const LAST_LINES = 2
+
+/** A line that is no event may be of any length. */
+const LONGEST_SAID = 131_072
+
+export function formatText(text: string): string | null {
+  const words = renderTerminalText(headAndTail(text, LONGEST_SAID), { colour: false }).trimEnd()
+  return words.trim() === '' ? null : `${words}\n`
+}
+
+/** `gist` is the one thing a person wants to know of a call: the command, the file, the pattern. */
+export function formatToolCall(tool: string, gist: string): string {
+  return `● ${toOneLine(tool)} ${truncate(toOneLine(headAndTail(gist)), MAX_SUMMARY)}`.trimEnd() + '\n'
+}
+
+/** The beginning and the end of what a tool gave back; errors are marked. */
+export function formatToolResult(output: string, isError = false): string | null {
+  const part = headAndTail(output)
+  const lines = renderTerminalText(part, { colour: false }).trimEnd().split('\n')
+  if (lines.length === 1 && lines[0]?.trim() === '')
+    return isError ? formatError('the tool failed without a word') : null
+  const mark = isError ? '  ✗ ' : '  │ '
+  return elideMiddle(lines, part === output ? lines.length : output.split('\n').length)
+    .map(line => `${mark}${truncate(line.trimEnd(), MAX_LINE)}\n`)
+    .join('')
+}
+
+function elideMiddle(lines: readonly string[], count: number): readonly string[] {
+  const omitted = count - FIRST_LINES - LAST_LINES
+  return omitted <= 1 ? lines : [...lines.slice(0, FIRST_LINES), `… ${omitted} more lines`, ...lines.slice(-LAST_LINES)]
+}
+
+export function formatError(sentence: string): string {
+  return `✗ ${truncate(toOneLine(headAndTail(sentence)), MAX_SENTENCE)}\n`
+}
+
+export function formatNote(sentence: string): string {
+  return `── ${truncate(toOneLine(headAndTail(sentence)), MAX_SENTENCE)}\n`
+}
+
+/** The most telling of a tool's arguments, whatever the agent calls them. */
+export function summarizeInput(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : ''
+  const fields = input as Record<string, unknown>
+  for (const name of SUMMARY_FIELDS) {
+    const value = fields[name]
+    if (typeof value === 'string' && value !== '') return value
+    if (Array.isArray(value) && value.every(item => typeof item === 'string') && value.length > 0)
+      return value.join(' ')
+  }
+  const [first] = Object.values(fields).filter(value => typeof value === 'string' && value !== '')
+  return typeof first === 'string' ? first : ''
+}
+
+const SUMMARY_FIELDS = [
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'prompt',
+]
+
+/** Counts columns. What is far too long is not measured to its end: a line may be the whole of a packed file. */
+export function truncate(text: string, width: number): string {
+  return truncateToWidth(text.length > 8 * width ? text.slice(0, 8 * width) : text, width)
+}

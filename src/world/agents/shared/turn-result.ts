@@ -1,0 +1,41 @@
+import type { Failure, FailureKind } from '../../../core/session/failure.ts'
+import type { TurnResult } from '../../../core/session/session.ts'
+import { headAndTail } from '../../../lib/text/lines.ts'
+import { toOneLine } from '../../../lib/text/terminal-text.ts'
+import { truncate } from './transcript-lines.ts'
+import type { ExitEvidence } from '../../../ports/agent.ts'
+
+/** A failure that no limit's end is known of. */
+export function makeFailure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
+  return { kind, text: toOneLine(headAndTail(sentence, 4_096)), resetAt: null, remedy }
+}
+
+export function failedTurn(failure: Failure): TurnResult {
+  return { ok: false, text: failure.text, failure: failure }
+}
+
+/** The last word is for a line of a table; whoever wants all of it reads the transcript. */
+export function truncateResult(line: string): string {
+  return truncate(line, 1000)
+}
+
+interface StderrPattern {
+  readonly sign: RegExp
+  readonly kind: FailureKind
+  /** Said instead of the line itself, where the line does not tell what is wrong. */
+  readonly text?: string
+  readonly remedy?: string
+}
+
+/** Explains an end that no turn came before, by the first of these that stands on stderr. */
+export function explainByStderr(patterns: readonly StderrPattern[]): (evidence: ExitEvidence) => TurnResult | null {
+  return ({ exit, word, stderr }) => {
+    if (word !== null || exit.kind !== 'code') return null
+    const lines = stderr.split('\n').map(line => toOneLine(headAndTail(line, 2_048)))
+    for (const { sign: pattern, kind, text, remedy } of patterns) {
+      const line = lines.find(line => pattern.test(line))
+      if (line !== undefined) return failedTurn(makeFailure(kind, text ?? line.replace(/^Error: /, ''), remedy))
+    }
+    return null
+  }
+}

@@ -1,0 +1,299 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { DiffStat, Checkpoint } from '../../../core/checkpoint/checkpoint.ts'
+import { isSessionId } from '../../../core/session/names.ts'
+import { isRefusal } from '../../../lib/errors.ts'
+import type { Duration, Instant } from '../../../lib/time.ts'
+import { invariant, Trouble } from '../../../lib/errors.ts'
+import { KeyedMutex } from '../../../lib/keyed-mutex.ts'
+import {
+  type Checkpoints,
+  type SessionFilter,
+  type ClaimRequest,
+  type FetchResult,
+  type SavedSession,
+  type CheckpointTarget,
+  type SaveResult,
+  type CheckpointRequest,
+  type Remote,
+  NotSaved,
+} from '../../../ports/checkpoints.ts'
+import { sessionFolder } from '../../../state/session-folder.ts'
+import type { Home } from '../../../state/home.ts'
+import { readHistory } from './history.ts'
+import { compareWorktree } from './diff.ts'
+import { diffStat, diff } from './diff.ts'
+import { claimSession } from './remote/claim.ts'
+import { removeCheckpoints, removeSessionRefs } from './retention.ts'
+import { Git } from '../git.ts'
+import { saveGoal, readGoal } from './goal-ref.ts'
+import { toCheckpoint } from './commits.ts'
+import { findGit, type GitEnvironment } from '../environment.ts'
+import { gitAtTop, RepositoryCache } from '../repository-context.ts'
+import { openContext, type RepositoryContext, checkpointRef, recordTop } from '../repository-context.ts'
+import { push } from './remote/push.ts'
+import { findSavedSessions, readCheckpoint, findCheckpoint, readRecord } from './history.ts'
+import { fetchSessions, undoFetch } from './remote/fetch.ts'
+import { recordRemotes } from './remote/remote-url.ts'
+import { findTop } from '../repository.ts'
+import { recordRepository } from '../same-repository.ts'
+import { type RestoreDestination, restoreToBranch } from './restore/to-branch.ts'
+import { restoreInPlace } from './restore/in-place.ts'
+import { save } from './save/save.ts'
+import type { SaveOptions } from './save/types.ts'
+import { pruneCheckpoints } from './retention.ts'
+
+type Env = Readonly<Record<string, string>>
+
+export interface GitCheckpointsOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** Where the private index of a session lies. */
+  readonly folderOf: (sessionId: string) => string
+  /** Bytes; larger files are left out. */
+  readonly maxFileSize?: number
+  /** Bytes that one fetch may bring. */
+  readonly maxFetchSize?: number
+  /** The values of a session's environment that must not be pushed. */
+  readonly secretsOf?: (sessionId: string) => readonly string[]
+  /** How long one chain of git processes may take. */
+  readonly timeout?: Duration
+  /** By which git processes are known after whoever started them was killed. */
+  readonly marker?: string
+}
+
+/** Larger ones are data, which nobody writes in a session; git keeps every version of them whole. */
+const MAX_FILE_SIZE = 50 * 1024 * 1024
+/** A first look at a large repository on a slow disk takes minutes. */
+const TIMEOUT: Duration = 10 * 60_000
+
+const NEVER_ABORTED = new AbortController().signal
+
+/** Those of the sessions of this home. */
+export function gitCheckpoints(
+  home: Home,
+  options: Pick<GitCheckpointsOptions, 'secretsOf' | 'marker'> = {},
+): GitCheckpoints {
+  const folderOf = (id: string): string => path.join(sessionFolder(home, id).root, 'git')
+  return new GitCheckpoints({ env: process.env, folderOf, ...options })
+}
+
+/** Checkpoints by git, as others in the same repository would make them by hand, if they were careful. */
+export class GitCheckpoints implements Checkpoints {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #folderOf: (sessionId: string) => string
+  readonly #maxFileSize: number
+  readonly #secretsOf: (sessionId: string) => readonly string[]
+  readonly #timeout: Duration
+  readonly #maxFetchSize: number | undefined
+  readonly #marker: Readonly<Record<string, string>>
+  readonly #cache = new RepositoryCache()
+  readonly #mutex = new KeyedMutex()
+  #environment: GitEnvironment | undefined
+
+  constructor(options: GitCheckpointsOptions) {
+    const { env, folderOf, maxFileSize = MAX_FILE_SIZE, timeout = TIMEOUT, secretsOf = () => [], marker } = options
+    this.#env = env
+    this.#maxFetchSize = options.maxFetchSize
+    this.#folderOf = id => {
+      // It becomes part of a path that is written to and removed, and it may come from a remote.
+      if (!isSessionId(id)) throw new NotSaved(`${JSON.stringify(id)} is no id of a session`)
+      return folderOf(id)
+    }
+    this.#maxFileSize = maxFileSize
+    this.#secretsOf = secretsOf
+    this.#timeout = timeout
+    this.#marker = marker === undefined ? {} : { ONESHOT_ATTEMPT: marker }
+  }
+
+  isRepository(cwd: string): boolean {
+    return this.worktreeRoot(cwd) !== null
+  }
+
+  worktreeRoot(cwd: string): string | null {
+    return fs.existsSync(cwd) ? (findTop(cwd)?.top ?? null) : null
+  }
+
+  save(target: CheckpointTarget, request: CheckpointRequest, ending: AbortSignal): Promise<SaveResult> {
+    const options: SaveOptions = { request, maxFileSize: this.#maxFileSize, number: 1 }
+    return this.#exclusively(`saving the work of ${target.name}`, target, ending, async context => {
+      recordTop(context)
+      recordRepository({ ...context, cwd: target.cwd })
+      recordRemotes(context)
+      if (request.goal !== undefined) await saveGoal(context, request.goal)
+      const { created, previous } = await save(context, options)
+      const newest = created ?? previous
+      invariant(newest !== null, 'a first checkpoint is always made')
+      return { checkpoint: toCheckpoint(newest), isNew: created !== null }
+    })
+  }
+
+  list(target: CheckpointTarget): Promise<Checkpoint[]> {
+    return this.#withContext(target, async context => (await readHistory(context)).map(toCheckpoint))
+  }
+
+  readRecord(target: CheckpointTarget, commit: string): Promise<string> {
+    return this.#withContext(target, context => readRecord(context, commit))
+  }
+
+  prune(target: CheckpointTarget, now: Instant): Promise<number> {
+    return this.#exclusively(`thinning the checkpoints of ${target.name}`, target, null, context =>
+      pruneCheckpoints(context, now),
+    )
+  }
+
+  push(target: CheckpointTarget, remote: string, env: Env, ending: AbortSignal): Promise<string | null> {
+    return this.#withContext(target, context => push(context, remote, env), ending)
+  }
+
+  claim(target: CheckpointTarget, request: ClaimRequest): Promise<() => Promise<void>> {
+    return this.#withContext(target, context => claimSession(context, request))
+  }
+
+  readMessages(target: CheckpointTarget): Promise<readonly string[] | null> {
+    return this.#withContext(target, readGoal)
+  }
+
+  fetch(cwd: string, from: Remote, choose: SessionFilter, ending: AbortSignal): Promise<FetchResult> {
+    return this.#withGit(cwd, git => fetchSessions(git, { ...from, choose, most: this.#maxFetchSize }), ending)
+  }
+
+  /** Undoes a fetch that was made only to look. */
+  undoFetch(cwd: string, fetched: FetchResult): Promise<void> {
+    return this.#withGit(cwd, git => undoFetch(git, fetched))
+  }
+
+  remotes(cwd: string): Promise<string[]> {
+    return this.#withGit(cwd, async git => splitLines(await git.run(['remote'])))
+  }
+
+  async findSessions(cwd: string, name?: string): Promise<SavedSession[]> {
+    return this.#withGit(cwd, git => findSavedSessions(git, name))
+  }
+
+  diff(
+    target: CheckpointTarget,
+    from: string,
+    to: string,
+    options: { stat: boolean; colour: boolean },
+  ): Promise<string> {
+    return this.#withContext(target, context => diff(context, { from, to }, options))
+  }
+
+  diffStat(target: CheckpointTarget, from: string, to: string): Promise<DiffStat> {
+    return this.#withContext(target, context => diffStat(context, { from, to }))
+  }
+
+  compareWorktree(
+    target: CheckpointTarget,
+    since: Checkpoint | null,
+  ): Promise<{ change: DiffStat; head: string | null }> {
+    return this.#exclusively(`looking at the work of ${target.name}`, target, null, async context =>
+      compareWorktree(
+        context,
+        since === null ? null : (await readCheckpoint(context, since.commit)).tree,
+        this.#maxFileSize,
+      ),
+    )
+  }
+
+  restoreToBranch(
+    target: CheckpointTarget,
+    checkpoint: Checkpoint,
+    to: RestoreDestination,
+  ): Promise<readonly string[]> {
+    return this.#exclusively(`restoring ${target.name}`, target, null, async context =>
+      restoreToBranch(context, await findCheckpoint(context, checkpoint), to),
+    )
+  }
+
+  restoreInPlace(target: CheckpointTarget, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]> {
+    return this.#exclusively(`restoring ${target.name}`, target, null, async context =>
+      restoreInPlace(
+        context,
+        await findCheckpoint(context, checkpoint),
+        await findCheckpoint(context, over),
+        this.#maxFileSize,
+      ),
+    )
+  }
+
+  switchToNewBranch(target: CheckpointTarget, branch: string, commit: string): Promise<void> {
+    const args = ['switch', '--quiet', '--no-track', '-c', branch, commit]
+    return this.#exclusively(`going over to ${branch}`, target, null, async ({ git, umask }) => {
+      await git.run(args, { umask })
+    })
+  }
+
+  commitSubjects(cwd: string, since: string, limit: number): Promise<string[]> {
+    return this.#withGit(cwd, async git => {
+      return splitLines(await git.run(['log', `--max-count=${limit}`, '--format=%h %s', `${since}..HEAD`]))
+    })
+  }
+
+  removeAll(target: CheckpointTarget): Promise<void> {
+    return this.#exclusively(`forgetting the checkpoints of ${target.name}`, target, null, removeCheckpoints)
+  }
+
+  /** Removes the refs of a session that this home does not know, and nothing else. */
+  removeRefs({ cwd, name, sessionId }: CheckpointTarget): Promise<void> {
+    return this.#withGit(cwd, git => removeSessionRefs({ git, ref: checkpointRef(name, sessionId), sessionId }))
+  }
+
+  /** One chain at a time per repository; its time runs from its turn. */
+  async #exclusively<T>(
+    doing: string,
+    target: CheckpointTarget,
+    ending: AbortSignal | null,
+    work: (context: RepositoryContext) => Promise<T>,
+  ): Promise<T> {
+    return wrapTrouble(doing, async () => {
+      const { repository } = await this.#openContext(target, ending)
+      return this.#mutex.run(repository.commonDir, async () => work(await this.#openContext(target, ending)))
+    })
+  }
+
+  /** Reads only, or waits for a network: nobody else waits for it. */
+  async #withContext<T>(
+    target: CheckpointTarget,
+    work: (context: RepositoryContext) => Promise<T>,
+    ending?: AbortSignal,
+  ): Promise<T> {
+    return wrapTrouble(`reading the checkpoints of ${target.name}`, async () =>
+      work(await this.#openContext(target, ending ?? null)),
+    )
+  }
+
+  async #withGit<T>(cwd: string, work: (git: Git) => Promise<T>, ending?: AbortSignal): Promise<T> {
+    return wrapTrouble(`reading the checkpoints in ${cwd}`, async () => {
+      const git = await this.#createGit(cwd, ending ?? null)
+      return work(gitAtTop(git, await this.#cache.repository(git)))
+    })
+  }
+
+  async #openContext(target: CheckpointTarget, ending: AbortSignal | null): Promise<RepositoryContext> {
+    const git = await this.#createGit(target.cwd, ending)
+    const context = await openContext(target, git, this.#cache, this.#folderOf(target.sessionId))
+    return target.withholdsSecrets ? { ...context, secrets: this.#secretsOf(target.sessionId) } : context
+  }
+
+  async #createGit(cwd: string, ending: AbortSignal | null): Promise<Git> {
+    this.#environment ??= await findGit({ ...this.#env, ...this.#marker })
+    return new Git(this.#environment, cwd, ending ?? NEVER_ABORTED, Date.now() + this.#timeout)
+  }
+}
+
+function splitLines(output: Buffer): string[] {
+  return output
+    .toString()
+    .split('\n')
+    .filter(line => line !== '')
+}
+
+async function wrapTrouble<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    const isAnswer = cause instanceof NotSaved || cause instanceof Trouble || isRefusal(cause)
+    throw isAnswer ? cause : new Trouble(doing, cause)
+  }
+}

@@ -1,0 +1,62 @@
+import { GitError } from '../git-error.ts'
+import { ONESHOT_IDENTITY } from '../repository.ts'
+import type { RepositoryContext } from '../repository-context.ts'
+import type { RawCommit } from './commits.ts'
+import { UPDATE_REF } from '../update-ref.ts'
+
+/** Of the ref beside that of a session which keeps the messages that are too long for each checkpoint. */
+export const goalSuffix = '+goal'
+
+/** Bytes; more is not read. */
+const MAX_GOAL_SIZE = 8 * 1024 * 1024
+const MAX_MESSAGES = 1_000
+
+const WRITE_SCRIPT = `
+blob=$(git hash-object -w --stdin) || exit
+tree=$(printf '100644 blob %s\\tgoal\\n' "$blob" | git mktree) || exit
+before=$(git rev-parse --verify --quiet "$1^{commit}")
+test "$(git rev-parse --verify --quiet "$1^{tree}")" = "$tree" && exit
+commit=$(git commit-tree \${before:+-p "$before"} -m "$2" "$tree") || exit
+git ${UPDATE_REF.join(' ')} "$1" "$commit" "\${before:-$3}"
+`
+
+/** Keeps all messages of a session whole, under a ref that goes where its checkpoints go. */
+export async function saveGoal(
+  { git, ref, sessionId, cache, repository }: RepositoryContext,
+  goal: readonly string[],
+): Promise<void> {
+  const input = JSON.stringify(goal)
+  if (cache.goals.get(ref) === input) return
+  const args = [`${ref}${goalSuffix}`, commitMessageFor(sessionId), repository.emptyIds.commit]
+  const result = await git.runScript(WRITE_SCRIPT, args, { input, env: ONESHOT_IDENTITY })
+  if (result.code !== 0) throw new GitError('commit-tree', result)
+  cache.goals.set(ref, input)
+}
+
+/** The messages, whole; null where none are kept. */
+export async function readGoal({ git, ref }: RepositoryContext): Promise<string[] | null> {
+  const name = `${ref}${goalSuffix}:goal`
+  const [blob = '', type, size] = (await git.runForLine(['cat-file', '--batch-check'], { input: `${name}\n` })).split(
+    ' ',
+  )
+  if (type !== 'blob' || Number(size) > MAX_GOAL_SIZE) return null
+  return parseMessages((await git.run(['cat-file', 'blob', blob])).toString())
+}
+
+function parseMessages(text: string): string[] | null {
+  try {
+    const goal: unknown = JSON.parse(text)
+    const isGoal = Array.isArray(goal) && goal.length <= MAX_MESSAGES && goal.every(part => typeof part === 'string')
+    return isGoal ? goal : null
+  } catch {
+    return null // It is not ours.
+  }
+}
+
+export function isGoalCommit({ message }: RawCommit, sessionId: string): boolean {
+  return message.toString().trim() === commitMessageFor(sessionId)
+}
+
+function commitMessageFor(sessionId: string): string {
+  return `oneshot: the messages of a session\n\nOneshot-Goal: ${sessionId}`
+}

@@ -1,0 +1,146 @@
+import crypto from 'node:crypto'
+import { Trouble } from '../../../../lib/errors.ts'
+import type { GitResult, GitOptions, Git } from '../../git.ts'
+import { GitError } from '../../git-error.ts'
+import { NO_PROMPTS, withoutGitVariables } from '../../environment.ts'
+import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
+import { isInside } from './remote-url.ts'
+
+/** A remote, and how it is reached. */
+export interface RemoteConnection {
+  /** For people. */
+  readonly remote: string
+  readonly url: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** How somebody reaches a remote may be told to git by its environment; nothing else of that concerns us. */
+const CONNECTION_VARIABLES = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
+
+/** git's words for what will be the same the next time. */
+const PERMANENT_FAILURE = new RegExp(
+  [
+    'strange pathname',
+    'does not appear to be a git repository',
+    'not found',
+    'permission denied',
+    'access rights',
+    'authentication failed',
+    'could not read (username|password)',
+  ].join('|'),
+  'i',
+)
+
+/** Bytes of the list of a remote's refs; a remote with more is refused. */
+const MAX_REF_LIST_SIZE = 16_000_000
+/** Bytes of everything else that a remote has git print. */
+const MAX_OUTPUT_SIZE = 4_000_000
+
+/** Stands for the name that a remote has for one command, which nobody can foresee. */
+export const REMOTE_PLACEHOLDER = '<remote>'
+
+/** Runs a command for a remote. Throws `Trouble` unless it ends well. */
+export async function runOnRemote(
+  git: Git,
+  connection: RemoteConnection,
+  doing: string,
+  args: readonly string[],
+  how: Pick<GitOptions, 'largestFile'> = {},
+): Promise<void> {
+  const isPush = args[0] === 'push'
+  const result = await connect(git, connection, { doing, isPush }, (remoteGit, alias, options) =>
+    remoteGit.tryRun(
+      args.map(word => (word === REMOTE_PLACEHOLDER ? alias : word)),
+      { ...options, ...how, maxOutput: MAX_OUTPUT_SIZE },
+    ),
+  )
+  if (result.code !== 0) throw gitFailure(doing, args[0] ?? '', result)
+}
+
+/** The refs on a remote whose names fit, and what they lead to. A star stands for anything. */
+export async function listRemoteRefs(
+  git: Git,
+  connection: RemoteConnection,
+  { patterns, doing = `reading ${displayName(connection.remote)}` }: { patterns: readonly string[]; doing?: string },
+): Promise<Map<string, string>> {
+  // A pipe hides how git ended: its failure is the last line.
+  const script = 'most=$1; shift; { git ls-remote --quiet -- "$@" || echo failed; } | head -c "$most"'
+  const result = await connect(git, connection, { doing, isPush: false }, (remoteGit, alias, options) =>
+    remoteGit.runScript(script, [`${MAX_REF_LIST_SIZE}`, alias, ...patterns], {
+      ...options,
+      maxOutput: MAX_REF_LIST_SIZE + MAX_OUTPUT_SIZE,
+    }),
+  )
+  if (result.stdout.length >= MAX_REF_LIST_SIZE) failPermanently(doing, 'it has more refs than can be read')
+  const lines = result.stdout.toString().split('\n').slice(0, -1)
+  if (lines.at(-1) === 'failed' || result.code !== 0) throw gitFailure(doing, 'ls-remote', result)
+  // git takes the end of a name for the whole.
+  const refs = lines.map(line => line.split('\t')).filter(([, ref]) => ref?.startsWith('refs/oneshot'))
+  return new Map(refs.map(([commit = '', ref = '']) => [ref, commit]))
+}
+
+/**
+ * Reaches a remote by its address alone. It gets a name of its own for that: what the repository's configuration says of remotes
+ * does not hold for it. A password in the address is in no list of arguments, neither of git nor of what git starts.
+ */
+async function connect(
+  git: Git,
+  { url, env }: RemoteConnection,
+  { doing, isPush }: { doing: string; isPush: boolean },
+  run: (remoteGit: Git, alias: string, options: GitOptions) => Promise<GitResult>,
+): Promise<GitResult> {
+  const { urlRewrite } = await git.configOverrides()
+  if (urlRewrite !== null)
+    failPermanently(doing, `${urlRewrite} in the repository’s own configuration leads elsewhere: remove it`)
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => CONNECTION_VARIABLES.test(name)))
+  const reaching = git.withCwd(git.cwd, { ...withoutGitVariables(env), ...own, ...NO_PROMPTS, LC_ALL: 'C' })
+  const configured = await readRemoteSettings(reaching)
+  const target = rewriteUrl(url, configured, isPush)
+  if (/^(ext|fd)::/i.test(target)) failPermanently(doing, 'its address would have git run a command')
+  const access = parseAccess(target)
+  if (access === null)
+    failPermanently(
+      doing,
+      'git would show the password in its address to everybody on this machine: use a credential helper',
+    )
+  if (isInside(git.cwd, access.url))
+    failPermanently(doing, 'it lies in the working tree, and git would run the hooks that are in it: put it elsewhere')
+  const alias = `oneshot-${crypto.randomBytes(8).toString('hex')}`
+  const remoteGit = reaching.withCwd(git.cwd, { ...sshBatchMode(configured, env), ...access.env })
+  const settings = [[`remote.${alias}.url`, access.url] as const, ...preventRewrite(access.url), ...access.settings]
+  const result = await run(remoteGit, alias, { settings, usesNetwork: true })
+  return { ...result, stderr: maskSecrets(result.stderr.replaceAll(alias, displayName(url)), access) }
+}
+
+function failPermanently(doing: string, why: string): never {
+  throw new Trouble(doing, why, { mayHelpToRetry: false })
+}
+
+function gitFailure(doing: string, command: string, result: GitResult): Trouble {
+  return new Trouble(doing, new GitError(command, result), { mayHelpToRetry: !PERMANENT_FAILURE.test(result.stderr) })
+}
+
+/** What is configured about addresses, and about ssh. */
+async function readRemoteSettings(git: Git): Promise<[key: string, value: string][]> {
+  const pattern = '^(core\\.sshcommand|url\\..*\\.(push)?insteadof)$'
+  const { stdout } = await git.tryRun(['config', '--null', '--get-regexp', pattern])
+  const entries = stdout.toString().split('\0').slice(0, -1)
+  return entries.map(entry => {
+    const end = entry.indexOf('\n')
+    return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)]
+  })
+}
+
+/** ssh asks at the terminal unless it is told not to; a command that the user has chosen is left as it is. */
+function sshBatchMode(
+  configured: readonly (readonly [key: string, value: string])[],
+  env: RemoteConnection['env'],
+): Record<string, string> {
+  if (env['GIT_SSH_COMMAND'] !== undefined || env['GIT_SSH'] !== undefined) return {}
+  return configured.some(([key]) => key === 'core.sshcommand') ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
+}
+
+/** A remote may be an address with a password in it. */
+export function displayName(remote: string): string {
+  return remote.includes('://') || remote.includes('@') ? 'the remote' : remote
+}

@@ -1,0 +1,134 @@
+import type { CheckpointRequest } from '../../../../ports/checkpoints.ts'
+import { formatBytes } from '../../../../lib/bytes.ts'
+import { joinBelow, displayPath } from '../../../../lib/text/raw-path.ts'
+import { Trouble } from '../../../../lib/errors.ts'
+import { lstat } from '../../files.ts'
+import type { CheckpointCommit } from '../commits.ts'
+import type { NestedRepository } from '../commit-message.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import { readNestedState } from '../history.ts'
+import type { PreviousState } from '../save/carry-over.ts'
+import { stageChanges } from '../save/stage-changes.ts'
+import { limitList } from '../save/save.ts'
+import { discardIndex, PrivateIndex } from '../save/private-index.ts'
+import { writeIndexTree } from '../save/stage-changes.ts'
+import { saveHeadOnly } from '../save/nested.ts'
+import type { SaveOptions } from '../save/types.ts'
+import { assertTreeFits } from '../tree-size.ts'
+import { describeUnrestored } from './to-branch.ts'
+import { findBlockingFiles } from './blocking-files.ts'
+
+/** One working tree that is to go from one tree to another. */
+interface RestoreStep {
+  readonly context: RepositoryContext
+  readonly from: PreviousState
+  readonly to: string
+}
+
+/** One that can be taken. */
+interface PreparedStep {
+  readonly step: RestoreStep
+  readonly index: PrivateIndex
+  /** What is not saved, and not touched. */
+  readonly leftOut: readonly string[]
+}
+
+/**
+ * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are
+ * looked at before anything is done to one of them. Answers what could not be brought back.
+ */
+export async function restoreInPlace(
+  context: RepositoryContext,
+  target: CheckpointCommit,
+  over: CheckpointCommit,
+  largest: number,
+): Promise<string[]> {
+  const doing = `restoring checkpoint ${target.trailers.number}`
+  const { steps, unable } = await planSteps(context, target, over)
+  for (const step of steps) await assertTreeFits(step.context, step.to)
+  const ready: PreparedStep[] = []
+  try {
+    for (const step of steps) ready.push(await prepareStep(step, doing, largest))
+    for (const { step, index } of ready) await applyStep(step, doing, index)
+  } finally {
+    for (const { index } of ready) index.discard()
+    for (const { context } of steps) discardIndex(context)
+  }
+  const untouched = ready.flatMap(({ leftOut }) => leftOut.map(sentence => `${sentence}, and stays as it is`))
+  return [...unable, ...limitList(untouched)]
+}
+
+async function planSteps(
+  context: RepositoryContext,
+  target: CheckpointCommit,
+  over: CheckpointCommit,
+): Promise<{ steps: RestoreStep[]; unable: string[] }> {
+  const steps: RestoreStep[] = [{ context, from: { tree: over.tree, head: over.trailers.head }, to: target.tree }]
+  const unable: string[] = []
+  for (const nested of target.trailers.nested) {
+    const now = over.trailers.nested.find(({ path }) => path === nested.path)
+    if (now?.state === nested.state) continue
+    const [from, to] = [
+      now === undefined ? null : await readNestedState(context, now),
+      await readNestedState(context, nested),
+    ]
+    if (from === null || to === null) unable.push(describeUnrestored(nested))
+    else if (from.tree !== to.tree) steps.push({ context: to.context, from, to: to.tree })
+  }
+  const since = over.trailers.nested.filter(({ path }) => !target.trailers.nested.some(nested => nested.path === path))
+  return { steps, unable: [...unable, ...since.map(describeKept)] }
+}
+
+/** A whole repository is not removed: it may be all there is of somebody's work. */
+function describeKept({ path }: NestedRepository): string {
+  return `the repository ${displayPath(path)} did not exist then, and stays`
+}
+
+/** Makes sure that the working tree is what was saved, and that nothing else would be lost. */
+async function prepareStep(step: RestoreStep, doing: string, largest: number): Promise<PreparedStep> {
+  const { context, from, to } = step
+  const index = await PrivateIndex.open(context)
+  try {
+    const request: CheckpointRequest = {
+      trigger: 'restore',
+      attempt: 0,
+      at: 0,
+      record: '',
+      isRecordNews: false,
+      isVisible: false,
+    }
+    const options: SaveOptions = { request, maxFileSize: largest, number: 0 }
+    const staged = await stageChanges(context, index, { wish: options, before: from, save: saveHeadOnly })
+    if ((await writeIndexTree(context, index, staged)) !== from.tree)
+      throw new Trouble(doing, 'files were changed meanwhile')
+    const [first, ...more] = await findBlockingFiles(context, { from: from.tree, to }, path =>
+      staged.leftOut.some(sentence => sentence.startsWith(`${displayPath(path)} `)),
+    )
+    if (first === undefined) return { step, index, leftOut: staged.leftOut }
+    const others = more.length === 0 ? '' : ` and ${more.length} more`
+    const why = whyUnsaved(joinBelow(context.repository.top, first), largest)
+    throw new Trouble(doing, `${displayPath(first)}${others} would be lost, which ${why} and not saved`, {
+      mayHelpToRetry: false,
+    })
+  } catch (cause) {
+    index.discard()
+    throw cause
+  }
+}
+
+function whyUnsaved(file: Buffer, largest: number): string {
+  const stat = lstat(file)
+  if (stat?.isDirectory()) return 'is a repository'
+  const size = stat?.size ?? 0
+  return size > largest ? `is ${formatBytes(size)} large` : 'is ignored by git'
+}
+
+/** git looks at all files that it would touch before it touches one. */
+async function applyStep({ context, from, to }: RestoreStep, doing: string, index: PrivateIndex): Promise<void> {
+  try {
+    const env = { GIT_NO_LAZY_FETCH: '0' }
+    await context.git.run(['read-tree', '-m', '-u', from.tree, to], { index: index.file, env, umask: context.umask })
+  } catch (cause) {
+    throw new Trouble(doing, cause)
+  }
+}

@@ -1,0 +1,131 @@
+import path from 'node:path'
+import { selectRetained } from '../../../core/checkpoint/retention.ts'
+import type { RawPath } from '../../../lib/text/raw-path.ts'
+import { invariant } from '../../../lib/errors.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { readHistory } from './history.ts'
+import { type CheckpointCommit, type RawCommit, checkpointHead, readCommits } from './commits.ts'
+import { type RepositoryContext, openNested } from '../repository-context.ts'
+import { UPDATE_REF, updateRef } from '../update-ref.ts'
+import { syncFiles, syncObjects } from '../objects.ts'
+import { isGcRunning, isUnchangedSince, readGitDirStamp, rollBackIfBroken } from './save/gc-race.ts'
+import { removeStateFolder } from '../files.ts'
+import { WORK_REFS } from '../worktrees/context.ts'
+
+/** For fewer no chain is written anew. */
+const MIN_REMOVED = 20
+
+/** Leaves out of the chain, and of those of nested repositories, what is not worth keeping. Answers how many went. */
+export async function pruneCheckpoints(context: RepositoryContext, now: Instant): Promise<number> {
+  if (isGcRunning(context)) return 0
+  const history = await readHistory(context)
+  const keep = selectRetained(
+    history.map(({ trailers }) => trailers),
+    now,
+  )
+  const gone = history.length - keep.size
+  if (gone < MIN_REMOVED) return 0
+  const kept = history.filter(({ trailers }) => keep.has(trailers.number))
+  if (!(await rewriteHistory(context, history, kept))) return 0
+  for (const [path, numbers] of nestedStatesIn(kept)) await pruneNested(context, path, numbers)
+  return gone
+}
+
+/** Which checkpoints of nested repositories those that are kept tell of. */
+function nestedStatesIn(kept: readonly CheckpointCommit[]): Map<RawPath, Set<number | string>> {
+  const states = new Map<RawPath, Set<number | string>>()
+  for (const { path, state, isHeadOnly } of kept.flatMap(({ trailers }) => trailers.nested)) {
+    if (isHeadOnly) continue
+    states.set(path, (states.get(path) ?? new Set()).add(state))
+  }
+  return states
+}
+
+async function pruneNested(
+  outer: RepositoryContext,
+  path: RawPath,
+  numbers: ReadonlySet<number | string>,
+): Promise<void> {
+  const place = await openNested(outer, path).catch(() => null) // It is gone, and its checkpoints with it.
+  if (place === null) return
+  const history = await readHistory(place)
+  const kept = history.filter(
+    ({ trailers }, at) => at === 0 || at === history.length - 1 || numbers.has(trailers.number),
+  )
+  if (kept.length < history.length) await rewriteHistory(place, history, kept)
+}
+
+/**
+ * Makes a chain of these links alone: the same trees, words and times, with other parents from the first gap on. Answers whether
+ * it is there: a collector of garbage at the same time may have taken it away.
+ */
+async function rewriteHistory(
+  context: RepositoryContext,
+  history: readonly CheckpointCommit[],
+  kept: readonly CheckpointCommit[],
+): Promise<boolean> {
+  const { git, repository } = context
+  const same = kept.findIndex((checkpoint, at) => checkpoint !== history[at])
+  const [foot, rest] = [kept[same - 1], kept.slice(same)]
+  const tip = history.at(-1)
+  invariant(foot !== undefined && tip !== undefined, 'the first link and the last one are kept')
+  const gitDirStamp = readGitDirStamp(context)
+  const raw = await readCommits(
+    git,
+    rest.map(({ commit }) => commit),
+  )
+  const scratch = `${context.ref}+thinned`
+  const stream = raw.map((commit, at) => {
+    invariant(commit !== null, 'what is in the chain is there')
+    return fastImportCommit(scratch, at + 1, commit, at === 0 ? foot.commit : `:${at}`)
+  })
+  // The scratch ref never comes to be: in the end it leads nowhere.
+  const marks = rest.map((_, at) => `get-mark :${at + 1}\n`).join('')
+  const end = `${marks}reset ${scratch}\nfrom ${repository.emptyIds.commit}\n\n`
+  const input = Buffer.concat([...stream, Buffer.from(end)])
+  const commits = (await git.runForLine(['fast-import', '--quiet', '--date-format=raw'], { input })).split('\n')
+  const commit = commits.at(-1) ?? ''
+  const tree = await git.runForLine(['rev-parse', `${commit}^{tree}`])
+  invariant(tree === tip.tree, `the last checkpoint stays the same: ${tip.tree}`)
+  await syncObjects(context, commits)
+  await syncFiles([path.join(repository.commonDir, 'objects', 'pack')]) // Where git puts them if they are many.
+  await updateRef(context, commit, tip.commit)
+  const unverified = { commit, before: tip.commit, objects: commits }
+  return isUnchangedSince(context, gitDirStamp) || !(await rollBackIfBroken(context, unverified))
+}
+
+function fastImportCommit(ref: string, mark: number, raw: RawCommit, from: string): Buffer {
+  const head = checkpointHead(raw)
+  const lines = [`commit ${ref}`, `mark :${mark}`, ...raw.authorLines, `data ${raw.message.length}`]
+  const after = [`from ${from}`, ...(head === null ? [] : [`merge ${head}`]), `M 040000 ${raw.tree} ""`]
+  return Buffer.concat([
+    Buffer.from(`${lines.join('\n')}\n`, 'latin1'),
+    raw.message,
+    Buffer.from(`${after.join('\n')}\n\n`),
+  ])
+}
+
+/** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
+export async function removeCheckpoints(context: RepositoryContext): Promise<void> {
+  const history = await readHistory(context).catch(() => []) // What is broken can be forgotten as well.
+  const nested = new Set(
+    history.flatMap(({ trailers }) => trailers.nested.flatMap(one => (one.isHeadOnly ? [] : [one.path]))),
+  )
+  for (const path of nested) {
+    const inside = await openNested(context, path).catch(() => null) // It is gone, and its refs with it.
+    if (inside !== null) await removeSessionRefs(inside)
+  }
+  await removeSessionRefs(context)
+  removeStateFolder(context.folder)
+}
+
+/** Removes the refs of a session from this repository, and nothing else: what they lead to may be anybody's. */
+export async function removeSessionRefs({
+  git,
+  ref,
+  sessionId,
+}: Pick<RepositoryContext, 'git' | 'ref' | 'sessionId'>): Promise<void> {
+  const names = [ref, `${ref}+*`, `${WORK_REFS}/${sessionId}`]
+  const refs = (await git.run(['for-each-ref', '--format=delete %(refname)', ...names])).toString()
+  if (refs !== '') await git.run([...UPDATE_REF, '--stdin'], { input: refs })
+}

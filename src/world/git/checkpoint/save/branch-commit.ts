@@ -1,0 +1,159 @@
+import { type RawPath, displayPath, joinBelow, splitRawPaths } from '../../../../lib/text/raw-path.ts'
+import type { Instant } from '../../../../lib/time.ts'
+import { errorMessage, hasCode } from '../../../../lib/errors.ts'
+import { commitIdentity, operationInProgress } from '../../repository.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import type { StagedChanges } from './stage-changes.ts'
+import type { SaveOptions } from './types.ts'
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { lstat } from '../../files.ts'
+import { copyIndex, fileStamp } from './index-file.ts'
+
+/** What came of it: where HEAD is now, or why it is where it was. */
+export interface BranchCommit {
+  readonly head: string | null
+  readonly note?: string
+}
+
+/**
+ * Commits a tree on the branch that is checked out, as `git commit --all` would, and brings the user's index up to it. Both
+ * are left alone when it is not the moment for it.
+ */
+export async function commitOnBranch(
+  context: RepositoryContext,
+  tree: string,
+  staged: StagedChanges,
+  options: SaveOptions,
+): Promise<BranchCommit> {
+  try {
+    return await tryCommit(context, tree, staged, options.request.at)
+  } catch (cause) {
+    if (context.git.signal.aborted) throw cause
+    return { head: staged.status.head, note: `there is no visible commit: ${errorMessage(cause)}` }
+  }
+}
+
+async function tryCommit(
+  context: RepositoryContext,
+  tree: string,
+  { status, rejected }: StagedChanges,
+  at: Instant,
+): Promise<BranchCommit> {
+  const { head } = status
+  const { git, repository } = context
+  const branch = (await git.tryRun(['symbolic-ref', '--quiet', 'HEAD'])).stdout.toString().trim()
+  const objection = reasonNotToCommit(repository.gitDir, branch)
+  if (objection !== null) return { head, note: `there is no visible commit: ${objection}` }
+  if (head !== null && (await git.runForLine(['rev-parse', `${head}^{tree}`])) === tree) return { head }
+  // Both would be undone by it: what a commit has that was pulled, and what is staged.
+  if (rejected[0] !== undefined) throw new Error(rejected[0])
+  const [staged] = await stagedOutside(context, tree)
+  if (staged !== undefined) throw new Error(`${displayPath(staged)} is staged, and is not part of the checkpoint`)
+  const subject = `WIP: checkpoint ${formatTime(at)}`
+  const parent = head === null ? [] : ['-p', head]
+  const env = await commitIdentity(git)
+  const commit = await git.runForLine(['commit-tree', tree, ...parent], { input: subject, env })
+  const move = ['update-ref', '-m', `commit: ${subject}`, 'HEAD', commit, head ?? repository.emptyIds.commit]
+  await replaceUserIndex(context, tree, () => git.run(move, { env }))
+  return { head: commit }
+}
+
+function reasonNotToCommit(gitDir: string, branch: string): string | null {
+  if (branch === '') return 'no branch is checked out'
+  const what = operationInProgress(gitDir)
+  return what === null ? null : `${what} is under way`
+}
+
+function formatTime(at: Instant): string {
+  const time = new Date(at)
+  return [time.getHours(), time.getMinutes()].map(part => String(part).padStart(2, '0')).join('')
+}
+
+/**
+ * Puts an index of this tree into the place of the user's, together with a deed: whoever else wants to write it is told
+ * meanwhile that it is locked. The lock is a second name of the new index, so that one which is left behind is known as ours.
+ */
+async function replaceUserIndex(
+  context: RepositoryContext,
+  tree: string,
+  action: () => Promise<unknown>,
+): Promise<void> {
+  const { index, lock } = userIndexFiles(context)
+  const draft = `${index}.${draftPrefix(context)}${crypto.randomBytes(4).toString('hex')}`
+  const before = fileStamp(index)
+  try {
+    await writeDraft(context, tree, draft)
+    lockIndex(draft, lock)
+    try {
+      if (fileStamp(index) !== before) throw new Error('the index was changed at the same time')
+      await action()
+      fs.renameSync(draft, index)
+    } finally {
+      fs.rmSync(lock, { force: true })
+    }
+  } finally {
+    fs.rmSync(draft, { force: true })
+  }
+}
+
+/**
+ * Finishes what we have left on the user's index because we were killed: one that belongs to what HEAD is by now takes its place,
+ * any other goes. The lock, if it is ours, has kept everybody else from it.
+ */
+export async function repairUserIndex(context: RepositoryContext): Promise<void> {
+  const { index, lock } = userIndexFiles(context)
+  const { gitDir } = context.repository
+  const drafts = fs.readdirSync(gitDir).filter(name => name.startsWith(`index.${draftPrefix(context)}`))
+  for (const draft of drafts.map(name => path.join(gitDir, name))) {
+    const isLocked = isSameFile(draft, lock)
+    if (isLocked && (await matchesHead(context, draft))) fs.renameSync(draft, index)
+    if (isLocked) fs.rmSync(lock, { force: true })
+    fs.rmSync(draft, { force: true })
+  }
+  if (isSameFile(index, lock)) fs.rmSync(lock, { force: true })
+}
+
+/** Whether these are two names of one file. */
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [lstat(one), lstat(other)]
+  return first !== undefined && first.ino === second?.ino
+}
+
+async function matchesHead({ git }: RepositoryContext, index: string): Promise<boolean> {
+  return (await git.tryRun(['diff-index', '--cached', '--quiet', 'HEAD'], { index })).code === 0
+}
+
+/** What the user has staged, and the tree does not have although it is there: it would be unstaged. */
+async function stagedOutside({ git, repository }: RepositoryContext, tree: string): Promise<RawPath[]> {
+  const args = ['diff-index', '--cached', '--no-renames', '--diff-filter=A', '--name-only', '-z', tree]
+  const staged = splitRawPaths(await git.run(args))
+  return staged.filter(path => lstat(joinBelow(repository.top, path)) !== undefined)
+}
+
+/** Keeps what the user's index knows of files that are in both. */
+async function writeDraft({ git, repository }: RepositoryContext, tree: string, draft: string): Promise<void> {
+  const whole = ['-c', 'index.skipHash=false']
+  copyIndex(path.join(repository.gitDir, 'index'), draft)
+  await git.run([...whole, 'read-tree', '-i', '-m', tree], { index: draft })
+  // It tells of files that were changed meanwhile by its exit code.
+  await git.tryRun([...whole, 'update-index', '-q', '--refresh'], { index: draft })
+}
+
+function lockIndex(draft: string, lock: string): void {
+  try {
+    fs.linkSync(draft, lock)
+  } catch (cause) {
+    throw hasCode(cause, 'EEXIST') ? new Error('the index is locked by another git process') : cause
+  }
+}
+
+function userIndexFiles({ repository }: RepositoryContext): { index: string; lock: string } {
+  const index = path.join(repository.gitDir, 'index')
+  return { index, lock: `${index}.lock` }
+}
+
+function draftPrefix({ sessionId }: RepositoryContext): string {
+  return `oneshot-${sessionId}-`
+}

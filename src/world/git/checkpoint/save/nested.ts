@@ -1,0 +1,94 @@
+import fs from 'node:fs'
+import { type DiffStat, EMPTY_DIFF } from '../../../../core/checkpoint/checkpoint.ts'
+import { type RawPath, displayPath, joinBelow, rawPathBytes, splitRawPaths } from '../../../../lib/text/raw-path.ts'
+import { errorMessage } from '../../../../lib/errors.ts'
+import { readGitFolder, readHeadFromFiles } from '../../guard/git-folder.ts'
+import { lstat } from '../../files.ts'
+import type { NestedRepository } from '../commit-message.ts'
+import { type RepositoryContext, openNested, readHead } from '../../repository-context.ts'
+import type { SaveOutcome } from './types.ts'
+
+/** What was saved of a repository that lies in the working tree of another. */
+export interface SavedNested {
+  /** From the working tree that it lies in. */
+  readonly path: RawPath
+  readonly head: string | null
+  /** Its own state, and those of what lies in it; empty when nothing of it can be saved. */
+  readonly states: readonly NestedRepository[]
+  readonly change: DiffStat
+  readonly leftOut: readonly string[]
+}
+
+/** Saves each of these folders that is a repository, in itself, as a part of the same checkpoint. */
+export async function saveNested(
+  outer: RepositoryContext,
+  { paths, submodules }: { paths: readonly RawPath[]; submodules: readonly RawPath[] },
+  save: (context: RepositoryContext) => Promise<SaveOutcome>,
+): Promise<SavedNested[]> {
+  const found: SavedNested[] = []
+  for (const path of paths) {
+    try {
+      if (outer.savesNested !== true && !submodules.includes(path) && !isWorktreeOf(outer, path)) {
+        found.push(...recordHeadOnly(outer, path))
+        continue
+      }
+      const context = await openNested(outer, path)
+      if (context !== null) found.push(toSavedNested(context, path, await save(context)))
+    } catch (cause) {
+      if (outer.git.signal.aborted) throw cause
+      found.push(unsavedNested(path, cause))
+    }
+  }
+  return found
+}
+
+/**
+ * Somebody else's repository may have been made to harm whoever runs git in it: its HEAD is read from its files. What lies in it
+ * stays where it is.
+ */
+function recordHeadOnly(outer: RepositoryContext, path: RawPath): SavedNested[] {
+  const folder = joinBelow(outer.repository.top, path).toString()
+  if (lstat(`${folder}/.git`) === undefined) return []
+  const head = readHeadFromFiles(folder)
+  const whole = outer.path === '' ? path : `${outer.path}/${path}`
+  const states = head === null ? [] : [{ path: whole, state: head, isNoted: true } as const]
+  const sentence = `${displayPath(path)} is another repository, and oneshot records only its HEAD (nested = true saves it)`
+  return [{ path, head, states, change: EMPTY_DIFF, leftOut: [sentence] }]
+}
+
+/** Whether the repository at this path is another working tree of this one. */
+export function isWorktreeOf({ repository }: RepositoryContext, path: RawPath): boolean {
+  const folder = readGitFolder(joinBelow(repository.top, path).toString())
+  return folder !== null && fs.existsSync(folder.shared) && fs.realpathSync(folder.shared) === repository.commonDir
+}
+
+/** Whether the commit that is checked out has a repository at this path. */
+export async function isSubmodule({ git }: RepositoryContext, path: RawPath): Promise<boolean> {
+  const { stdout } = await git.tryRun(['ls-tree', '-z', 'HEAD', '--', rawPathBytes(path).toString()])
+  return splitRawPaths(stdout).some(line => line.startsWith('160000 ') && line.endsWith(`\t${path}`))
+}
+
+function toSavedNested(
+  context: RepositoryContext,
+  path: RawPath,
+  { created, previous, head, nested }: SaveOutcome,
+): SavedNested {
+  const state = (created ?? previous)?.trailers.number ?? head
+  return {
+    path,
+    head,
+    states: state === null ? nested : [{ path: context.path, state }, ...nested],
+    change: created?.trailers.change ?? EMPTY_DIFF,
+    leftOut: (created?.trailers.leftOut ?? []).map(sentence => `in ${displayPath(path)}: ${sentence}`),
+  }
+}
+
+function unsavedNested(path: RawPath, cause: unknown): SavedNested {
+  const sentence = `${displayPath(path)} is a repository that cannot be saved: ${errorMessage(cause)}`
+  return { path, head: null, states: [], change: EMPTY_DIFF, leftOut: [sentence] }
+}
+
+/** Nested repositories are not saved now, only noted down as they are. */
+export async function saveHeadOnly(context: RepositoryContext): Promise<SaveOutcome> {
+  return { created: null, previous: null, head: await readHead(context), nested: [] }
+}

@@ -1,0 +1,135 @@
+import { type DiffStat, EMPTY_DIFF, addDiffStats } from '../../../../core/checkpoint/checkpoint.ts'
+import { type RawPath, joinBelow, joinRawPaths, splitRawPaths } from '../../../../lib/text/raw-path.ts'
+import type { NestedRepository } from '../commit-message.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import { classifyFiles, isRemovedRepository } from './classify-files.ts'
+import { type PreviousState, carryOver } from './carry-over.ts'
+import { type WorkingTreeStatus, readStatus } from './status.ts'
+import { saveNested } from './nested.ts'
+import type { PrivateIndex } from './private-index.ts'
+import { findSecretFiles } from './secret-files.ts'
+import { type WrittenTree, updateAndDiff, updateIndex } from './update-index.ts'
+import type { SaveFunction, SaveOptions } from './types.ts'
+import { NO_FSYNC } from '../../objects.ts'
+
+/** What was found in a working tree, and is in the private index by now. */
+export interface StagedChanges {
+  readonly status: WorkingTreeStatus
+  /** Its tree and what is different in it, where both were found on the way. */
+  readonly writtenTree: WrittenTree | null
+  /** Whether the index was changed for it. */
+  readonly isChanged: boolean
+  /** Whether there was so much that git has flushed it all at once. */
+  readonly isSynced: boolean
+  readonly leftOut: readonly string[]
+  /** What of that git could not take. */
+  readonly rejected: readonly string[]
+  /** What of this working tree is not in the index as it lies there, as far as it could be looked at. */
+  readonly skippedPaths: readonly RawPath[]
+  /** What was in the repositories that lie in it, and what was changed there. */
+  readonly nested: readonly NestedRepository[]
+  readonly nestedChange: DiffStat
+  readonly gitlinks: readonly RawPath[]
+}
+
+/** The mode of an entry that is another repository. */
+const GITLINK = '160000'
+const NOTHING_REJECTED = { rejected: [], skippedPaths: [], isSynced: false } as const
+
+/** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
+export async function stageChanges(
+  context: RepositoryContext,
+  index: PrivateIndex,
+  { wish: options, before, save }: { wish: SaveOptions; before: PreviousState | null; save: SaveFunction },
+): Promise<StagedChanges> {
+  const { git, repository } = context
+  const { top } = repository
+  const abandoned = index.gitlinks.filter(path => isRemovedRepository(joinBelow(top, path)))
+  if (abandoned.length > 0) await updateIndex(git, index.file, { add: [], remove: abandoned })
+  const status = await readStatus(git, index.file)
+  const inner = nestedCandidates(index, status, abandoned)
+  const submodules = findSubmodules(index, status)
+  const inside = await saveNested(context, { paths: inner, submodules }, nested => save(nested, options))
+  const repositories = new Set(inside.flatMap(({ path, head }) => (head === null ? [] : [path])))
+  const { maxFileSize } = options
+  const { secrets: values } = context
+  const withheld =
+    values === undefined
+      ? new Map()
+      : await findSecretFiles(context, status.differences, { values, largest: maxFileSize })
+  const classified = classifyFiles(status.differences, { top, maxFileSize, repositories, secretFiles: withheld })
+  const ignored = new Set(await findNowIgnored(context, status))
+  const add = classified.add.filter(path => !ignored.has(path))
+  const remove = [...classified.remove, ...ignored]
+  const update = { add, remove }
+  const isFilled = await carryOver(context, index, { paths: classified.carriedOver, seen: status, before })
+  const writtenTree = await updateAndDiff(git, index.file, update, previousTree(context, before, status))
+  const taken = writtenTree === null ? await updateIndex(git, index.file, update) : NOTHING_REJECTED
+  const gone = new Set([...abandoned, ...remove])
+  const linked = [...index.gitlinks, ...[...add, ...classified.carriedOver].filter(path => inner.includes(path))]
+  return {
+    status,
+    writtenTree,
+    isChanged: isFilled || abandoned.length + add.length + remove.length > 0,
+    isSynced: taken.isSynced,
+    rejected: taken.rejected,
+    skippedPaths: [...classified.skippedPaths, ...taken.skippedPaths],
+    leftOut: [...classified.leftOut, ...taken.rejected, ...status.warnings, ...inside.flatMap(work => work.leftOut)],
+    nested: inside.flatMap(({ states }) => states),
+    nestedChange: inside.map(({ change }) => change).reduce(addDiffStats, EMPTY_DIFF),
+    gitlinks: [...new Set(linked)].filter(path => !gone.has(path)),
+  }
+}
+
+/** What there was before: the last checkpoint or, for the first one, HEAD. */
+export function previousTree(
+  { repository }: RepositoryContext,
+  before: PreviousState | null,
+  { head }: WorkingTreeStatus,
+): string {
+  return before?.tree ?? (head === null ? repository.emptyIds.tree : `${head}^{tree}`)
+}
+
+/** Where other repositories may lie. */
+function nestedCandidates(index: PrivateIndex, status: WorkingTreeStatus, abandoned: readonly RawPath[]): RawPath[] {
+  const found = status.differences.filter(({ isRepository }) => isRepository).map(({ path }) => path)
+  return [...new Set([...index.gitlinks, ...found])].filter(path => !abandoned.includes(path)).sort()
+}
+
+/** Our index has an entry for each repository that was found; one that HEAD has as well is a submodule. */
+function findSubmodules(index: PrivateIndex, status: WorkingTreeStatus): RawPath[] {
+  const isNew = new Set(
+    status.differences.flatMap(({ path, inHead }) => (inHead?.startsWith(`${GITLINK} `) === false ? [path] : [])),
+  )
+  return index.gitlinks.filter(path => !isNew.has(path))
+}
+
+/** The tree that the private index stands for; when nothing was changed in it, the one that it stood for last time. */
+export async function writeIndexTree(
+  { git }: RepositoryContext,
+  index: PrivateIndex,
+  staged: StagedChanges,
+): Promise<string> {
+  if (staged.writtenTree !== null) return staged.writtenTree.tree
+  if (!staged.isChanged && index.record !== null) return index.record.tree
+  return git.runForLine([...(staged.isSynced ? [] : NO_FSYNC), 'write-tree'], { index: index.file })
+}
+
+/**
+ * What the private index has, HEAD has not, and is ignored by now: it was saved before somebody ignored it, or it was taken out
+ * of the repository. What the user has added by force is not ignored.
+ */
+async function findNowIgnored(context: RepositoryContext, status: WorkingTreeStatus): Promise<RawPath[]> {
+  const newcomers = status.differences.filter(({ staged, working }) => staged === 'A' && working !== 'D')
+  if (newcomers.length === 0) return []
+  // git 2.39: it refuses to take names literally, and takes those with a colon in front for a pattern.
+  const input = joinRawPaths(newcomers.map(({ path }) => `./${path}`))
+  const call = { input, env: { GIT_LITERAL_PATHSPECS: '0' } }
+  const result = await context.git.tryRun(['check-ignore', '-z', '--stdin'], call)
+  // Without the user's index, where that is broken: what was added by force is then ignored as well.
+  const isAnswered = result.code === 0 || result.code === 1
+  const { stdout } = isAnswered
+    ? result
+    : await context.git.tryRun(['check-ignore', '--no-index', '-z', '--stdin'], call)
+  return splitRawPaths(stdout).map(path => path.slice(2))
+}

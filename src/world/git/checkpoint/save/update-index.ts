@@ -1,0 +1,138 @@
+import { joinRawPaths, type RawPath, displayPath, splitRawPaths } from '../../../../lib/text/raw-path.ts'
+import { type Git, NO_INDEX } from '../../git.ts'
+import { GitError } from '../../git-error.ts'
+import { type TreeDiff, DIFF_TREES, parseTreeDiff } from './tree-diff.ts'
+import { NO_FSYNC } from '../../objects.ts'
+
+/** As many files may be unusable, each for a reason of its own, before all of it is given up. */
+const MAX_REJECTED = 40
+/** Bytes of paths on one command line; Linux takes 128 KB for a single word and 2 MB in all. */
+const MAX_COMMAND_LENGTH = 32_768
+/** From so many files on, all are made durable by one flush at the end instead of by one for each. */
+const BATCH_SYNC_THRESHOLD = 500
+
+/** What is to be taken into the private index, and what out of it. */
+export interface IndexUpdate {
+  readonly add: readonly RawPath[]
+  readonly remove: readonly RawPath[]
+}
+
+/** What git could not take, as sentences, and whether it has flushed what it took. */
+export interface IndexUpdateResult {
+  readonly rejected: readonly string[]
+  /** Those that this tells of. */
+  readonly skippedPaths: readonly RawPath[]
+  readonly isSynced: boolean
+}
+
+/**
+ * Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read.
+ * One that vanishes meanwhile goes.
+ */
+export async function updateIndex(git: Git, index: string, update: IndexUpdate): Promise<IndexUpdateResult> {
+  let { add } = update
+  const remove = await removeSeparately(git, index, update.remove)
+  const refused: string[] = []
+  const skipped: RawPath[] = []
+  while (add.length + remove.length > 0) {
+    const input = joinRawPaths(add)
+    try {
+      await git.run(updateCommand(remove, add.length), { index, input })
+      break
+    } catch (cause) {
+      if (!(cause instanceof GitError) || refused.length === MAX_REJECTED) throw cause
+      const { stdout } = await git.tryRun(['update-index', '--verbose', ...UPDATE_OPTIONS, '--stdin'], { index, input })
+      const bad = add[countAdded(stdout.toString('latin1'), add)]
+      if (bad === undefined) throw cause
+      const group = await filesWithSameFilter(git, bad, add)
+      refused.push(describeRejection(bad, group.size, cause))
+      skipped.push(...group)
+      add = add.filter(path => !group.has(path))
+    }
+  }
+  return { rejected: refused, skippedPaths: skipped, isSynced: add.length > BATCH_SYNC_THRESHOLD }
+}
+
+const UPDATE_OPTIONS = ['-z', '--add', '--remove', '--replace'] as const
+
+/**
+ * Does it together with what follows, writing the tree and comparing it with another one. Null when that needs more care: there
+ * is nothing to do, or much, or something went wrong.
+ */
+export async function updateAndDiff(
+  git: Git,
+  index: string,
+  update: IndexUpdate,
+  from: string,
+): Promise<WrittenTree | null> {
+  const { add, remove } = update
+  const isMuch = add.length > BATCH_SYNC_THRESHOLD || !fitsCommandLine(remove)
+  if (isMuch || add.length + remove.length === 0) return null
+  const result = await git.runScript(UPDATE_SCRIPT, [from, ...updateCommand(remove, add.length)], {
+    index,
+    input: joinRawPaths(add),
+  })
+  if (result.code !== 0) return null
+  const end = result.stdout.indexOf('\n')
+  const tree = result.stdout.subarray(0, end).toString()
+  return { tree, diff: parseTreeDiff(tree, result.stdout.subarray(end + 1)) }
+}
+
+export interface WrittenTree {
+  readonly tree: string
+  readonly diff: TreeDiff
+}
+
+const UPDATE_SCRIPT = `
+from=$1
+shift
+git "$@" || exit
+tree=$(git ${NO_FSYNC.join(' ')} write-tree) || exit
+echo "$tree"
+GIT_INDEX_FILE=${NO_INDEX}
+git ${DIFF_TREES.join(' ')} "$from" "$tree"
+`
+
+/** git 2.39: a path behind a symbolic link can only be removed by force, and --stdin is one mode for all that it brings. */
+function updateCommand(remove: readonly RawPath[], count: number): string[] {
+  const flush = count > BATCH_SYNC_THRESHOLD ? ['-c', 'core.fsyncMethod=batch'] : NO_FSYNC
+  const gone = remove.length === 0 ? [] : ['--force-remove', ...remove.map(path => `./${path}`), '--no-force-remove']
+  return [...flush, 'update-index', ...UPDATE_OPTIONS, ...gone, '--stdin']
+}
+
+/** Removes what does not fit onto a command line, or is no text; answers what does. */
+async function removeSeparately(git: Git, index: string, remove: readonly RawPath[]): Promise<readonly RawPath[]> {
+  if (fitsCommandLine(remove)) return remove
+  await git.run(['update-index', '-z', '--force-remove', '--stdin'], { index, input: joinRawPaths(remove) })
+  return []
+}
+
+function fitsCommandLine(paths: readonly RawPath[]): boolean {
+  return paths.every(path => /^[\x01-\x7f]*$/.test(path)) && paths.join('').length < MAX_COMMAND_LENGTH
+}
+
+/** How many of them it has come past, as it tells itself. */
+function countAdded(output: string, add: readonly RawPath[]): number {
+  let at = 0
+  for (const [count, path] of add.entries()) {
+    const line = `add '${path}'\n`
+    if (!output.startsWith(line, at)) return count
+    at += line.length
+  }
+  return add.length
+}
+
+/** A filter that fails for one file fails for all. */
+async function filesWithSameFilter(git: Git, bad: RawPath, add: readonly RawPath[]): Promise<ReadonlySet<RawPath>> {
+  const words = splitRawPaths(await git.run(['check-attr', '-z', '--stdin', 'filter'], { input: joinRawPaths(add) }))
+  const filters = new Map<RawPath, string>()
+  for (let at = 0; at < words.length; at += 3) filters.set(words[at] as string, words[at + 2] as string)
+  const filter = filters.get(bad)
+  if (filter === undefined || ['unspecified', 'unset'].includes(filter)) return new Set([bad])
+  return new Set(add.filter(path => filters.get(path) === filter))
+}
+
+function describeRejection(bad: RawPath, count: number, cause: GitError): string {
+  const whom = count === 1 ? displayPath(bad) : `${displayPath(bad)} and ${count - 1} more`
+  return `${whom} cannot be read by git: ${cause.message}`
+}

@@ -1,0 +1,235 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { rawPathBytes, isUtf8, splitRawPaths } from '../../../lib/text/raw-path.ts'
+import { NotSaved } from '../../../ports/checkpoints.ts'
+import { readPart } from '../../../os/files/file-io.ts'
+import { runForBytes } from '../../../os/run.ts'
+import { GitError } from '../git-error.ts'
+import type { GitEnvironment } from '../environment.ts'
+import { assertNoBareRepository, assertSafe, type GitFolder, findGitFolder } from './git-folder.ts'
+import { isSettled } from './is-settled.ts'
+import {
+  replacementFor,
+  isCredentialHelper,
+  isPromisorSetting,
+  isProtocolSetting,
+  isFileSetting,
+  isUrlRewrite,
+  isDangerous,
+  mayContainDangerous,
+} from './dangerous-settings.ts'
+
+/** What git is told so that the configuration of the repository it runs in has no program run. */
+export interface ConfigOverrides {
+  readonly settings: readonly (readonly [key: string, value: string])[]
+  readonly env: Readonly<Record<string, string>>
+  /** A setting of the repository's own that would lead a push or fetch elsewhere; null where there is none. */
+  readonly urlRewrite: string | null
+}
+
+/** Real paths of the folders of one working tree's repository: its own, and the one that all of its working trees share. */
+export interface RepositoryDirs {
+  readonly gitDir: string
+  readonly commonDir: string
+}
+
+/** Where no repository is. */
+const NO_OVERRIDES: ConfigOverrides = { settings: [], env: {}, urlRewrite: null }
+/** Where `.git` is not a repository any more, git would look for a bare one beside it. Known since 2.38. */
+const NO_BARE = ['safe.bareRepository', 'explicit'] as const
+const DEFAULT_OVERRIDES: ConfigOverrides = { ...NO_OVERRIDES, settings: [NO_BARE] }
+/** Milliseconds. */
+const TIMEOUT = 10_000
+/** Bytes; a longer configuration was refused before. */
+const MAX_CONFIG_SIZE = 1_048_576
+const MAX_CACHED = 1_000
+/** Settings that nobody but the user can have made. */
+const USER_SCOPES = new Set(['system', 'global'])
+
+/** By folder: what was found in its configuration, and what that looked like then. */
+const cachedOverrides = new Map<string, { stamp: string; protection: ConfigOverrides }>()
+
+/**
+ * Looks at the repository around a folder before git does. Throws `Unkept` where git would hang, or write through a link, or
+ * where it is not the only one that git is to work in.
+ */
+export async function findConfigOverrides(
+  cwd: string,
+  environment: GitEnvironment,
+  only?: RepositoryDirs,
+): Promise<ConfigOverrides> {
+  const folder = findGitFolder(cwd)
+  if (folder === null) return NO_OVERRIDES
+  if (only !== undefined && folder.top === cwd) assertSameDirs(folder, only)
+  assertNoBareRepository(cwd, folder)
+  assertSafe(folder)
+  const files = [path.join(folder.shared, 'config'), path.join(folder.own, 'config.worktree')]
+  const stamp = [...files, ...userConfigFiles(environment.env)].map(fileStamp).join(' ')
+  const before = cachedOverrides.get(folder.own)
+  if (before?.stamp === stamp) return before.protection
+  const { protection, isFixed } = files.some(mayBeDangerous)
+    ? await readConfigOverrides(folder, cwd, environment)
+    : { protection: DEFAULT_OVERRIDES, isFixed: true }
+  if (cachedOverrides.size > MAX_CACHED) cachedOverrides.clear()
+  const isOld = files.every(file => isSettled(fs.statSync(file, { throwIfNoEntry: false })))
+  if (isFixed && isOld) cachedOverrides.set(folder.own, { stamp, protection })
+  return protection
+}
+
+function assertSameDirs({ top, own, shared }: GitFolder, { gitDir, commonDir }: RepositoryDirs): void {
+  const isThat = fs.existsSync(shared) && realPath(own) === gitDir && realPath(shared) === commonDir
+  if (!isThat) throw new NotSaved(`${top} belongs to another repository than it did: its .git leads to ${shared} now`)
+}
+
+const realPath = fs.realpathSync.native
+
+function mayBeDangerous(file: string): boolean {
+  return mayContainDangerous(readPart(file, 0, MAX_CONFIG_SIZE).toString('latin1'))
+}
+
+function userConfigFiles({ HOME = '', XDG_CONFIG_HOME }: Readonly<Record<string, string>>): string[] {
+  return [path.join(HOME, '.gitconfig'), path.join(XDG_CONFIG_HOME || path.join(HOME, '.config'), 'git', 'config')]
+}
+
+function fileStamp(file: string): string {
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  return stat === undefined ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
+}
+
+interface ConfigSetting {
+  readonly isUserScope: boolean
+  /** The file that it is in; null where it is in none. */
+  readonly file: string | null
+  readonly key: string
+  readonly value: string
+  /** Whether its bytes are text: others cannot be given back to git as they are. */
+  readonly isText: boolean
+}
+
+/** `isFixed`: whether the same files will say the same again. A file that they include may be changed by itself. */
+async function readConfigOverrides(
+  folder: GitFolder,
+  cwd: string,
+  environment: GitEnvironment,
+): Promise<{ protection: ConfigOverrides; isFixed: boolean }> {
+  const args = ['config', '--show-scope', '--show-origin', '--includes', '--list', '-z']
+  const { code, stdout, stderr } = await runForBytes(environment.program, args, {
+    cwd,
+    env: environment.env,
+    timeout: TIMEOUT,
+  })
+  if (code === null) throw new NotSaved(`the configuration of ${folder.shared} cannot be read in time`)
+  // git reads the same before all that it does. Somebody could have written something else by then.
+  if (code !== 0) throw new NotSaved(new GitError('config', { code, stderr }).message)
+  const all = parseSettings(stdout)
+  const own = all.filter(({ isUserScope }) => !isUserScope)
+  const odd = own.find(({ key, isText }) => !isText && isDangerous(key))
+  if (odd !== undefined) throw new NotSaved(`${odd.key} in the configuration of ${folder.shared} is not UTF-8 text`)
+  assertWorktree(folder, own)
+  for (const setting of own) if (isFileSetting(setting.key)) assertRegularFile(setting, cwd, environment.env)
+  // Where the folder belongs to somebody else, git reads none of its settings until its user trusts it.
+  const isFixed = own.length > 0 && !own.some(({ key }) => /^include(if\..*)?\.path$/s.test(key))
+  return { protection: buildOverrides(own, all, cwd, environment.env), isFixed }
+}
+
+/** `SCOPE<NUL>file:ORIGIN<NUL>KEY<LF>VALUE<NUL>`; one without a value has no line end. */
+function parseSettings(output: Buffer): ConfigSetting[] {
+  const words = splitRawPaths(output)
+  const settings: ConfigSetting[] = []
+  for (let at = 0; at + 2 < words.length; at += 3) {
+    const [scope = '', raw = '', entry = ''] = words.slice(at, at + 3)
+    const [origin, text] = [raw, entry].map(word => rawPathBytes(word).toString()) as [string, string]
+    const isText = [raw, entry].every(isUtf8)
+    const end = endOfKey(text)
+    const file = origin.startsWith('file:') ? origin.slice('file:'.length) : null
+    settings.push({
+      isUserScope: USER_SCOPES.has(scope),
+      file,
+      key: text.slice(0, end),
+      value: text.slice(end + 1),
+      isText,
+    })
+  }
+  return settings
+}
+
+/** No name of a section or setting has a line end in it. */
+function endOfKey(text: string): number {
+  const end = text.indexOf('\n')
+  return end < 0 ? text.length : end
+}
+
+/**
+ * A submodule's own configuration names its folder. Any other would be read, and written to. Each setting counts: git takes the
+ * last one of the file itself, and none of a file that it includes.
+ */
+function assertWorktree({ top, own }: GitFolder, settings: readonly ConfigSetting[]): void {
+  for (const { key, value } of settings) {
+    if (key !== 'core.worktree') continue
+    const target = path.resolve(own, value)
+    const isTop = fs.existsSync(target) && fs.realpathSync(target) === fs.realpathSync(top)
+    if (!isTop) throw new NotSaved('its working tree is not where its repository is')
+  }
+}
+
+/** git would wait at a pipe, and whoever writes to it could say something else each time. */
+function assertRegularFile(
+  { key, value, file }: ConfigSetting,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): void {
+  const from = key.startsWith('include') && file !== null ? path.dirname(path.resolve(cwd, file)) : cwd
+  const stat = fs.statSync(resolvePath(value, from, env), { throwIfNoEntry: false })
+  if (stat !== undefined && !stat.isFile()) throw new NotSaved(`${value}, which ${key} names, is not a file`)
+}
+
+function resolvePath(value: string, from: string, env: Readonly<Record<string, string>>): string {
+  return value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : path.resolve(from, value)
+}
+
+function buildOverrides(
+  own: readonly ConfigSetting[],
+  all: readonly ConfigSetting[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): ConfigOverrides {
+  const users = all.filter(({ isUserScope }) => isUserScope)
+  const last = (of: readonly ConfigSetting[], key: string): string | undefined =>
+    of.findLast(one => one.key === key)?.value
+  const settings: (readonly [string, string])[] = [NO_BARE]
+  for (const key of new Set(own.map(one => one.key))) {
+    const instead =
+      key === 'core.excludesfile' ? replaceExcludesFile(last(own, key) ?? '', cwd, env) : replacementFor(key)
+    const wanted = last(users, key) ?? instead
+    if (instead !== undefined && wanted !== undefined && last(own, key) !== wanted) settings.push([key, wanted])
+  }
+  if (own.some(({ key }) => isCredentialHelper(key))) {
+    settings.push(['credential.helper', ''])
+    for (const { key, value } of users) if (isCredentialHelper(key)) settings.push([key, value])
+  }
+  return {
+    settings,
+    env: overrideEnvironment(own, users),
+    urlRewrite: own.find(({ key }) => isUrlRewrite(key))?.key ?? null,
+  }
+}
+
+/** A list of patterns may lie anywhere; git would wait at a pipe for ever. */
+function replaceExcludesFile(value: string, cwd: string, env: Readonly<Record<string, string>>): string | undefined {
+  const stat = fs.statSync(resolvePath(value, cwd, env), { throwIfNoEntry: false })
+  return stat === undefined || stat.isFile() ? undefined : '/dev/null'
+}
+
+/** What no later setting can take back, a variable can. */
+function overrideEnvironment(own: readonly ConfigSetting[], users: readonly ConfigSetting[]): Record<string, string> {
+  const hasProxy = own.some(({ key }) => key === 'core.gitproxy')
+  const allowed = users.flatMap(({ key, value }) =>
+    value === 'always' ? (/^protocol\.(?!ext\.|fd\.)(.+)\.allow$/.exec(key)?.[1] ?? []) : [],
+  )
+  return {
+    ...(hasProxy && { GIT_PROXY_COMMAND: '' }),
+    ...(own.some(({ key }) => isProtocolSetting(key) || isPromisorSetting(key)) && {
+      GIT_ALLOW_PROTOCOL: ['file', 'git', 'http', 'https', 'ssh', ...allowed].join(':'),
+    }),
+  }
+}

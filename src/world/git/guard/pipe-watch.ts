@@ -1,0 +1,73 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { NotSaved } from '../../../ports/checkpoints.ts'
+import { findGitFolder } from './git-folder.ts'
+
+/** Milliseconds that a git process may take before somebody looks what it is waiting for. */
+const PIPE_CHECK_DELAY = 1_500
+/** Entries of folders that are looked at; a repository that has more is slow by itself. */
+const MAX_ENTRIES = 500_000
+
+/** What git reads in each folder of a working tree. */
+const READ_FILES = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.git'])
+
+/**
+ * A git process that takes its time may be waiting at a pipe or a device, deep in the working tree or in `.git`: it opens what
+ * it finds there. When there is one, `found` is called with a sentence. Answers how to end the watch.
+ */
+export function watchForPipes(top: string, found: (cause: NotSaved) => void): () => void {
+  let isOver = false
+  const look = async (): Promise<void> => {
+    const file = await findPipe(top, gitDirsOf(top), () => isOver)
+    if (file !== null && !isOver)
+      found(new NotSaved(`${file} is neither a file nor a folder, and git would wait at it`))
+  }
+  const timer = setTimeout(() => void look(), PIPE_CHECK_DELAY).unref()
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+}
+
+/** Of a worktree or submodule, they lie elsewhere. */
+function gitDirsOf(top: string): string[] {
+  try {
+    const folder = findGitFolder(top)
+    return folder === null ? [] : [...new Set([folder.own, folder.shared])]
+  } catch {
+    return [] // It was put in its place meanwhile, and is found on the way.
+  }
+}
+
+async function findPipe(top: string, gits: readonly string[], isOver: () => boolean): Promise<string | null> {
+  const folders = [top, ...gits.filter(git => !git.startsWith(`${top}/`))]
+  let count = 0
+  for (let folder = folders.pop(); folder !== undefined && count < MAX_ENTRIES && !isOver(); folder = folders.pop()) {
+    const entries = await fs.promises.readdir(folder, { withFileTypes: true }).catch(() => []) // It is gone, or closed to us.
+    const isGits = folder.slice(top.length).split('/').includes('.git') || gits.some(git => isWithin(folder, git))
+    count += entries.length
+    const odd = entries.find(entry => (isGits || READ_FILES.has(entry.name)) && isPipeOrDevice(folder, entry))
+    if (odd !== undefined) return path.join(folder, odd.name)
+    for (const entry of entries) if (entry.isDirectory()) folders.push(path.join(folder, entry.name))
+  }
+  return null
+}
+
+function isWithin(folder: string, git: string): boolean {
+  return folder === git || folder.startsWith(`${git}/`)
+}
+
+/** A pipe or a device, or a link to one. */
+function isPipeOrDevice(folder: string, entry: fs.Dirent): boolean {
+  if (entry.isFile() || entry.isDirectory()) return false
+  const kind = entry.isSymbolicLink() ? statOf(path.join(folder, entry.name)) : entry
+  return kind !== undefined && (kind.isFIFO() || kind.isCharacterDevice() || kind.isBlockDevice())
+}
+
+function statOf(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file)
+  } catch {
+    return undefined // It leads nowhere.
+  }
+}

@@ -1,0 +1,62 @@
+import fs from 'node:fs'
+import { promisify } from 'node:util'
+import { hasCode } from '../../lib/errors.ts'
+import path from 'node:path'
+import type { RepositoryContext } from './repository-context.ts'
+
+/** Flushed at the same time; file systems make one write of several. */
+const MAX_PARALLEL = 16
+
+const [open, fsync, close] = [promisify(fs.open), promisify(fs.fsync), promisify(fs.close)]
+
+/** Makes files and folders durable, as far as they are there. */
+export async function syncFiles(files: readonly string[]): Promise<void> {
+  const rest = [...files]
+  const flush = async (): Promise<void> => {
+    for (let file = rest.pop(); file !== undefined; file = rest.pop()) await syncFile(file)
+  }
+  await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, files.length) }, flush))
+}
+
+async function syncFile(file: string): Promise<void> {
+  const fd = await open(file, 'r').catch((cause: unknown) => {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR')) return null
+    throw cause
+  })
+  if (fd === null) return
+  try {
+    await fsync(fd)
+  } finally {
+    await close(fd)
+  }
+}
+
+/** For git, where we flush what it has written ourselves: all of it at the same time instead of one by one. */
+export const NO_FSYNC = ['-c', 'core.fsync=none'] as const
+
+/**
+ * Makes objects durable. To flush a file that has its name flushes the name as well; git 2.39 flushes it before it has one, and
+ * leaves the folder to chance, which is then flushed. Objects that lie in a pack are durable already.
+ */
+export async function syncObjects(
+  context: RepositoryContext,
+  objects: readonly string[],
+  isFlushed = false,
+): Promise<void> {
+  const files = objects.map(object => objectFile(context, object))
+  await syncFiles(isFlushed ? [...new Set(files.map(file => path.dirname(file)))] : files)
+}
+
+function objectFile({ repository }: RepositoryContext, object: string): string {
+  return path.join(repository.commonDir, 'objects', object.slice(0, 2), object.slice(2))
+}
+
+/** Those that are not there. */
+export async function missingObjects({ git }: RepositoryContext, objects: readonly string[]): Promise<string[]> {
+  const input = objects.map(object => `${object}\n`).join('')
+  const output = await git.run(['cat-file', '--batch-check=%(objectname)', '--buffer'], { input })
+  return output
+    .toString()
+    .split('\n')
+    .filter(line => line.endsWith(' missing'))
+}

@@ -1,0 +1,67 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { formatCommandLine } from '../../../lib/text/shell-words.ts'
+import { type RawPath, rawPath, displayPath, splitRawPaths } from '../../../lib/text/raw-path.ts'
+import type { Hindrance } from '../../../ports/worktrees.ts'
+import type { Git } from '../git.ts'
+import { readGitFolder } from '../guard/git-folder.ts'
+import type { RepositoryContext } from '../repository-context.ts'
+import { findTop } from '../repository.ts'
+import { movesSince } from './evidence/reflog.ts'
+
+/** Settings by which git does not take the files around `.git` for its working tree. They count in no file but these two. */
+export async function hindrancesOf(git: Git): Promise<readonly Hindrance[]> {
+  const top = findTop(git.cwd)?.top
+  const folder = top === undefined ? null : readGitFolder(top)
+  // In a linked working tree git does not heed them.
+  if (top === undefined || folder === null || folder.own !== folder.shared) return []
+  const shared = path.join(folder.shared, 'config')
+  const own = path.join(folder.own, 'config.worktree')
+  const isPerTree = (await valueIn(git, shared, 'extensions.worktreeConfig', '--type=bool')) === 'true'
+  const files = isPerTree ? [shared, own] : [shared]
+  return (await Promise.all(files.map(file => hindrancesIn(git, top, file)))).flat()
+}
+
+async function hindrancesIn(git: Git, top: string, file: string): Promise<Hindrance[]> {
+  const found: Hindrance[] = []
+  const config = ['git', 'config', '--file', file]
+  if ((await valueIn(git, file, 'core.bare', '--type=bool')) === 'true')
+    found.push({ what: 'core.bare=true', cure: formatCommandLine([...config, 'core.bare', 'false']) })
+  const elsewhere = await valueIn(git, file, 'core.worktree')
+  if (elsewhere !== null && path.resolve(path.dirname(file), elsewhere) !== top)
+    found.push({
+      what: `core.worktree=${displayPath(rawPath(Buffer.from(elsewhere)))}`,
+      cure: formatCommandLine([...config, '--unset-all', 'core.worktree']),
+    })
+  return found
+}
+
+async function valueIn(git: Git, file: string, key: string, ...how: string[]): Promise<string | null> {
+  const { code, stdout } = await git.tryRun(['config', '--file', file, ...how, '--get', key])
+  return code === 0 ? stdout.toString().replace(/\n$/, '') : null
+}
+
+/** Files of a commit that are not in this checkout, also where a setting keeps git from using it. */
+export async function deletedFrom({ git, repository }: RepositoryContext, commit: string): Promise<readonly RawPath[]> {
+  const { top, gitDir } = repository
+  const command = ['diff-index', '-z', '--name-only', '--no-renames', '--diff-filter=D', '--ignore-submodules']
+  const env = { GIT_DIR: gitDir, GIT_WORK_TREE: top }
+  return splitRawPaths(await git.run([...command, commit, '--'], { env }))
+}
+
+/**
+ * Whether HEAD came to where it is without a checkout, as by `git symbolic-ref`: then the files are still those of the branch before.
+ * `since`: the length of its reflog then. False where HEAD has no reflog.
+ */
+export function wasPointed(gitDir: string, since: number, branch: string | null): boolean {
+  const moves = movesSince(gitDir, since)
+  if (moves === null || !fs.existsSync(path.join(gitDir, 'HEAD'))) return false
+  return !moves.some(({ message }) => {
+    const [, target] = /^(?:checkout: moving from \S+|Branch: renamed \S+|.*: returning) to (.+)$/.exec(message) ?? []
+    return branch === null ? target !== undefined || /^(?:pull|rebase)\b/.test(message) : isSame(target, branch)
+  })
+}
+
+function isSame(target: string | undefined, branch: string): boolean {
+  return target === branch || target === `refs/heads/${branch}`
+}

@@ -1,0 +1,49 @@
+import fs from 'node:fs'
+import type { ChangedFile } from '../../../../core/loop/evidence.ts'
+import { joinBelow } from '../../../../lib/text/raw-path.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+
+/** Bytes; git leaves no marks in what is larger than people write. */
+const MAX_FILE_SIZE = 2_000_000
+const MAX_FILES = 2_000
+
+/** Files with marks of a conflict that they did not have before. A line of `=======` alone is none. */
+export async function findConflictMarkers(
+  { git, repository }: RepositoryContext,
+  changed: readonly ChangedFile[],
+): Promise<string[]> {
+  const marked: string[] = []
+  for (const file of changed.slice(0, MAX_FILES)) {
+    if (file.after === null || !file.after.startsWith('100')) continue
+    const count = countConflicts(readText(joinBelow(repository.top, file.path)))
+    if (count === 0) continue
+    const [, hash] = file.before?.split(' ') ?? []
+    const before = hash === undefined ? '' : (await git.tryRun(['cat-file', 'blob', hash])).stdout.toString('latin1')
+    if (count > countConflicts(before)) marked.push(file.name)
+  }
+  return marked
+}
+
+/** How many conflicts with both sides and their end there are. */
+function countConflicts(text: string): number {
+  if (!text.includes('<<<<<<<')) return 0
+  let [count, step] = [0, 0]
+  for (const line of text.split('\n')) {
+    if (/^<{7}(?!\S)/.test(line)) step = 1
+    else if (step === 1 && line.trimEnd() === '=======') step = 2
+    else if (step === 2 && /^>{7}(?!\S)/.test(line)) {
+      count++
+      step = 0
+    }
+  }
+  return count
+}
+
+function readText(file: Buffer): string {
+  try {
+    const stat = fs.lstatSync(file)
+    return stat.isFile() && stat.size <= MAX_FILE_SIZE ? fs.readFileSync(file, 'latin1') : ''
+  } catch {
+    return '' // Gone meanwhile.
+  }
+}

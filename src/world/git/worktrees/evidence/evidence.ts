@@ -1,0 +1,192 @@
+import path from 'node:path'
+import { type ChangedFile, evidenceOf, type DetailedEvidence, type Snapshot } from '../../../../core/loop/evidence.ts'
+import { type RawPath, rawPath, displayPath } from '../../../../lib/text/raw-path.ts'
+import type { Instant } from '../../../../lib/time.ts'
+import type { WorkerTrace } from '../../../../ports/worktrees.ts'
+import { NO_INDEX } from '../../git.ts'
+import { GitError } from '../../git-error.ts'
+import { ONESHOT_IDENTITY } from '../../repository.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import { lstat } from '../../files.ts'
+import { removeStaleLock, UPDATE_REF } from '../../update-ref.ts'
+import { DIFF_TREES } from '../../checkpoint/save/tree-diff.ts'
+import { operationInProgress } from '../../repository.ts'
+import { excludePaths } from '../working-tree.ts'
+import { findConflictMarkers } from './conflict-markers.ts'
+import { attributeWork } from './attribution.ts'
+import { stageWorkingTree } from '../working-tree.ts'
+import { reflogSize } from './reflog.ts'
+import { resolveObjects, WORK_REFS } from '../context.ts'
+
+/** Looks, and keeps what was seen: the last sight of each working tree has a ref of its own. */
+export async function takeSnapshot(context: RepositoryContext, keepAs?: string): Promise<Snapshot> {
+  const { status, tree } = await stageWorkingTree(context)
+  const { head } = status
+  const parent = head === null ? [] : ['-p', head]
+  const when = '@0 +0000'
+  const env = { ...ONESHOT_IDENTITY, GIT_AUTHOR_DATE: when, GIT_COMMITTER_DATE: when }
+  await removeStaleLock(context)
+  const refs = [context.ref, keepAs === undefined ? context.ref : `${WORK_REFS}/${keepAs}`]
+  const args = [...refs, tree, ...parent, '-m', 'oneshot: as it was seen last']
+  const result = await context.git.runScript(SNAPSHOT_SCRIPT, args, { env })
+  if (result.code !== 0) throw new GitError('update-ref', result)
+  return { head, tree, reflog: reflogSize(context.repository.gitDir) }
+}
+
+const SNAPSHOT_SCRIPT = `
+ref=$1
+kept=$2
+shift 2
+commit=$(git commit-tree "$@") || exit
+{
+  echo "update $ref $commit"
+  [ "$ref" = "$kept" ] || echo "update $kept $commit"
+} | git ${UPDATE_REF.join(' ')} --stdin
+`
+
+export interface EvidenceRequest {
+  readonly since: Snapshot
+  readonly excludedPaths: readonly string[]
+  readonly worker?: WorkerTrace | null | undefined
+  readonly begunAt?: Instant | undefined
+  readonly branch?: string | null | undefined
+  /** Keeps what is seen from being collected as garbage. */
+  readonly backupName?: string | undefined
+}
+
+export async function collectEvidence(
+  context: RepositoryContext,
+  cwd: string,
+  { since, excludedPaths, ...asked }: EvidenceRequest,
+): Promise<DetailedEvidence> {
+  const { top, gitDir, emptyIds } = context.repository
+  const isExcluded = excludePaths(top, cwd, excludedPaths)
+  const now = await takeSnapshot(context, asked.backupName)
+  const head = now.head === null ? emptyIds.tree : `${now.head}^{tree}`
+  const found = await diffSince(context, [since.tree, head, now.tree], `${since.head ?? emptyIds.tree}^{tree}`)
+  const uncommitted = new Set(found.uncommitted)
+  const from = path.relative(top, cwd)
+  const all = found.files
+    .filter(line => !isExcluded(line.path))
+    .map(
+      (line): ChangedFile => ({
+        ...line,
+        name: path.relative(from, displayPath(line.path)),
+        isCommitted: !uncommitted.has(line.path),
+        isOwn: true,
+      }),
+    )
+  const { changed, ...credit } = await attributeWork(context, {
+    since,
+    now,
+    changed: all,
+    worker: asked.worker ?? null,
+    begunAt: asked.begunAt ?? null,
+    branch: asked.branch ?? null,
+  })
+  const own = changed.filter(({ isOwn }) => isOwn)
+  const marked = await findConflictMarkers(context, own)
+  const unmerged = found.unmerged.map(displayPath)
+  return {
+    ...evidenceOf({ ...credit, now }, own),
+    changed,
+    loose: uncommitted,
+    underWay: operationInProgress(gitDir) ?? (unmerged.length > 0 ? UNMERGED : null),
+    conflicts: [...new Set([...unmerged, ...marked])],
+  }
+}
+
+/** What a `git stash pop` leaves behind, for one. */
+const UNMERGED = 'a merge without its end'
+
+type FileDiff = Omit<ChangedFile, 'name' | 'isCommitted' | 'isOwn'>
+
+interface EvidenceDiff {
+  readonly files: FileDiff[]
+  readonly unmerged: RawPath[]
+  readonly uncommitted: RawPath[]
+}
+
+const DIFF_COMMAND = DIFF_TREES.filter(word => word !== '-t')
+
+/** A user's index that cannot be read tells of no conflict. */
+const COMPARE_SCRIPT = `
+git ${DIFF_COMMAND.join(' ')} "$1" "$3" || exit
+printf 'then\\0'
+[ "$4" = settled ] || (unset GIT_INDEX_FILE; git ls-files --unmerged -z 2>/dev/null)
+printf 'then\\0'
+git diff-tree -r -z --name-only --no-renames "$2" "$3"
+`
+
+/**
+ * From the first of three trees to the third, and what of it is different from the second. What was seen long ago may be gone with
+ * `git gc`; then `instead` must do.
+ */
+async function diffSince(
+  context: RepositoryContext,
+  trees: readonly [string, string, string],
+  instead: string,
+): Promise<EvidenceDiff> {
+  const { git } = context
+  const index = indexStamp(context)
+  const args = [...trees, conflictFreeIndexes.get(context.repository.gitDir) === index ? 'settled' : 'look']
+  const result = await git.runScript(COMPARE_SCRIPT, args, { index: NO_INDEX })
+  if (result.code !== 0) {
+    const [first, other] = await resolveObjects(git, [`${trees[0]}^{tree}`, instead])
+    if (first !== null) throw new GitError('diff-tree', result)
+    if (!other) throw new Error('the commit from before is no longer in the repository')
+    return diffSince(context, [other, trees[1], trees[2]], instead)
+  }
+  const found = parseEvidenceDiff(result.stdout)
+  conflictFreeIndexes.set(context.repository.gitDir, found.unmerged.length === 0 ? index : '')
+  return found
+}
+
+/** Indexes of users that were seen to have no conflict in them, by what tells each from a changed one. */
+const conflictFreeIndexes = new Map<string, string>()
+
+function indexStamp({ repository }: RepositoryContext): string {
+  const stat = lstat(path.join(repository.gitDir, 'index'))
+  return stat === undefined ? 'none' : `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size} ${stat.ino}`
+}
+
+function parseEvidenceDiff(stdout: Buffer): EvidenceDiff {
+  const words = rawPath(stdout).split('\0').slice(0, -1)
+  const first = endOfFirstPart(words)
+  const second = words.indexOf('then', first + 1)
+  return {
+    files: parseFileDiffs(words.slice(0, first)),
+    unmerged: words.slice(first + 1, second).map(word => word.slice(word.indexOf('\t') + 1)),
+    uncommitted: words.slice(second + 1),
+  }
+}
+
+/** A file may have the name that parts the answers: it follows the word that tells of it. */
+function endOfFirstPart(words: readonly string[]): number {
+  let at = 0
+  while (words[at]?.startsWith(':')) at += 2
+  return words.indexOf('then', at)
+}
+
+/** First `:MODE MODE HASH HASH LETTER` and a path for each, then `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
+function parseFileDiffs(words: readonly string[]): FileDiff[] {
+  const counts = new Map<RawPath, readonly [number, number]>()
+  for (const word of words) {
+    const [, added, removed, file] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(word) ?? []
+    if (file !== undefined) counts.set(file, [Number(added) || 0, Number(removed) || 0])
+  }
+  const lines: FileDiff[] = []
+  for (let at = 0; words[at]?.startsWith(':'); at += 2) {
+    const [mode, other, before, after] = (words[at] as string).slice(1).split(' ')
+    const file = words[at + 1] as RawPath
+    const [added, removed] = counts.get(file) ?? [0, 0]
+    lines.push({
+      path: file,
+      before: mode === '000000' ? null : `${mode} ${before}`,
+      after: other === '000000' ? null : `${other} ${after}`,
+      added,
+      removed,
+    })
+  }
+  return lines
+}

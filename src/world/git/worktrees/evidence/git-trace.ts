@@ -1,0 +1,137 @@
+import { readRegularFile } from '../../../../os/files/file-io.ts'
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Git } from '../../git.ts'
+import type { Repository } from '../../repository.ts'
+
+/** Bytes; the agent can write anything there. */
+const LONGEST = 64 * 1_048_576
+
+/** A git command that somebody ran, as git itself has written it down (`GIT_TRACE2_EVENT`). */
+export interface TracedCommand {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** The working tree it was run in; null where that is not known. */
+  readonly worktree: string | null
+  /** Seconds since 1970. */
+  readonly from: number
+  readonly until: number | null
+  /** It may have made a commit. */
+  readonly isCommitting: boolean
+}
+
+const COMMIT_COMMANDS: ReadonlySet<string> = new Set([
+  'commit',
+  'merge',
+  'pull',
+  'rebase',
+  'cherry-pick',
+  'revert',
+  'am',
+  'commit-tree',
+  'update-ref',
+  'fast-import',
+  'filter-branch',
+])
+
+/** Commands that change files, HEAD or the branch that is checked out. */
+const CHANGE_COMMANDS: ReadonlySet<string> = new Set([
+  ...COMMIT_COMMANDS,
+  'reset',
+  'checkout',
+  'switch',
+  'restore',
+  'clean',
+  'stash',
+  'rm',
+  'mv',
+  'apply',
+  'read-tree',
+  'symbolic-ref',
+  'branch',
+])
+
+/** From anywhere in a repository these move any branch of it. */
+function movesAnyBranch({ name, argv }: TracedCommand): boolean {
+  return (
+    name === 'update-ref' ||
+    (name === 'branch' && argv.some(word => /^(?:-[fMmDdC]|--force|--move|--delete)/.test(word)))
+  )
+}
+
+export function hasChangedCheckout(trace: string, top: string): boolean {
+  return readTrace(trace).some(
+    command => movesAnyBranch(command) || (CHANGE_COMMANDS.has(command.name) && (command.worktree ?? top) === top),
+  )
+}
+
+interface TraceEvent {
+  readonly event: string
+  readonly sid: string
+  readonly time?: string
+  readonly name?: string
+  readonly worktree?: string
+  readonly code?: number
+  readonly argv?: readonly string[]
+}
+
+/** Commands that were run; none where nothing was written down. */
+export function readTrace(file: string): TracedCommand[] {
+  const bySid = new Map<string, { -readonly [K in keyof TracedCommand]: TracedCommand[K] }>()
+  for (const { event, sid, time, name, worktree, code, argv = [] } of readEvents(file)) {
+    const at = time === undefined ? 0 : Date.parse(time) / 1000
+    const known = bySid.get(sid)
+    if (known === undefined) {
+      bySid.set(sid, { name: '', argv, worktree: null, from: at, until: null, isCommitting: false })
+    } else if (event === 'cmd_name' && name !== undefined) {
+      known.name = name
+      known.isCommitting = COMMIT_COMMANDS.has(name)
+    } else if (event === 'start') known.argv = argv
+    else if (event === 'def_repo') known.worktree = worktree ?? null
+    else if (event === 'exit' || event === 'signal') {
+      known.until = at
+      known.isCommitting &&= event === 'signal' || code === 0
+    }
+  }
+  return [...bySid.values()]
+}
+
+function readEvents(file: string): TraceEvent[] {
+  let text: string
+  try {
+    text = readRegularFile(file, LONGEST).content.toString()
+  } catch {
+    return [] // No git was run, or the file is none that git has written.
+  }
+  return text.split('\n').flatMap(line => {
+    if (!/"event":"(?:version|start|cmd_name|def_repo|exit|signal)"/.test(line)) return []
+    try {
+      return [JSON.parse(line) as TraceEvent]
+    } catch {
+      return [] // Two that wrote at once.
+    }
+  })
+}
+
+/** Whether this git writes down what it does, for each folder where that was tried. */
+const tracingSupport = new Map<string, boolean>()
+
+/**
+ * Where the git commands of a worker are written down: in the git folder, which it can write wherever it can commit. Null where git does
+ * not do that (before 2.22).
+ */
+export async function findTraceFile(git: Git, { gitDir }: Repository, name: string): Promise<string | null> {
+  const folder = path.join(gitDir, 'oneshot', 'traces')
+  const isKnown = tracingSupport.get(folder) ?? (await isTracingSupported(git, folder))
+  tracingSupport.set(folder, isKnown)
+  return isKnown ? path.join(folder, name) : null
+}
+
+async function isTracingSupported(git: Git, folder: string): Promise<boolean> {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = path.join(folder, 'try')
+  await git.tryRun(['version'], { env: { GIT_TRACE2_EVENT: file } })
+  const isThere = fs.existsSync(file)
+  fs.rmSync(file, { force: true })
+  return isThere
+}

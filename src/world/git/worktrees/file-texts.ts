@@ -1,0 +1,102 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { EditedFile as TextChange } from '../../../core/tampering/test-file.ts'
+import type { ReadBefore } from '../../../core/tampering/check-definition.ts'
+import type { FileChange } from '../../../core/loop/evidence.ts'
+import { matchesGlob } from '../../../lib/text/glob.ts'
+import { displayPath } from '../../../lib/text/raw-path.ts'
+import type { Worktrees } from '../../../ports/worktrees.ts'
+import { readPart } from '../../../os/files/file-io.ts'
+import type { RepositoryContext } from '../repository-context.ts'
+
+/** More files are the work of a program; of those beyond, only that they differ is known. */
+const MAX_FILES = 4_000
+/** Bytes. */
+const MAX_FILE_SIZE = 1_048_576
+
+/** What files held before and hold now, and a way to read all that stayed as it was. */
+export async function readTextChanges(
+  worktrees: Worktrees,
+  { cwd, top }: { cwd: string; top: string },
+  changed: readonly FileChange[],
+): Promise<{ changes: readonly TextChange[]; read: ReadBefore }> {
+  const hashOf = (entry: string | null): string => entry?.split(' ')[1] ?? ''
+  const hashes = changed.slice(0, MAX_FILES).flatMap(({ before, after }) => [hashOf(before), hashOf(after)])
+  const texts = await worktrees.readBlobs(
+    cwd,
+    hashes.filter(hash => hash !== ''),
+  )
+  const text = (entry: string | null): string | null => (entry === null ? null : (texts.get(hashOf(entry)) ?? entry))
+  const changes = changed.map(file => ({
+    path: displayPath(file.path),
+    before: text(file.before),
+    after: text(file.after),
+  }))
+  const before = new Map(changes.map(change => [change.path, change.before]))
+  const readFile = (file: string): string | null =>
+    before.has(file) ? (before.get(file) ?? null) : readText(path.join(top, file))
+  const matching = (pattern: string): string[] => {
+    const removed = [...before.keys()].filter(file => before.get(file) !== null && matchesGlob(file, pattern))
+    return [...new Set([...removed, ...matchingBelow(top, pattern)])].toSorted()
+  }
+  return { changes, read: Object.assign(readFile, { matching }) }
+}
+
+/** Entries of folders that are looked at for one pattern. */
+const MOST_ENTRIES = 5_000
+
+/** Files that match a pattern, along the folders that the pattern names: a link is not followed, and there is an end to it. */
+function matchingBelow(top: string, pattern: string): string[] {
+  const parts = pattern.split('/')
+  let [folders, looked] = [[''], 0]
+  for (const [at, part] of parts.entries()) {
+    const isLast = at === parts.length - 1
+    folders = folders.flatMap(folder => {
+      const entries = entriesIn(path.join(top, folder)).slice(0, Math.max(0, MOST_ENTRIES - looked))
+      looked += entries.length
+      return entries
+        .filter(entry => (isLast ? entry.isFile() : entry.isDirectory()) && matchesGlob(entry.name, part))
+        .map(({ name }) => (folder === '' ? name : `${folder}/${name}`))
+    })
+  }
+  return folders
+}
+
+function entriesIn(folder: string): fs.Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return [] // Not there, or not ours to read.
+  }
+}
+
+function readText(file: string): string | null {
+  try {
+    return fs.statSync(file).isFile() ? readPart(file, 0, MAX_FILE_SIZE).toString() : null
+  } catch {
+    return null // Not there, or not ours to read: then the check does not read it either.
+  }
+}
+
+/** Bytes; no test or script is longer, and the rest of it is not looked at. */
+const MAX_BLOB_SIZE = 1_048_576
+
+/** What these blobs hold, by their hash; those that are none, or not there, are left out. */
+export async function readBlobs(
+  { git }: RepositoryContext,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  const unique = [...new Set(hashes)]
+  if (unique.length === 0) return texts
+  const output = await git.run(['cat-file', '--batch', '--buffer'], { input: unique.map(id => `${id}\n`).join('') })
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf('\n', at)
+    const [hash = '', type = '', size] = output.subarray(at, end).toString('latin1').split(' ')
+    at = end + 1
+    if (size === undefined) continue
+    if (type === 'blob') texts.set(hash, output.subarray(at, at + Math.min(Number(size), MAX_BLOB_SIZE)).toString())
+    at += Number(size) + 1
+  }
+  return texts
+}

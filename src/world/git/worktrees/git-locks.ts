@@ -1,0 +1,150 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { formatCommandLine } from '../../../lib/text/shell-words.ts'
+import { formatDuration } from '../../../lib/time.ts'
+import { GitError } from '../git-error.ts'
+import type { RepositoryDirs } from '../guard/config-overrides.ts'
+import { lstat } from '../files.ts'
+import { processDetails } from '../../../os/process/process-details.ts'
+import { programs } from '../../../os/process/processes.ts'
+
+/** Milliseconds that a lock of somebody else is waited for. */
+const LOCK_TIMEOUT = 30_000
+/** git holds a lock for as long as it writes one file. In what is ours alone an older one was left by a git that was killed. */
+const STALE_LOCK_AGE = 5_000
+/** Milliseconds after which a lock counts as left behind, if no git is alive that could have made it. */
+const LEFT_BEHIND = 10_000
+const LOCK_POLL_INTERVAL = 50
+
+/** Also when somebody else was quicker to move a ref; not when its name lies below that of another one. */
+const IS_LOCKED = /\.lock': File exists|could not lock config file|cannot lock ref (?!.*exists; cannot create)/
+
+/** A killed git has left a lock that we may not remove. To try again does not help until somebody removes it. */
+export class LockLeft extends Error {
+  override readonly name = 'LockLeft'
+}
+
+/**
+ * Does again from the beginning what stumbled over a lock, for a while. `ours`: locks that nobody but us, and what we have
+ * started and seen end, could have made; those go when they are old. `folders`: the repository whose locks may be judged by the
+ * git processes that are alive.
+ */
+export async function retryWhileLocked<T>(
+  { signal, ours, folders }: { signal: AbortSignal; ours: () => readonly string[]; folders: RepositoryDirs | null },
+  work: () => Promise<T>,
+): Promise<T> {
+  const begun = Date.now()
+  for (;;) {
+    for (const lock of ours()) removeStaleLock(lock)
+    try {
+      return await work()
+    } catch (cause) {
+      if (!(cause instanceof GitError && IS_LOCKED.test(cause.stderr))) throw cause
+      const lock = folders === null ? null : lockIn(folders, cause.stderr)
+      const isOver = Date.now() - begun > LOCK_TIMEOUT
+      if (folders !== null && lock !== null) settle(lock, folders, isOver)
+      if (isOver) throw cause
+      await pause(LOCK_POLL_INTERVAL * (1 + Math.random()), undefined, { signal })
+    }
+  }
+}
+
+function removeStaleLock(lock: string): void {
+  const stat = lstat(lock)
+  if (stat !== undefined && Date.now() - stat.mtimeMs > STALE_LOCK_AGE) fs.rmSync(lock, { force: true })
+}
+
+/** The lock that git names in its message; null where that is no file of this repository. */
+function lockIn({ gitDir, commonDir }: RepositoryDirs, stderr: string): string | null {
+  const named = /could not lock config file/.test(stderr)
+    ? path.join(commonDir, 'config.lock')
+    : /Unable to create '([^'\n]+\.lock)': File exists/.exec(stderr)?.[1]
+  if (named === undefined || path.resolve(named) !== named) return null
+  return [gitDir, commonDir].some(folder => named.startsWith(`${folder}${path.sep}`)) ? named : null
+}
+
+/** Removes a lock that nobody can hold. Throws where a person has to do that, or where somebody holds it for too long. */
+function settle(lock: string, folders: RepositoryDirs, isOver: boolean): void {
+  const stat = lstat(lock)
+  if (stat === undefined) return
+  const age = Date.now() - stat.mtimeMs
+  if (age < LEFT_BEHIND) return
+  const holder = possibleHolder(folders, stat)
+  if (holder === null && isOurs(stat) && isBrief(lock, folders) && isOnThisMachine(lock))
+    return removeIfSame(lock, stat)
+  if (holder !== null && !isOver) return
+  const since = `${lock} has been there for ${formatDuration(age)}`
+  const remedy = `make sure that no git is at work here, then remove it: ${formatCommandLine(['rm', '--', lock])}`
+  if (holder === null) throw new LockLeft(`${since}, and a git that was killed may have left it: ${remedy}`)
+  throw new Error(`${since}, and ${holder} may hold it: wait for its end, or ${remedy}`)
+}
+
+/** Processes of other users may be hidden from us. */
+function isOurs({ uid }: fs.Stats): boolean {
+  return uid === process.getuid?.() || process.getuid?.() === 0
+}
+
+/** Refs and settings: programs other than git, which we would not know by their names, hold these for milliseconds only. */
+function isBrief(lock: string, { commonDir }: RepositoryDirs): boolean {
+  const name = path.relative(commonDir, lock)
+  return name === 'packed-refs.lock' || name === 'config.lock' || name.startsWith(`refs${path.sep}`)
+}
+
+/** ext4, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs and bcachefs: other machines do not write there. */
+const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e])
+
+function isOnThisMachine(lock: string): boolean {
+  return LOCAL.has(fs.statfsSync(path.dirname(lock)).type)
+}
+
+function removeIfSame(lock: string, { ino, mtimeMs }: fs.Stats): void {
+  const now = lstat(lock)
+  if (now?.isFile() && now.ino === ino && now.mtimeMs === mtimeMs) fs.rmSync(lock, { force: true })
+}
+
+/** Milliseconds by which the clocks of files and of processes may differ. */
+const TOLERANCE = 1_000
+
+/** Programs of git that live long and lock nothing. */
+const IDLE = new Set(['fsmonitor--daemon', 'credential-cache--daemon'])
+
+/**
+ * A living git that began before this file was written and may work in this repository, as a phrase; null where there is none. A git
+ * about which we cannot read enough counts as one that works here.
+ */
+function possibleHolder(folders: RepositoryDirs, { birthtimeMs, mtimeMs }: fs.Stats): string | null {
+  const all = programs()
+  if (all === null) return 'another git process'
+  const until = Math.max(birthtimeMs, mtimeMs) + TOLERANCE
+  const tops = topsOf(folders)
+  const holder = all.find(
+    ({ pid, name, bornAt }) => /^git(?:-|$)/.test(name) && bornAt <= until && mayWorkIn(tops, pid),
+  )
+  return holder === undefined ? null : `the git process ${holder.pid}`
+}
+
+function mayWorkIn(tops: readonly string[], pid: number): boolean {
+  const details = processDetails(pid)
+  if (details === null) return true
+  const { cwd, argv, variables } = details
+  if (argv.some(word => IDLE.has(word))) return false
+  // git enters the working tree that it was started in, unless it is told where the repository is.
+  if (variables.includes('GIT_DIR') || argv.some(word => word.startsWith('--git-dir'))) return true
+  return tops.some(top => cwd === top || cwd.startsWith(`${top}${path.sep}`))
+}
+
+/** The folders of this repository: its git folder, the working tree around that, and its other working trees. */
+function topsOf({ commonDir }: RepositoryDirs): string[] {
+  const all = path.join(commonDir, 'worktrees')
+  const names = fs.existsSync(all) ? fs.readdirSync(all) : []
+  return [commonDir, path.dirname(commonDir), ...names.flatMap(name => worktreeAt(path.join(all, name)))]
+}
+
+function worktreeAt(gitDir: string): string[] {
+  try {
+    return [path.dirname(path.resolve(gitDir, fs.readFileSync(path.join(gitDir, 'gitdir'), 'utf8').trim()))]
+  } catch {
+    return [] // It is half made, or gone meanwhile.
+  }
+}

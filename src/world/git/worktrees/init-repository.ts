@@ -1,0 +1,78 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { addToGitExclude } from '../../../state/git-exclude.ts'
+import type { Git } from '../git.ts'
+import { readHead } from '../repository-context.ts'
+import { commitIdentity } from '../repository.ts'
+import type { RepositoryCache } from '../repository-context.ts'
+import type { RepositoryContext } from '../repository-context.ts'
+import { findRepository, NoRepository } from '../repository.ts'
+import { withRepositoryLock } from './lock.ts'
+import { retryWhileLocked } from './git-locks.ts'
+import { stageWorkingTree } from './working-tree.ts'
+import { JournalEntry } from './journal.ts'
+import { openWorktreeContext } from './context.ts'
+import { revertEntries, diffTree } from './trees.ts'
+
+const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
+
+/** Makes a repository of a folder, with a first commit. The note tells a half-made one from one that the user has made. */
+export async function initRepository(git: Git, cache: RepositoryCache): Promise<void> {
+  const folder = path.join(git.cwd, '.git', 'oneshot')
+  const entry = new JournalEntry<{ isBegun: true }>(path.join(folder, 'founding'))
+  if (entry.read() === null && (await isInRepository(git))) return
+  await withRepositoryLock(path.join(folder, 'workshop'), git.signal, async holder => {
+    if (entry.read() === null && (await isInRepository(git))) return
+    entry.write({ isBegun: true })
+    const own = git.withCwd(git.cwd, { ...holder.env, GIT_CEILING_DIRECTORIES: path.dirname(git.cwd) })
+    await retryWhileLocked({ signal: git.signal, ours: () => findLocks(path.dirname(folder)), folders: null }, () =>
+      createRepository(own, cache),
+    )
+    entry.remove()
+  })
+}
+
+/** Nobody but us has worked with it yet. */
+function findLocks(gitDir: string): string[] {
+  const names = fs.existsSync(gitDir) ? fs.readdirSync(gitDir) : []
+  const refs = path.join(gitDir, 'refs')
+  const below = fs.existsSync(refs) ? fs.readdirSync(refs, { recursive: true, encoding: 'utf8' }) : []
+  const all = [...names.map(name => path.join(gitDir, name)), ...below.map(name => path.join(refs, name))]
+  return all.filter(name => name.endsWith('.lock'))
+}
+
+async function createRepository(git: Git, cache: RepositoryCache): Promise<void> {
+  const isChosen = (await git.tryRun(['config', 'init.defaultBranch'])).code === 0
+  await git.run([...(isChosen ? [] : ['-c', 'init.defaultBranch=main']), 'init', '--quiet'])
+  addToGitExclude(git.cwd, ['.agent/'])
+  await createFirstCommit(await openWorktreeContext(git, cache))
+}
+
+async function createFirstCommit(context: RepositoryContext): Promise<void> {
+  const { git, repository } = context
+  if ((await readHead(context)) === null) {
+    const { tree: all } = await stageWorkingTree(context)
+    const strays = (await diffTree(context, repository.emptyIds.tree, all)).filter(entry => entry.isRepository)
+    const tree = await revertEntries(context, all, strays)
+    const env = await commitIdentity(git)
+    const commit = await git.runForLine(['commit-tree', tree], { input: FIRST_COMMIT_MESSAGE, env })
+    await git.run(
+      ['update-ref', '-m', `commit (initial): ${FIRST_COMMIT_MESSAGE}`, 'HEAD', commit, repository.emptyIds.commit],
+      {
+        env,
+      },
+    )
+  }
+  await git.run(['reset', '--quiet', '--mixed'])
+}
+
+/** Whether this folder lies in the working tree of one. */
+async function isInRepository(git: Git): Promise<boolean> {
+  try {
+    await findRepository(git)
+    return true
+  } catch (cause) {
+    if (cause instanceof NoRepository) return false
+    throw cause
+  }
+}

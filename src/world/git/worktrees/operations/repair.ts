@@ -1,0 +1,94 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Worktree } from '../../../../ports/worktrees.ts'
+import { readRegularFile, replaceIn } from '../../../../os/files/file-io.ts'
+import { createFolderWithoutLinks } from '../../../../os/files/folder-handle.ts'
+import { lstat } from '../../files.ts'
+import type { RepositoryContext } from '../../repository-context.ts'
+import type { Repository } from '../../repository.ts'
+import { ownershipEntry } from '../journal.ts'
+import { resolveCommit, pathHash, resolveObjects } from '../context.ts'
+import { openWorktree } from './open.ts'
+import { canonicalPath, findRegistered } from './registry.ts'
+
+/**
+ * Makes a worktree and its branch anew where somebody has removed them. The branch begins where it last was, as far as git has that
+ * written down, else at `commit`. Answers what was missing.
+ */
+export async function repairWorktree(
+  context: RepositoryContext,
+  worktree: Worktree,
+  commit: string,
+): Promise<'folder' | 'branch' | null> {
+  const { git, repository } = context
+  const folder = canonicalPath(worktree.path)
+  const ref = `refs/heads/${worktree.branch}`
+  const isBranchGone = (await resolveCommit(git, ref)) === null
+  if (isBranchGone) {
+    const last = lastHead(findRegistered(repository, folder)?.gitDir)
+    const [there = null] = last === null ? [] : await resolveObjects(git, [`${last}^{commit}`])
+    await git.run(['update-ref', '-m', 'oneshot: the branch was gone', ref, there ?? commit])
+  }
+  const isFolderGone = !isLinked(repository, folder)
+  if (isFolderGone && isEmpty(folder)) await openWorktree(context, worktree, commit)
+  else if (isFolderGone) await relinkFolder(context, { ...worktree, path: folder })
+  return isFolderGone ? 'folder' : isBranchGone ? 'branch' : null
+}
+
+/** Both are there, as a look at the files shows. */
+export function isIntact({ repository }: RepositoryContext, worktree: Worktree): boolean {
+  const ref = path.join(repository.commonDir, 'refs', 'heads', worktree.branch)
+  return lstat(ref) !== undefined && isLinked(repository, canonicalPath(worktree.path))
+}
+
+/** The folder and git's entry for it lead to each other. A repository of the agent's own is left alone, and refused where it is used. */
+function isLinked(repository: Repository, folder: string): boolean {
+  const stat = lstat(path.join(folder, '.git'))
+  return stat !== undefined && (!stat.isFile() || findRegistered(repository, folder)?.gitDir === readGitLink(folder))
+}
+
+function readGitLink(folder: string): string | null {
+  const text = readRegularFile(path.join(folder, '.git'), MAX_LINK_SIZE).content.toString()
+  const target = /^gitdir: (.+)\n?$/.exec(text)?.[1]
+  return target === undefined ? null : canonicalPath(path.resolve(folder, target))
+}
+
+const MAX_LINK_SIZE = 16_384
+
+function isEmpty(folder: string): boolean {
+  return lstat(folder) === undefined || fs.readdirSync(folder).length === 0
+}
+
+/** Makes git's entry of a worktree anew, or the link to it, beside the files that lie there: they stay as they are. */
+async function relinkFolder({ git, repository }: RepositoryContext, { path: folder, branch }: Worktree): Promise<void> {
+  const known = findRegistered(repository, folder)
+  const gitDir = known?.gitDir ?? path.join(repository.commonDir, 'worktrees', `oneshot-${pathHash(folder)}`)
+  const files = { commondir: '../..\n', HEAD: `ref: refs/heads/${branch}\n`, gitdir: `${folder}/.git\n` }
+  if (known === null) for (const [name, text] of Object.entries(files)) writeFileIn(gitDir, name, text)
+  ownershipEntry(gitDir).write({ branch })
+  writeFileIn(folder, '.git', `gitdir: ${gitDir}\n`)
+  if (known === null) await git.withCwd(folder).run(['reset', '--quiet'])
+}
+
+function writeFileIn(folder: string, name: string, text: string): void {
+  const held = createFolderWithoutLinks(folder)
+  try {
+    replaceIn(held, name, text)
+  } finally {
+    held.close()
+  }
+}
+
+/** What was last checked out in a worktree. */
+function lastHead(gitDir: string | undefined): string | null {
+  if (gitDir === undefined) return null
+  try {
+    const lines = fs
+      .readFileSync(path.join(gitDir, 'logs', 'HEAD'), 'latin1')
+      .trimEnd()
+      .split('\n')
+    return /^\S+ ([0-9a-f]{40,64}) /.exec(lines.at(-1) ?? '')?.[1] ?? null
+  } catch {
+    return null // None is kept.
+  }
+}

@@ -1,0 +1,228 @@
+import type { FileChange } from '../../../core/loop/evidence.ts'
+import { type RawPath, rawPath, rawPathBytes } from '../../../lib/text/raw-path.ts'
+import { NO_INDEX } from '../git.ts'
+import type { RepositoryContext } from '../repository-context.ts'
+import { resolveObjects } from './context.ts'
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { GitError } from '../git-error.ts'
+
+/** From one tree or commit to another. */
+export type TreePair = readonly [from: string, to: string]
+
+/** What is different between both of each pair, all asked for at once; null where git has lost one of them. */
+export async function diffTreePairs(
+  { git }: RepositoryContext,
+  pairs: readonly TreePair[],
+): Promise<(readonly FileChange[] | null)[]> {
+  const [only] = pairs
+  if (only === undefined) return []
+  if (pairs.length === 1) {
+    const result = await git.tryRun([...DIFF, ...only, '--'], { index: NO_INDEX })
+    if (result.code === 0) return [parsePairs(rawPath(result.stdout)).get('') ?? []]
+  } else if (pairs.flat().every(name => OBJECT_ID.test(name))) {
+    const result = await git.tryRun(DIFF_STDIN, {
+      index: NO_INDEX,
+      input: pairs.map(pair => `${pair.join(' ')}\n`).join(''),
+    })
+    const found = parsePairs(rawPath(result.stdout))
+    // Of two commits git takes the second for a parent of the first, and answers otherwise.
+    const isWhole = result.code === 0 && pairs.every(pair => found.has(pair.join(' ')))
+    if (isWhole) return pairs.map(pair => found.get(pair.join(' ')) ?? [])
+  }
+  const names = pairs.flat().map(name => `${name}^{tree}`)
+  const trees = await resolveObjects(git, names)
+  const found = pairs.map((_, n) => [trees[2 * n] ?? null, trees[2 * n + 1] ?? null] as const)
+  const input = found.flatMap(([from, to]) => (from === null || to === null ? [] : [`${from} ${to}\n`])).join('')
+  if (input === '') return found.map(() => null)
+  const answers = parsePairs(rawPath(await git.run(DIFF_STDIN, { index: NO_INDEX, input })))
+  return found.map(([from, to]) => (from === null || to === null ? null : (answers.get(`${from} ${to}`) ?? [])))
+}
+
+const DIFF = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--abbrev=64']
+const DIFF_STDIN = [...DIFF, '--stdin']
+
+/** A whole id: whether git has it shows when it is used. */
+const OBJECT_ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+
+const HEADER = /^([0-9a-f]{40,64} [0-9a-f]{40,64})\n/
+
+/** `TREE TREE` on a line for each pair that was read, none for the one that was named, then `:MODE MODE HASH HASH LETTER` and the path for each file. */
+function parsePairs(output: string): Map<string, FileChange[]> {
+  let [changes, at] = [[] as FileChange[], 0]
+  const answers = new Map<string, FileChange[]>([['', changes]])
+  const words = output.split('\0')
+  while (at < words.length) {
+    let word = words[at++] as string
+    for (let header = HEADER.exec(word); header !== null; header = HEADER.exec(word)) {
+      answers.set(header[1] as string, (changes = []))
+      word = word.slice(header[0].length)
+    }
+    if (!word.startsWith(':')) continue
+    const [mode, other, before, after] = word.slice(1).split(' ')
+    changes.push({
+      path: words[at++] as RawPath,
+      before: mode === '000000' ? null : `${mode} ${before}`,
+      after: other === '000000' ? null : `${other} ${after}`,
+    })
+  }
+  return answers
+}
+
+/** What a tree has at each path, as `MODE HASH`. */
+export async function readTree({ git }: RepositoryContext, tree: string): Promise<ReadonlyMap<RawPath, string>> {
+  const lines = rawPath(await git.run(['ls-tree', '-r', '-z', '--full-tree', tree])).split('\0')
+  return new Map(
+    lines.slice(0, -1).map(line => {
+      const [mode = '', , hash = ''] = line.split(/[ \t]/, 3)
+      return [line.slice(line.indexOf('\t') + 1), `${mode} ${hash}`]
+    }),
+  )
+}
+
+/** Of these commits those that another one does not follow, oldest first. Merges, and those that git has lost, are not told. */
+export async function findUnreachable(
+  { git }: RepositoryContext,
+  commits: readonly string[],
+  head: string,
+): Promise<string[]> {
+  const there = (await resolveObjects(git, commits)).filter(id => id !== null)
+  if (there.length === 0) return []
+  const output = await git.runForLine([
+    'rev-list',
+    '--no-merges',
+    '--topo-order',
+    '--reverse',
+    ...there,
+    '--not',
+    head,
+    '--',
+  ])
+  const dropped = new Set(output.split('\n'))
+  return [...dropped].filter(id => there.includes(id))
+}
+
+/** Bytes and files that are looked into; more is nobody's refactoring. */
+const MAX_FILES = 400
+const MOVED_SHARE = 0.5
+
+/** Of these files of the first tree those whose lines are, for the most part, in files that the second one has instead. */
+export async function findMovedPaths(
+  context: RepositoryContext,
+  pair: TreePair,
+  paths: readonly RawPath[],
+): Promise<ReadonlySet<RawPath>> {
+  const [from, to] = pair
+  const changes = (await diffTreePairs(context, [[from, to]]))[0] ?? []
+  const hashOf = (entry: string | null): string => entry?.split(' ')[1] ?? ''
+  const gone = changes.filter(({ path, before }) => before !== null && paths.includes(path)).slice(0, MAX_FILES)
+  const came = changes.filter(({ path, after }) => after !== null && !paths.includes(path)).slice(0, MAX_FILES)
+  const lines = await readLines(context, [
+    ...gone.map(({ before }) => hashOf(before)),
+    ...came.map(({ after }) => hashOf(after)),
+  ])
+  const added = new Set(
+    came.flatMap(({ before, after }) => {
+      const had = new Set(before === null ? [] : (lines.get(hashOf(before)) ?? []))
+      return (lines.get(hashOf(after)) ?? []).filter(line => !had.has(line))
+    }),
+  )
+  const isMoved = ({ before }: FileChange): boolean => {
+    const own = lines.get(hashOf(before)) ?? []
+    const isSame = came.some(({ after }) => hashOf(after) === hashOf(before))
+    return isSame || (own.length > 0 && own.filter(line => added.has(line)).length >= own.length * MOVED_SHARE)
+  }
+  return new Set(gone.filter(isMoved).map(({ path }) => path))
+}
+
+/** Lines that say something, of each of these blobs. */
+async function readLines({ git }: RepositoryContext, hashes: readonly string[]): Promise<Map<string, string[]>> {
+  const unique = [...new Set(hashes)]
+  const output = rawPath(await git.run(['cat-file', '--batch'], { input: unique.map(hash => `${hash}\n`).join('') }))
+  const lines = new Map<string, string[]>()
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf('\n', at)
+    const [hash = '', kind, size] = output.slice(at, end).split(' ')
+    if (kind !== 'blob') {
+      at = end + 1 + (size === undefined ? 0 : Number(size) + 1)
+      continue
+    }
+    const text = output.slice(end + 1, end + 1 + Number(size))
+    lines.set(
+      hash,
+      text
+        .split('\n')
+        .map(line => line.trim())
+        .filter(line => line.length > 2),
+    )
+    at = end + 2 + Number(size)
+  }
+  return lines
+}
+
+/** A path that is different in two trees. */
+export interface TreeChange {
+  readonly path: RawPath
+  /** `MODE HASH` in the first one; null when it is not there. */
+  readonly before: string | null
+  /** The hash in the second one; null when it is not there. */
+  readonly after: string | null
+  /** Whether the second one has another repository there. */
+  readonly isRepository: boolean
+}
+
+/** `:MODE MODE HASH HASH LETTER`, then the path. */
+export async function diffTree({ git }: RepositoryContext, from: string, to: string): Promise<TreeChange[]> {
+  const command = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--abbrev=64', from, to]
+  const words = rawPath(await git.run(command, { index: NO_INDEX })).split('\0')
+  const entries: TreeChange[] = []
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const [mode = '', then, hash, other = ''] = (words[at] as string).slice(1).split(' ')
+    const before = mode === '000000' ? null : `${mode} ${hash}`
+    const after = then === '000000' ? null : other
+    entries.push({ path: words[at + 1] as RawPath, before, after, isRepository: then === '160000' })
+  }
+  return entries
+}
+
+/** A tree in which these paths are as they were before. */
+export async function revertEntries(
+  context: RepositoryContext,
+  tree: string,
+  entries: readonly TreeChange[],
+): Promise<string> {
+  if (entries.length === 0) return tree
+  const { git, repository } = context
+  const nothing = `0 ${repository.emptyIds.commit}`
+  const lines = entries.map(({ path: file, before }) => `${before ?? nothing}\t${file}\0`)
+  // What goes may lie where something is to come to lie.
+  const input = rawPathBytes(
+    [...lines.filter(line => line.startsWith('0 ')), ...lines.filter(line => !line.startsWith('0 '))].join(''),
+  )
+  return withTemporaryIndex(context, async index => {
+    const result = await git.runScript(REPLACE_SCRIPT, [tree], { index, input })
+    if (result.code !== 0) throw new GitError('update-index', result)
+    return result.stdout.toString().trim()
+  })
+}
+
+const REPLACE_SCRIPT = `
+git read-tree "$1" </dev/null || exit
+git update-index -z --index-info || exit
+git write-tree
+`
+
+/** An index of its own for one purpose. */
+export async function withTemporaryIndex<T>(
+  { folder }: RepositoryContext,
+  work: (index: string) => Promise<T>,
+): Promise<T> {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const index = path.join(folder, `draft-${crypto.randomBytes(4).toString('hex')}`)
+  try {
+    return await work(index)
+  } finally {
+    fs.rmSync(index, { force: true })
+  }
+}

@@ -1,0 +1,187 @@
+import fs from 'node:fs'
+import { promisify } from 'node:util'
+import type { Mask } from '../../lib/mask/mask.ts'
+import type { KeyState } from '../../lib/mask/private-key.ts'
+import { renderTerminalText } from '../../lib/text/terminal-text.ts'
+import { renameOver, replaceIn, temporaryName, writeTemporary } from '../../os/files/file-io.ts'
+import type { Home } from '../../state/home.ts'
+import { type LogPosition, type OutputState, readLogChunk, startPosition } from './read-log-chunk.ts'
+import type { FolderHandle } from '../../os/files/folder-handle.ts'
+import { openSafely } from './safe-file.ts'
+import { pipeline } from 'node:stream/promises'
+import zlib from 'node:zlib'
+
+const LOG_FILE = 'session.log'
+/** Large enough that few sessions ever have a second file, and small enough to be opened in an editor. */
+const MAX_LOG_SIZE = 16 * 1_048_576
+/** Bytes at the end of the log by which it is known again. */
+const TAIL_LENGTH = 64
+
+/** How far the log has been written. Kept where whoever works in the project cannot reach it. */
+export interface LogProgress {
+  /** Full files that were put away, each compressed. */
+  readonly archives: number
+  /** What the present file begins with, and within or outside of a private key. */
+  readonly start: LogPosition
+  readonly startsIn: KeyState
+  /** What follows its last byte, and how long it is up to there. */
+  readonly at: LogPosition
+  readonly isIn: KeyState
+  readonly length: number
+  /** Its last bytes, by which it is known again. */
+  readonly tail: string
+  readonly isMidLine: boolean
+}
+
+export function newLogProgress(output: OutputState): LogProgress {
+  const at = startPosition(output)
+  return { archives: 0, start: at, startsIn: 'outside', at, isIn: 'outside', length: 0, tail: '', isMidLine: false }
+}
+
+/** What a log is written from and with. */
+export interface LogCopyContext {
+  readonly home: Home
+  readonly told: OutputState
+  readonly mask: Mask
+  readonly ending: AbortSignal
+  /** Called when something was written, before anything else is done. */
+  readonly save: (note: LogProgress) => void
+}
+
+/**
+ * Copies the next piece of what a session said into its log, readable and without secrets; null when there was nothing more.
+ * What was written without being noted, because somebody was killed in between, is cut off first and written again.
+ */
+export async function copyLogChunk(
+  folder: FolderHandle,
+  previous: LogProgress,
+  context: LogCopyContext,
+): Promise<LogProgress | null> {
+  const { fd, note: progress } = openLog(folder, previous, context.told)
+  try {
+    const chunk = readLogChunk(context.home, context.told, progress.at)
+    if (chunk === null) {
+      if (progress !== previous) context.save(progress)
+      return null
+    }
+    const text = toReadable(chunk.bytes)
+    const isHeading = chunk.next.attempt !== progress.at.attempt
+    const bytes = isHeading && progress.isMidLine ? Buffer.concat([Buffer.from('\n'), text]) : text
+    const isIn = context.mask.maskBytes(bytes, isHeading ? 'outside' : progress.isIn)
+    await writeAll(fd, bytes, progress.length)
+    const isMidLine = bytes.length === 0 ? progress.isMidLine : bytes.at(-1) !== 0x0a
+    const tail = appendToTail(progress.tail, bytes)
+    const written = { ...progress, at: chunk.next, isIn, length: progress.length + bytes.length, tail, isMidLine }
+    context.save(written)
+    return written.length < MAX_LOG_SIZE || isMidLine ? written : await rotateLog(folder, fd, written, context)
+  } finally {
+    await close(fd)
+  }
+}
+
+/** The present file becomes an archive, and another one is begun. */
+async function rotateLog(
+  folder: FolderHandle,
+  fd: number,
+  progress: LogProgress,
+  { ending, save: saveProgress }: LogCopyContext,
+): Promise<LogProgress> {
+  await compressLog(folder, { fd, number: progress.archives + 1, ending })
+  const next = {
+    ...progress,
+    archives: progress.archives + 1,
+    start: progress.at,
+    startsIn: progress.isIn,
+    length: 0,
+    tail: '',
+  }
+  saveProgress(next)
+  await rename(folder.at(writeTemporary(folder, LOG_FILE, '')), folder.at(LOG_FILE))
+  return next
+}
+
+/** Opens the log at the length that was noted. One that was removed, cut short or replaced is written again. */
+function openLog(folder: FolderHandle, progress: LogProgress, output: OutputState): { fd: number; note: LogProgress } {
+  const fd = openSafely(folder, LOG_FILE)
+  if (fd !== null && matchesTail(fd, progress)) {
+    if (fs.fstatSync(fd).size > progress.length) fs.ftruncateSync(fd, progress.length)
+    return { fd, note: progress }
+  }
+  if (fd !== null) fs.closeSync(fd)
+  replaceIn(folder, LOG_FILE, '')
+  const reopened = openSafely(folder, LOG_FILE)
+  if (reopened === null) throw new Error(`another process removes ${LOG_FILE} as soon as oneshot writes it`)
+  const isWhole = progress.archives === 0 || hasArchive(folder, progress.archives)
+  const { start, startsIn } = progress
+  return {
+    fd: reopened,
+    note: isWhole
+      ? { ...progress, at: start, isIn: startsIn, length: 0, tail: '', isMidLine: false }
+      : newLogProgress(output),
+  }
+}
+
+/** Whether it is at least as long as noted and ends there as it did; something else may have been put behind what was cut off. */
+function matchesTail(fd: number, { length, tail }: LogProgress): boolean {
+  const end = Buffer.alloc(tail.length)
+  return fs.readSync(fd, end, 0, end.length, length - end.length) === end.length && end.toString('latin1') === tail
+}
+
+function appendToTail(before: string, bytes: Buffer): string {
+  return (before + bytes.subarray(-TAIL_LENGTH).toString('latin1')).slice(-TAIL_LENGTH)
+}
+
+/** As a person would have read it. Most text is that already. */
+function toReadable(bytes: Buffer): Buffer {
+  return isPlain(bytes) ? bytes : Buffer.from(renderTerminalText(bytes.toString(), { colour: false }))
+}
+
+function isPlain(bytes: Buffer): boolean {
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if ((byte < 0x20 && byte !== 0x0a && byte !== 0x09) || byte === 0x7f) return false
+  }
+  return true
+}
+
+// Not at once, as with everything else that is small: a disk with too much to do makes its writers wait, and giving back the
+// room of a large file takes it a while.
+const write = promisify(fs.write)
+const rename = promisify(fs.rename)
+const close = promisify(fs.close)
+
+async function writeAll(fd: number, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await write(fd, bytes, done, bytes.length - done, position + done)).bytesWritten
+  }
+}
+
+/** Fast rather than small: what a program writes without end is mostly the same. */
+const GZIP_LEVEL = 1
+const CHUNK_SIZE = 262_144
+
+/** Compresses a log into `session.log.N.gz`, off the main thread; whole or not at all. Doing it again leads to the same. */
+async function compressLog(
+  folder: FolderHandle,
+  options: { fd: number; number: number; ending: AbortSignal },
+): Promise<void> {
+  const { fd, number, ending } = options
+  const temporary = temporaryName('session.log.gz')
+  const source = fs.createReadStream('', { fd, autoClose: false, start: 0, highWaterMark: CHUNK_SIZE })
+  const target = fs.createWriteStream(folder.at(temporary), { flags: 'wx', mode: 0o600 })
+  try {
+    await pipeline(source, zlib.createGzip({ level: GZIP_LEVEL, chunkSize: CHUNK_SIZE }), target, { signal: ending })
+    renameOver(folder, temporary, archiveName(number))
+  } catch (cause) {
+    fs.rmSync(folder.at(temporary), { force: true })
+    throw cause
+  }
+}
+
+function hasArchive(folder: FolderHandle, number: number): boolean {
+  return fs.lstatSync(folder.at(archiveName(number)), { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+function archiveName(number: number): string {
+  return `session.log.${number}.gz`
+}

@@ -1,0 +1,58 @@
+import crypto from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { installedFile } from '../../os/installation.ts'
+import { replaceFile, replaceIfChanged } from '../../os/files/file-io.ts'
+import type { Home } from '../../state/home.ts'
+
+/**
+ * Puts the programs of the work plane into the home. Their names carry their content's hash: a running shim keeps the
+ * file it was started from, whatever is updated meanwhile.
+ */
+export function installPrograms(home: Home): { shim: string; recorder: string } {
+  replaceIfChanged(home.tmuxConfig, TMUX_CONFIG)
+  return { shim: installProgram(home, 'shim.sh'), recorder: installProgram(home, 'recorder.sh') }
+}
+
+function installProgram(home: Home, name: string): string {
+  const content = fs.readFileSync(installedFile(name))
+  const hash = crypto.createHash('sha256').update(content).digest('hex').slice(0, 12)
+  const file = path.join(home.programs, `${path.basename(name, '.sh')}-${hash}`)
+  if (!fs.existsSync(file)) replaceFile(file, content)
+  return file
+}
+
+/**
+ * The configuration of our tmux servers. The user's own is not read.
+ * A headless session's pane holds only the shim; the window that shows its transcript opens when somebody attaches and
+ * closes when the last one leaves, so that looking costs nothing while nobody looks (`tail -F` also takes one of the
+ * 128 inotify instances Linux gives a user). So is the status line's caption: tmux reads it only while somebody
+ * is there, on a terminal that has room for it. Windows are named where there is more than one to look at: those of a loop's
+ * workers.
+ */
+const TMUX_CONFIG = `set -g default-shell /bin/sh
+set -g default-terminal screen-256color
+set -g history-limit 50000
+set -g update-environment ''
+set -g status-style 'fg=default,bg=default'
+set -g status-left '#[bold]#S#[nobold]  #{?#{e|>=:#{client_width},120},#(cat "$ONESHOT_HOME/captions/#{@id}" 2>/dev/null),} '
+set -g status-left-length 70
+set -g status-interval 2
+set -g status-right 'oneshot · leave with #{?#{||:#{m:screen*,#{client_termname}},#{m:tmux*,#{client_termname}}},Ctrl-b Ctrl-b d,Ctrl-b d}, the work continues'
+set -g status-right-length 60
+set -g window-status-separator ''
+set -g window-status-format '#{?#{@loop},#{?#{==:#{window_name},work},, #I:#W},}'
+set -g window-status-current-format '#{?#{@loop},#{?#{==:#{window_name},work},, #[reverse]#I:#W#[noreverse]},}'
+set -s escape-time 10
+set -s set-clipboard off
+set -gq allow-passthrough off
+set-hook -g client-attached {
+  if -F '#{&&:#{!=:#{@show},},#{!=:#{@shown},yes}}' {
+    set @shown yes
+    new-window -n log 'trap "" INT QUIT TSTP; exec tail -n 2000 -F "$ONESHOT_SHOW"'
+  }
+}
+set-hook -g client-detached {
+  if -F '#{&&:#{==:#{@shown},yes},#{==:#{session_attached},0}}' { set -u @shown ; kill-window -t :log }
+}
+`

@@ -1,0 +1,39 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { withStuckReadMarker } from './stuck-read-marker.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-mark-'))
+  file = path.join(folder, 'reading')
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+const leave = (place: number, age: number): void =>
+  fs.writeFileSync(file, `${place} ${process.pid + 1} ${Date.now() - age}`)
+
+test('a line that a supervisor was killed over is known to the next one, as often as that is killed itself', () => {
+  leave(42, 60_000)
+  expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(true)
+  expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(true)
+  expect(withStuckReadMarker(file, 43, isStuck => isStuck)).toBe(false)
+})
+
+test('one that was killed for another reason leaves nothing that counts', () => {
+  leave(42, 100)
+  expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(false)
+})
+
+test('what is read leaves no mark, also when it fails, and a folder that is gone is no obstacle', () => {
+  expect(withStuckReadMarker(file, 1, () => fs.readFileSync(file, 'latin1'))).toMatch(/^1 /)
+  expect(() =>
+    withStuckReadMarker(file, 1, () => {
+      throw new Error('no')
+    }),
+  ).toThrow('no')
+  expect(fs.readdirSync(folder)).toEqual([])
+  expect(withStuckReadMarker(path.join(folder, 'gone', 'reading'), 1, isStuck => isStuck)).toBe(false)
+})

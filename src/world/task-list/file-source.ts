@@ -1,0 +1,130 @@
+import { markChecklist, readChecklist } from '../../core/loop/list/checklist.ts'
+import type { ItemMark, TaskList } from '../../core/loop/list/task-list.ts'
+import { decodeLossless, encodeLossless } from '../../lib/text/lossless-utf8.ts'
+import { Trouble, hasCode } from '../../lib/errors.ts'
+import type { TaskSource } from '../../ports/task-source.ts'
+import { readRegularFile, rewriteDurably, writeDurably, writeTemporary } from '../../os/files/file-io.ts'
+import { resolveInProject } from '../../os/files/project-root.ts'
+import { markYaml, readYaml } from './yaml-tasks.ts'
+import fs from 'node:fs'
+import path from 'node:path'
+import { createFolderWithoutLinks } from '../../os/files/folder-handle.ts'
+
+/** A list for people is a thousandth of this; what is longer is something else. */
+const MAX_LIST_SIZE = 16 * 1_048_576
+
+const BOM = '\ufeff'
+
+interface Format {
+  readonly read: (text: string) => TaskList
+  readonly mark: (text: string, marks: readonly ItemMark[]) => string
+  /** What a file without a single task lacks. */
+  readonly emptyMessage: string
+}
+
+const FORMATS: Readonly<Record<'markdown' | 'yaml', Format>> = {
+  markdown: {
+    read: readChecklist,
+    mark: markChecklist,
+    emptyMessage: 'has no boxes: write each task as a line “- [ ] what is to be done”',
+  },
+  yaml: {
+    read: readYaml,
+    mark: markYaml,
+    emptyMessage: 'has no tasks: write each as “- title: what is to be done”, under “tasks:” or at the top',
+  },
+}
+
+/** A list that lies in a file, named from the folder it is read in. */
+export function fileTaskSource(kind: 'markdown' | 'yaml', file: string): TaskSource {
+  const format = FORMATS[kind]
+  return {
+    kind,
+    file,
+    read: async cwd =>
+      withTrouble(`reading ${file}`, () => {
+        const { items, objections } = format.read(decodeText(readListContent(cwd, file)))
+        return items.length > 0
+          ? { items, objections }
+          : { items, objections: [`${file} ${format.emptyMessage}`, ...objections] }
+      }),
+    mark: async (cwd, marks) =>
+      withTrouble(`marking tasks in ${file}`, () =>
+        rewriteDurably(resolveInProject(cwd, file), MAX_LIST_SIZE, content => {
+          const text = decodeLossless(content)
+          const marked = format.mark(decodeText(content), marks)
+          return encodeLossless(text.startsWith(BOM) ? BOM + marked : marked)
+        }),
+      ),
+  }
+}
+
+/** Without the mark that some editors put at the beginning. */
+function decodeText(content: Buffer): string {
+  const text = decodeLossless(content)
+  return text.startsWith(BOM) ? text.slice(1) : text
+}
+
+/** The bytes of a list. A link that leads out of the project, a pipe, a device and a very long file are refused. */
+export function readListContent(cwd: string, file: string): Buffer {
+  return readRegularFile(resolveInProject(cwd, file), MAX_LIST_SIZE).content
+}
+
+function withTrouble<T>(doing: string, action: () => T): T {
+  try {
+    return action()
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT', 'ENOTDIR'))
+      throw new Trouble(doing, 'the file does not exist', { mayHelpToRetry: false })
+    throw new Trouble(doing, hasCode(cause, 'EACCES', 'EPERM') ? 'you may not do that' : cause)
+  }
+}
+
+/** Keeps a copy of a list, so that it can be brought back when an agent deletes it. Writes nothing where nothing is different. */
+export function backUpList(cwd: string, file: string, copy: string): void {
+  try {
+    const { content, mode } = readRegularFile(resolveInProject(cwd, file), MAX_LIST_SIZE)
+    if (hasSameContent(copy, content)) return
+    fs.mkdirSync(path.dirname(copy), { recursive: true, mode: 0o700 })
+    writeDurably(copy, content, mode & 0o777)
+  } catch {
+    // The list went away meanwhile, or the disk is full: work does not stop for want of a copy.
+  }
+}
+
+function hasSameContent(copy: string, content: Buffer): boolean {
+  try {
+    return readRegularFile(copy, MAX_LIST_SIZE).content.equals(content)
+  } catch {
+    return false // None yet.
+  }
+}
+
+/** Puts the copy where the list was, if nothing is there and no link is on the way; false where it was not brought back. */
+export function restoreList(cwd: string, file: string, copy: string): boolean {
+  try {
+    return fs.existsSync(copy) && writeRestored(cwd, file, copy)
+  } catch (cause) {
+    throw new Trouble(`bringing ${file} back`, cause)
+  }
+}
+
+function writeRestored(cwd: string, file: string, copy: string): boolean {
+  const { content, mode } = readRegularFile(copy, MAX_LIST_SIZE)
+  const named = path.resolve(fs.realpathSync(cwd), file)
+  const folder = createFolderWithoutLinks(path.dirname(named))
+  try {
+    const draft = writeTemporary(folder, path.basename(named), content, { mode, isDurable: true })
+    try {
+      fs.linkSync(folder.at(draft), folder.at(path.basename(named)))
+      return true
+    } catch (cause) {
+      if (hasCode(cause, 'EEXIST')) return false
+      throw cause
+    } finally {
+      fs.rmSync(folder.at(draft), { force: true })
+    }
+  } finally {
+    folder.close()
+  }
+}

@@ -1,0 +1,94 @@
+import fs from 'node:fs'
+import { toOneLine } from '../../lib/text/terminal-text.ts'
+import { Trouble } from '../../lib/errors.ts'
+import type { TrackerContext } from '../../ports/tracker.ts'
+import { run, type RunResult } from '../../os/run.ts'
+import { which } from '../../os/which.ts'
+
+/** A list of 200 issues with long descriptions has a tenth of this. */
+const MAX_OUTPUT_SIZE = 16 * 1_048_576
+
+/** The program that the session itself would find, and when it was last changed. */
+export function findBd({ cwd, env }: TrackerContext): { program: string; version: string } {
+  const program = which('bd', env, cwd)
+  if (program === undefined) throw new Trouble('looking for bd', 'it is not on the PATH of the session')
+  const { mtimeMs, size } = fs.statSync(program)
+  return { program, version: `${program} ${mtimeMs} ${size}` }
+}
+
+/** Runs bd to its end, without a shell and without anything to read. A non-zero exit is an answer. */
+export async function runBd(context: TrackerContext, args: readonly string[], ending: AbortSignal): Promise<RunResult> {
+  const doing = `running bd ${args[0]}`
+  const { program } = findBd(context)
+  try {
+    const ended = await run(program, args, {
+      cwd: context.cwd,
+      env: bdEnvironment(context),
+      signal: ending,
+      most: MAX_OUTPUT_SIZE,
+    })
+    if (ended.code === null) throw new Error(ending.aborted ? 'it took too long' : `it was killed by ${ended.signal}`)
+    return ended
+  } catch (cause) {
+    throw new Trouble(doing, cause)
+  }
+}
+
+/** Runs bd and expects it to succeed. */
+export async function runBdCommand(
+  context: TrackerContext,
+  args: readonly string[],
+  ending: AbortSignal,
+): Promise<void> {
+  const ended = await runBd(context, args, ending)
+  if (ended.code !== 0) throw bdFailure(args, ended)
+}
+
+/** Runs bd and answers what it prints as JSON; undefined when it succeeds and prints nothing. */
+export async function readBdJson(
+  context: TrackerContext,
+  args: readonly string[],
+  ending: AbortSignal,
+): Promise<unknown> {
+  const ended = await runBd(context, [...args, '--json'], ending)
+  if (ended.code !== 0) throw bdFailure(args, ended)
+  if (ended.stdout.trim() === '') return undefined
+  const answer = parseJson(ended.stdout)
+  if (answer === undefined) throw new Trouble(`running bd ${args[0]}`, 'its answer is not JSON')
+  return answer
+}
+
+function bdEnvironment({ env }: TrackerContext): NodeJS.ProcessEnv {
+  return {
+    ...env,
+    BD_JSON_ENVELOPE: '1',
+    BD_NON_INTERACTIVE: '1',
+    BEADS_NO_DAEMON: '1', // bd 0.49: else each call leaves a daemon behind.
+    NO_COLOR: '1',
+  }
+}
+
+/** bd 1.0: errors are told as JSON on stdout by some commands, on stderr by others. What stands there is for people alone. */
+function bdFailure([command]: readonly string[], { code, stdout, stderr }: RunResult): Trouble {
+  const answer = parseJson(stdout) as { error?: unknown } | null | undefined
+  const told = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
+  return new Trouble(
+    `running bd ${command}`,
+    `exit code ${code}${told === '' ? '' : `: ${toOneLine(told).slice(0, 200)}`}`,
+  )
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? ''
+}
+
+/** bd 1.0 wraps what it prints, older ones do not; undefined for what is no JSON. */
+function parseJson(stdout: string): unknown {
+  try {
+    const value: unknown = JSON.parse(stdout)
+    const isWrapped = typeof value === 'object' && value !== null && 'schema_version' in value && 'data' in value
+    return isWrapped ? value.data : value
+  } catch {
+    return undefined
+  }
+}

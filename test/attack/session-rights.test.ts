@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { createSession } from '../../src/core/session/create.ts'
+import { clampToLimits } from '../../src/core/authorization/remaining-limits.ts'
+import { isOwnOrDescendant, reasonNotToStart, type StartRequest } from '../../src/core/authorization/permissions.ts'
+import type { Session, Spec } from '../../src/core/session/session.ts'
+import { assertValidEnvironment } from '../../src/daemon/session-spec.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+
+const PLAIN: StartRequest = { agent: 'claude', argv: [], autonomy: 'ask', maxTime: null }
+const caller = (spec: Partial<Spec>): Spec => makeSpec({ agent: 'talker', name: 'talker-caller', ...spec })
+const session = (spec: Partial<Spec>): Session =>
+  createSession(makeSpec({ agent: 'talker', ...spec }), { hasPrompt: true }).session
+
+describe('a session that may do less than its user', () => {
+  it.each<[string, Partial<StartRequest>]>([
+    ['a command', { agent: 'command', argv: ['sh', '-c', 'touch /tmp/pwned'] }],
+    ['more autonomy', { autonomy: 'full' }],
+    ['a little more autonomy', { autonomy: 'edits' }],
+    ['no word about autonomy, which means full', { autonomy: undefined as never }],
+    ['arguments for the program', { argv: ['--dangerously-skip-permissions'] }],
+    ['a command at the end', { onExit: ['/bin/sh'] }],
+    ['a check', { verify: { check: 'touch /tmp/pwned' } }],
+    ['a push', { saving: { push: 'https://example.com/x' } }],
+  ])('starts no other with %s', (_, wanted) => {
+    expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'ask' }))).not.toBeNull()
+    const isMore = wanted.autonomy !== 'edits'
+    if (isMore) expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'edits' }))).not.toBeNull()
+    expect(reasonNotToStart({ ...PLAIN, ...wanted }, caller({ autonomy: 'full' }))).toBeNull()
+  })
+
+  it('starts others with as little', () => {
+    expect(reasonNotToStart(PLAIN, caller({ autonomy: 'ask' }))).toBeNull()
+    expect(reasonNotToStart({ ...PLAIN, autonomy: 'edits' }, caller({ autonomy: 'edits' }))).toBeNull()
+  })
+})
+
+it('nobody gets more time, memory or money from a session than it has itself', () => {
+  const own = caller({ maxTime: 60_000, memory: 1_000, limits: { usd: 1, tokens: null, turns: 5 } })
+  const more = { ...PLAIN, maxTime: null, limits: { usd: 50, tokens: 7 } }
+  expect(clampToLimits(more, own)).toEqual({
+    ...more,
+    maxTime: 60_000,
+    memory: 1_000,
+    limits: { usd: 1, tokens: 7, turns: 5 },
+  })
+  const less = { ...PLAIN, maxTime: 10, memory: 10, limits: { usd: 0.5, turns: 1 } }
+  expect(clampToLimits(less, own)).toEqual(less)
+})
+
+it('a session’s own are those that it or one of its own has started', () => {
+  const all = [
+    session({ id: 'top', name: 'a' }),
+    session({ id: 'child', name: 'b', startedBy: 'top' }),
+    session({ id: 'worker', name: 'c', parent: { id: 'child', key: 'k' } }),
+    session({ id: 'other', name: 'd' }),
+    session({ id: 'ring', name: 'e', startedBy: 'ring' }),
+  ]
+  const [top, , , other] = all as [Session, Session, Session, Session]
+  expect(all.filter(target => isOwnOrDescendant(target, top, all)).map(({ spec }) => spec.id)).toEqual([
+    'top',
+    'child',
+    'worker',
+  ])
+  expect(all.filter(target => isOwnOrDescendant(target, other, all)).map(({ spec }) => spec.id)).toEqual(['other'])
+})
+
+it.each([{ '': 'x' }, { A: 'x\0y' }, { 'A\0B': 'x' }, { 'A=B': 'x' }])('the environment %j is refused', env => {
+  expect(() => assertValidEnvironment(env)).toThrow('no program can receive')
+})

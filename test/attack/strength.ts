@@ -1,4 +1,0 @@
-/** Picks a number of rounds or a size: small in `npm test`, large in `npm run attack`. */
-export function strength(short: number, full: number): number {
-  return process.env['ONESHOT_ATTACK'] === 'full' ? full : short
-}

@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { processesWith } from '../../../bench/measure/proc.ts'
+import { cloneProduct, type ProductClone } from '../../../bench/product/clone.ts'
+import { type Home, homeAt } from '../../../src/state/home.ts'
+import { ShiftedClock } from './shifted-clock.ts'
+import { StateDisk } from './state-disk.ts'
+
+/** A clone of the product with the chaos agent in it, a home, a project and a user's own things. Always `close` it. */
+export class ChaosEnvironment {
+  readonly home: Home
+  readonly project: string
+  /** What the agents say of themselves, and their threads: outside of oneshot's folders. */
+  readonly journals: string
+  readonly disk: StateDisk
+  readonly clock: ShiftedClock
+  /** Every write into the database's journal: who, and when. */
+  readonly witness: string
+  /** What is kept of a run that broke a promise. */
+  readonly evidence: string
+  readonly env: NodeJS.ProcessEnv
+  readonly #stage: ProductClone
+
+  constructor(repository: string, agent: string) {
+    this.#stage = cloneProduct(repository)
+    const at = (name: string): string => path.join(this.root, name)
+    fs.copyFileSync(agent, path.join(path.dirname(this.#stage.main), 'demo-agent.cjs'))
+    for (const name of ['project', 'journals', 'threads', 'evidence']) fs.mkdirSync(at(name))
+    this.home = homeAt(at('home'))
+    this.project = at('project')
+    this.journals = at('journals')
+    this.evidence = at('evidence')
+    this.witness = path.join(this.evidence, 'witness')
+    this.disk = StateDisk.at(this.home.root)
+    this.clock = new ShiftedClock(this.root, repository)
+    // Where real agents keep their threads is none of oneshot's folders either.
+    fs.symlinkSync(at('threads'), path.join(this.home.root, 'demo'))
+    this.env = { ...this.#stage.env, ONESHOT_HOME: this.home.root, ...this.clock.preload(this.witness) }
+  }
+
+  get root(): string {
+    return this.#stage.root
+  }
+
+  /** Of the clone. */
+  get version(): string {
+    const file = path.join(path.dirname(path.dirname(this.main)), 'package.json')
+    return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version
+  }
+
+  get main(): string {
+    return this.#stage.main
+  }
+
+  journalOf(task: string): string {
+    return path.join(this.journals, task)
+  }
+
+  /** Everything that is still alive and has to do with this run. */
+  processes(): { pid: number; command: string }[] {
+    return processesWith(this.root)
+  }
+
+  /** What is still alive is ended; the folder stays when somebody wants to look into it. */
+  close(options: { keep: boolean }): void {
+    for (const { pid } of this.processes()) kill(pid)
+    if (options.keep) this.#keepState()
+    this.disk.remove()
+    if (!options.keep) fs.rmSync(this.root, { recursive: true, force: true })
+  }
+
+  /** The disk goes with its content. */
+  #keepState(): void {
+    if (this.disk.isSmall)
+      spawnSync('cp', ['-a', this.home.root, path.join(this.evidence, 'home')], { stdio: 'ignore' })
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

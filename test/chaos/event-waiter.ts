@@ -1,0 +1,40 @@
+import fs from 'node:fs'
+import { steadyNow } from './agent/journal.ts'
+
+/** Tells when something happened that is worth a blow. */
+export class EventWaiter {
+  readonly #waiting = new Set<{ readonly names: readonly string[]; readonly tell: () => void }>()
+  #watcher: fs.FSWatcher | undefined
+
+  /** Shims ring here: a start, or an end, after which comes the sweep. */
+  watch(mailbox: string): void {
+    this.#watcher = fs.watch(mailbox, (_, name) => {
+      if (name?.endsWith('.exit')) this.emit('sweep')
+      if (name?.endsWith('.started')) this.emit('started')
+    })
+    this.#watcher.on('error', () => undefined) // The run goes on without these moments.
+  }
+
+  close(): void {
+    this.#watcher?.close()
+  }
+
+  emit(name: string): void {
+    for (const waiter of this.#waiting) if (waiter.names.includes(name)) waiter.tell()
+  }
+
+  /** Milliseconds until one of them happens; undefined when none does within the patience. */
+  wait(names: readonly string[], patience: number): Promise<number | undefined> {
+    const begun = steadyNow()
+    return new Promise(resolve => {
+      const finish = (waited: number | undefined): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiter)
+        resolve(waited)
+      }
+      const waiter = { names, tell: () => finish(steadyNow() - begun) }
+      const timer = setTimeout(() => finish(undefined), patience)
+      this.#waiting.add(waiter)
+    })
+  }
+}

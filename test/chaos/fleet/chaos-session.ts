@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../../../src/lib/errors.ts'
+import type { SessionView } from '../../../src/api/contract/responses.ts'
+import { readSession, readSessions } from '../../../src/views/sessions.ts'
+import type { SessionPlan } from './session-plan.ts'
+import type { FleetContext } from './fleet-context.ts'
+
+/** How often a user who waits for the end looks. */
+const POLL_INTERVAL = 150
+/** The longest a session may take from the last thing that was asked of it to its end. */
+const MAX_DURATION = 180_000
+
+/** Almost without pauses: what is measured is how fast a supervisor is, and not how patient. */
+const RESTART_POLICY = { limit: 1_000, nextDelay: 50, maxDelay: 500 } as const
+
+/** One session from its beginning to its end, as its user knows it. */
+export class ChaosSession {
+  readonly plan: SessionPlan
+  readonly name: string
+  id: string | undefined
+  /** What was accepted, in order. */
+  readonly accepted: string[] = []
+  /** How often its agent was killed by us. */
+  strikes = 0
+  /** The parts of its terminal that were killed: the record of its output may have a gap, as documented. */
+  readonly hurt = new Set<'recorder' | 'terminal'>()
+  stops = 0
+  resumes = 0
+  giveUps = 0
+  readonly #around: FleetContext
+
+  constructor(plan: SessionPlan, context: FleetContext) {
+    this.plan = plan
+    this.name = `demo-${plan.task}`
+    this.#around = context
+  }
+
+  /** Lives it to its end. Answers how it ended; throws when it does not. */
+  async run(): Promise<SessionView> {
+    const { plan } = this
+    await this.#begin()
+    const stop = plan.stopAfter === null ? undefined : this.#stopAfter(plan.stopAfter)
+    for (const [i, message] of plan.messages.slice(1).entries()) {
+      await pause(plan.pauses[i] ?? 0)
+      await this.#send(message)
+    }
+    await stop
+    let view = await this.#runToEnd()
+    if (plan.afterthought !== null && view.outcome === 'done') {
+      await this.#send(plan.afterthought)
+      view = await this.#runToEnd()
+    }
+    return view
+  }
+
+  view(): SessionView | undefined {
+    return this.id === undefined ? undefined : readSession(this.#around.environment.home, this.id)
+  }
+
+  /** A call whose answer was lost may have been heard: whoever asks again looks first. */
+  async #begin(): Promise<void> {
+    const { environment, user } = this.#around
+    const [prompt = ''] = this.plan.messages
+    const request = {
+      agent: 'demo',
+      argv: [],
+      prompt: Buffer.from(prompt).toString('base64'),
+      name: this.plan.task,
+      cwd: environment.project,
+      env: { PATH: environment.env['PATH'] ?? '', CHAOS_JOURNAL: environment.journalOf(this.plan.task) },
+      mode: this.plan.mode,
+      maxTime: null,
+      restart: RESTART_POLICY,
+    } as const
+    const { id } = await user.ask(async client => this.#found() ?? (await client.run(request)))
+    this.id = id
+    this.accepted.push(prompt)
+    this.#around.onMoment('launched')
+  }
+
+  #found(): SessionView | undefined {
+    return readSessions(this.#around.environment.home).find(view => view.name === this.name)
+  }
+
+  async #send(text: string): Promise<void> {
+    const request = { key: text, text: Buffer.from(text).toString('base64') }
+    await this.#around.user.ask(client => client.send(this.id as string, request))
+    this.accepted.push(text)
+    this.#around.onMoment('accepted')
+  }
+
+  async #stopAfter(delay: number): Promise<void> {
+    await pause(delay)
+    await this.#around.user.ask(client => client.stop(this.id as string))
+    this.stops++
+  }
+
+  /** Waits for the end. What gave up, or was stopped and has more to do, is taken up again. */
+  async #runToEnd(): Promise<SessionView> {
+    for (;;) {
+      const view = await this.#ended()
+      const isUnread = view.messages.confirmed < this.accepted.length
+      const isGivenUp = view.outcome === 'gave-up'
+      const isLeft = view.outcome === 'stopped' && !isUnread && !(this.plan.isResumedAfterStop && this.resumes === 0)
+      if (!isGivenUp && (view.outcome !== 'stopped' || isLeft)) return view
+      if (isGivenUp) this.giveUps++
+      await this.#resume()
+    }
+  }
+
+  async #resume(): Promise<void> {
+    try {
+      await this.#around.user.ask(client => client.resume(this.id as string))
+    } catch (cause) {
+      // Whoever asked before was heard, although the answer got lost.
+      if (!(cause instanceof Refusal) || !['session-running', 'session-done'].includes(cause.code)) throw cause
+    }
+    this.resumes++
+  }
+
+  async #ended(): Promise<SessionView> {
+    const end = performance.now() + MAX_DURATION
+    for (;;) {
+      const view = this.view()
+      if (view?.phase === 'ended') return view
+      if (performance.now() > end) throw new Error(`${this.name} is still ${view?.phase}: ${JSON.stringify(view)}`)
+      await pause(POLL_INTERVAL)
+    }
+  }
+}

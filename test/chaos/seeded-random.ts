@@ -1,0 +1,22 @@
+/** Rolls in [0, 1). The same seed and name give the same rolls, and other names others. */
+export type RandomSource = () => number
+
+export function seededRandom(seed: number, name: string): RandomSource {
+  const bytes = Buffer.from(`${seed}/${name}`)
+  let state = bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0, 2_166_136_261)
+  // mulberry32: short, and good enough in all its bits.
+  return () => {
+    state = (state + 0x6d_2b_79_f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function between(random: RandomSource, low: number, high: number): number {
+  return low + random() * (high - low)
+}
+
+export function pick<T>(things: readonly T[], roll: number): T | undefined {
+  return things[Math.floor(roll * things.length)]
+}

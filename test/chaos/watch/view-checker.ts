@@ -1,0 +1,95 @@
+import fs from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readSession, readSessions } from '../../../src/views/sessions.ts'
+import type { Home } from '../../../src/state/home.ts'
+import type { Findings } from '../checks/findings.ts'
+
+const LOOK_EVERY = 500
+/** How long a dead agent may be shown as running: readers look at the process themselves, so at once would do. */
+const A_MOMENT = 1_500
+
+/** Looks now and then whether what `list` shows is true: nobody dead is shown at work, nothing of an ended session lives. */
+export class ViewChecker {
+  looks = 0
+  readonly #home: Home
+  readonly #findings: Findings
+  readonly #doubts = new Map<string, number>()
+  #isOver = false
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(home: Home, findings: Findings) {
+    this.#home = home
+    this.#findings = findings
+  }
+
+  start(): void {
+    this.#looking = this.#look()
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    while (!this.#isOver) {
+      this.#sample()
+      await pause(LOOK_EVERY)
+    }
+  }
+
+  #sample(): void {
+    this.looks++
+    const views = readSessions(this.#home)
+    const marked = markedProcesses()
+    for (const view of views) {
+      const { name, id, phase, pid } = view
+      const isWrong = phase === 'running' && pid !== null && !isThere(pid)
+      if (this.#lasts(`${id} ${pid}`, isWrong))
+        this.#findings.add('shown', `${name}: shown as running with pid ${pid}, which is dead`)
+      const left = phase === 'ended' ? (marked.get(id) ?? []) : []
+      if (left.length > 0 && this.#hasStayed(id))
+        this.#findings.add('orphans', `${name}: has ended, and ${left.join(', ')} still live`)
+    }
+  }
+
+  /** A message may have woken it while we looked. */
+  #hasStayed(id: string): boolean {
+    return readSession(this.#home, id)?.phase === 'ended'
+  }
+
+  #lasts(doubt: string, isThere: boolean): boolean {
+    if (!isThere) {
+      this.#doubts.delete(doubt)
+      return false
+    }
+    const since = this.#doubts.get(doubt) ?? performance.now()
+    this.#doubts.set(doubt, since)
+    return performance.now() - since > A_MOMENT
+  }
+}
+
+/** The processes of each session, by the marker in their environment. */
+function markedProcesses(): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const pid of fs.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    const marker = /(?:^|\0)ONESHOT_ATTEMPT=([^.\0]+)\./.exec(read(`/proc/${pid}/environ`))?.[1]
+    if (marker === undefined || !isThere(Number(pid))) continue
+    const command = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 60)
+    found.set(marker, [...(found.get(marker) ?? []), `${pid} (${command})`])
+  }
+  return found
+}
+
+function isThere(pid: number): boolean {
+  const stat = read(`/proc/${pid}/stat`)
+  return stat !== '' && !/\) [ZX] /.test(stat)
+}
+
+function read(file: string): string {
+  try {
+    return fs.readFileSync(file, 'latin1')
+  } catch {
+    return '' // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,149 @@
+import fs from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
+import type { Mode, Session, Spec } from '../../src/core/session/session.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { noServices } from '../../testkit/in-memory/notifier.ts'
+import { scriptedAgents } from '../../testkit/in-memory/scripted-agents.ts'
+import { makeSpec } from '../../testkit/in-memory/simulation.ts'
+import { attemptFolder, sessionFolder } from '../../src/state/session-folder.ts'
+import { systemClock } from '../../src/os/system-clock.ts'
+import { readClaim, readExit } from '../../src/state/attempt-files.ts'
+import { openStore } from '../../src/world/store/sqlite-store.ts'
+import { TmuxRuntime } from '../../src/world/runtime/tmux-runtime.ts'
+import { openTmuxFixture, type TmuxFixture } from './tmux-fixture.ts'
+
+/** Nobody makes slow rounds here: whatever happens must ring. */
+describe.each<Mode>(['headless', 'tty'])('an engine with real %s programs', mode => {
+  let fixture: TmuxFixture
+  let store: Store
+  let engine: Engine
+  let troubles: unknown[]
+  beforeEach(async () => {
+    fixture = openTmuxFixture(mode)
+    troubles = []
+    await takeOver()
+  })
+  afterEach(async () => {
+    await engine.shutDown()
+    await fixture.close()
+    expect(troubles).toEqual([])
+  })
+
+  async function takeOver(): Promise<void> {
+    store = openStore(fixture.home.database)
+    const work = new TmuxRuntime(fixture.home, fixture.panes)
+    const onTrouble = (_: string, cause: unknown): void => void troubles.push(cause)
+    const agents = scriptedAgents()
+    engine = new Engine({
+      store,
+      runtime: work,
+      clock: systemClock,
+      agents,
+      timings: DEFAULT_TIMINGS,
+      onTrouble,
+      ...noServices(),
+    })
+    await engine.start()
+  }
+
+  /** The program gets `--resume THREAD` behind its script when it is started again. */
+  async function accept(script: string, wishes: Partial<Spec> = {}): Promise<string> {
+    const { sessionId: id, name } = fixture.reserve()
+    const env = { PATH: process.env['PATH'] ?? '' }
+    const argv = ['/bin/sh', '-c', script, 'sh']
+    await engine.create(makeSpec({ agent: 'talker', id, name, mode, argv, createdAt: Date.now(), ...wishes }), {
+      prompt: Buffer.from('do it\n'),
+      env,
+    })
+    return id
+  }
+  const phaseOf = (id: string): Session['phase'] | undefined => store.load(id)?.phase
+  const ended = (id: string): Promise<void> =>
+    fixture.until(`${id} has ended`, () => phaseOf(id)?.name === 'ended' && store.pendingEffects(id).length === 0)
+  const saidOf = (id: string): string[] => {
+    const { transcript } = sessionFolder(fixture.home, id)
+    const text = fs.existsSync(transcript) ? fs.readFileSync(transcript, 'utf8') : ''
+    return text.split('\n').filter(line => line !== '' && !line.startsWith('──'))
+  }
+
+  test('hears the last word of every one of them, however short they live', async () => {
+    const ids = await Promise.all(Array.from({ length: 8 }, () => accept('echo "thread: t"; echo "done: it"')))
+    await Promise.all(ids.map(ended))
+    expect(ids.map(phaseOf)).toEqual(ids.map(() => expect.objectContaining({ outcome: 'done' })))
+    expect(ids.map(saidOf)).toEqual(ids.map(() => ['thread: t', 'done: it']))
+  })
+
+  test('starts a crashed one again, which resumes', async () => {
+    const id = await accept(
+      'if [ "$1" = --resume ]; then echo "$2 resumed"; echo "done: it"; else echo "thread: t-1"; kill -KILL $$; fi',
+    )
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, thread: { id: 't-1' } })
+    expect(saidOf(id)).toEqual(['thread: t-1', 't-1 resumed', 'done: it'])
+  })
+
+  const AT_ONCE = { on: 'crash', limit: 3, window: 60_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
+  const shimOf = (id: string, attempt: number) => readClaim(attemptFolder(fixture.home, id, attempt))
+
+  // A machine that is so busy that nobody hears a bell for a second takes the slower way, which is as good but for its time.
+  test('starts a crashed one again at once, and says so in one breath', { retry: 2 }, async () => {
+    const id = await accept('if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; kill -KILL $$; fi', {
+      restart: AT_ONCE,
+    })
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2 })
+    const events = store.events(id).map(({ event }) => event)
+    const death = events.find(event => event.type === 'attempt.ended')?.at
+    const launch = events.findLast(event => event.type === 'attempt.launched')?.at
+    const isOneBreath = mode === 'headless' && fixture.hasGroups
+    if (isOneBreath) {
+      expect(launch).toBe(death)
+      expect(shimOf(id, 2)).toEqual(shimOf(id, 1))
+    } else expect(launch).toBeGreaterThanOrEqual(death as number)
+    expect(fs.readdirSync(fixture.home.mailbox)).toEqual([])
+  })
+
+  test('is followed by another one that takes up what died meanwhile, and starts it once', async () => {
+    const id = await accept(
+      'if [ "$1" = --resume ]; then echo "done: it"; else echo "thread: t"; exec sleep 1000; fi',
+      {
+        restart: AT_ONCE,
+      },
+    )
+    await fixture.until('it has spoken', () => phaseOf(id)?.name === 'running' && store.load(id)?.thread.id === 't')
+    await engine.shutDown()
+    process.kill(store.load(id)?.life?.pid as number, 'SIGKILL')
+    await fixture.until('it has ended', () => readExit(attemptFolder(fixture.home, id, 1)) !== null)
+    await takeOver()
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'done' }, attempt: 2, restarts: [expect.any(Number)] })
+    if (mode === 'headless' && fixture.hasGroups) expect(shimOf(id, 2)).toEqual(shimOf(id, 1))
+    expect(saidOf(id)).toEqual(['thread: t', 'done: it'])
+  })
+
+  test('stops one gracefully, and nothing of it is left', async () => {
+    const id = await accept(`setsid sleep 1000 & trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 0.05; done`)
+    await fixture.until('it has spoken', () => saidOf(id).includes('ready'))
+    await engine.stop(id)
+    await ended(id)
+    expect(store.load(id)).toMatchObject({ phase: { outcome: 'stopped' }, exit: { kind: 'code', code: 3 } })
+    expect(saidOf(id)).toEqual(['ready', 'bye'])
+    expect(fixture.alive({ sessionId: id, name: '', attempt: 1, mode })).toBe(0)
+    expect(fs.readdirSync(fixture.home.mailbox)).toEqual([])
+  })
+
+  test('is followed by another one, which goes on where it was', async () => {
+    const id = await accept('echo one; exec sleep 1000')
+    await fixture.until('it has spoken', () => phaseOf(id)?.name === 'running' && saidOf(id).includes('one'))
+    const { life } = store.load(id) ?? {}
+    await engine.shutDown()
+    await takeOver()
+    expect(store.load(id)?.life).toEqual(life)
+    await engine.stop(id)
+    await ended(id)
+    expect(saidOf(id)).toEqual(['one'])
+    expect(fs.existsSync(attemptFolder(fixture.home, id, 2).root)).toBe(false)
+  })
+})

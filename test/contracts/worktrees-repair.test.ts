@@ -1,0 +1,61 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import type { Worktree } from '../../src/ports/worktrees.ts'
+import { put } from './git-fixture.ts'
+import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture.ts'
+
+const removeEntries = ({ repo }: WorktreesFixture): void =>
+  fs.rmSync(path.join(repo, '.git/worktrees'), { recursive: true })
+const removeFolder = (_: WorktreesFixture, { path: folder }: Worktree): void => fs.rmSync(folder, { recursive: true })
+
+const DAMAGES: Readonly<Record<string, readonly ((all: WorktreesFixture, one: Worktree) => unknown)[]>> = {
+  'removes its .git': [(_, one) => fs.rmSync(path.join(one.path, '.git'))],
+  'leads its .git elsewhere': [({ root }, one) => put(one.path, '.git', `gitdir: ${root}\n`)],
+  'removes all of .git/worktrees': [removeEntries],
+  'removes .git/worktrees and its .git': [removeEntries, (_, one) => fs.rmSync(path.join(one.path, '.git'))],
+  'removes its folder and .git/worktrees': [removeEntries, removeFolder],
+  'locks and removes it': [({ repo, git }, one) => git(repo, 'worktree', 'lock', one.path), removeFolder],
+  'deletes the branch and the folder': [
+    ({ repo, git }, one) => git(repo, 'update-ref', '-d', `refs/heads/${one.branch}`),
+    removeFolder,
+  ],
+}
+
+test.each(Object.entries(DAMAGES))('a worktree is whole again after an agent %s', async (name, damages) => {
+  const all = openWorktreesFixture()
+  const { repo, shop: worktrees, bench, commit, git, userState } = all
+  const [one, other] = [bench('one'), bench('other')]
+  for (const place of [one, other]) await worktrees.open(repo, place, 'main')
+  const made = commit(one.path, 'b.txt', 'b\n')
+  put(one.path, 'c.txt', 'not committed\n')
+  const before = userState()
+  expect(await worktrees.repair(repo, one, 'main')).toBeNull()
+  for (const damage of damages) damage(all, one)
+  expect(await worktrees.repair(repo, one, made)).toBe('folder')
+  await worktrees.open(repo, one, 'main')
+  expect(await worktrees.repair(repo, one, made)).toBeNull()
+  expect(git(one.path, 'rev-parse', 'HEAD', '--abbrev-ref', 'HEAD').trim().split('\n')).toEqual([made, one.branch])
+  const isKept = !/folder|locks/.test(name)
+  expect(git(one.path, 'status', '--porcelain')).toBe(isKept ? '?? c.txt\n' : '')
+  if (!isKept) put(one.path, 'c.txt', 'again\n')
+  const { files } = await worktrees.collectEvidence(one.path, { head: null, tree: 'main^{tree}' }, [])
+  expect(files).toEqual(['b.txt', 'c.txt'])
+  await worktrees.repair(repo, other, 'main')
+  const judged = await worktrees.commitAll(one, 'work', [], 'main')
+  expect(await worktrees.merge(other, judged, 'merge')).toMatchObject({ kind: 'merged' })
+  expect(userState()).toEqual(before)
+})
+
+test('a folder in which an agent made a repository of its own is refused, and left as it is', async () => {
+  const { repo, shop: worktrees, bench, git } = openWorktreesFixture()
+  const one = bench('one')
+  await worktrees.open(repo, one, 'main')
+  fs.rmSync(path.join(one.path, '.git'))
+  git(one.path, 'init', '--quiet')
+  await worktrees.repair(repo, one, 'main')
+  await expect(worktrees.commitAll(one, 'work', [], 'main')).rejects.toThrow(
+    /another repository|not a worktree of ours/,
+  )
+  expect(fs.statSync(path.join(one.path, '.git')).isDirectory()).toBe(true)
+})

@@ -1,0 +1,20 @@
+import type { Spec } from '../../src/core/session/session.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
+
+/** A stage on which a supervisor has just accepted a session called s1. The machine may be prepared for it. */
+export async function startSession(
+  program: ScriptedProgram,
+  prepare: (machine: SimulatedMachine) => void = () => undefined,
+  wishes: Partial<Spec> = {},
+): Promise<{ stage: Simulation; engine: Engine }> {
+  const spec = makeSpec({ agent: 'talker', ...wishes })
+  const simulation = new Simulation({ [spec.agent]: program })
+  prepare(simulation.machine)
+  const { engine } = simulation.supervisor()
+  await engine.start()
+  await engine.create(spec, { prompt: Buffer.from('do it'), env: {} })
+  return { stage: simulation, engine }
+}

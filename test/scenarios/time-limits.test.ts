@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
+import { startSession } from './start-session.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Its first life goes on for ever; the second finishes. */
+const LONG: ScriptedProgram = {
+  run: ({ start }) => (start === 1 ? [{ say: 'thread: t-1\n' }, { wait: Infinity }] : [{ say: 'done: it\n' }]),
+}
+
+test('hours in which the machine was off are not counted', async () => {
+  const { stage: simulation, engine } = await startSession(LONG, undefined, { maxTime: 5 * HOUR })
+  await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
+  await engine.shutDown()
+  simulation.machine.reboot()
+  await simulation.clock.advance(8 * HOUR)
+  await simulation.supervisor().engine.start()
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({ attempt: 2, phase: { outcome: 'done' } })
+})
+
+test('nor are those of a rest that ended while it was off, nor days of absence once somebody resumes it', async () => {
+  const patience = { silence: null, limit: null, absence: 3 * DAY }
+  const crashing: ScriptedProgram = { run: ({ start }) => (start === 1 ? [{ exit: 1 }] : [{ say: 'done: it\n' }]) }
+  for (const off of [8 * HOUR, 4 * DAY]) {
+    const { stage: simulation, engine } = await startSession(crashing, undefined, { maxTime: 5 * HOUR, patience })
+    await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
+    await engine.shutDown()
+    await simulation.clock.advance(off)
+    const later = simulation.supervisor()
+    await later.engine.start()
+    if (off > 3 * DAY) {
+      await simulation.until(() => simulation.session('s1')?.phase.name === 'blocked')
+      await later.engine.resume('s1')
+    }
+    await simulation.until(() => simulation.hasEnded('s1'))
+    expect(simulation.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  }
+})
+
+test('nor is waiting for a limit and then for its user, nor for an answer', async () => {
+  const reset = Date.UTC(2026, 0, 1, 7)
+  const limited: ScriptedProgram = {
+    run: ({ start }) => (start === 1 ? [{ say: `limit: ${reset}\n` }, { exit: 1 }] : [{ say: 'done: it\n' }]),
+  }
+  const held = await startSession(limited, undefined, { maxTime: 5 * HOUR })
+  await held.stage.until(() => held.stage.session('s1')?.phase.name === 'resting')
+  await held.stage.clock.advance(6 * HOUR)
+  await held.engine.hold('s1')
+  await held.stage.clock.advance(6 * HOUR)
+  await held.engine.resume('s1')
+  await held.stage.until(() => held.stage.hasEnded('s1'))
+  expect(held.stage.session('s1')?.phase).toMatchObject({ outcome: 'done' })
+  const asking: ScriptedProgram = {
+    run: () => [{ say: 'ask: may I?\n' }, { wait: 9 * HOUR }, { say: 'answer: yes\n' }, { say: 'done: it\n' }],
+  }
+  const asked = await startSession(asking, undefined, { maxTime: 5 * HOUR })
+  await asked.stage.until(() => asked.stage.hasEnded('s1'))
+  expect(asked.stage.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
+})
+
+test('what was finished while no supervisor was there is done, whatever the time, in safe mode too', async () => {
+  for (const isHeld of [false, true]) {
+    const finishing: ScriptedProgram = {
+      run: () => [{ say: 'thread: t-1\n' }, { wait: 4 * HOUR }, { say: 'done: it\n' }],
+    }
+    const { stage: simulation, engine } = await startSession(finishing, undefined, { maxTime: 5 * HOUR })
+    await simulation.until(() => simulation.session('s1')?.thread.id === 't-1')
+    await engine.shutDown()
+    await simulation.clock.advance(20 * HOUR)
+    await simulation.supervisor().engine.start({ isHeld })
+    await simulation.until(() => simulation.hasEnded('s1'))
+    expect(simulation.session('s1')).toMatchObject({ attempt: 1, phase: { outcome: 'done' } })
+  }
+})
+
+test('an agent that has said why it failed, and does not leave, is believed', async () => {
+  const reset = Date.UTC(2026, 0, 1, 9)
+  const stuck: ScriptedProgram = {
+    run: ({ start }) =>
+      start === 1 ? [{ say: `thread: t-1\nlimit: ${reset}\n` }, { wait: Infinity }] : [{ say: 'done: it\n' }],
+  }
+  const patience = { silence: 600_000, limit: null, absence: null }
+  const { stage: simulation } = await startSession(stuck, undefined, { patience })
+  await simulation.until(() => simulation.session('s1')?.phase.name === 'resting')
+  expect(simulation.session('s1')?.phase).toMatchObject({ cause: 'limit', trouble: 'rate-limit', until: reset + 1_000 })
+  await simulation.until(() => simulation.hasEnded('s1'))
+  expect(simulation.session('s1')).toMatchObject({ attempt: 2, restartCount: 0, phase: { outcome: 'done' } })
+})

@@ -1,0 +1,42 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { attemptFolder } from '../../src/state/session-folder.ts'
+import { openDatabase } from '../../src/os/sqlite.ts'
+import { type TestHome, processesOf, waitUntil } from './test-home.ts'
+
+/** As after a power cut: every process of this house is gone, and what was recorded belongs to another boot. */
+export async function simulateReboot(testHome: TestHome): Promise<void> {
+  await waitUntil('nothing lives any more', () => {
+    const left = processesOf(testHome.root)
+    for (const { pid } of left) kill(pid)
+    return left.length === 0 ? true : undefined
+  })
+  for (const file of ['daemon.sock', 'tmux.sock']) fs.rmSync(path.join(testHome.home.root, file), { force: true })
+  const database = openDatabase(testHome.home.database)
+  const rows = database.prepare('SELECT id, state FROM sessions').all() as { id: string; state: string }[]
+  for (const { id, state } of rows) {
+    const session = JSON.parse(state) as { attempt: number; life: { boot: string } | null }
+    if (session.life !== null) session.life.boot = EARLIER
+    database.prepare('UPDATE sessions SET state = ? WHERE id = ?').run(JSON.stringify(session), id)
+    const { started } = attemptFolder(testHome.home, id, session.attempt)
+    if (fs.existsSync(started)) asOfEarlierBoot(started)
+  }
+  database.close()
+}
+
+const EARLIER = '00000000-0000-4000-8000-000000000000'
+
+/** The third word of the record; it keeps its time. */
+function asOfEarlierBoot(file: string): void {
+  const { atime, mtime } = fs.statSync(file)
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(/^(\S+ \S+) \S+$/m, `$1 ${EARLIER}`))
+  fs.utimesSync(file, atime, mtime)
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

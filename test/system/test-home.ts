@@ -1,0 +1,194 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, TestRunner } from 'vitest'
+import type { DaemonView, SessionView } from '../../src/api/contract/responses.ts'
+import { attemptFolder } from '../../src/state/session-folder.ts'
+import { type Home, homeAt } from '../../src/state/home.ts'
+import { run } from '../../src/os/run.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+
+/** The built product; another build than the usual one with ONESHOT_DIST. */
+export const MAIN = path.resolve(ROOT, process.env['ONESHOT_DIST'] ?? 'dist', 'main.cjs')
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What is different from the house's own. */
+export interface CallOptions {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly input?: Uint8Array
+}
+
+/** A home of its own, in which the built product is used as a person or a program would. Always `close` it. */
+export class TestHome {
+  readonly root: string
+  readonly home: Home
+  readonly project: string
+  readonly env: NodeJS.ProcessEnv
+  readonly #deferred: (() => Promise<unknown>)[] = []
+
+  constructor(env: NodeJS.ProcessEnv = {}) {
+    this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'os-'))
+    this.home = homeAt(path.join(this.root, 'home'))
+    this.project = path.join(this.root, 'project')
+    fs.mkdirSync(this.project)
+    const { NODE_EXTRA_CA_CERTS: _, TMUX: _t, ONESHOT_HOME: _h, ...rest } = process.env
+    const own = { ONESHOT_HOME: this.home.root, HOME: this.root, XDG_CONFIG_HOME: path.join(this.root, 'config') }
+    this.env = { ...rest, ...own, NO_COLOR: '1', ...env }
+  }
+
+  oneshot(...args: string[]): Promise<CommandResult> {
+    return this.call(args, {})
+  }
+
+  call(args: readonly string[], { env, cwd, input }: CallOptions): Promise<CommandResult> {
+    return run(process.execPath, [MAIN, ...args], {
+      cwd: cwd ?? this.project,
+      env: { ...this.env, ...env },
+      timeout: 60_000,
+      ...(input !== undefined && { input }),
+    })
+  }
+
+  /** A file in the project. */
+  path(...names: string[]): string {
+    return path.join(this.project, ...names)
+  }
+
+  /** To be undone when the house is closed, after its work has been stopped; the last one first. */
+  defer(undo: () => Promise<unknown>): void {
+    this.#deferred.push(undo)
+  }
+
+  /** Runs it and expects success. */
+  async ok(...args: string[]): Promise<string> {
+    const answer = await this.oneshot(...args)
+    const { code } = answer
+    expect({ code, ...(code !== 0 && answer) }, `oneshot ${args.join(' ')}`).toEqual({ code: 0 })
+    return answer.stdout.trim()
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    const [command = '', ...rest] = args
+    const words = command === 'daemon' ? [...args, '--json'] : [command, '--json', ...rest]
+    return JSON.parse(await this.ok(...words)) as T
+  }
+
+  run(...args: string[]): Promise<SessionView> {
+    return this.json<SessionView>('run', ...args)
+  }
+
+  status(name: string): Promise<SessionView> {
+    return this.json<SessionView>('status', name)
+  }
+
+  list(): Promise<SessionView[]> {
+    return this.json<SessionView[]>('list')
+  }
+
+  daemon(): Promise<DaemonView> {
+    return this.json<DaemonView>('daemon', 'status')
+  }
+
+  /** The pid of the server on the shared socket. */
+  async tmuxServer(): Promise<number> {
+    const { stdout } = await run('tmux', ['-S', this.home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])
+    return Number(stdout.split('\n')[0])
+  }
+
+  /** What the program wrote, byte for byte. */
+  output(session: SessionView, attempt = 1): Buffer {
+    return fs.readFileSync(attemptFolder(this.home, session.id, attempt).stdout)
+  }
+
+  async ended(name: string, patience?: number): Promise<SessionView> {
+    const look = async (): Promise<SessionView | undefined> => {
+      const view = await this.status(name)
+      return view.phase === 'ended' ? view : undefined
+    }
+    return waitUntil(`${name} has ended`, look, patience)
+  }
+
+  /** Stops everything, and fails the test when something of this house is still running afterwards. */
+  async close(): Promise<void> {
+    if (fs.existsSync(this.home.root)) {
+      if (TestRunner.getCurrentTest()?.result?.state === 'fail') await this.#explain()
+      await this.oneshot('killall', '--yes')
+      await this.oneshot('daemon', 'stop')
+    }
+    for (const undo of this.#deferred.toReversed()) await undo()
+    const left = await waitUntil(
+      'nothing is left running',
+      async () => (processesOf(this.root).length === 0 ? [] : undefined),
+      15_000,
+    ).catch(() => processesOf(this.root))
+    for (const row of left) kill(row.pid)
+    fs.rmSync(this.root, { recursive: true, force: true })
+    expect(left, 'processes left behind').toEqual([])
+  }
+
+  /** Prints how things stood when a test failed: nobody can look at the folders of a run that is over. */
+  async #explain(): Promise<void> {
+    const { stdout } = await this.oneshot('list', '--json')
+    const ids = fs.existsSync(this.home.sessions) ? fs.readdirSync(this.home.sessions) : []
+    const files = [this.home.daemonLog, ...ids.map(id => path.join(this.home.sessions, id, 'loop', 'loop.json'))]
+    const texts = files
+      .filter(file => fs.existsSync(file))
+      .map(file => `${file}\n${fs.readFileSync(file, 'utf8').slice(-20_000)}`)
+    console.error([stdout.slice(0, 20_000), ...texts].join('\n\n'))
+  }
+}
+
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Processes that have the house's path in their command line or environment. */
+export function processesOf(root: string): { pid: number; command: string }[] {
+  return fs
+    .readdirSync('/proc')
+    .map(Number)
+    .filter(pid => Number.isInteger(pid) && pid !== process.pid)
+    .flatMap(pid => {
+      try {
+        const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')
+        const environment = fs.readFileSync(`/proc/${pid}/environ`, 'latin1')
+        return command.includes(root) || environment.includes(root) ? [{ pid, command }] : []
+      } catch {
+        return [] // It has ended meanwhile.
+      }
+    })
+}
+
+export async function waitUntil<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  patience = 30_000,
+): Promise<T> {
+  const end = Date.now() + patience
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (Date.now() > end) throw new Error(`waited ${patience / 1000} s in vain until ${what}`)
+    await pause(25)
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}

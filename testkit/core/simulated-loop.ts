@@ -1,0 +1,265 @@
+import type { LoopEffect } from '../../src/core/loop/effects.ts'
+import { effectsOf, loopDueAt } from '../../src/core/loop/effects.ts'
+import { decideLoop } from '../../src/core/loop/decide.ts'
+import type { WorkEvidence } from '../../src/core/loop/evidence.ts'
+import { type LostWork, workSpan } from '../../src/core/loop/lost-work.ts'
+import type { ListItem, TaskList } from '../../src/core/loop/list/task-list.ts'
+import { createLoop, type Loop } from '../../src/core/loop/loop.ts'
+import type { LoopBase, LoopSignal, WorkerExit } from '../../src/core/loop/signals.ts'
+import type { LoopSpec } from '../../src/core/loop/spec.ts'
+import { NO_USAGE } from '../../src/core/session/usage.ts'
+
+/** How an agent behaves in one iteration. */
+export type WorkerBehavior =
+  | 'good'
+  | 'idle'
+  | 'liar'
+  | 'breaker'
+  | 'quitter'
+  | 'greedy'
+  | 'limited'
+  /** Removes the work of all others, and does nothing else. */
+  | 'wrecker'
+  /** Does its task, and removes the work of all others. */
+  | 'undoer'
+  /** Does its task; the check removes that. */
+  | 'wiped'
+
+type WithoutTime<S> = S extends unknown ? Omit<S, 'at'> : never
+export type UntimedSignal = WithoutTime<LoopSignal>
+
+/** What a loop works in, kept in memory: a list, branches, and agents of every temper. What was done stays done, whoever dies. */
+export class SimulatedLoop {
+  readonly spec: LoopSpec
+  readonly ticked = new Set<string>()
+  /** Where there is work for which task: a branch, or `here`. */
+  readonly work = new Map<string, Set<string>>()
+  readonly broken = new Set<string>()
+  readonly merged: string[] = []
+  /** Branches that were removed although they had work that was not merged. */
+  readonly lost: string[] = []
+  readonly #items: readonly Omit<ListItem, 'isDone'>[]
+  readonly #behavior: (iteration: number) => WorkerBehavior
+  readonly #hasConflict: (task: number) => boolean
+  readonly #workerEnds = new Map<string, WorkerExit>()
+
+  constructor(given: {
+    spec: LoopSpec
+    items: readonly Omit<ListItem, 'isDone'>[]
+    temper: (iteration: number) => WorkerBehavior
+    clashes: (task: number) => boolean
+  }) {
+    this.spec = given.spec
+    this.#items = given.items
+    this.#behavior = given.temper
+    this.#hasConflict = given.clashes
+  }
+
+  list(): TaskList {
+    return { items: this.#items.map(item => ({ ...item, isDone: this.ticked.has(item.key) })), objections: [] }
+  }
+
+  ground(): LoopBase {
+    const isApart = this.spec.parallel !== null
+    return {
+      branch: isApart ? 'all' : null,
+      tip: isApart ? `tip ${this.merged.length}` : null,
+      marking: isApart ? 'merge' : 'here',
+      notes: [],
+    }
+  }
+
+  /** Does it all, and says what came of it. */
+  perform(effect: LoopEffect, loop: Loop): UntimedSignal[] {
+    switch (effect.type) {
+      case 'begin':
+        return [{ type: 'loop.begun', list: this.list(), ground: this.ground() }]
+      case 'first-check':
+        return [{ type: 'check.tried', check: { ok: true, how: 'exit code 0', tail: '' }, trouble: null }]
+      case 'prepare':
+        return this.#prepare(effect, loop)
+      case 'tend':
+        return effect.task === null ? [] : this.#runWorker(effect.task, effect.role, effect.iteration)
+      case 'judge':
+        return this.#verify(effect, loop)
+      case 'audit':
+        return [{ type: 'loop.audited', losses: this.#losses(loop), notes: [] }]
+      case 'merge':
+        return this.#merge(effect)
+      case 'mark':
+        for (const { key, isDone } of effect.marks) this.#mark(key, isDone)
+        return [{ type: 'list.marked', marks: effect.marks, trouble: null }]
+      case 'clear':
+        this.#removeWorktree(effect.task)
+        return [{ type: 'task.cleared', task: effect.task.item.key, note: null }]
+      case 'land':
+        return [{ type: 'loop.landed', commit: 'landed' }]
+      case 'see-plan':
+        return [{ type: 'plan.seen', list: this.list(), ground: this.ground() }]
+    }
+  }
+
+  #mark(key: string, isDone: boolean): void {
+    if (isDone) this.ticked.add(key)
+    else this.ticked.delete(key)
+  }
+
+  workOn(branch: string): Set<string> {
+    const known = this.work.get(branch) ?? new Set<string>()
+    this.work.set(branch, known)
+    return known
+  }
+
+  #prepare({ task, role }: Extract<LoopEffect, { type: 'prepare' }>, loop: Loop): UntimedSignal[] {
+    const branch = this.spec.parallel === null ? null : role === 'resolve' ? `${task.number}-merge` : `${task.number}`
+    const there = branch === null ? [...this.workOn('here')] : []
+    const since = task.place?.since ?? { head: loop.tip, tree: there.join(' ') }
+    const clash = role === 'resolve' ? ['both.txt'] : []
+    if (branch !== null) this.workOn(branch)
+    if (role === 'resolve') for (const key of this.workOn(`${task.number}`)) this.workOn(branch ?? '').add(key)
+    const losses = branch === null && task.place === null ? this.#losses(loop) : []
+    const place = { cwd: branch ?? 'here', branch, since }
+    return [{ type: 'place.ready', task: task.item.key, place, clash, losses }]
+  }
+
+  /** An agent works once, however often it is looked after. */
+  #runWorker(task: NonNullable<Extract<LoopEffect, { type: 'tend' }>['task']>, role: string, iteration: number): UntimedSignal[] {
+    const { key } = task.item
+    const place = role === 'resolve' ? task.resolution : task.place
+    const known = this.#workerEnds.get(`${iteration}`)
+    const end = known ?? this.#simulateWorker(key, place?.branch ?? 'here', this.#behavior(iteration))
+    this.#workerEnds.set(`${iteration}`, end)
+    const session = `worker-${iteration}`
+    const limit = this.#behavior(iteration) === 'limited' ? { reason: 'usage limit', isLimit: true } : null
+    return [
+      { type: 'worker.begun', task: key, iteration, session },
+      { type: 'worker.rests', task: key, iteration, rest: limit },
+      { type: 'worker.rests', task: key, iteration, rest: null },
+      { type: 'worker.ended', task: key, iteration, end },
+    ]
+  }
+
+  #simulateWorker(key: string, branch: string, behavior: WorkerBehavior): WorkerExit {
+    const work = this.workOn(branch)
+    if (behavior === 'wrecker' || behavior === 'undoer') this.#removeOthers(branch, key)
+    if (behavior === 'liar' || behavior === 'greedy') this.#tick(key)
+    if (behavior === 'greedy') for (const { key: other } of this.#items) this.#tick(other)
+    if (behavior === 'breaker') this.broken.add(branch)
+    else if (!IDLE_BEHAVIORS.includes(behavior)) this.broken.delete(branch)
+    if (!IDLE_BEHAVIORS.includes(behavior)) work.add(key)
+    if (behavior === 'greedy') for (const { key: other } of this.#items) work.add(other)
+    const outcome = behavior === 'quitter' ? 'failed' : 'done'
+    return {
+      outcome,
+      reason: outcome,
+      trouble: outcome === 'failed' ? 'other' : null,
+      said: 'I did it',
+      spent: NO_USAGE,
+    }
+  }
+
+  /** In a worktree a box is ticked in a copy of the list that nobody reads. */
+  #tick(key: string): void {
+    if (this.spec.parallel === null) this.ticked.add(key)
+  }
+
+  #removeOthers(branch: string, key: string): void {
+    const work = this.workOn(branch)
+    for (const other of work) if (other !== key) work.delete(other)
+  }
+
+  /** Finished work that is not in the user's checkout any more. */
+  #losses({ tasks, branch }: Loop): LostWork[] {
+    const present = this.workOn('here')
+    const lost = tasks.filter(task => branch === null && workSpan(task) !== null && !present.has(task.item.key))
+    return lost.map(({ item }) => ({ task: item.key, what: `${item.key} is gone`, cure: 'git restore', kept: [] }))
+  }
+
+  #verify({ task, role, iteration }: Extract<LoopEffect, { type: 'judge' }>, loop: Loop): UntimedSignal[] {
+    const branch = (role === 'resolve' ? task.resolution : task.place)?.branch ?? 'here'
+    const before = branch === 'here' ? (task.place?.since.tree.split(' ') ?? []) : []
+    const hasWork = this.workOn(branch).has(task.item.key) && !before.includes(task.item.key)
+    const evidence: WorkEvidence = {
+      commits: [],
+      commitCount: hasWork ? 1 : 0,
+      change: { files: hasWork ? 1 : 0, added: 1, removed: 0 },
+      files: [],
+      uncommitted: 0,
+      now: { head: 'h', tree: 't' },
+    }
+    const ok = !this.broken.has(branch)
+    const check = this.spec.check === null ? null : { ok, how: ok ? 'it passes' : 'it fails', tail: '' }
+    const losses = this.#losses(loop)
+    if (branch === 'here' && this.#behavior(iteration) === 'wiped') this.workOn(branch).delete(task.item.key)
+    const found = { evidence, check, list: this.list(), unresolved: [], losses }
+    return [{ type: 'task.judged', task: task.item.key, iteration, ...found }]
+  }
+
+  #merge({ task, role }: Extract<LoopEffect, { type: 'merge' }>): UntimedSignal[] {
+    const { key } = task.item
+    const isClash = role === 'task' && this.#hasConflict(task.number) && !this.merged.includes(key)
+    if (isClash)
+      return [
+        { type: 'task.clashed', commit: 'judged', task: key, files: ['both.txt'], reason: 'it clashes', detail: '' },
+      ]
+    if (!this.merged.includes(key)) this.merged.push(key)
+    this.ticked.add(key)
+    return [{ type: 'task.merged', task: key, tip: `tip ${this.merged.length}`, isTicked: true }]
+  }
+
+  #removeWorktree(task: Extract<LoopEffect, { type: 'clear' }>['task']): void {
+    const branches = [task.place?.branch, task.resolution?.branch].filter(
+      branch => branch !== null && branch !== undefined,
+    )
+    for (const branch of branches) {
+      if (this.workOn(branch).has(task.item.key) && !this.merged.includes(task.item.key)) this.lost.push(branch)
+      this.work.delete(branch)
+    }
+  }
+}
+
+/** Do nothing for their own task. */
+const IDLE_BEHAVIORS: readonly WorkerBehavior[] = ['idle', 'liar', 'quitter', 'wrecker']
+
+/** What happens between two steps: a deed is done and heard of, done and never heard of, or never done. */
+export type EffectFate = 'heard' | 'unheard' | 'undone'
+
+/** Has a loop run to its end, whose program dies whenever fate wants it; so often more, as a person resumes it. */
+export function runLoop(
+  world: SimulatedLoop,
+  dice: () => number,
+  fateOf: () => EffectFate,
+  resumes = 0,
+): { loop: Loop; steps: number } {
+  let now = 1_000
+  let loop = createLoop(world.spec, now)
+  let steps = 0
+  let resumed = 0
+  const take = (said: UntimedSignal): void => {
+    loop = JSON.parse(JSON.stringify(decideLoop(loop, { ...said, at: now }))) as Loop
+  }
+  for (; steps < 20_000; steps++) {
+    now += 1_000
+    const deeds = effectsOf(loop)
+    if (deeds.length === 0) {
+      if (loop.stage.name === 'ended' && resumed++ >= resumes) break
+      if (loop.stage.name === 'ended') {
+        take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
+        take({ type: 'user.resume', wokenAt: now, stoppedAt: loop.stage.at })
+        continue
+      }
+      now = Math.max(now, loopDueAt(loop, now) ?? now)
+      take({ type: 'clock.due' })
+      continue
+    }
+    const effect = deeds[Math.floor(dice() * deeds.length)] as LoopEffect
+    const fate = fateOf()
+    const said = fate === 'undone' ? [] : world.perform(effect, loop)
+    // Killed in the midst of it, the program has heard a part of what was to be heard.
+    const heard = fate === 'heard' ? said : said.slice(0, Math.floor(dice() * said.length))
+    for (const one of heard) take(one)
+    if (fate !== 'heard' && loop.stage.name !== 'beginning' && loop.stage.name !== 'ended')
+      take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
+  }
+  return { loop, steps }
+}

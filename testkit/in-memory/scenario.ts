@@ -1,0 +1,213 @@
+import type { Event } from '../../src/core/session/events.ts'
+import type { InspectedWork } from '../../src/core/policy/verify.ts'
+import type { Session, Spec } from '../../src/core/session/session.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Duration } from '../../src/lib/time.ts'
+import { Superseded } from '../../src/ports/store.ts'
+import { NO_WORK } from './work-inspector.ts'
+import { InjectedCrash, type CrashPoint, CrashInjector } from './call-interceptors.ts'
+import type { ScriptedProgram } from './scripted-process.ts'
+import { Simulation, type SimulatedSupervisor, makeSpec } from './simulation.ts'
+import { CallSuspender } from './call-interceptors.ts'
+import { flushPromises } from './virtual-clock.ts'
+
+/** A piece of work from its beginning to its end, and what its user does meanwhile. */
+export interface Scenario {
+  readonly spec: Partial<Spec> & Pick<Spec, 'agent'>
+  readonly program: ScriptedProgram
+  /** The user stops it this long after the beginning. */
+  readonly stopAfter?: Duration
+  /** What the user sends it, and how long after the beginning. */
+  readonly sends?: readonly { readonly after: Duration; readonly text: string }[]
+  /** Whether the machine can tell at once that nothing of an attempt is left; it can when absent. */
+  readonly hasGroups?: boolean
+  /** How long it can do without a supervisor and still end the same; 30 s when absent. */
+  readonly endures?: Duration
+  /** What can be seen of its work at its end; nothing when absent. */
+  readonly shown?: InspectedWork
+  /** Issues of the project's task tracker that are closed when the story is over. */
+  readonly closes?: readonly string[]
+}
+
+/** All that is left when a story is over, and must be the same however often the supervisor died on the way. */
+export interface ScenarioResult {
+  readonly session: Omit<Session, 'spec'>
+  readonly events: readonly Event[]
+  readonly transcript: string
+  /** Each process that was ever started, in order. */
+  readonly starts: readonly string[]
+  readonly alive: readonly string[]
+  /** What the agents wrote down of what they were given. */
+  readonly records: readonly (readonly [string, readonly string[]])[]
+  readonly pending: number
+  /** What was recorded to be told, and what of it was heard and run, repetitions left out. */
+  readonly notices: readonly string[]
+  readonly heard: readonly string[]
+  readonly ran: readonly string[]
+  /** The issues, each as often as it was closed. */
+  readonly closed: readonly string[]
+  readonly letters: readonly string[]
+  readonly panes: readonly string[]
+  readonly troubles: readonly unknown[]
+}
+
+export interface ScenarioRun {
+  readonly result: ScenarioResult
+  /** The calls to the outside of each supervisor, in order. */
+  readonly calls: readonly (readonly string[])[]
+  /** How many supervisors lost their power. */
+  readonly crashes: number
+  /** How often the same was told, or run, at most. */
+  readonly maxRepetitions: number
+}
+
+/** Lives through a story. The first supervisor loses its power at the first moment, its successor at the second … */
+export async function runScenario(
+  scenario: Scenario,
+  crashPoints: readonly CrashPoint[] = [],
+  options: { downFor?: Duration } = {},
+): Promise<ScenarioRun> {
+  const simulation = openSimulation(scenario)
+  const injectors = [...crashPoints.map(crashPoint => new CrashInjector(crashPoint)), new CrashInjector()]
+  const user = new SimulatedUser(simulation, scenario)
+  for (const injector of injectors) {
+    const supervisor = simulation.supervisor(injector)
+    await runUntilCrash(() => runToEnd(simulation, supervisor, user, () => injector.hasFailed))
+    if (!injector.hasFailed) break
+    simulation.machine.listeners.clear()
+    await simulation.clock.advance(options.downFor ?? 0)
+  }
+  const calls = injectors.map(injector => injector.calls)
+  const all = [...simulation.notificationLog.delivered, ...simulation.notificationLog.hookRuns]
+  const maxRepetitions = Math.max(0, ...all.map(id => all.filter(other => other === id).length))
+  const crashes = injectors.filter(injector => injector.hasFailed).length
+  return { result: readResult(simulation, user.id), calls, crashes, maxRepetitions }
+}
+
+function openSimulation({ shown, spec, program, hasGroups, closes = [] }: Scenario): Simulation {
+  const simulation = new Simulation({ [spec.agent]: program })
+  simulation.machine.hasGroups = hasGroups ?? true
+  simulation.shown = shown ?? NO_WORK
+  simulation.beads.root = closes.length === 0 ? null : '/'
+  simulation.beads.issues = closes.map(id => ({ id, title: id, state: 'open' }))
+  return simulation
+}
+
+export interface TakeoverRun {
+  readonly result: ScenarioResult
+  readonly calls: readonly string[]
+  /** What the first supervisor called after it was put out of action. */
+  readonly afterwards: readonly string[]
+}
+
+/** Lives through a story in which the first supervisor is suspended in its n-th call and wakes when another is done. */
+export async function runWithTakeover(scenario: Scenario, number: number): Promise<TakeoverRun> {
+  const simulation = openSimulation(scenario)
+  const user = new SimulatedUser(simulation, scenario)
+  let successor: SimulatedSupervisor | undefined
+  const suspender = new CallSuspender(number, () => {
+    successor = simulation.supervisor()
+  })
+  const first = simulation.supervisor(suspender)
+  const suspendedRun = runToEnd(simulation, first, user, () => suspender.hasBegun).catch(tolerateSuperseded)
+  await Promise.race([suspendedRun, suspender.begun])
+  if (successor !== undefined) await runToEnd(simulation, successor, user)
+  suspender.wake()
+  await suspendedRun
+  await flushPromises()
+  return { result: readResult(simulation, user.id), calls: suspender.calls, afterwards: suspender.after }
+}
+
+function tolerateSuperseded(cause: unknown): void {
+  if (!(cause instanceof Superseded)) throw cause
+}
+
+/** Keeps asking until it was accepted: who got no answer asks again. */
+class SimulatedUser {
+  id = ''
+  readonly #stage: Simulation
+  readonly #story: Scenario
+  #asked = 0
+
+  constructor(simulation: Simulation, scenario: Scenario) {
+    this.#stage = simulation
+    this.#story = scenario
+  }
+
+  async act({ engine }: SimulatedSupervisor): Promise<void> {
+    const session = this.#stage.session(this.id)
+    const now = this.#stage.clock.now()
+    if (session === undefined) {
+      this.id = `s${++this.#asked}`
+      for (const after of [this.#story.stopAfter ?? 0, ...this.#sends.map(send => send.after)])
+        this.#stage.clock.schedule(now + after, () => undefined)
+      const files = { prompt: Buffer.from('do it'), env: {} }
+      await engine.create({ ...makeSpec(this.#story.spec), id: this.id, createdAt: now }, files)
+    } else if (now >= session.spec.createdAt + (this.#story.stopAfter ?? Infinity) && session.wanted !== 'stop') {
+      await engine.stop(this.id)
+    }
+    await this.#sendDueMessages(engine)
+  }
+
+  /** Whether the story is over once the session has ended. */
+  get isDone(): boolean {
+    const keys = this.#stage.session(this.id)?.messages.map(message => message.key) ?? []
+    const isClosed = (issue: string): boolean => this.#stage.beads.state(issue) === 'done'
+    return this.#sends.every(({ text }) => keys.includes(text)) && (this.#story.closes ?? []).every(isClosed)
+  }
+
+  async #sendDueMessages(engine: Engine): Promise<void> {
+    const now = this.#stage.clock.now()
+    for (const { after, text } of this.#sends) {
+      const session = this.#stage.session(this.id)
+      if (session === undefined || now < session.spec.createdAt + after) return
+      if (session.messages.some(message => message.key === text)) continue
+      await engine.send(this.id, { key: text, gist: text, text: Buffer.from(text) })
+    }
+  }
+
+  get #sends(): NonNullable<Scenario['sends']> {
+    return this.#story.sends ?? []
+  }
+}
+
+async function runToEnd(simulation: Simulation, supervisor: SimulatedSupervisor, user: SimulatedUser, isOver = () => false): Promise<void> {
+  await supervisor.engine.start()
+  const hasEnded = (): boolean => simulation.hasEnded(user.id) && user.isDone
+  while (!isOver() && !hasEnded()) {
+    await user.act(supervisor)
+    if (!isOver() && !hasEnded() && !(await simulation.clock.runNextTimer())) return
+  }
+}
+
+async function runUntilCrash(life: () => Promise<void>): Promise<void> {
+  try {
+    await life()
+  } catch (cause) {
+    if (!(cause instanceof InjectedCrash)) throw cause
+  }
+}
+
+/** Ids count how often the user had to ask; they are told alike, so that two endings can be compared. */
+function readResult(simulation: Simulation, id: string): ScenarioResult {
+  const { machine } = simulation
+  const named = (key: string): string =>
+    key.startsWith(`${id}.`) || key.startsWith(`${id}-`) ? key.slice(id.length + 1) : key
+  const { spec: _, ...session } = simulation.session(id) as Session
+  return {
+    session,
+    events: simulation.events(id).map(event => (event.type === 'hook.ended' ? { ...event, id: named(event.id) } : event)),
+    transcript: simulation.transcript(id),
+    starts: machine.starts.map(named),
+    alive: machine.alive().map(named),
+    records: [...machine.records],
+    pending: simulation.disk.outbox.length,
+    notices: simulation.disk.notices.map(row => named(row.id)),
+    heard: [...new Set(simulation.notificationLog.delivered.map(line => named(line.replace(/^phone /, ''))))],
+    ran: [...new Set(simulation.notificationLog.hookRuns.map(named))],
+    closed: simulation.beads.closed.map(line => line.split(' ')[0] ?? ''),
+    letters: [...machine.mailbox],
+    panes: [...machine.panes],
+    troubles: simulation.troubles,
+  }
+}

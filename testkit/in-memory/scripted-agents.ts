@@ -1,0 +1,116 @@
+import type { FailureKind } from '../../src/core/session/failure.ts'
+import type { TurnResult } from '../../src/core/session/session.ts'
+import type { Issue } from '../../src/core/session/task.ts'
+import { invariant } from '../../src/lib/errors.ts'
+import type { Agent, Observation } from '../../src/ports/agent.ts'
+
+/** What agents on a machine remember of their threads: all that people said in each. */
+export type Records = Map<string, string[]>
+
+/** An agent that speaks in lines like `thread: t-1` and must end its turn; everything else it says is shown. */
+const talkingAgent: Agent = {
+  kind: 'talker',
+  proof: 'end-event',
+  defaultMode: 'headless',
+  modes: ['headless', 'tty'],
+  silence: 600_000,
+  takesPrompt: true,
+  program: ['talker'],
+  planLaunch: ({ argv, resume }) => ({
+    argv: resume === null ? argv : [...argv, '--resume', resume],
+    env: {},
+    stdin: 'text',
+  }),
+  readLine: line => {
+    const word = line.replace(/\r$/, '') // On a terminal.
+    invariant(word !== 'riddle', 'it speaks in riddles')
+    return { observations: toObservations(word), text: `${word}\n` }
+  },
+}
+
+/** The same, but it keeps a record of its threads that can be looked up, and lets their names be chosen. */
+function recordingAgent(records: Records): Agent {
+  return {
+    ...talkingAgent,
+    kind: 'scribe',
+    program: ['scribe'],
+    planLaunch: ({ argv, resume, tag }) => ({
+      argv: [...argv, ...(resume === null ? ['--thread', tag] : ['--resume', resume])],
+      env: {},
+      stdin: 'text',
+    }),
+    findThread: ({ thread, tag }) => {
+      const messages = records.get(thread ?? tag)
+      return messages === undefined ? null : { thread: thread ?? tag, messages }
+    },
+  }
+}
+
+/** A program whose exit code is its answer. */
+const exitCodeAgent: Agent = {
+  kind: 'mute',
+  proof: 'exit-code',
+  defaultMode: 'headless',
+  modes: ['headless', 'tty'],
+  silence: null,
+  takesPrompt: false,
+  program: ['mute'],
+  planLaunch: ({ argv }) => ({ argv, env: {}, stdin: 'none' }),
+}
+
+export function scriptedAgents(records: Records = new Map()): (kind: string) => Agent {
+  const agents = [talkingAgent, recordingAgent(records), exitCodeAgent]
+  return kind => {
+    const agent = agents.find(known => known.kind === kind)
+    invariant(agent !== undefined, `no scripted agent is called ${kind}`)
+    return agent
+  }
+}
+
+function toObservations(line: string): Observation[] {
+  const [, word, rest = ''] = /^(\w+): ?(.*)$/.exec(line) ?? []
+  switch (word) {
+    case 'thread':
+      return [{ type: 'threaded', thread: rest }]
+    case 'ask':
+      return [{ type: 'asked', question: rest }]
+    case 'answer':
+      return [{ type: 'answered' }]
+    case 'done':
+      return [{ type: 'finished', word: { ok: true, text: rest } }]
+    case 'failed':
+      return [{ type: 'finished', word: failedResult('other', rest) }]
+    case 'limit':
+      return [{ type: 'finished', word: failedResult('rate-limit', 'limit reached', Number(rest)) }]
+    case 'login':
+      return [{ type: 'finished', word: failedResult('login', rest) }]
+    case 'full':
+      return [{ type: 'finished', word: failedResult('context', rest) }]
+    case 'lost':
+      return [{ type: 'finished', word: failedResult('thread-lost', rest) }]
+    case 'offline':
+      return [{ type: 'finished', word: failedResult('network', rest) }]
+    case 'plan':
+      return [{ type: 'planned', tasks: rest.split('; ').map(parseTask) }]
+    case 'tool':
+      return [{ type: 'tool-started', id: rest, tool: 'tool', gist: rest }]
+    case 'edited':
+      return [{ type: 'edited', path: rest }]
+    case 'spent':
+      return [
+        { type: 'spent', scope: 'step', spending: { input: 0, cached: 0, output: 0, usd: Number(rest), turns: 1 } },
+      ]
+    default:
+      return []
+  }
+}
+
+/** As in `1 done write tests`. */
+function parseTask(text: string): Issue {
+  const [id = '', state, ...title] = text.split(' ')
+  return { id, title: title.join(' '), state: state as Issue['state'] }
+}
+
+function failedResult(kind: FailureKind, text: string, resetAt: number | null = null): TurnResult {
+  return { ok: false, text, failure: { kind, text, resetAt, remedy: null } }
+}

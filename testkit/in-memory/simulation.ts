@@ -1,0 +1,204 @@
+import { DEFAULT_TIMINGS } from '../../src/core/session/defaults.ts'
+import type { Event } from '../../src/core/session/events.ts'
+import type { InspectedWork } from '../../src/core/policy/verify.ts'
+import type { Session, Spec } from '../../src/core/session/session.ts'
+import { NO_LIMITS } from '../../src/core/session/usage.ts'
+import { DEFAULT_CHECKPOINT_OPTIONS } from '../../src/core/checkpoint/checkpoint.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { Checkpoints } from '../../src/ports/checkpoints.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { HookRunner, Notifier } from '../../src/ports/notifications.ts'
+import type { Store } from '../../src/ports/store.ts'
+import type { Tracker } from '../../src/ports/tracker.ts'
+import type { WorkInspector } from '../../src/ports/checks.ts'
+import type { Runtime } from '../../src/ports/runtime.ts'
+import { SimulatedMachine } from './machine.ts'
+import { NotificationLog, inMemoryHookRunner, inMemoryNotifier } from './notifier.ts'
+import { InMemoryDisk } from './disk.ts'
+import { InMemoryCheckpoints } from './checkpoints.ts'
+import { InMemoryStore } from './store.ts'
+import { InMemoryBeads, inMemoryTracker } from './tracker.ts'
+import { NO_WORK, inMemoryWorkInspector } from './work-inspector.ts'
+import { InMemoryRuntime } from './runtime.ts'
+import { CrashInjector, InjectedCrash } from './call-interceptors.ts'
+import { scriptedAgents } from './scripted-agents.ts'
+import type { ScriptedProgram } from './scripted-process.ts'
+import { VirtualClock, flushPromises } from './virtual-clock.ts'
+
+/** Every call that changes something outside, or looks at what may change. */
+const STORE_CALLS = ['record', 'settleEffect', 'remove'] as const
+const NOTICE_CALLS = ['route', 'settleDeliveries', 'postpone', 'settleHook', 'deleteBefore'] as const
+const WORK_CALLS = [
+  'prepare',
+  'changeEnvironment',
+  'storeMessage',
+  'launch',
+  'attemptState',
+  'request',
+  'readOutput',
+  'writeTranscript',
+  'interrupt',
+  'terminate',
+  'sweep',
+  'closePanes',
+  'repair',
+  'removeSession',
+  'recordLogSize',
+  'watchOutput',
+  'acknowledge',
+] as const
+
+const TRACKER_CALLS = ['version', 'sync', 'readyIssues', 'findIssue', 'closeIssue', 'saveSnapshot'] as const
+
+export interface SimulatedSupervisor {
+  readonly engine: Engine
+  readonly store: Store
+}
+
+/** What stands between a supervisor and the outside. */
+export interface CallInterceptor {
+  wrap<Port extends object>(port: Port, calls: readonly (keyof Port & string)[]): Port
+  wrapClock?(clock: Clock): Clock
+}
+
+/** A whole small world: a clock, a disk, a machine, and one supervisor after the other. */
+export class Simulation {
+  readonly clock = new VirtualClock()
+  readonly disk = new InMemoryDisk()
+  readonly machine: SimulatedMachine
+  readonly notificationLog = new NotificationLog()
+  /** The project's task tracker, if it has one. */
+  readonly beads = new InMemoryBeads()
+  /** What whoever looks at the work sees. */
+  shown: InspectedWork = NO_WORK
+  /** What the supervisors noted in their log. */
+  readonly logLines: string[] = []
+  /** What went wrong while performing, apart from failed power. */
+  readonly troubles: unknown[] = []
+
+  constructor(programs: Readonly<Record<string, ScriptedProgram>>) {
+    this.machine = new SimulatedMachine(this.clock, programs)
+  }
+
+  /** A supervisor on this disk and machine. It acts once its engine is started. */
+  supervisor(interceptor: CallInterceptor = new CrashInjector()): SimulatedSupervisor {
+    const inMemory = new InMemoryStore(this.disk)
+    inMemory.notifications = interceptor.wrap(inMemory.notifications, NOTICE_CALLS)
+    const store = interceptor.wrap<Store>(inMemory, STORE_CALLS)
+    const runtime = interceptor.wrap<Runtime>(new InMemoryRuntime(this.machine), WORK_CALLS)
+    const clock = interceptor.wrapClock?.(this.clock) ?? this.clock
+    const onTrouble = (_: string, cause: unknown): void => {
+      if (!(cause instanceof InjectedCrash)) this.troubles.push(cause)
+    }
+    const agents = scriptedAgents(this.machine.records)
+    const notifier = interceptor.wrap<Notifier>(inMemoryNotifier(this.notificationLog), ['deliver'])
+    const hooks = interceptor.wrap<HookRunner>(inMemoryHookRunner(this.notificationLog), ['run'])
+    const tracker = interceptor.wrap<Tracker>(inMemoryTracker(this.beads), TRACKER_CALLS)
+    const witness = interceptor.wrap<WorkInspector>(
+      inMemoryWorkInspector(() => this.shown),
+      ['inspect'],
+    )
+    const say = (sentence: string): void => void this.logLines.push(sentence)
+    const rules = DEFAULT_TIMINGS
+    const checkpoints = interceptor.wrap<Checkpoints>(new InMemoryCheckpoints(this.machine), ['save', 'prune', 'push'])
+    const engine = new Engine({
+      store,
+      runtime,
+      clock,
+      agents,
+      notifier,
+      hooks,
+      checkpoints,
+      tracker,
+      workInspector: witness,
+      timings: rules,
+      log: say,
+      onTrouble,
+    })
+    return { engine, store }
+  }
+
+  session(id: string): Session | undefined {
+    const text = this.disk.sessions.get(id)
+    return text === undefined ? undefined : (JSON.parse(text) as Session)
+  }
+
+  events(id: string): Event[] {
+    return this.disk.events.filter(item => item.sessionId === id).map(item => JSON.parse(item.body) as Event)
+  }
+
+  transcript(id: string): string {
+    return Buffer.from(this.machine.sessions.get(id)?.transcript ?? []).toString()
+  }
+
+  /** Lets time pass, alarm by alarm, until this is so. Fails when nothing is left that could bring it about. */
+  async until(isSo: () => boolean): Promise<void> {
+    await flushPromises()
+    for (let turn = 0; !isSo(); turn++) {
+      if (turn > 10_000 || !(await this.clock.runNextTimer())) throw new Error(`it never came to: ${isSo.toString()}`)
+    }
+  }
+
+  hasEnded(id: string): boolean {
+    const hasWork = this.disk.outbox.some(item => item.sessionId === id)
+    return this.session(id)?.phase.name === 'ended' && !hasWork && !this.hasOutgoing()
+  }
+
+  /** Somebody has still to be told of something, or a hook to be run. */
+  hasOutgoing(): boolean {
+    const { notices, deliveries, hooks } = this.disk
+    return hooks.length > 0 || notices.some(row => !row.isAddressed) || deliveries.some(row => row.state === 'pending')
+  }
+}
+
+/** What was asked for, with everything filled in that a test does not care about. */
+export function makeSpec(overrides: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
+  const kind = scriptedAgents()(overrides.agent)
+  return {
+    id: 's1',
+    name: `${overrides.agent}-task`,
+    task: 'task',
+    mode: kind.defaultMode,
+    proof: kind.proof,
+    cwd: '/',
+    argv: [overrides.agent],
+    title: 'a task',
+    autonomy: 'full',
+    model: null,
+    effort: null,
+    limits: NO_LIMITS,
+    maxTime: null,
+    restart: { on: 'crash', limit: 3, window: 600_000, firstDelay: 100, nextDelay: 2_000, maxDelay: 64_000 },
+    patience: { silence: null, limit: null, absence: null },
+    memory: null,
+    saving: DEFAULT_CHECKPOINT_OPTIONS,
+    alertAfter: 3,
+    beads: true,
+    createdAt: Date.UTC(2026, 0, 1),
+    ...overrides,
+  }
+}
+
+/** Lets the world do something right before or after a supervisor's call: as often as the deed says `true`, never again. */
+export function interceptCall(call: string, when: 'before' | 'after', action: () => boolean): CallInterceptor {
+  let isOver = false
+  const runAction = (): void => {
+    if (!isOver) isOver = !action()
+  }
+  return {
+    wrap: <Port extends object>(port: Port): Port =>
+      new Proxy(port, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name, target)
+          if (typeof value !== 'function') return value
+          if (name !== call) return value.bind(target)
+          return (...args: unknown[]) => {
+            if (when === 'before') runAction()
+            const result: unknown = value.apply(target, args)
+            if (when === 'after') runAction()
+            return result
+          }
+        },
+      }),
+  }
+}

@@ -1,0 +1,39 @@
+import fs from 'node:fs'
+
+export interface ListedProcess {
+  readonly pid: number
+  readonly command: string
+}
+
+/** Living processes whose command line, environment or working folder mentions this text. We ourselves are left out. */
+export function processesOf(text: string): ListedProcess[] {
+  return fs
+    .readdirSync('/proc')
+    .map(Number)
+    .filter(pid => Number.isInteger(pid) && pid !== process.pid && !isZombie(pid))
+    .filter(pid => [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some(file => readOr(file).includes(text)))
+    .map(pid => ({ pid, command: readOr(`/proc/${pid}/cmdline`).split('\0').join(' ').trim() }))
+}
+
+/** The tmux server that listens on this socket. */
+export function tmuxServerOn(socket: string): number | undefined {
+  return processesOf(socket).find(({ pid, command }) => command.includes('tmux') && isServer(pid))?.pid
+}
+
+/** tmux calls its server's process `tmux: server`. */
+function isServer(pid: number): boolean {
+  return readOr(`/proc/${pid}/comm`).startsWith('tmux: server')
+}
+
+function isZombie(pid: number): boolean {
+  const stat = readOr(`/proc/${pid}/stat`)
+  return stat === '' || /\) [ZX]/.test(stat)
+}
+
+function readOr(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch {
+    return '' // It ended while we looked, or it is not ours to read.
+  }
+}

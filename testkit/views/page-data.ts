@@ -1,0 +1,44 @@
+import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
+import { createSession } from '../../src/core/session/create.ts'
+import type { Session, Spec } from '../../src/core/session/session.ts'
+import type { PageData } from '../../src/views/pages/page-data.ts'
+import { toSessionView } from '../../src/views/session-view.ts'
+import { homeAt } from '../../src/state/home.ts'
+import { makeSpec } from '../in-memory/simulation.ts'
+
+/** Ten o'clock, and so many seconds. */
+export const at = (seconds: number): number => Date.UTC(2026, 10, 15, 10) + seconds * 1_000
+
+/** An agent's session to write pages about. */
+export function makeSession(overrides: Partial<Session> = {}, specOverrides: Partial<Spec> = {}): Session {
+  const spec: Spec = {
+    ...makeSpec({ agent: 'talker', id: 'k3v9x2m4qa', task: 'fix-auth', createdAt: at(0) }),
+    name: 'claude-fix-auth',
+    agent: 'claude',
+    title: 'fix the login',
+    cwd: '/home/dev/project',
+    argv: ['/usr/bin/claude'],
+    ...specOverrides,
+  }
+  return { ...createSession(spec, { hasPrompt: spec.agent !== 'command' }).session, ...overrides }
+}
+
+export function makeCheckpoint(number: number, overrides: Partial<Checkpoint> = {}): Checkpoint {
+  return {
+    number,
+    commit: `${number}c0ffee0123456789abcdef0123456789abcdef0`.slice(0, 40),
+    at: at(60 * number),
+    trigger: 'edit',
+    attempt: 1,
+    head: null,
+    change: { files: 2, added: 10, removed: 3 },
+    leftOut: [],
+    ...overrides,
+  }
+}
+
+/** In a home that is not there, so that nothing but the session counts. */
+export function makePageData(session: Session, overrides: Partial<PageData> = {}): PageData {
+  const view = toSessionView(session, homeAt('/nowhere/oneshot'))
+  return { session, view, events: [], checkpoints: [], checkpointCount: 0, lastWords: null, now: at(3_600), ...overrides }
+}
