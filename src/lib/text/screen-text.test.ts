@@ -73,7 +73,7 @@ test('it does not matter how the output is cut into pieces, and no output makes 
       .tuple(
         fc.integer({ min: 0, max: 60 }),
         fc.integer({ min: 0, max: 60 }),
-        fc.constantFrom(...'ABCDEFGHJKLMPSTXdfrsu@b`'),
+        fc.constantFrom(...'ABCDEFGHJKLMPSTXdfrsu@b`'.split('')),
       )
       .map(([a, b, final]) => `\u001b[${a};${b}${final}`),
     fc.constantFrom('\u001b7', '\u001b8', '\u001bM', '\u001bD', '\u001bc', '\u001b]0;title\u0007', '\u001bPq\u001b\\'),
