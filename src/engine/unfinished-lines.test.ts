@@ -10,7 +10,7 @@ function growing(): { work: Runtime; grow: (text: string) => void; read: () => n
   let output = ''
   let read = 0
   const work = {
-    read: (_: unknown, offset: number, limit: number) => {
+    readOutput: (_: unknown, offset: number, limit: number) => {
       const bytes = Buffer.from(output.slice(offset, offset + limit))
       read += bytes.length
       return bytes

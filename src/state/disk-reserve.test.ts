@@ -22,16 +22,15 @@ const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolv
 describe('the reserve', () => {
   it('is written in pieces, and the event loop turns after each of them', async () => {
     const sizes = new Set<number>()
-    let isFilled = false
-    const filled = reserve.fill().finally(() => (isFilled = true))
-    let turns = 0
-    while (!isFilled) {
+    const state = { isFilled: false, turns: 0 }
+    const filled = reserve.fill().finally(() => (state.isFilled = true))
+    while (!state.isFilled) {
       sizes.add(sizeOf(partFile()))
-      turns++
+      state.turns++
       await nextTurn()
     }
     expect(await filled).toBe(true)
-    expect(turns).toBeGreaterThan(PIECES)
+    expect(state.turns).toBeGreaterThan(PIECES)
     expect(sizes.size).toBeGreaterThan(2)
     expect(sizeOf(path.join(root, 'reserve'))).toBe(SIZE)
     expect(fs.readdirSync(root)).toHaveLength(33)
@@ -84,7 +83,7 @@ test('a full disk is told once, and once that there is room again', async () => 
 
 test('the supervisor fills the reserve once at a time', async () => {
   let begun = 0
-  let end = (_: boolean): void => undefined
+  let end: (hasRoom: boolean) => void = () => undefined
   const watch = new DiskMonitor(
     () => undefined,
     () => {

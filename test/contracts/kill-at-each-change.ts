@@ -34,7 +34,7 @@ const CHANGING_COMMANDS =
 export function bundleWorktreesProgram(): () => string {
   let program = ''
   beforeAll(async () => {
-    program = await bundleProgram(path.join(path.dirname(fileURLToPath(import.meta.url)), 'shop-hand.ts'))
+    program = await bundleProgram(path.join(path.dirname(fileURLToPath(import.meta.url)), 'worktrees-program.ts'))
   })
   afterAll(() => fs.rmSync(program))
   return () => program

@@ -16,7 +16,7 @@ describe.each(Object.entries(SCENARIOS))('a supervisor that loses its power in t
       // Only what was told and not noted in time is told once more.
       expect(disturbed.maxRepetitions, when).toBeLessThanOrEqual(2)
     }
-    expect(await runScenario(scenario, [moments + 1])).toMatchObject({ crashes: 0, ending })
+    expect(await runScenario(scenario, [moments + 1])).toMatchObject({ crashes: 0, result: ending })
   })
 
   test('again and again still leads to the same end', async () => {

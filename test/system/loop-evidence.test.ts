@@ -397,7 +397,7 @@ it('continues where an agent pointed HEAD elsewhere in your checkout, and names 
   expect(await git('log', '-1', '--format=%s', 'other')).toBe('other')
 })
 
-it('hangs on no pipe that an agent has put into .git, and quotes the name of a branch that an agent has made', async () => {
+it('ends where an agent has put pipes into .git, and quotes the name of a branch that an agent has made', async () => {
   await project('good a.txt', 'oddbranch|good b.txt', 'pipes|good c.txt')
   const session = await ralph()
   await testHome.ended(session.name, 120_000)

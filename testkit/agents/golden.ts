@@ -5,7 +5,7 @@ import { formatIso } from '../../src/lib/time.ts'
 import type { Observation } from '../../src/ports/agent.ts'
 import { type ReadLine, readAll } from './read-all.ts'
 
-const ROOT = path.join(import.meta.dirname, '../../../test/golden')
+const ROOT = path.join(import.meta.dirname, '../../test/golden')
 
 /** Where something lies that the real program wrote: `codex/0.166.0/threads/long.jsonl`. */
 export function goldenPath(name: string): string {

@@ -222,7 +222,11 @@ export function signalFrom(choice: RandomChoice, at: number, session: Session): 
   if (choice.type === 'next') {
     const isResting = session.phase.name === 'resting'
     const type = needsVerification(session) ? 'work.shown' : NEXT[session.phase.name]
-    return signalFrom({ ...choice, type, offset: 0 }, isResting ? Math.max(at, sessionDueAt(session) ?? at) : at, session)
+    return signalFrom(
+      { ...choice, type, offset: 0 },
+      isResting ? Math.max(at, sessionDueAt(session) ?? at) : at,
+      session,
+    )
   }
   const { type, exit, word, thread, key, has } = choice
   if (type === 'user.message') return { at, type, key, gist: 'and this' }

@@ -33,7 +33,11 @@ export function makeLoopSpec(overrides: Partial<LoopSpec> = {}): LoopSpec {
 }
 
 /** A loop that works on these tasks. */
-export function makeLoop(tasks: readonly LoopTask[], overrides: Partial<Loop> = {}, spec: Partial<LoopSpec> = {}): Loop {
+export function makeLoop(
+  tasks: readonly LoopTask[],
+  overrides: Partial<Loop> = {},
+  spec: Partial<LoopSpec> = {},
+): Loop {
   return {
     ...createLoop(makeLoopSpec(spec), LOOP_STARTED_AT),
     stage: { name: 'working' },
@@ -51,7 +55,11 @@ export function makeTask(
     worked = [],
     after = [],
     last = {},
-  }: { worked?: readonly (readonly [number, number | null])[]; after?: readonly number[]; last?: Partial<Iteration> } = {},
+  }: {
+    worked?: readonly (readonly [number, number | null])[]
+    after?: readonly number[]
+    last?: Partial<Iteration>
+  } = {},
 ): LoopTask {
   const tries = worked.map(([since, until], at) => ({
     ...newIteration(at + 1, 'task', LOOP_STARTED_AT + since * 1000),

@@ -123,7 +123,11 @@ export class SimulatedLoop {
   }
 
   /** An agent works once, however often it is looked after. */
-  #runWorker(task: NonNullable<Extract<LoopEffect, { type: 'tend' }>['task']>, role: string, iteration: number): UntimedSignal[] {
+  #runWorker(
+    task: NonNullable<Extract<LoopEffect, { type: 'tend' }>['task']>,
+    role: string,
+    iteration: number,
+  ): UntimedSignal[] {
     const { key } = task.item
     const place = role === 'resolve' ? task.resolution : task.place
     const known = this.#workerEnds.get(`${iteration}`)

@@ -117,4 +117,14 @@ export class CallSuspender {
   }
 }
 
-const ASYNC_CALLS = new Set(['prepare', 'launch', 'interrupt', 'terminate', 'sweep', 'closePanes', 'repair', 'deliver', 'run'])
+const ASYNC_CALLS = new Set([
+  'prepare',
+  'launch',
+  'interrupt',
+  'terminate',
+  'sweep',
+  'closePanes',
+  'repair',
+  'deliver',
+  'run',
+])

@@ -86,7 +86,10 @@ export class InMemoryCheckpoints implements Checkpoints {
     return { files: 1, added: 1, removed: 0 }
   }
 
-  async compareWorktree(target: CheckpointTarget, since: Checkpoint | null): ReturnType<Checkpoints['compareWorktree']> {
+  async compareWorktree(
+    target: CheckpointTarget,
+    since: Checkpoint | null,
+  ): ReturnType<Checkpoints['compareWorktree']> {
     const isSame = since === null || this.#find(target, since.commit).tree === this.#repository.tree
     return { change: { files: isSame ? 0 : 1, added: 0, removed: 0 }, head: 'head' }
   }

@@ -49,7 +49,10 @@ export class SimulatedMachine {
   readonly panes = new Set<string>()
   /** What the agents here remember of their threads. */
   readonly records: Records = new Map()
-  readonly listeners = new Set<{ news: (sessionId: string) => void; output: (attempt: string, sessionId: string) => void }>()
+  readonly listeners = new Set<{
+    news: (sessionId: string) => void
+    output: (attempt: string, sessionId: string) => void
+  }>()
   /** Every process that was ever started, as session.attempt. */
   readonly starts: string[] = []
   /** Whether it can be told at once that nothing of an attempt is left, as control groups do. */

@@ -45,7 +45,10 @@ export function inMemoryHookRunner(log: NotificationLog): HookRunner {
 }
 
 /** For an engine whose notices, checkpoints and tasks are of no interest. */
-export function noServices(): Pick<EngineContext, 'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'workInspector' | 'log'> {
+export function noServices(): Pick<
+  EngineContext,
+  'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'workInspector' | 'log'
+> {
   const audience = new NotificationLog()
   audience.channels = []
   return {

@@ -1,5 +1,13 @@
 import type { ProcessIdentity } from '../../src/core/session/session.ts'
-import type { AttemptRef, AttemptState, LaunchSpec, StoredRequest, ProcessStats, RunWhileLive, Runtime } from '../../src/ports/runtime.ts'
+import type {
+  AttemptRef,
+  AttemptState,
+  LaunchSpec,
+  StoredRequest,
+  ProcessStats,
+  RunWhileLive,
+  Runtime,
+} from '../../src/ports/runtime.ts'
 import type { Instant } from '../../src/lib/time.ts'
 import { invariant } from '../../src/lib/errors.ts'
 import { attemptKey, type SimulatedMachine, type SessionFiles } from './machine.ts'

@@ -171,7 +171,12 @@ class SimulatedUser {
   }
 }
 
-async function runToEnd(simulation: Simulation, supervisor: SimulatedSupervisor, user: SimulatedUser, isOver = () => false): Promise<void> {
+async function runToEnd(
+  simulation: Simulation,
+  supervisor: SimulatedSupervisor,
+  user: SimulatedUser,
+  isOver = () => false,
+): Promise<void> {
   await supervisor.engine.start()
   const hasEnded = (): boolean => simulation.hasEnded(user.id) && user.isDone
   while (!isOver() && !hasEnded()) {
@@ -196,7 +201,9 @@ function readResult(simulation: Simulation, id: string): ScenarioResult {
   const { spec: _, ...session } = simulation.session(id) as Session
   return {
     session,
-    events: simulation.events(id).map(event => (event.type === 'hook.ended' ? { ...event, id: named(event.id) } : event)),
+    events: simulation
+      .events(id)
+      .map(event => (event.type === 'hook.ended' ? { ...event, id: named(event.id) } : event)),
     transcript: simulation.transcript(id),
     starts: machine.starts.map(named),
     alive: machine.alive().map(named),

@@ -59,7 +59,8 @@ export class VirtualClock implements Clock {
   async advance(duration: number): Promise<void> {
     const end = this.#now + duration
     await flushPromises()
-    for (let alarm = this.#first(); alarm !== undefined && alarm.at <= end; alarm = this.#first()) await this.runNextTimer()
+    for (let alarm = this.#first(); alarm !== undefined && alarm.at <= end; alarm = this.#first())
+      await this.runNextTimer()
     this.#now = end
   }
 

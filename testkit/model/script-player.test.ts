@@ -46,11 +46,15 @@ describe('a script by conversation', () => {
   })
 
   test('goes on in a new process where the last one left off', () => {
-    expect(next(new ScriptPlayer(TASK), user('go'), result('call_0_0'), user('go on'))).toEqual({ shell: ['two', 'too'] })
+    expect(next(new ScriptPlayer(TASK), user('go'), result('call_0_0'), user('go on'))).toEqual({
+      shell: ['two', 'too'],
+    })
   })
 
   test('says again what was not heard to its end', () => {
-    expect(next(new ScriptPlayer(TASK), ...finished.slice(0, 4), said('All'), user('go on'))).toEqual({ say: 'All done.' })
+    expect(next(new ScriptPlayer(TASK), ...finished.slice(0, 4), said('All'), user('go on'))).toEqual({
+      say: 'All done.',
+    })
   })
 
   test('takes note of a message it knows nothing about', () => {

@@ -1,5 +1,14 @@
 import type { Conversation, Item } from './conversation.ts'
-import { type Answer, answerAt, DONE, toolActions, leavesTrace, type OnMessage, type Script, type Task } from './script.ts'
+import {
+  type Answer,
+  answerAt,
+  DONE,
+  toolActions,
+  leavesTrace,
+  type OnMessage,
+  type Script,
+  type Task,
+} from './script.ts'
 
 /** What to answer, and how its calls are named. */
 export interface Choice {

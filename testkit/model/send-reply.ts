@@ -37,7 +37,10 @@ function sendOverflow({ answer, reply, dialect, isStreamed, response, gone }: Re
   return sendFrames({ response, gone, slow: 0 }, dialect.overflowing(reply))
 }
 
-function sendBrokenStream({ reply, dialect, isStreamed, response, gone }: ReplyContext, message: string): Promise<void> | void {
+function sendBrokenStream(
+  { reply, dialect, isStreamed, response, gone }: ReplyContext,
+  message: string,
+): Promise<void> | void {
   if (!isStreamed) return sendWhole(response, dialect.errorResponse({ status: 500, message }))
   return sendFrames({ response, gone, slow: 0 }, dialect.brokenStream(reply, message))
 }
@@ -50,7 +53,11 @@ async function sendAnswer({ answer, reply, dialect, isStreamed, response, gone }
 }
 
 /** Sends what comes before the word after these, and leaves the stream open. Without a stream nothing is sent. */
-async function sendStart({ answer, isStreamed, response, gone }: ReplyContext, frames: Frame[], words: number): Promise<void> {
+async function sendStart(
+  { answer, isStreamed, response, gone }: ReplyContext,
+  frames: Frame[],
+  words: number,
+): Promise<void> {
   if (!isStreamed) return
   const slow = answer.slow ?? 0
   const end = frames.findIndex((_, place) => frames.slice(0, place + 1).filter(it => it.isWord).length > words)

@@ -3,7 +3,11 @@ import type { Call, Conversation, Tool } from './conversation.ts'
 import type { ToolAction, ToolCall } from './script.ts'
 
 /** The calls of the program's own tools that do this. */
-export function toolCallsFor(actions: readonly ToolAction[], tools: readonly Tool[], name: (n: number) => string): Call[] {
+export function toolCallsFor(
+  actions: readonly ToolAction[],
+  tools: readonly Tool[],
+  name: (n: number) => string,
+): Call[] {
   return actions.map((action, n) => ({ id: name(n), ...toolCallFor(action, tools) }))
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { waitUntil } from './wait-until.ts'
 
-const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
+const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 /** Makes a TypeScript file of ours into a program that a process of its own can run. */
 export async function bundleProgram(entry: string): Promise<string> {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Issue } from '../../src/core/session/task.ts'
 
 /** The stand-in for `bd`. */
-const FAKE_BD = path.join(import.meta.dirname, 'bd.cjs')
+const FAKE_BD = path.join(import.meta.dirname, 'fake-bd.cjs')
 
 /** Puts the stand-in onto a PATH of its own; answers the folder. */
 export function installFakeBd(folder: string): string {

@@ -40,5 +40,14 @@ export function makeCheckpoint(number: number, overrides: Partial<Checkpoint> = 
 /** In a home that is not there, so that nothing but the session counts. */
 export function makePageData(session: Session, overrides: Partial<PageData> = {}): PageData {
   const view = toSessionView(session, homeAt('/nowhere/oneshot'))
-  return { session, view, events: [], checkpoints: [], checkpointCount: 0, lastWords: null, now: at(3_600), ...overrides }
+  return {
+    session,
+    view,
+    events: [],
+    checkpoints: [],
+    checkpointCount: 0,
+    lastWords: null,
+    now: at(3_600),
+    ...overrides,
+  }
 }

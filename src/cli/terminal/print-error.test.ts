@@ -9,7 +9,7 @@ import { printError } from './print-error.ts'
 function hear(cause: unknown, options: { json: boolean; debug: boolean }) {
   const out: string[] = []
   const err: string[] = []
-  const outlet = (lines: string[]) => ({ paint: makePaint(false), say: (text: string) => void lines.push(text) })
+  const outlet = (lines: string[]) => ({ paint: makePaint(false), printLine: (text: string) => void lines.push(text) })
   const code = printError(cause, { out: outlet(out), err: outlet(err) } as unknown as Screen, options)
   return { code, out, err }
 }

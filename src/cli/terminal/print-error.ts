@@ -10,7 +10,7 @@ export function printError(cause: unknown, screen: Screen, options: { json: bool
   const error = isRefusal(cause) ? toProblem(cause) : describeUnexpectedError(cause)
   if (options.debug && cause instanceof Error) screen.err.printLine(cause.stack ?? cause.message)
   if (options.json) {
-    screen.out.printLine(toJson({ error: error }))
+    screen.out.printLine(toJson({ error }))
     return exitCodeOf(error.code)
   }
   const { paint } = screen.err

@@ -196,7 +196,7 @@ async function importSession(
       `a session called ${request.name} is already ${holder.phase.name}`,
       `oneshot stop ${request.name}, then try again`,
     )
-  const { preview: preview } = prepared
+  const { preview } = prepared
   if (request.dryRun === true) return { outlook: preview, session: null }
   return {
     outlook: preview,

@@ -15,16 +15,16 @@ test('a checkpoint that is asked for while the last one is being recorded does n
   const clock = new VirtualClock()
   const repository = new InMemoryRepository()
   let session: Session = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
-  const work = { environment: () => ({}), message: () => new Uint8Array(), lastWords: () => '' }
+  const runtime = { readEnvironment: () => ({}), readMessage: () => new Uint8Array(), transcriptTail: () => '' }
   const store = { load: () => session, assertEpoch: () => undefined }
   const checkpoints = new InMemoryCheckpoints({ repository })
   const world = {
     clock,
-    work,
+    runtime,
     store,
     checkpoints,
     agents: scriptedAgents(),
-    rules: DEFAULT_TIMINGS,
+    timings: DEFAULT_TIMINGS,
   } as unknown as EngineContext
   const reported: Signal[] = []
   let record: () => void = () => undefined

@@ -14,14 +14,14 @@ function watching(ids: readonly string[]) {
   const written = new Map(ids.map(id => [id, 0]))
   const reported: [id: string, type: Signal['type']][] = []
   const disk = { free: 100 * GB, looks: 0 }
-  const work = {
+  const runtime = {
     freeSpace: () => disk.free,
-    written: ({ sessionId }: { sessionId: string }) => {
+    outputSize: ({ sessionId }: { sessionId: string }) => {
       disk.looks++
       return written.get(sessionId) ?? 0
     },
   }
-  const world = { clock, work, onTrouble: (_: string, cause: unknown) => expect.fail(String(cause)) }
+  const world = { clock, runtime, onTrouble: (_: string, cause: unknown) => expect.fail(String(cause)) }
   const watch = new OutputMonitor(world as never, async (id, { type }) => void reported.push([id, type]))
   for (const id of ids) watch.onSessionChanged(sessionAtWork(id))
   const write = (id: string, bytes: number): void => {

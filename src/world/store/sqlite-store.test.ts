@@ -23,15 +23,14 @@ afterEach(() => {
 
 /** Counts how often the event loop turns while the database takes its room. */
 async function turnsOf(work: Promise<void>): Promise<number> {
-  let isOver = false
-  let turns = 0
-  const over = work.finally(() => (isOver = true))
-  while (!isOver) {
-    turns++
+  const state = { isOver: false, turns: 0 }
+  const over = work.finally(() => (state.isOver = true))
+  while (!state.isOver) {
+    state.turns++
     await new Promise(resolve => setImmediate(resolve))
   }
   await over
-  return turns
+  return state.turns
 }
 
 function ballast(): number {

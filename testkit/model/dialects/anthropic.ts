@@ -9,7 +9,10 @@ export const anthropic: Dialect = {
   parseRequest,
   fullResponse,
   frames: reply => [begin(reply), ...blocks(reply), ...end(reply)],
-  brokenStream: (reply, message) => [begin(reply), frame({ type: 'error', error: { type: 'overloaded_error', message } })],
+  brokenStream: (reply, message) => [
+    begin(reply),
+    frame({ type: 'error', error: { type: 'overloaded_error', message } }),
+  ],
   errorResponse,
   overflow: {
     status: 400,

@@ -78,7 +78,9 @@ describe('OpenAI Responses', () => {
   })
 
   test('answers in one piece', async () => {
-    const reply = await (await sendRequest(playing([{ say: 'Hi.' }]), { dialect: 'responses', isStreamed: false })).json()
+    const reply = await (
+      await sendRequest(playing([{ say: 'Hi.' }]), { dialect: 'responses', isStreamed: false })
+    ).json()
     expect(reply).toMatchObject({ object: 'response', status: 'completed', output: [{ type: 'message' }] })
   })
 

@@ -9,7 +9,10 @@ export const gemini: Dialect = {
   parseRequest,
   fullResponse: reply => chunk(reply, [...textParts(reply.words.join('')), ...callParts(reply)], true),
   frames,
-  brokenStream: (reply, message) => [{ data: chunk(reply, []) }, { data: failure(503, { status: 'UNAVAILABLE', message }) }],
+  brokenStream: (reply, message) => [
+    { data: chunk(reply, []) },
+    { data: failure(503, { status: 'UNAVAILABLE', message }) },
+  ],
   errorResponse,
   overflow: {
     status: 400,

@@ -46,7 +46,7 @@ test.each([
   [['-p'], '-p', /always given/],
   [['--no-session-persistence'], '--no-session-persistence', /cannot be resumed/],
   [['--worktree', 'x'], '--worktree', /every attempt/],
-  [['--bg'], '--bg', /supervision/],
+  [['--bg'], '--bg', /supervises only/],
   [['--version'], '--version', /claude itself/],
 ])('%j is refused', (own, option, remedy) => {
   const problem = `claude cannot be given ${option} here`

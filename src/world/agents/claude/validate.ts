@@ -65,7 +65,7 @@ const REMEDIES = remedyMap(
   ['-w --worktree --tmux', 'leave it out; it would begin another with every attempt'],
   [
     '--bg --background --cloud --desktop --remote-control',
-    'leave it out: oneshot supervises work on this machine only',
+    'leave it out: oneshot supervises only the process that it has started',
   ],
   ['-h --help -v --version', 'run claude itself for that'],
 )

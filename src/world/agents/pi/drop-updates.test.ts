@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 
-const thin = path.join(import.meta.dirname, 'thin.cjs')
+const thin = path.join(import.meta.dirname, 'drop-updates.cjs')
 const { thinner } = createRequire(import.meta.url)(thin) as {
   thinner: (now: () => number) => { take: (bytes: Buffer) => Buffer; rest: () => Buffer }
 }

@@ -6,7 +6,7 @@ import { makeLaunchRequest } from '../../../../testkit/agents/fixtures.ts'
 import { put, tempFolder } from '../../../../testkit/agents/temp-folder.ts'
 import { planLaunch } from './launch.ts'
 
-const thin = path.join(import.meta.dirname, 'thin.cjs')
+const thin = path.join(import.meta.dirname, 'drop-updates.cjs')
 let root: string
 let cwd: string
 let program: string

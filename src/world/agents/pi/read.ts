@@ -91,7 +91,7 @@ function compactionRetryScheduled(event: JsonEvent): ParsedLine {
   const text =
     formatError(`summarising the conversation failed: ${failure.text}`) +
     formatNote(`pi tries again ${describeRetry(event)}`)
-  return { observations: [{ type: 'retrying', failure }], text: text }
+  return { observations: [{ type: 'retrying', failure }], text }
 }
 
 function describeRetry({ attempt, maxAttempts, delayMs }: JsonEvent): string {

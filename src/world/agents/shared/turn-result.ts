@@ -11,7 +11,7 @@ export function makeFailure(kind: FailureKind, sentence: string, remedy: string 
 }
 
 export function failedTurn(failure: Failure): TurnResult {
-  return { ok: false, text: failure.text, failure: failure }
+  return { ok: false, text: failure.text, failure }
 }
 
 /** The last word is for a line of a table; whoever wants all of it reads the transcript. */

@@ -29,7 +29,7 @@ const telling: fc.Arbitrary<CheckpointTrailers> = fc.record({
   nested: fc.array(
     fc.oneof(
       fc.record({ path, state: fc.oneof(hash, fc.integer({ min: 1 })) }),
-      fc.record({ path, state: hash, isNoted: fc.constant(true as const) }),
+      fc.record({ path, state: hash, isHeadOnly: fc.constant(true as const) }),
     ),
     { maxLength: 4 },
   ),

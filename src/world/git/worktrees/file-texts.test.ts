@@ -12,7 +12,7 @@ test('a pattern finds files as they were before the work, removed ones included,
   fs.mkdirSync(path.join(top, 'mk/sub'), { recursive: true })
   for (const name of ['mk/a.mk', 'mk/b.txt', 'mk/sub/c.mk']) fs.writeFileSync(path.join(top, name), name)
   fs.symlinkSync('/', path.join(top, 'mk/root'))
-  const workshop = { texts: async () => new Map([['1234', 'old text']]) } as unknown as Worktrees
+  const workshop = { readBlobs: async () => new Map([['1234', 'old text']]) } as unknown as Worktrees
   const removed = { path: rawPath(Buffer.from('mk/gone.mk')), before: '100644 1234', after: null }
   const { read } = await readTextChanges(workshop, { cwd: top, top }, [removed])
   expect(read.matching?.('mk/*.mk')).toEqual(['mk/a.mk', 'mk/gone.mk'])
