@@ -36,7 +36,7 @@ test('what nobody expected is one sentence without a trace, and a way to see mor
 })
 
 test('ONESHOT_DEBUG shows where it happened', () => {
-  expect(hear(new Error('oh'), { json: false, debug: true }).err[0]).toContain('tell.test.ts')
+  expect(hear(new Error('oh'), { json: false, debug: true }).err[0]).toContain('print-error.test.ts')
 })
 
 test('what a message quotes cannot move the cursor', () => {
