@@ -142,11 +142,11 @@ test('what is left of many files without those that git refuses is not taken for
   const git = new Git(await findGit(fixture.env), repo, NEVER)
   const index = path.join(fixture.root, 'index')
   const taken = await updateIndex(git, index, { add: names, remove: [] })
-  expect(taken).toMatchObject({ refused: [expect.stringContaining('59 more')], isFlushed: false })
+  expect(taken).toMatchObject({ rejected: [expect.stringContaining('59 more')], isSynced: false })
   expect(await updateIndex(git, index, { add: [...names.slice(60), ...names.slice(60)], remove: [] })).toEqual({
-    refused: [],
-    untaken: [],
-    isFlushed: true,
+    rejected: [],
+    skippedPaths: [],
+    isSynced: true,
   })
 })
 
