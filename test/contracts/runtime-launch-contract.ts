@@ -14,7 +14,7 @@ export function testLaunching(given: RuntimeTestContext): void {
       process: 'unknown',
       shim: 'unknown',
       memory: null,
-      isAlone: false,
+      isTreeEmpty: false,
     })
     expect(outputOf(given.bench.work, spec)).toBe('')
   })
@@ -30,7 +30,7 @@ export function testLaunching(given: RuntimeTestContext): void {
       process: 'alive',
       shim: 'alive',
       memory: null,
-      isAlone: false,
+      isTreeEmpty: false,
     })
     expect(life !== null && given.bench.work.isProcessAlive(life)).toBe(true)
     await given.bench.work.sweep(spec, { force: true })
