@@ -115,13 +115,11 @@ export class HangMonitor {
     const written = runtime.outputSize(attemptRef(session))
     if (session.spec.memory !== null || written === watch.written) return false
     const now = clock.monotonic()
-    Object.assign(watch, {
-      written,
-      vitals: null,
-      lookedAt: now,
-      quietSince: now,
-      pause: checkInterval(session) ?? MAX_INTERVAL,
-    })
+    watch.written = written
+    watch.sample = null
+    watch.checkedAt = now
+    watch.quietSince = now
+    watch.interval = checkInterval(session) ?? MAX_INTERVAL
     return true
   }
 

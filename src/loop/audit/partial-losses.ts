@@ -33,12 +33,12 @@ export async function describeThinned(
     /** The user's shell is at the top of the checkout. */
     isTop: boolean
     /** Files that other tasks have edited since. */
-    later?: ReadonlySet<string> | undefined
+    editedLater?: ReadonlySet<string> | undefined
   },
   read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<readonly string[]> {
-  const { changes, pair, lost, later } = compared
-  const changed = changes.filter(({ path }) => !lost.has(path) && later?.has(path) !== true)
+  const { changes, pair, lost, editedLater } = compared
+  const changed = changes.filter(({ path }) => !lost.has(path) && editedLater?.has(path) !== true)
   const edits = works.flatMap(({ task, span, files }) =>
     task === null ? [] : findEdits(files, changed).map(edit => ({ ...edit, task, span })),
   )

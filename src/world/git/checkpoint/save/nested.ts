@@ -51,7 +51,7 @@ function recordHeadOnly(outer: RepositoryContext, path: RawPath): SavedNested[] 
   if (lstat(`${folder}/.git`) === undefined) return []
   const head = readHeadFromFiles(folder)
   const whole = outer.path === '' ? path : `${outer.path}/${path}`
-  const states = head === null ? [] : [{ path: whole, state: head, isNoted: true } as const]
+  const states = head === null ? [] : [{ path: whole, state: head, isHeadOnly: true } as const]
   const sentence = `${displayPath(path)} is another repository, and oneshot records only its HEAD (nested = true saves it)`
   return [{ path, head, states, change: EMPTY_DIFF, leftOut: [sentence] }]
 }
