@@ -11,7 +11,7 @@ const path = fc
   .map(text => rawPath(Buffer.from(text)))
   .filter(isTreePath)
 const sentence = fc.stringMatching(/^[a-zä:.'-]+( [a-z:.'-]+)*$/)
-const telling: fc.Arbitrary<CheckpointTrailers> = fc.record({
+const anyTrailers: fc.Arbitrary<CheckpointTrailers> = fc.record({
   number: fc.integer({ min: 1 }),
   sessionId: fc.stringMatching(/^[a-z0-9]{4,12}$/),
   at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
@@ -34,37 +34,37 @@ const telling: fc.Arbitrary<CheckpointTrailers> = fc.record({
     { maxLength: 4 },
   ),
 })
-/** git takes no NUL in a message. */
+/** git accepts no NUL byte in a message. */
 const record = fc.string({ unit: 'grapheme' }).map(text => text.replaceAll('\0', ''))
 
-test('whatever is written down with a checkpoint is read again, word by word', () => {
+test('the parser returns every value that the formatter wrote', () => {
   fc.assert(
-    fc.property(telling, record, (told, words) => {
-      const message = formatMessage(told, words)
-      expect(parseMessage(message)).toEqual(told)
-      expect(parseRecord(message)).toBe(words)
+    fc.property(anyTrailers, record, (trailers, text) => {
+      const message = formatMessage(trailers, text)
+      expect(parseMessage(message)).toEqual(trailers)
+      expect(parseRecord(message)).toBe(text)
     }),
   )
 })
 
-test('a record cannot pass for our own trailers', () => {
+test('the parser ignores trailers that a record imitates', () => {
   fc.assert(
-    fc.property(telling, told => {
-      const sly = 'x\n\nOneshot-Checkpoint: 99\nOneshot-Session: other\n'
-      expect(parseMessage(formatMessage(told, sly))).toEqual(told)
+    fc.property(anyTrailers, trailers => {
+      const forgedRecord = 'x\n\nOneshot-Checkpoint: 99\nOneshot-Session: other\n'
+      expect(parseMessage(formatMessage(trailers, forgedRecord))).toEqual(trailers)
     }),
   )
 })
 
-test('another commit is not taken for a checkpoint', () => {
+test('the parser returns null for a commit that is not a checkpoint', () => {
   for (const message of ['', 'fix', 'fix\n\nSigned-off-by: me\n', 'oneshot: checkpoint 3 (edit)\n']) {
     expect(parseMessage(message)).toBeNull()
   }
 })
 
-test('a person reads what it is first', () => {
-  const told = fc.sample(telling, { numRuns: 1, seed: 1 })[0] as CheckpointTrailers
-  const message = formatMessage({ ...told, number: 7, trigger: 'edit', path: 'vendor/l\nib', nested: [] }, '{}')
+test('the subject line names the checkpoint for a person', () => {
+  const trailers = fc.sample(anyTrailers, { numRuns: 1, seed: 1 })[0] as CheckpointTrailers
+  const message = formatMessage({ ...trailers, number: 7, trigger: 'edit', path: 'vendor/l\nib', nested: [] }, '{}')
   expect(message.split('\n')[0]).toBe('oneshot: checkpoint 7 (edit) of vendor/l?ib')
 })
 
@@ -104,7 +104,7 @@ test.each([
     'a%0ab',
     '%ff',
   ],
-])('a message with a forged %s is none of ours', (key, ...values) => {
+])('the parser rejects a message with a forged %s', (key, ...values) => {
   expect(parseMessage(forged({}))).toMatchObject({ number: 3, sessionId: 'abc', head: HASH })
   for (const value of values) expect([value, parseMessage(forged({ [key]: value }))]).toEqual([value, null])
 })
@@ -122,14 +122,14 @@ test.each([
   'a\\.git',
   'GIT~1',
   '',
-])('a nested repository at %j is left out', path => {
+])('the parser drops a nested repository at %j', path => {
   const nested = `Oneshot-Nested: ${encodeRawPath(rawPath(Buffer.from(path)))} commit ${HASH}\n`
   expect(parseMessage(forged({}, `${nested}Oneshot-Nested: sub commit ${HASH}\n`))?.nested).toEqual([
     { path: 'sub', state: HASH },
   ])
 })
 
-test('a nested state is an object or a number, and a sentence is one line without control characters', () => {
+test('the parser checks nested states, and strips control characters from sentences', () => {
   const nested = ['sub commit --help', 'sub commit HEAD', 'sub checkpoint -1', 'sub', `sub commit ${HASH} x`]
   const lines = nested.map(value => `Oneshot-Nested: ${value}\n`).join('')
   const sentences = `Oneshot-Left-Out: a\u001b]0;t\u0007b\n`.repeat(100)

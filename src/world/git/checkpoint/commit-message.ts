@@ -5,54 +5,54 @@ import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { type Instant, formatIso } from '../../../lib/time.ts'
 import { isTreePath } from '../files.ts'
 
-/** What a commit says of the checkpoint that it is. */
+/** The values that a checkpoint commit stores in its message. */
 export interface CheckpointTrailers extends Omit<Checkpoint, 'commit'> {
   readonly sessionId: string
-  /** Which repository of the session: empty for that of its folder. */
+  /** The repository within the session; empty for the repository of the session's folder. */
   readonly path: RawPath
   readonly nested: readonly NestedRepository[]
   /** The session that continues this one, once another machine has claimed it. */
   readonly claim?: Claim
 }
 
-/** Who continues a session from here on. */
+/** Names the session that continues a claimed session. */
 export interface Claim {
-  /** Counts the claims of one session from 2 on; whoever has the higher one is right. */
+  /** Counts the claims of one session, starting at 2; the highest term wins. */
   readonly term: number
   readonly sessionId: string
   /** The name of the machine, for people. */
   readonly host: string
 }
 
-/** What was in a repository that lies in the working tree. */
+/** The state of a repository inside the working tree. */
 export interface NestedRepository {
-  /** From the outermost working tree. */
+  /** The path from the outermost working tree. */
   readonly path: RawPath
-  /** A checkpoint of its own by its number, or, where nothing was different from it, its HEAD. */
+  /** The number of the nested repository's own checkpoint, or its HEAD if nothing differed from HEAD. */
   readonly state: number | string
-  /** Whether only its HEAD was noted down, and git must not run in it. */
+  /** True if the checkpoint recorded only HEAD; git must not run in this repository. */
   readonly isHeadOnly?: true
 }
 
-/** Bytes. Our own are far smaller; a larger commit is not read at all. */
+/** Bytes. Our own commits are far smaller; the reader skips a larger commit. */
 export const MAX_COMMIT_SIZE = 512 * 1024
 const MAX_NUMBER = 0x7fff_ffff
 const MAX_INSTANT: Instant = Date.UTC(9999, 11, 31)
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_SENTENCES = 20
 const MAX_SENTENCE_LENGTH = 500
-/** Repositories in one working tree: each costs a restore some processes. */
+/** Repositories in one working tree: a restore starts several processes for each. */
 const MAX_NESTED = 2_000
 
 /**
- * A subject for people, what was written down with it, and trailers for us. The trailers are the last paragraph, as git would
- * have them, and so can always be told from whatever else is there.
+ * Formats a subject for people, the record, and trailers for the parser. The trailers form the last paragraph, as git
+ * expects, so the parser can always separate them from the rest.
  */
-export function formatMessage(telling: CheckpointTrailers, record: string): string {
-  const { number, trigger, path } = telling
+export function formatMessage(trailers: CheckpointTrailers, record: string): string {
+  const { number, trigger, path } = trailers
   const subject = `oneshot: checkpoint ${number} (${trigger})${path === '' ? '' : ` of ${displayPath(path)}`}`
-  const trailers = trailerLines(telling).map(([key, value]) => `Oneshot-${key}: ${value}\n`)
-  return `${subject}\n\n${record}\n\n${trailers.join('')}`
+  const lines = trailerLines(trailers).map(([key, value]) => `Oneshot-${key}: ${value}\n`)
+  return `${subject}\n\n${record}\n\n${lines.join('')}`
 }
 
 function trailerLines(trailers: CheckpointTrailers): [key: string, value: string][] {
@@ -78,8 +78,8 @@ function formatNested({ path, state, isHeadOnly }: NestedRepository): string {
 }
 
 /**
- * Null when it is the message of some other commit. Whoever can write to a remote can write one: each value is one that we
- * could have written ourselves, or the whole message is none of ours.
+ * Returns null for any other commit. Anybody with write access to a remote can forge a message: the parser accepts a
+ * message only if oneshot could have written every value in it.
  */
 export function parseMessage(message: string): CheckpointTrailers | null {
   const trailers = parseTrailers(message)
@@ -113,7 +113,7 @@ export function parseMessage(message: string): CheckpointTrailers | null {
   }
 }
 
-/** What was written down with it. */
+/** Returns the record that the checkpoint stores. */
 export function parseRecord(message: string): string {
   return message.slice(message.indexOf('\n\n') + 2, lastParagraphStart(message) - 2)
 }
@@ -142,7 +142,7 @@ function parseInstant(text: string): Instant | null {
   return at >= 0 && at <= MAX_INSTANT ? at : null
 }
 
-/** It is shown, and nothing follows from it: one that cannot be read is none. */
+/** Returns zeros for unreadable text. The views show the change, and no decision depends on it. */
 function parseChange(text: string): CheckpointTrailers['change'] {
   const [, ...numbers] = /^(\d{1,15}) files, (\d{1,15}) added, (\d{1,15}) removed$/.exec(text) ?? []
   const [files = 0, added = 0, removed = 0] = numbers.map(Number)
@@ -165,12 +165,12 @@ function parseClaim(value: string): Claim | null {
   return term === null || term < 2 || !isSessionId(sessionId) ? null : { term, sessionId, host: sanitizeHostName(host) }
 }
 
-/** One word that can be printed as it is. */
+/** Returns one word that is safe to print. */
 export function sanitizeHostName(host: string): string {
   return host.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 63) || 'unknown'
 }
 
-/** One that a later version knows counts as one that somebody asked for. */
+/** A trigger from a later version counts as `asked`. */
 function parseTrigger(word: string): CheckpointTrigger {
   return CHECKPOINT_TRIGGERS.find(known => known === word) ?? 'asked'
 }

@@ -2,7 +2,7 @@ import type { Checkpoint } from '../../../core/checkpoint/checkpoint.ts'
 import { type CheckpointTrailers, MAX_COMMIT_SIZE, parseMessage } from './commit-message.ts'
 import type { Git } from '../git.ts'
 
-/** A checkpoint as it lies in git: one of a chain, whose newest end a ref points to. */
+/** A checkpoint in git: one commit of a chain; a ref points to the newest. */
 export interface CheckpointCommit {
   readonly commit: string
   readonly tree: string
@@ -14,30 +14,30 @@ export function toCheckpoint({ commit, trailers }: CheckpointCommit): Checkpoint
   return { number, commit, at, trigger, attempt, head, change, leftOut }
 }
 
-/** A commit as git keeps it. */
+/** A commit as git stores it. */
 export interface RawCommit {
   readonly commit: string
   readonly tree: string
   readonly parents: readonly string[]
-  /** Lines as they stand in it: `author NAME <ADDRESS> SECONDS ZONE`. */
+  /** Verbatim lines: `author NAME <ADDRESS> SECONDS ZONE`. */
   readonly authorLines: readonly string[]
   readonly message: Buffer
 }
 
-/** Bytes of all commits that are read at once: nobody else's turn comes before they are understood. */
+/** Bytes of one batch: the event loop is blocked while we parse it. */
 const MAX_BATCH_SIZE = 4 * 1024 * 1024
-/** Bytes of all commits that are read for one question. Five hundred of ours have far fewer. */
+/** Bytes of all commits that one query reads. Five hundred of our commits have far fewer. */
 const MAX_TOTAL_SIZE = 64 * 1024 * 1024
 
 /**
- * Each of them, in their order; null for one that is not there, or larger than any of ours: that one is not read. Neither are
- * the last ones of more than could be kept in memory.
+ * Returns the commits in the given order. Returns null for a missing commit and for a commit larger than any of ours,
+ * which it does not read. It also returns null for the last commits of a list that exceeds the memory limit.
  */
 export function readCommits(git: Git, commits: readonly string[]): Promise<(RawCommit | null)[]> {
   return readCommitsAs(git, commits, commit => commit)
 }
 
-/** The same, of what each is understood to be. */
+/** Does the same as `readCommits` and applies a parser to each commit. */
 export async function readCommitsAs<T>(
   git: Git,
   commits: readonly string[],
@@ -55,7 +55,7 @@ interface CommitSize {
   readonly size: number
 }
 
-/** Those that are there, are commits and may be read. */
+/** Returns the objects that exist, are commits and are small enough to read. */
 async function readSizes(git: Git, commits: readonly string[]): Promise<CommitSize[]> {
   if (commits.length === 0) return []
   const output = await git.run(['cat-file', '--batch-check'], { input: commits.map(commit => `${commit}\n`).join('') })
@@ -113,13 +113,16 @@ function parseCommit(commit: string, raw: Buffer): RawCommit {
   }
 }
 
-/** Null when it is no checkpoint. */
+/** Returns null if the commit is not a checkpoint. */
 export function parseCheckpoint({ commit, tree, message }: RawCommit): CheckpointCommit | null {
   const trailers = parseMessage(message.toString())
   return trailers === null ? null : { commit, tree, trailers }
 }
 
-/** What HEAD was then, which is the last parent. What the message says of it is not changed by those who rewrite history. */
+/**
+ * Returns the HEAD of that time, which is the last parent. A tool that rewrites history changes the parents but not the
+ * message.
+ */
 export function checkpointHead(raw: RawCommit): string | null {
   return parseCheckpoint(raw)?.trailers.head === null ? null : (raw.parents.at(-1) ?? null)
 }

@@ -13,14 +13,14 @@ import { stageChanges, writeIndexTree } from './save/stage-changes.ts'
 import { saveHeadOnly } from './save/nested.ts'
 import { PrivateIndex } from './save/private-index.ts'
 
-/** A pair of states of one repository. */
+/** Two trees of one repository. */
 interface TreePair {
   readonly context: RepositoryContext
   readonly from: string
   readonly to: string
 }
 
-/** As git shows it, that of nested repositories after that of the one that they lie in. */
+/** Returns git's diff; the diffs of nested repositories follow the diff of the outer repository. */
 export async function diff(
   context: RepositoryContext,
   range: { from: string; to: string },
@@ -33,13 +33,13 @@ export async function diff(
     const where = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`]
     const args = ['diff', '--no-ext-diff', '--no-textconv', '--submodule=short', ...how, ...where, from, to, '--']
     const text = (await one.git.run(args, { index: NO_INDEX })).toString()
-    // A list of files does not show the prefix.
+    // `--stat` does not show the prefix.
     texts.push(options.stat && prefix !== '' && text !== '' ? `in ${prefix}\n${text}` : text)
   }
   return texts.join('')
 }
 
-/** In numbers. */
+/** Returns the totals of a diff. */
 export async function diffStat(context: RepositoryContext, range: { from: string; to: string }): Promise<DiffStat> {
   const changes: DiffStat[] = []
   for (const pair of await treePairs(context, range)) {
@@ -85,7 +85,7 @@ function findNested(all: readonly NestedRepository[], path: string): NestedRepos
   return all.find(one => one.path === path)
 }
 
-/** What the working tree has that a tree has not, or HEAD when none is given. Nothing is kept of the look. */
+/** Compares the working tree with a tree, or with HEAD if the tree is null. Leaves no state behind. */
 export async function compareWorktree(
   context: RepositoryContext,
   tree: string | null,

@@ -47,28 +47,28 @@ type Env = Readonly<Record<string, string>>
 
 export interface GitCheckpointsOptions {
   readonly env: NodeJS.ProcessEnv
-  /** Where the private index of a session lies. */
+  /** Returns the folder that holds the session's private index. */
   readonly folderOf: (sessionId: string) => string
-  /** Bytes; larger files are left out. */
+  /** Bytes; a checkpoint leaves out larger files. */
   readonly maxFileSize?: number
-  /** Bytes that one fetch may bring. */
+  /** Bytes that one fetch may transfer. */
   readonly maxFetchSize?: number
-  /** The values of a session's environment that must not be pushed. */
+  /** Returns the secret values of the session's environment, which a push must not contain. */
   readonly secretsOf?: (sessionId: string) => readonly string[]
-  /** How long one chain of git processes may take. */
+  /** The time limit for one chain of git processes. */
   readonly timeout?: Duration
-  /** By which git processes are known after whoever started them was killed. */
+  /** Identifies our git processes after the process that started them was killed. */
   readonly marker?: string
 }
 
-/** Larger ones are data, which nobody writes in a session; git keeps every version of them whole. */
+/** Bytes. A larger file is data that nobody writes in a session, and git stores every version of it whole. */
 const MAX_FILE_SIZE = 50 * 1024 * 1024
-/** A first look at a large repository on a slow disk takes minutes. */
+/** The first scan of a large repository on a slow disk takes minutes. */
 const TIMEOUT: Duration = 10 * 60_000
 
 const NEVER_ABORTED = new AbortController().signal
 
-/** Those of the sessions of this home. */
+/** Creates the checkpoints of this home's sessions. */
 export function gitCheckpoints(
   home: Home,
   options: Pick<GitCheckpointsOptions, 'secretsOf' | 'marker'> = {},
@@ -77,7 +77,7 @@ export function gitCheckpoints(
   return new GitCheckpoints({ env: process.env, folderOf, ...options })
 }
 
-/** Checkpoints by git, as others in the same repository would make them by hand, if they were careful. */
+/** Stores checkpoints in git, and disturbs no other user of the same repository. */
 export class GitCheckpoints implements Checkpoints {
   readonly #env: NodeJS.ProcessEnv
   readonly #folderOf: (sessionId: string) => string
@@ -95,7 +95,7 @@ export class GitCheckpoints implements Checkpoints {
     this.#env = env
     this.#maxFetchSize = options.maxFetchSize
     this.#folderOf = id => {
-      // It becomes part of a path that is written to and removed, and it may come from a remote.
+      // The id becomes part of a path that we write to and remove, and it may come from a remote.
       if (!isSessionId(id)) throw new NotSaved(`${JSON.stringify(id)} is no id of a session`)
       return folderOf(id)
     }
@@ -157,7 +157,7 @@ export class GitCheckpoints implements Checkpoints {
     return this.#withGit(cwd, git => fetchSessions(git, { ...from, choose, most: this.#maxFetchSize }), ending)
   }
 
-  /** Undoes a fetch that was made only to look. */
+  /** Undoes a fetch that the caller made only to read. */
   undoFetch(cwd: string, fetched: FetchResult): Promise<void> {
     return this.#withGit(cwd, git => undoFetch(git, fetched))
   }
@@ -234,12 +234,12 @@ export class GitCheckpoints implements Checkpoints {
     return this.#exclusively(`forgetting the checkpoints of ${target.name}`, target, null, removeCheckpoints)
   }
 
-  /** Removes the refs of a session that this home does not know, and nothing else. */
+  /** Removes only the refs of a session that this home does not know. */
   removeRefs({ cwd, name, sessionId }: CheckpointTarget): Promise<void> {
     return this.#withGit(cwd, git => removeSessionRefs({ git, ref: checkpointRef(name, sessionId), sessionId }))
   }
 
-  /** One chain at a time per repository; its time runs from its turn. */
+  /** Runs one chain at a time per repository; the time limit starts when the chain gets the lock. */
   async #exclusively<T>(
     doing: string,
     target: CheckpointTarget,
@@ -252,7 +252,7 @@ export class GitCheckpoints implements Checkpoints {
     })
   }
 
-  /** Reads only, or waits for a network: nobody else waits for it. */
+  /** Runs work that only reads or waits for a network, without the lock. */
   async #withContext<T>(
     target: CheckpointTarget,
     work: (context: RepositoryContext) => Promise<T>,

@@ -4,10 +4,10 @@ import type { RepositoryContext } from '../repository-context.ts'
 import type { RawCommit } from './commits.ts'
 import { UPDATE_REF } from '../update-ref.ts'
 
-/** Of the ref beside that of a session which keeps the messages that are too long for each checkpoint. */
+/** The suffix of a second ref of the session. It stores the messages that are too long for every checkpoint. */
 export const goalSuffix = '+goal'
 
-/** Bytes; more is not read. */
+/** Bytes; the reader ignores a larger blob. */
 const MAX_GOAL_SIZE = 8 * 1024 * 1024
 const MAX_MESSAGES = 1_000
 
@@ -20,7 +20,7 @@ commit=$(git commit-tree \${before:+-p "$before"} -m "$2" "$tree") || exit
 git ${UPDATE_REF.join(' ')} "$1" "$commit" "\${before:-$3}"
 `
 
-/** Keeps all messages of a session whole, under a ref that goes where its checkpoints go. */
+/** Stores all messages of a session in full, under a ref that is pushed together with the checkpoints. */
 export async function saveGoal(
   { git, ref, sessionId, cache, repository }: RepositoryContext,
   goal: readonly string[],
@@ -33,7 +33,7 @@ export async function saveGoal(
   cache.goals.set(ref, input)
 }
 
-/** The messages, whole; null where none are kept. */
+/** Returns the full messages, or null if the ref does not exist. */
 export async function readGoal({ git, ref }: RepositoryContext): Promise<string[] | null> {
   const name = `${ref}${goalSuffix}:goal`
   const [blob = '', type, size] = (await git.runForLine(['cat-file', '--batch-check'], { input: `${name}\n` })).split(
@@ -49,7 +49,7 @@ function parseMessages(text: string): string[] | null {
     const isGoal = Array.isArray(goal) && goal.length <= MAX_MESSAGES && goal.every(part => typeof part === 'string')
     return isGoal ? goal : null
   } catch {
-    return null // It is not ours.
+    return null // Another program wrote it.
   }
 }
 

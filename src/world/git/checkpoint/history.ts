@@ -26,7 +26,7 @@ import { type CheckpointTrailers, type NestedRepository, parseRecord } from './c
 import { isSubmodule, isWorktreeOf } from './save/nested.ts'
 import { isTreePath } from '../files.ts'
 
-/** The newest one. What is known of it is not asked for again while the ref stays. */
+/** Returns the newest checkpoint, from the cache as long as the ref does not change. */
 export async function readTip(context: RepositoryContext): Promise<CheckpointCommit | null> {
   const { tips } = context.cache
   const file = refFile(context)
@@ -42,29 +42,30 @@ export async function readTip(context: RepositoryContext): Promise<CheckpointCom
   return tip
 }
 
-/** The commit that the ref leads to, whether it is there or not. */
+/** Returns the commit id in the ref, even if that commit is missing. */
 export async function readRefTarget({ git, ref }: RepositoryContext): Promise<string | null> {
   const { stdout } = await git.tryRun(['rev-parse', '--verify', '--quiet', ref])
   return stdout.toString().trim() || null
 }
 
-/** Of one that we have just made. */
+/** Caches a checkpoint that we have just created. */
 export function cacheTip(context: RepositoryContext, tip: CheckpointCommit): void {
   context.cache.tips.set(refFile(context), tip)
 }
 
-/** All of them, oldest first. */
+/** Returns all checkpoints, oldest first. */
 export async function readHistory(context: RepositoryContext): Promise<CheckpointCommit[]> {
   const tip = await readTip(context)
   return tip === null ? [] : readHistoryUpTo(context, tip)
 }
 
-/** Thinning keeps far fewer. A longer one is not ours, and is read no further. */
+/** Pruning keeps far fewer. Another program wrote a longer history, and the reader stops here. */
 const MAX_HISTORY = 5_000
 
-/** The part of it that ends here. Where a commit is missing, it begins after that. */
+/** Returns the history up to this checkpoint. A missing commit ends the walk, and the history starts after it. */
 export async function readHistoryUpTo(context: RepositoryContext, tip: CheckpointCommit): Promise<CheckpointCommit[]> {
-  // No chain is longer than its last number. Beyond its beginning lies what HEAD was then, and all of its history.
+  // A chain has at most as many commits as its last number. The first checkpoint's parent is the HEAD of that time,
+  // with its whole history.
   const limit = `--max-count=${Math.min(tip.trailers.number, MAX_HISTORY)}`
   const result = await context.git.tryRun(['rev-list', '--first-parent', limit, tip.commit, '--'])
   const checkpoints: CheckpointCommit[] = []
@@ -82,12 +83,12 @@ export async function readHistoryUpTo(context: RepositoryContext, tip: Checkpoin
   return checkpoints.reverse()
 }
 
-/** Whoever can write to a remote can let a ref lead to the checkpoint of another session. */
+/** Anybody with write access to a remote can point a ref at the checkpoint of another session. */
 function isOwnCheckpoint({ sessionId, path }: RepositoryContext, { trailers }: CheckpointCommit): boolean {
   return trailers.sessionId === sessionId && trailers.path === path
 }
 
-/** Where the ref is, which has nearly always a file of its own: git packs refs once in a while, or keeps them otherwise. */
+/** Returns the ref's own file. It nearly always exists; git packs refs sometimes, or uses another storage format. */
 function refFile({ repository, ref }: RepositoryContext): string {
   return path.join(repository.commonDir, ref)
 }
@@ -96,18 +97,18 @@ function readLooseRef(file: string): string | null {
   try {
     return fs.readFileSync(file, 'latin1').trim()
   } catch {
-    return null // Then git is asked.
+    return null // The caller asks git instead.
   }
 }
 
-/** What was written down with a checkpoint. */
+/** Returns the record that a checkpoint stores. */
 export async function readRecord({ git }: RepositoryContext, commit: string): Promise<string> {
   const [raw] = await readCommits(git, [commit])
   if (!raw) throw new GitError('cat-file', { code: 1, stderr: `the checkpoint ${commit} cannot be read` })
   return parseRecord(raw.message.toString())
 }
 
-/** Those of the repository that git runs in, and what has kept them. */
+/** Returns the sessions with checkpoints in the current repository. */
 export async function findSavedSessions(git: Git, name: string | undefined): Promise<SavedSession[]> {
   const found: SavedSession[] = []
   for (const [ref, link] of await readTips(git, name === undefined ? CHECKPOINT_REFS : `${CHECKPOINT_REFS}/${name}`)) {
@@ -123,11 +124,11 @@ export async function findSavedSessions(git: Git, name: string | undefined): Pro
 }
 
 interface SessionTip extends CheckpointCommit {
-  /** What was written down with it. */
+  /** The record that the checkpoint stores. */
   readonly record: string
 }
 
-/** What the refs below this one lead to, as far as it is there and a checkpoint. */
+/** Returns the targets of all refs below this one that exist and are checkpoints. */
 async function readTips(git: Git, refs: string): Promise<Map<string, SessionTip>> {
   const output = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', refs])
   const lines = output.toString().split('\n').slice(0, -1)
@@ -147,13 +148,16 @@ function parseTip(raw: RawCommit): SessionTip | null {
   return checkpoint === null ? null : { ...checkpoint, record: parseRecord(raw.message.toString()) }
 }
 
-/** Whether a ref is called what one that leads to this checkpoint is called. */
+/** Returns true if the ref has the name that a ref to this checkpoint must have. */
 export function isRefOf(ref: string, { sessionId, path }: CheckpointTrailers): boolean {
   const owner = parseRef(ref)
   return owner?.sessionId === sessionId && owner.suffix === (path === '' ? '' : nestedSuffix(path))
 }
 
-/** A checkpoint, maybe of another session. One that thinning has given another commit, and whose own is gone, by its number. */
+/**
+ * Finds a checkpoint, possibly of another session. Pruning gives checkpoints new commits; if the old commit is missing,
+ * the number identifies the checkpoint.
+ */
 export async function findCheckpoint(
   context: RepositoryContext,
   { number, commit }: Checkpoint,
@@ -171,7 +175,7 @@ export async function readCheckpoint({ git }: RepositoryContext, commit: string)
   return checkpoint
 }
 
-/** What lies in a repository that is nested in this one, and was in the state that a checkpoint tells of. */
+/** The state of a nested repository that a checkpoint names. */
 export interface NestedState {
   readonly context: RepositoryContext
   readonly commit: string
@@ -180,16 +184,17 @@ export interface NestedState {
 }
 
 /**
- * Null when its repository is not there any more, does not have that state, or is none that git may run in. The checkpoint may come
- * from a remote, so what it says of a repository does not count: that must be one which a checkpoint made here would save.
+ * Returns null if the repository is missing, lacks that state, or is one in which git must not run. The checkpoint may
+ * come from a remote, so we do not trust its list: we only enter a repository that a local checkpoint would save.
  */
 export async function readNestedState(outer: RepositoryContext, nested: NestedRepository): Promise<NestedState | null> {
   if (nested.isHeadOnly) return null
-  const place = await enterNested(outer, relativePath(outer, nested.path)).catch(() => null) // Nothing of it can be had.
+  // We can read nothing of it.
+  const place = await enterNested(outer, relativePath(outer, nested.path)).catch(() => null)
   return place === null ? null : findNestedState(place, nested)
 }
 
-/** Also where it lies in a repository that lies in this one. */
+/** Also enters a repository that lies in another nested repository. */
 async function enterNested(outer: RepositoryContext, path: RawPath): Promise<RepositoryContext | null> {
   if (!isTreePath(path)) return null
   if (outer.savesNested === true) return openNested(outer, path)
@@ -201,7 +206,10 @@ async function enterNested(outer: RepositoryContext, path: RawPath): Promise<Rep
   return null
 }
 
-/** The same of a worktree that shared its repository with the outer one, and is gone: its checkpoints are still there. */
+/**
+ * Reads the state of a removed worktree that shared its repository with the outer one: the repository still has its
+ * checkpoints.
+ */
 export async function readSharedNestedState(
   outer: RepositoryContext,
   nested: NestedRepository,

@@ -12,10 +12,10 @@ import { isGcRunning, isUnchangedSince, readGitDirStamp, rollBackIfBroken } from
 import { removeStateFolder } from '../files.ts'
 import { WORK_REFS } from '../worktrees/context.ts'
 
-/** For fewer no chain is written anew. */
+/** The minimum number of removals that is worth rewriting a chain. */
 const MIN_REMOVED = 20
 
-/** Leaves out of the chain, and of those of nested repositories, what is not worth keeping. Answers how many went. */
+/** Removes checkpoints that the retention policy does not keep, also in nested repositories. Returns their number. */
 export async function pruneCheckpoints(context: RepositoryContext, now: Instant): Promise<number> {
   if (isGcRunning(context)) return 0
   const history = await readHistory(context)
@@ -31,7 +31,7 @@ export async function pruneCheckpoints(context: RepositoryContext, now: Instant)
   return gone
 }
 
-/** Which checkpoints of nested repositories those that are kept tell of. */
+/** Returns the nested checkpoints that the retained checkpoints refer to. */
 function nestedStatesIn(kept: readonly CheckpointCommit[]): Map<RawPath, Set<number | string>> {
   const states = new Map<RawPath, Set<number | string>>()
   for (const { path, state, isHeadOnly } of kept.flatMap(({ trailers }) => trailers.nested)) {
@@ -46,7 +46,8 @@ async function pruneNested(
   path: RawPath,
   numbers: ReadonlySet<number | string>,
 ): Promise<void> {
-  const place = await openNested(outer, path).catch(() => null) // It is gone, and its checkpoints with it.
+  // The repository is missing, and its checkpoints with it.
+  const place = await openNested(outer, path).catch(() => null)
   if (place === null) return
   const history = await readHistory(place)
   const kept = history.filter(
@@ -56,8 +57,8 @@ async function pruneNested(
 }
 
 /**
- * Makes a chain of these links alone: the same trees, words and times, with other parents from the first gap on. Answers whether
- * it is there: a collector of garbage at the same time may have taken it away.
+ * Rewrites the chain with only these checkpoints: trees, messages and times stay, and the parents change after the
+ * first gap. Returns false if a concurrent `git gc` has removed the new chain.
  */
 async function rewriteHistory(
   context: RepositoryContext,
@@ -79,7 +80,7 @@ async function rewriteHistory(
     invariant(commit !== null, 'what is in the chain is there')
     return fastImportCommit(scratch, at + 1, commit, at === 0 ? foot.commit : `:${at}`)
   })
-  // The scratch ref never comes to be: in the end it leads nowhere.
+  // git never creates the scratch ref: the stream resets it to nothing at the end.
   const marks = rest.map((_, at) => `get-mark :${at + 1}\n`).join('')
   const end = `${marks}reset ${scratch}\nfrom ${repository.emptyIds.commit}\n\n`
   const input = Buffer.concat([...stream, Buffer.from(end)])
@@ -88,7 +89,8 @@ async function rewriteHistory(
   const tree = await git.runForLine(['rev-parse', `${commit}^{tree}`])
   invariant(tree === tip.tree, `the last checkpoint stays the same: ${tip.tree}`)
   await syncObjects(context, commits)
-  await syncFiles([path.join(repository.commonDir, 'objects', 'pack')]) // Where git puts them if they are many.
+  // fast-import writes a pack if there are many objects.
+  await syncFiles([path.join(repository.commonDir, 'objects', 'pack')])
   await updateRef(context, commit, tip.commit)
   const unverified = { commit, before: tip.commit, objects: commits }
   return isUnchangedSince(context, gitDirStamp) || !(await rollBackIfBroken(context, unverified))
@@ -105,21 +107,24 @@ function fastImportCommit(ref: string, mark: number, raw: RawCommit, from: strin
   ])
 }
 
-/** Removes the refs of a session, here and in nested repositories, and the private indexes. git takes the objects some day. */
+/**
+ * Removes the refs of a session, here and in nested repositories, and the private indexes. git prunes the objects
+ * later.
+ */
 export async function removeCheckpoints(context: RepositoryContext): Promise<void> {
-  const history = await readHistory(context).catch(() => []) // What is broken can be forgotten as well.
+  const history = await readHistory(context).catch(() => []) // A broken history can be removed, too.
   const nested = new Set(
     history.flatMap(({ trailers }) => trailers.nested.flatMap(one => (one.isHeadOnly ? [] : [one.path]))),
   )
   for (const path of nested) {
-    const inside = await openNested(context, path).catch(() => null) // It is gone, and its refs with it.
+    const inside = await openNested(context, path).catch(() => null) // The repository is missing, and its refs with it.
     if (inside !== null) await removeSessionRefs(inside)
   }
   await removeSessionRefs(context)
   removeStateFolder(context.folder)
 }
 
-/** Removes the refs of a session from this repository, and nothing else: what they lead to may be anybody's. */
+/** Removes only the refs of a session from this repository; other refs may share their objects. */
 export async function removeSessionRefs({
   git,
   ref,

@@ -4,29 +4,38 @@ import { Trouble } from '../../../lib/errors.ts'
 import { GitError } from '../git-error.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 
-/** A few trees that name each other many times stand for more files than there is room for, and take git years to list. */
+/**
+ * A few trees that name each other many times stand for more files than any disk can hold, and git needs years to list
+ * them.
+ */
 const MAX_FILES = 1_000_000
 const TOO_MANY = `it has more than ${MAX_FILES} files`
-/** Bytes of git's list of all objects; a longer one is read no further. */
+/** Bytes of git's list of all objects; the reader stops at this limit. */
 const MAX_LIST_SIZE = 128_000_000
 /** Bytes of all trees. */
 const MAX_TREES_SIZE = 128_000_000
-/** Folders within folders; no file system has a path that is so long. */
+/** The depth of nested folders; no file system allows a path that long. */
 const MAX_DEPTH = 1_000
 
-/** Each object once, however often it is named. A pipe hides how git ended, which a tree can make it do: its failure is a line. */
+/**
+ * Lists each object once. A pipe hides git's exit code, and a crafted tree can make git fail: the script prints a
+ * failure as a line.
+ */
 const LIST_SCRIPT = `
 { git rev-list --objects --no-object-names --missing=allow-any "$1" || echo failed; } |
 git cat-file --batch-check='%(objectname) %(objecttype) %(objectsize)' --buffer | head -c "$2"
 `
 
-/** What would be checked out. */
+/** The size of a checkout. */
 interface TreeSize {
   readonly files: number
   readonly bytes: number
 }
 
-/** Refuses a tree that would not fit: it may come from a remote, made to be too large. It is counted without being walked. */
+/**
+ * Refuses a tree that does not fit on the disk: it may come from a remote and be crafted. Counts the files without
+ * walking the tree.
+ */
 export async function assertTreeFits(context: RepositoryContext, tree: string): Promise<void> {
   const { repository, cache } = context
   if (cache.checkedTrees.has(tree)) return
@@ -56,7 +65,7 @@ async function readTreeSize(context: RepositoryContext, tree: string): Promise<T
   return sumTree(tree, await readTrees(context, trees), sizes)
 }
 
-/** What each tree names, folders and files alike. */
+/** Returns the entries of each tree, folders and files. */
 async function readTrees(
   { git, repository }: RepositoryContext,
   trees: readonly string[],
@@ -71,7 +80,7 @@ async function readTrees(
     const [id = '', , size] = output.subarray(at, begin).toString('latin1').trim().split(' ')
     const end = begin + Number(size)
     const entries = parseTree(output.subarray(begin, end), length)
-    // Each of them stands for one file or folder at least.
+    // Each entry stands for at least one file or folder.
     room -= entries.length
     if (room < 0) failPermanently(TOO_MANY)
     found.set(id, entries)

@@ -17,8 +17,8 @@ import { type RemoteConnection, displayName, listRemoteRefs } from './connection
 import { updateRef } from '../../update-ref.ts'
 
 /**
- * Claims a session on a remote: one more commit in the place of its newest checkpoint, which only one machine can put there.
- * Whoever has pushed the session so far cannot push it any more. Answers how to give the claim back.
+ * Claims a session on a remote: it replaces the newest checkpoint by one more commit, which only one machine can do.
+ * The machine that pushed the session so far can then no longer push it. Returns a function that gives the claim back.
  */
 export async function claimSession(context: RepositoryContext, request: ClaimRequest): Promise<() => Promise<void>> {
   const { git, ref } = context
@@ -44,7 +44,7 @@ export async function claimSession(context: RepositoryContext, request: ClaimReq
   }
 }
 
-/** Whether the remote has what is here, or what came before it; it may have nothing at all. */
+/** Returns true if the remote has our tip, an ancestor of it, or nothing. */
 async function isBehind({ git }: RepositoryContext, there: string | undefined, tip: string): Promise<boolean> {
   return there === undefined || there === tip || isAncestor(git, there, tip)
 }
@@ -63,7 +63,7 @@ async function commitClaim(
   return git.runForLine(['commit-tree', ...parents, tree], { input, env: ONESHOT_IDENTITY })
 }
 
-/** Who continues a session that cannot be continued here. */
+/** Says which session continues a session that this machine cannot continue. */
 function claimedRefusal(
   ref: string,
   remote: string,
@@ -77,10 +77,11 @@ function claimedRefusal(
   )
 }
 
-/** Somebody was faster. The remote may say who. */
+/** Another machine was faster. The remote may say which one. */
 async function changedRefusal(context: RepositoryContext, connection: RemoteConnection): Promise<Refusal> {
   const { ref, sessionId } = context
-  const raw = await readRemoteCommit(context, connection, ref).catch(() => null) // It may be gone by now.
+  // The remote ref may be missing by now.
+  const raw = await readRemoteCommit(context, connection, ref).catch(() => null)
   const { claim, sessionId: whose } = (raw === null ? null : parseCheckpoint(raw))?.trailers ?? {}
   if (claim !== undefined && whose === sessionId) return claimedRefusal(ref, connection.remote, claim)
   return new Refusal(

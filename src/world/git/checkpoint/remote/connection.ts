@@ -6,18 +6,18 @@ import { NO_PROMPTS, withoutGitVariables } from '../../environment.ts'
 import { parseAccess, preventRewrite, rewriteUrl, maskSecrets } from './credentials.ts'
 import { isInside } from './remote-url.ts'
 
-/** A remote, and how it is reached. */
+/** A remote and its connection settings. */
 export interface RemoteConnection {
-  /** For people. */
+  /** The name for people. */
   readonly remote: string
   readonly url: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** How somebody reaches a remote may be told to git by its environment; nothing else of that concerns us. */
+/** A user may configure access to a remote through these variables; we pass no other git variable on. */
 const CONNECTION_VARIABLES = /^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*)$/
 
-/** git's words for what will be the same the next time. */
+/** git's messages for failures that a retry cannot fix. */
 const PERMANENT_FAILURE = new RegExp(
   [
     'strange pathname',
@@ -31,15 +31,15 @@ const PERMANENT_FAILURE = new RegExp(
   'i',
 )
 
-/** Bytes of the list of a remote's refs; a remote with more is refused. */
+/** Bytes of a remote's list of refs; we refuse a remote with a longer list. */
 const MAX_REF_LIST_SIZE = 16_000_000
-/** Bytes of everything else that a remote has git print. */
+/** Bytes of all other output that a remote makes git print. */
 const MAX_OUTPUT_SIZE = 4_000_000
 
-/** Stands for the name that a remote has for one command, which nobody can foresee. */
+/** Stands for the remote's name, which is random and exists for one command. */
 export const REMOTE_PLACEHOLDER = '<remote>'
 
-/** Runs a command for a remote. Throws `Trouble` unless it ends well. */
+/** Runs a command against a remote. Throws `Trouble` if it fails. */
 export async function runOnRemote(
   git: Git,
   connection: RemoteConnection,
@@ -57,13 +57,13 @@ export async function runOnRemote(
   if (result.code !== 0) throw gitFailure(doing, args[0] ?? '', result)
 }
 
-/** The refs on a remote whose names fit, and what they lead to. A star stands for anything. */
+/** Returns the remote's refs that match, with their targets. A star matches anything. */
 export async function listRemoteRefs(
   git: Git,
   connection: RemoteConnection,
   { patterns, doing = `reading ${displayName(connection.remote)}` }: { patterns: readonly string[]; doing?: string },
 ): Promise<Map<string, string>> {
-  // A pipe hides how git ended: its failure is the last line.
+  // A pipe hides git's exit code, so the script prints a failure as the last line.
   const script = 'most=$1; shift; { git ls-remote --quiet -- "$@" || echo failed; } | head -c "$most"'
   const result = await connect(git, connection, { doing, isPush: false }, (remoteGit, alias, options) =>
     remoteGit.runScript(script, [`${MAX_REF_LIST_SIZE}`, alias, ...patterns], {
@@ -74,14 +74,15 @@ export async function listRemoteRefs(
   if (result.stdout.length >= MAX_REF_LIST_SIZE) failPermanently(doing, 'it has more refs than can be read')
   const lines = result.stdout.toString().split('\n').slice(0, -1)
   if (lines.at(-1) === 'failed' || result.code !== 0) throw gitFailure(doing, 'ls-remote', result)
-  // git takes the end of a name for the whole.
+  // git also matches refs that only end with the pattern.
   const refs = lines.map(line => line.split('\t')).filter(([, ref]) => ref?.startsWith('refs/oneshot'))
   return new Map(refs.map(([commit = '', ref = '']) => [ref, commit]))
 }
 
 /**
- * Reaches a remote by its address alone. It gets a name of its own for that: what the repository's configuration says of remotes
- * does not hold for it. A password in the address is in no list of arguments, neither of git nor of what git starts.
+ * Connects to a remote by its address only. The remote gets a random name, so no remote settings of the repository
+ * apply to it. A password in the address appears in no argument list, neither of git nor of the programs that git
+ * starts.
  */
 async function connect(
   git: Git,
@@ -120,7 +121,7 @@ function gitFailure(doing: string, command: string, result: GitResult): Trouble 
   return new Trouble(doing, new GitError(command, result), { mayHelpToRetry: !PERMANENT_FAILURE.test(result.stderr) })
 }
 
-/** What is configured about addresses, and about ssh. */
+/** Returns the settings for address rewriting and for ssh. */
 async function readRemoteSettings(git: Git): Promise<[key: string, value: string][]> {
   const pattern = '^(core\\.sshcommand|url\\..*\\.(push)?insteadof)$'
   const { stdout } = await git.tryRun(['config', '--null', '--get-regexp', pattern])
@@ -131,7 +132,7 @@ async function readRemoteSettings(git: Git): Promise<[key: string, value: string
   })
 }
 
-/** ssh asks at the terminal unless it is told not to; a command that the user has chosen is left as it is. */
+/** ssh prompts at the terminal unless BatchMode is on; a command that the user configured stays unchanged. */
 function sshBatchMode(
   configured: readonly (readonly [key: string, value: string])[],
   env: RemoteConnection['env'],
@@ -140,7 +141,7 @@ function sshBatchMode(
   return configured.some(([key]) => key === 'core.sshcommand') ? {} : { GIT_SSH_COMMAND: 'ssh -o BatchMode=yes' }
 }
 
-/** A remote may be an address with a password in it. */
+/** Hides an address, because it may contain a password. */
 export function displayName(remote: string): string {
   return remote.includes('://') || remote.includes('@') ? 'the remote' : remote
 }

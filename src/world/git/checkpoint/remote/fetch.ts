@@ -14,16 +14,16 @@ import { UPDATE_REF } from '../../update-ref.ts'
 import { fetchUrl } from './remote-url.ts'
 import { REMOTE_PLACEHOLDER, type RemoteConnection, displayName, listRemoteRefs, runOnRemote } from './connection.ts'
 
-/** Bytes of one fetch. Checkpoints share nearly all that they hold with the repository. */
+/** Bytes of one fetch. Checkpoints share nearly all their objects with the repository. */
 const MAX_FETCH_SIZE = 8 * 1024 ** 3
-/** Bytes; files are limited by these. */
+/** Bytes; the unit of the file size limit (ulimit). */
 const BLOCK_SIZE = 512
-/** Refs that are fetched at once. */
+/** The number of refs that one fetch requests. */
 const MAX_REFS = 1_000
-/** Refs that are tried one by one when all together cannot be had. */
+/** The number of refs that we fetch one by one after a fetch of all refs failed. */
 const MAX_SINGLE_FETCHES = 50
 
-/** Configured by the user, git would remove refs that the remote does not have, and touch others that it does have. */
+/** These options override user settings that would let git prune refs or update others. */
 const FETCH_COMMAND = [
   'fetch',
   '--no-progress',
@@ -36,8 +36,8 @@ const FETCH_COMMAND = [
 ] as const
 
 /**
- * Brings the refs of some sessions from a remote. What is here stays, unless the remote has gone on from there. One ref that
- * is not what it should be harms no other.
+ * Fetches the refs of some sessions from a remote. A local ref only moves forward. One invalid ref does not affect the
+ * others.
  */
 export async function fetchSessions(
   git: Git,
@@ -62,13 +62,13 @@ export async function fetchSessions(
 
 interface FetchOptions {
   readonly doing: string
-  /** Words before those that name the remote. */
+  /** Options before the name of the remote. */
   readonly options?: readonly string[]
-  /** Bytes; the usual limit where absent. */
+  /** Bytes; `MAX_FETCH_SIZE` if absent. */
   readonly maxSize?: number | undefined
 }
 
-/** Has git fetch, and fail when a remote sends more than there is room for: then nothing of it stays. */
+/** Runs git fetch with a size limit. If the remote sends more, the fetch fails and leaves nothing behind. */
 async function fetchRefs(
   git: Git,
   connection: RemoteConnection,
@@ -92,7 +92,7 @@ async function fetchRefs(
   }
 }
 
-/** git leaves what it has received so far. Nobody else's is as long as ours may be to the byte. */
+/** git keeps a partial pack after a failed fetch. Only our own file has exactly the size of our limit. */
 function removePartialPacks(top: string, size: number): boolean {
   const folder = path.join(findGitFolder(top)?.shared ?? '', 'objects', 'pack')
   const names = fs.existsSync(folder) ? fs.readdirSync(folder) : []
@@ -102,7 +102,7 @@ function removePartialPacks(top: string, size: number): boolean {
   return ours.length > 0
 }
 
-/** All at once or, where one of them cannot be had, each for itself. */
+/** Fetches all refs at once or, if that fails, each ref separately. */
 async function fetchAllOrEach(
   git: Git,
   connection: RemoteConnection,
@@ -147,7 +147,7 @@ async function updateLocalRefs(git: Git, wanted: readonly RemoteRef[]): Promise<
     if (!isOurs || before === commit) continue
     if (before !== null && (await isAncestor(git, commit, before))) continue
     const isAhead = before === null || (await isAncestor(git, before, commit))
-    // A ref that is called like a folder of others, or that somebody else moves at this moment, is left as it is.
+    // We leave a ref alone if it has the name of a folder of refs, or if another process is moving it.
     const { code } = isAhead ? await tryUpdateRef(git, ref, commit, before) : { code: 1 }
     if (code === 0) fetched.taken.push({ ref, commit, before })
     else if (suffix === '') fetched.diverged.push({ name, sessionId })
@@ -155,7 +155,7 @@ async function updateLocalRefs(git: Git, wanted: readonly RemoteRef[]): Promise<
   return fetched
 }
 
-/** Undoes a fetch, as far as nobody has gone on from it. */
+/** Undoes a fetch, except for refs that have moved since. */
 export async function undoFetch(git: Git, { taken }: FetchResult): Promise<void> {
   for (const { ref, commit, before } of taken) {
     if (before === null) await git.tryRun([...UPDATE_REF, '-d', ref, commit])
@@ -177,12 +177,12 @@ export async function isAncestor(git: Git, one: string, other: string): Promise<
   return (await git.tryRun(['merge-base', '--is-ancestor', one, other])).code === 0
 }
 
-/** Fetched refs get this name in a repository that is removed afterwards. */
+/** The name of a fetched ref in a temporary repository. */
 const FETCHED_REF = 'refs/there'
 
 /**
- * The commit that a ref of a remote leads to; null where it leads to none, or to one that is larger than any of ours. It is
- * fetched alone, into a repository of its own: nothing of what a stranger may have put there comes into the user's.
+ * Returns the commit of a remote ref, or null if there is none or if it is larger than any of ours. Fetches it into a
+ * temporary repository, so that a stranger's objects never enter the user's repository.
  */
 export async function readRemoteCommit(
   context: RepositoryContext,
@@ -195,7 +195,7 @@ export async function readRemoteCommit(
   try {
     const format = context.repository.emptyIds.commit.length === 64 ? ['--object-format=sha256'] : []
     await git.run(['init', '--quiet', '--template=', ...format, '.'])
-    // A remote that knows how sends no files with it.
+    // A remote that supports filters sends no files.
     const options = ['--depth=1', '--filter=tree:0']
     await fetchRefs(git, connection, [`${ref}:${FETCHED_REF}`], {
       doing: `reading ${displayName(connection.remote)}`,

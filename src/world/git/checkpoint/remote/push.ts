@@ -22,22 +22,22 @@ const PUSH_COMMAND = [
   '--recurse-submodules=no',
 ] as const
 
-/** By refs of the remote: what each led to when we last saw it, and what we have tried to put there since. */
+/** For each ref of the remote: its target when we last saw it, then the targets that we have tried to push since. */
 type KnownRefs = Readonly<Record<string, readonly string[]>>
 
-/** Refs of the remote, and what they shall lead to. */
+/** Refs of the remote with the targets that they should get. */
 type RefTargets = Readonly<Record<string, string>>
 
-/** What a remote has, and a ref of it that is not ours where one of ours belongs. */
+/** The refs of a remote, and a foreign ref in the place of one of ours. */
 interface RemoteState {
   readonly seen: KnownRefs
   readonly blockingRef: string | null
 }
 
 /**
- * Brings the refs of a session to a remote, each in the place of what we last put there and of nothing else: a session that
- * somebody else continues is left to them. Where something lies in the way that belongs to no session, the refs get another
- * name there; answers a sentence about that, when it happens.
+ * Pushes the refs of a session. Each push replaces only the target that we pushed last: if another machine continues
+ * the session, we do not overwrite it. If a foreign ref blocks the name, we push under another name and return a
+ * sentence about that.
  */
 export async function push(
   context: RepositoryContext,
@@ -46,7 +46,7 @@ export async function push(
 ): Promise<string | null> {
   const connection = { remote, env, url: pushUrl(context, remote) }
   const own = await readSessionRefs(context.git, context.ref)
-  // Told nothing, git would push the user's branch.
+  // Without a refspec, git would push the user's branch.
   if (Object.keys(own).length === 0) return null
   const blockingRef = await tryPush(context, connection, withSessionName(readRemoteName(context, remote), own))
   if (blockingRef === null) return null
@@ -60,7 +60,7 @@ export async function push(
   return `${why}: checkpoints are pushed as ${Object.keys(withSessionName(name, { [context.ref]: '' }))[0]}; ${remedy}`
 }
 
-/** The same refs, with another name of the session. */
+/** Returns the same refs with another session name. */
 function withSessionName(name: string | null, refs: RefTargets): RefTargets {
   if (name === null) return refs
   return Object.fromEntries(
@@ -68,7 +68,7 @@ function withSessionName(name: string | null, refs: RefTargets): RefTargets {
   )
 }
 
-/** Answers what lies in the way, or null when all refs are there. */
+/** Returns the ref that blocks the push, or null if all refs arrived. */
 async function tryPush(
   context: RepositoryContext,
   connection: RemoteConnection,
@@ -85,7 +85,7 @@ async function tryPush(
     await pushRefs(context, connection, refs, seen)
   } catch (cause) {
     if (!isRejected(cause)) throw cause
-    // What we have tried may have arrived without our hearing of it, or the remote was made anew.
+    // An earlier push may have arrived without our knowing, or somebody has recreated the remote.
     const now = await readRemoteState(context, connection, refs, readKnownRefs(context, connection.remote) ?? {})
     if (now.blockingRef !== null) return now.blockingRef
     if (Object.keys(refs).every(name => (now.seen[name]?.[0] ?? '') === (seen[name]?.[0] ?? ''))) throw cause
@@ -118,12 +118,12 @@ async function pushRefs(
   writeKnownRefs(context, remote, Object.fromEntries(names.map(name => [name, [refs[name] ?? '']])))
 }
 
-/** An empty one stands for no such ref. */
+/** An empty value means that the ref must not exist. */
 function leaseOption(ref: string, expected: string): string {
   return `--force-with-lease=${ref}:${expected}`
 }
 
-/** Puts one commit under one ref of a remote, in the place of another one. */
+/** Replaces the target of one remote ref. */
 export async function pushRef(
   git: Git,
   connection: RemoteConnection,
@@ -133,7 +133,7 @@ export async function pushRef(
   await runOnRemote(git, connection, describePush(connection), words)
 }
 
-/** Throws where the remote has checkpoints of the session that we have not put there. */
+/** Throws if the remote has checkpoints of the session that we did not push. */
 async function readRemoteState(
   context: RepositoryContext,
   connection: RemoteConnection,
@@ -155,14 +155,14 @@ async function readRemoteState(
   return { seen: Object.fromEntries([...there].map(([found, commit]) => [found, [commit]])), blockingRef: null }
 }
 
-/** We have each commit that we have made, unless git has cleared it away; the claim of somebody else is none of these. */
+/** We still have every commit that we created, unless git has pruned it; another machine's claim is not one of them. */
 async function isOwnCommit({ git }: RepositoryContext, commit: string): Promise<boolean> {
   const { code } = await git.tryRun(['cat-file', '-e', `${commit}^{commit}`])
   const [raw] = code === 0 ? await readCommits(git, [commit]) : []
   return raw !== undefined && raw !== null && parseCheckpoint(raw)?.trailers.claim === undefined
 }
 
-/** A claim, or a checkpoint that another machine has made of this very session, is left alone. */
+/** Throws if the ref holds a claim, or a checkpoint that another machine made of this session. */
 async function assertUnclaimed(context: RepositoryContext, connection: RemoteConnection, ref: string): Promise<void> {
   const raw = await readRemoteCommit(context, connection, ref)
   const checkpoint = raw === null ? null : parseCheckpoint(raw)
@@ -185,17 +185,17 @@ async function readSessionRefs(git: Git, ref: string): Promise<Record<string, st
   return Object.fromEntries(lines.map(line => line.split(' ') as [string, string]))
 }
 
-/** Named by a hash: an address may hold a password. */
+/** The file name is a hash, because an address may contain a password. */
 function stateFile({ folder }: RepositoryContext, remote: string, kind: 'pushed' | 'name-on' = 'pushed'): string {
   return path.join(folder, `${kind}-${crypto.createHash('sha256').update(remote).digest('hex').slice(0, 16)}`)
 }
 
-/** The name that the session has on this remote; null for its own. */
+/** Returns the session's name on this remote, or null if it has its own name there. */
 function readRemoteName(context: RepositoryContext, remote: string): string | null {
   try {
     return fs.readFileSync(stateFile(context, remote, 'name-on'), 'utf8')
   } catch {
-    return null // Nothing was in the way so far.
+    return null // No foreign ref has blocked the name so far.
   }
 }
 
@@ -207,7 +207,7 @@ function readKnownRefs(context: RepositoryContext, remote: string): KnownRefs | 
   try {
     return JSON.parse(fs.readFileSync(stateFile(context, remote), 'utf8')) as KnownRefs
   } catch {
-    return null // Then the remote is asked.
+    return null // The caller asks the remote instead.
   }
 }
 

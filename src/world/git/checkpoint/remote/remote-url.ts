@@ -6,14 +6,14 @@ import { findGitFolder } from '../../guard/git-folder.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import { percentDecode } from './credentials.ts'
 
-/** Bytes; a longer configuration is not used at all. */
+/** Bytes; the reader ignores a longer configuration. */
 const MAX_CONFIG_SIZE = 1_048_576
-/** Where the addresses of a place's remotes are noted down, as they were at its first checkpoint. */
+/** Stores the remotes' addresses as they were at the first checkpoint. */
 const REMOTES_FILE = 'remotes.json'
 
 /**
- * Where a remote of the repository at this top is, as another machine can name it; null when that is not told there. Read from
- * its configuration itself: it is asked for too often to start git for it.
+ * Returns the address of a remote as another machine can use it, or null if the configuration names none. Reads the
+ * configuration file directly: callers need the address too often to start git each time.
  */
 export function remoteUrl(top: string, remote: string): string | null {
   const url = readRemoteUrls(top)[remote]
@@ -24,7 +24,10 @@ function absoluteUrl(top: string, url: string): string {
   return /^\.{0,2}\//.test(url) ? path.resolve(top, url) : url
 }
 
-/** Notes the addresses down once, before anybody has worked there: a push goes to those, whatever is configured later. */
+/**
+ * Records the addresses once, before any agent has worked there: a push uses these, even if the configuration changes
+ * later.
+ */
 export function recordRemotes({ repository, folder }: RepositoryContext): void {
   const file = path.join(folder, REMOTES_FILE)
   if (fs.existsSync(file)) return
@@ -32,7 +35,7 @@ export function recordRemotes({ repository, folder }: RepositoryContext): void {
   replaceFile(file, JSON.stringify(readRemoteUrls(repository.top, true)))
 }
 
-/** The address to push to, as it was at the beginning: whatever works there could have added a remote since. */
+/** Returns the address for a push as it was at the start: the agent could have added a remote since. */
 export function pushUrl({ repository, folder }: RepositoryContext, remote: string): string {
   const { top } = repository
   const url = (readRecordedUrls(folder) ?? readRemoteUrls(top, true))[remote]
@@ -42,7 +45,7 @@ export function pushUrl({ repository, folder }: RepositoryContext, remote: strin
   )
 }
 
-/** The address to fetch from, as it is now. */
+/** Returns the address for a fetch as it is now. */
 export function fetchUrl(top: string, remote: string): string {
   return (
     remoteUrl(top, remote) ??
@@ -50,13 +53,15 @@ export function fetchUrl(top: string, remote: string): string {
   )
 }
 
-/** A word that names no remote is no address either: git would take it for a folder of the working tree. */
+/** Rejects a word that names no remote: git would take it for a folder of the working tree. */
 function requireUrl(remote: string, doing: string, otherwise: string): string {
   if (/[/:]/.test(remote)) return remote
   throw new Trouble(doing, otherwise, { mayHelpToRetry: false })
 }
 
-/** Whether an address leads into this folder, where others may write what git runs and reads at the other end. */
+/**
+ * Returns true if an address lies inside this folder, where others can write what git runs and reads at the other end.
+ */
 export function isInside(folder: string, url: string): boolean {
   const file = /^file:\/\//i.test(url) ? percentDecode(url.slice('file://'.length).replace(/^[^/]*/, '')) : url
   if (/^[^/]*:/.test(file)) return false
@@ -68,7 +73,7 @@ function realPath(place: string): string {
   return fs.existsSync(place) ? fs.realpathSync(place) : place
 }
 
-/** Null where nothing was noted down: an earlier version has begun the session, or another machine. */
+/** Returns null if an earlier version or another machine started the session, and so recorded nothing. */
 function readRecordedUrls(folder: string): Readonly<Record<string, string>> | null {
   try {
     return JSON.parse(fs.readFileSync(path.join(folder, REMOTES_FILE), 'utf8')) as Record<string, string>
@@ -77,7 +82,7 @@ function readRecordedUrls(folder: string): Readonly<Record<string, string>> | nu
   }
 }
 
-/** By the names of remotes. `isForPush`: another address may be named for that. */
+/** Returns the addresses by remote name. `isForPush`: `pushurl` overrides `url`. */
 function readRemoteUrls(top: string, isForPush = false): Readonly<Record<string, string>> {
   try {
     const folder = findGitFolder(top)
@@ -85,7 +90,7 @@ function readRemoteUrls(top: string, isForPush = false): Readonly<Record<string,
       ? {}
       : parseRemoteUrls(readPart(path.join(folder.shared, 'config'), 0, MAX_CONFIG_SIZE).toString(), isForPush)
   } catch {
-    return {} // It is gone, or looks otherwise: its name is told instead.
+    return {} // The configuration is missing or invalid: the caller uses the remote's name.
   }
 }
 

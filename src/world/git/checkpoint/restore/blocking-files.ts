@@ -4,13 +4,13 @@ import { NO_INDEX } from '../../git.ts'
 import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
-/** The mode of an entry that is another repository. */
+/** The mode of a tree entry that is another repository. */
 const GITLINK = '160000'
 
 /**
- * Files that lie where others are to come to lie, and are in none of the two trees: ignored ones, or too large ones. git has
- * overwritten them without a word since 2.34. Beside them those that are not as the first tree has them, and repositories in the
- * place of files, which git would remove as a whole.
+ * Returns files that the checkout would destroy. Ignored or too large files are in neither tree; git overwrites them
+ * without a warning since 2.34. The list also has files that differ from the first tree, and repositories in the place
+ * of files, which git would remove as a whole.
  */
 export async function findBlockingFiles(
   { git, repository }: RepositoryContext,
@@ -33,7 +33,7 @@ export async function findBlockingFiles(
   return [...new Set([...unsaved, ...added.flatMap(path => blockersOf(repository.top, path, removed))])]
 }
 
-/** git leaves the folder of a repository alone, unless a file is to come to its place. */
+/** git leaves the folder of a repository alone unless it has to write a file in its place. */
 function nonEmptyRepository(top: string, path: RawPath): RawPath[] {
   const folder = joinBelow(top, path)
   return lstat(folder)?.isDirectory() && fs.readdirSync(folder).length > 0 ? [path] : []

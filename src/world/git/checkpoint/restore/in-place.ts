@@ -18,24 +18,24 @@ import { assertTreeFits } from '../tree-size.ts'
 import { describeUnrestored } from './to-branch.ts'
 import { findBlockingFiles } from './blocking-files.ts'
 
-/** One working tree that is to go from one tree to another. */
+/** Moves one working tree from one tree to another. */
 interface RestoreStep {
   readonly context: RepositoryContext
   readonly from: PreviousState
   readonly to: string
 }
 
-/** One that can be taken. */
+/** A step that passed all checks. */
 interface PreparedStep {
   readonly step: RestoreStep
   readonly index: PrivateIndex
-  /** What is not saved, and not touched. */
+  /** Files that are not saved and stay untouched. */
   readonly leftOut: readonly string[]
 }
 
 /**
- * Puts the target into the working tree, in the place of what is there, which is what `over` has saved. All repositories are
- * looked at before anything is done to one of them. Answers what could not be brought back.
+ * Replaces the content of the working tree by the target. `over` has saved the present content. Checks all repositories
+ * before it changes one of them. Returns sentences about everything that it could not restore.
  */
 export async function restoreInPlace(
   context: RepositoryContext,
@@ -79,12 +79,12 @@ async function planSteps(
   return { steps, unable: [...unable, ...since.map(describeKept)] }
 }
 
-/** A whole repository is not removed: it may be all there is of somebody's work. */
+/** We never remove a whole repository: it may be the only copy of somebody's work. */
 function describeKept({ path }: NestedRepository): string {
   return `the repository ${displayPath(path)} did not exist then, and stays`
 }
 
-/** Makes sure that the working tree is what was saved, and that nothing else would be lost. */
+/** Verifies that the working tree equals the saved one, and that the step loses no other file. */
 async function prepareStep(step: RestoreStep, doing: string, largest: number): Promise<PreparedStep> {
   const { context, from, to } = step
   const index = await PrivateIndex.open(context)
@@ -123,7 +123,7 @@ function whyUnsaved(file: Buffer, largest: number): string {
   return size > largest ? `is ${formatBytes(size)} large` : 'is ignored by git'
 }
 
-/** git looks at all files that it would touch before it touches one. */
+/** git checks all files that it would change before it changes one. */
 async function applyStep({ context, from, to }: RestoreStep, doing: string, index: PrivateIndex): Promise<void> {
   try {
     const env = { GIT_NO_LAZY_FETCH: '0' }

@@ -16,10 +16,13 @@ export interface RestoreDestination {
   readonly worktree: string | null
 }
 
-/** git may have to fetch what a partial clone has left out. */
+/** git may have to fetch objects that a partial clone lacks. */
 const ALLOW_LAZY_FETCH = { GIT_NO_LAZY_FETCH: '0' } as const
 
-/** Puts a checkpoint onto a new branch and, if wished, into a new worktree. Answers what could not be brought back. */
+/**
+ * Restores a checkpoint to a new branch and optionally into a new worktree. Returns sentences about everything that it
+ * could not restore.
+ */
 export async function restoreToBranch(
   context: RepositoryContext,
   checkpoint: CheckpointCommit,
@@ -52,7 +55,7 @@ async function assertBranchName(git: Git, branch: string): Promise<void> {
     throw new Refusal('usage', `${JSON.stringify(branch)} is no name for a branch`, 'give another --branch')
 }
 
-/** Whether the branch is what it would be made to be. Refuses when it is something else. */
+/** Returns true if the branch already has the wanted content. Refuses if it has other content. */
 async function isBranchAt(
   git: Git,
   ref: string,
@@ -82,12 +85,12 @@ async function commitTree(git: Git, of: { tree: string; head: string | null; sub
   return git.runForLine(['commit-tree', of.tree, ...parent], { input: of.subject, env: await commitIdentity(git) })
 }
 
-/** A worktree that somebody has removed by hand is still registered, and git refuses to make another one in its place. */
+/** git keeps a worktree registered after somebody removed its folder, and refuses to create another one there. */
 async function removeMissingWorktree(git: Git, worktree: string): Promise<void> {
   if (!fs.existsSync(worktree)) await git.tryRun(['worktree', 'remove', '--', worktree])
 }
 
-/** Each nested repository has a worktree of its own in the new one, with no branch checked out. */
+/** Each nested repository gets its own worktree inside the new one, with a detached HEAD. */
 async function restoreNested(
   context: RepositoryContext,
   checkpoint: CheckpointCommit,
@@ -106,7 +109,7 @@ async function restoreNested(
       await assertTreeFits(state.context, state.tree)
       const subject = `oneshot: checkpoint ${checkpoint.trailers.number} (${checkpoint.trailers.trigger})`
       const commit = typeof nested.state === 'string' ? nested.state : await commitTree(git, { ...state, subject })
-      // By force: one that was here before, and was removed by hand, is still registered.
+      // `--force`: an earlier worktree at this path that somebody removed by hand is still registered.
       const add = ['worktree', 'add', '--force', '--detach', '--', joinBelow(top, nested.path).toString(), commit]
       await git.run(add, { env: ALLOW_LAZY_FETCH, umask })
     } catch (cause) {
@@ -117,8 +120,8 @@ async function restoreNested(
 }
 
 /**
- * Whether a nested repository belongs at this path: the checkpoint has one there, or nothing, and no link leads the way. The
- * path may come from a remote, and what was checked out just now as well.
+ * Returns true if a nested repository may be placed at this path: the checkpoint has a repository or nothing there, and
+ * no parent folder is a link. The path may come from a remote, and so may the files that git has just checked out.
  */
 async function isFree({ git }: RepositoryContext, tree: string, top: string, nested: RawPath): Promise<boolean> {
   const entry = (await git.run(['ls-tree', '-z', tree, '--', rawPathBytes(nested).toString()])).toString()

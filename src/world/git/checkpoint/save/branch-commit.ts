@@ -11,15 +11,15 @@ import path from 'node:path'
 import { lstat } from '../../files.ts'
 import { copyIndex, fileStamp } from './index-file.ts'
 
-/** What came of it: where HEAD is now, or why it is where it was. */
+/** The new HEAD, or the reason why HEAD did not move. */
 export interface BranchCommit {
   readonly head: string | null
   readonly note?: string
 }
 
 /**
- * Commits a tree on the branch that is checked out, as `git commit --all` would, and brings the user's index up to it. Both
- * are left alone when it is not the moment for it.
+ * Commits a tree on the current branch, as `git commit --all` would, and updates the user's index. Changes neither if
+ * the repository is not in a state for a commit.
  */
 export async function commitOnBranch(
   context: RepositoryContext,
@@ -47,7 +47,7 @@ async function tryCommit(
   const objection = reasonNotToCommit(repository.gitDir, branch)
   if (objection !== null) return { head, note: `there is no visible commit: ${objection}` }
   if (head !== null && (await git.runForLine(['rev-parse', `${head}^{tree}`])) === tree) return { head }
-  // Both would be undone by it: what a commit has that was pulled, and what is staged.
+  // A commit would undo both: files of a pulled commit that git could not read, and files that the user has staged.
   if (rejected[0] !== undefined) throw new Error(rejected[0])
   const [staged] = await stagedOutside(context, tree)
   if (staged !== undefined) throw new Error(`${displayPath(staged)} is staged, and is not part of the checkpoint`)
@@ -72,8 +72,8 @@ function formatTime(at: Instant): string {
 }
 
 /**
- * Puts an index of this tree into the place of the user's, together with a deed: whoever else wants to write it is told
- * meanwhile that it is locked. The lock is a second name of the new index, so that one which is left behind is known as ours.
+ * Replaces the user's index by an index of this tree while `action` runs. Other git processes see a locked index
+ * meanwhile. The lock is a hard link to the new index, so that we can recognise a leftover lock as ours.
  */
 async function replaceUserIndex(
   context: RepositoryContext,
@@ -99,8 +99,8 @@ async function replaceUserIndex(
 }
 
 /**
- * Finishes what we have left on the user's index because we were killed: one that belongs to what HEAD is by now takes its place,
- * any other goes. The lock, if it is ours, has kept everybody else from it.
+ * Repairs the user's index after oneshot was killed during a replacement: a draft that matches the present HEAD becomes
+ * the index, and any other draft is removed. Our lock, if it exists, has kept other processes away.
  */
 export async function repairUserIndex(context: RepositoryContext): Promise<void> {
   const { index, lock } = userIndexFiles(context)
@@ -115,7 +115,7 @@ export async function repairUserIndex(context: RepositoryContext): Promise<void>
   if (isSameFile(index, lock)) fs.rmSync(lock, { force: true })
 }
 
-/** Whether these are two names of one file. */
+/** Returns true if both paths name the same file. */
 function isSameFile(one: string, other: string): boolean {
   const [first, second] = [lstat(one), lstat(other)]
   return first !== undefined && first.ino === second?.ino
@@ -125,19 +125,19 @@ async function matchesHead({ git }: RepositoryContext, index: string): Promise<b
   return (await git.tryRun(['diff-index', '--cached', '--quiet', 'HEAD'], { index })).code === 0
 }
 
-/** What the user has staged, and the tree does not have although it is there: it would be unstaged. */
+/** Returns files that the user has staged and that exist but are not in the tree: the commit would unstage them. */
 async function stagedOutside({ git, repository }: RepositoryContext, tree: string): Promise<RawPath[]> {
   const args = ['diff-index', '--cached', '--no-renames', '--diff-filter=A', '--name-only', '-z', tree]
   const staged = splitRawPaths(await git.run(args))
   return staged.filter(path => lstat(joinBelow(repository.top, path)) !== undefined)
 }
 
-/** Keeps what the user's index knows of files that are in both. */
+/** Keeps the user's index entries for files that are in both. */
 async function writeDraft({ git, repository }: RepositoryContext, tree: string, draft: string): Promise<void> {
   const whole = ['-c', 'index.skipHash=false']
   copyIndex(path.join(repository.gitDir, 'index'), draft)
   await git.run([...whole, 'read-tree', '-i', '-m', tree], { index: draft })
-  // It tells of files that were changed meanwhile by its exit code.
+  // Its exit code reports files that changed meanwhile.
   await git.tryRun([...whole, 'update-index', '-q', '--refresh'], { index: draft })
 }
 

@@ -4,15 +4,15 @@ import type { RepositoryContext } from '../../repository-context.ts'
 import type { Difference, WorkingTreeStatus } from './status.ts'
 import type { PrivateIndex } from './private-index.ts'
 
-/** What there was when the last checkpoint was made. */
+/** The state at the last checkpoint. */
 export interface PreviousState {
   readonly tree: string
   readonly head: string | null
 }
 
 /**
- * What cannot be taken from disk is what HEAD has there, once HEAD has something else there than before, and else what was saved
- * last. Brings the private index up to that; answers whether anything had to be done.
+ * Keeps entries for files that we cannot read from disk: HEAD's version if HEAD has changed there, otherwise the last
+ * saved version. Returns true if it changed the private index.
  */
 export async function carryOver(
   context: RepositoryContext,
@@ -21,7 +21,7 @@ export async function carryOver(
 ): Promise<boolean> {
   if (paths.length === 0 || before === null) return false
   const moved = await changedPaths(context, before.head, status.head)
-  // An index that was kept has what was saved last already.
+  // A reused index already contains the last saved version.
   const saved = index.record === null ? await readTreeEntries(context, before.tree) : null
   const nothing = `000000 ${context.repository.emptyIds.commit}`
   const known = new Map(status.differences.filter(({ inHead }) => inHead !== null).map(one => [one.path, one]))
@@ -32,7 +32,7 @@ export async function carryOver(
   const lines = paths.flatMap(path => {
     const entries = known.get(path) ?? { inHead: nothing, inIndex: nothing }
     const entry = wanted(path, entries)
-    // What is entered anew is read by the next look, however large it is.
+    // The next status reads every new entry, even of a large file, so unchanged entries stay.
     return entry === entries.inIndex ? [] : [`${entry}\t${path}`]
   })
   if (lines.length === 0) return false
@@ -42,7 +42,7 @@ export async function carryOver(
 
 type EntryPair = Pick<Difference, 'inHead' | 'inIndex'>
 
-/** Where two commits differ; null when the first one is gone. */
+/** Returns the paths in which two commits differ, or null if the first one is missing. */
 async function changedPaths(
   { git, repository }: RepositoryContext,
   from: string | null,
@@ -55,7 +55,7 @@ async function changedPaths(
   return result.code === 0 ? new Set(splitRawPaths(result.stdout)) : null
 }
 
-/** As `--index-info` takes them: `MODE HASH`. */
+/** Returns entries in the format of `--index-info`: `MODE HASH`. */
 async function readTreeEntries({ git }: RepositoryContext, tree: string): Promise<ReadonlyMap<RawPath, string>> {
   const entries = splitRawPaths(await git.run(['ls-tree', '-r', '-z', tree])).map((line): [RawPath, string] => {
     const [mode, , hash] = line.split(/[ \t]/, 3)

@@ -6,31 +6,31 @@ import { lstat } from '../../files.ts'
 import type { Difference } from './status.ts'
 import { readRegularFile } from '../../../../os/files/file-io.ts'
 
-/** What is to be done to the private index. */
+/** The changes to make to the private index. */
 export interface ClassifiedFiles {
   readonly add: readonly RawPath[]
   readonly remove: readonly RawPath[]
-  /** What cannot be taken from disk. */
+  /** Files that we cannot read from disk. */
   readonly carriedOver: readonly RawPath[]
-  /** Why, as far as it is worth telling. */
+  /** Sentences for the user about files left out. */
   readonly leftOut: readonly string[]
-  /** Those that this tells of. */
+  /** The paths of those sentences. */
   readonly skippedPaths: readonly RawPath[]
 }
 
 export interface ClassifyOptions {
   readonly top: string
-  /** Bytes; a larger file is left out. */
+  /** Bytes; a checkpoint leaves out a larger file. */
   readonly maxFileSize: number
-  /** Folders that are other repositories and have a commit that can be noted down. */
+  /** Folders that are other repositories and have a HEAD to record. */
   readonly repositories: ReadonlySet<RawPath>
-  /** Files that must not be pushed, and why. */
+  /** Files that a push must not contain, with the reason. */
   readonly secretFiles: ReadonlyMap<RawPath, string>
 }
 
 type FileAction = 'add' | 'remove' | 'stay' | 'nothing' | { readonly leftOut: string }
 
-/** Looks at each file that is not in the index as it is on disk, and says what can be done about it. */
+/** Decides for each file that differs from the index what to do with it. */
 export function classifyFiles(differences: readonly Difference[], options: ClassifyOptions): ClassifiedFiles {
   const add = new Set<RawPath>()
   const remove = new Set<RawPath>()
@@ -40,7 +40,7 @@ export function classifyFiles(differences: readonly Difference[], options: Class
     const verdict = classify(difference, options)
     if (verdict === 'add') add.add(difference.path)
     if (verdict === 'remove') remove.add(difference.path)
-    // Its stages cannot stay, because there is no tree of an index with some.
+    // An unmerged entry cannot stay, because git cannot write a tree from it.
     const isLeft = verdict === 'stay' || typeof verdict === 'object'
     if (isLeft) (difference.isUnmerged ? remove : stay).add(difference.path)
     if (typeof verdict === 'object') leftOut.set(difference.path, `${displayPath(difference.path)} ${verdict.leftOut}`)
@@ -56,7 +56,7 @@ export function classifyFiles(differences: readonly Difference[], options: Class
 
 function classify(difference: Difference, options: ClassifyOptions): FileAction {
   const { staged, working, path } = difference
-  // What HEAD has and the index does not: somebody has added an ignored file by force, and committed it.
+  // HEAD has the file and the index does not: somebody force-added an ignored file and committed it.
   const isLost = working === '.' && staged === 'D'
   const isSame = working === '.' && !isLost
   if (isSame && !difference.isRepository) return 'nothing'
@@ -74,7 +74,10 @@ function classify(difference: Difference, options: ClassifyOptions): FileAction 
   }
 }
 
-/** HEAD or the index have a repository there of which only the folder is there, or which cannot be used. */
+/**
+ * Returns true if HEAD or the index has a repository there, but on disk there is only its folder or an unusable
+ * repository.
+ */
 function isEmptySubmodule(
   folder: Buffer,
   { working, path, isRepository }: Difference,
@@ -104,23 +107,29 @@ function isReadable(file: Buffer): boolean {
     fs.accessSync(file, fs.constants.R_OK)
     return true
   } catch {
-    return false // Or it is gone by now, which the next look will tell.
+    return false // Or the file has vanished, which the next status shows.
   }
 }
 
-/** git 2.39 reads no longer `.git` file. */
+/** git 2.39 rejects a longer `.git` file. */
 const LONGEST_GIT_FILE = 1_048_576
 
-/** Files where the index has another repository are not looked at by git. They are files, once there is no repository. */
+/**
+ * git does not look into a folder that is a gitlink in the index. If its repository is gone, its files are ordinary
+ * files.
+ */
 export function isRemovedRepository(folder: Buffer): boolean {
   try {
     return lstat(folder)?.isDirectory() === true && !hasRepository(folder) && fs.readdirSync(folder).length > 0
   } catch {
-    return false // It may not be looked into: nobody knows, and it stays what it was.
+    return false // We may not read the folder, so the entry stays.
   }
 }
 
-/** Whether there is one, or a file that leads to one. A worktree or a submodule may have been removed where it is kept. */
+/**
+ * Returns true if the folder has a repository or a `.git` file with an existing target. A worktree or submodule may
+ * have lost that target.
+ */
 function hasRepository(folder: Buffer): boolean {
   const git = joinPath(folder, '.git')
   const stat = lstat(git)

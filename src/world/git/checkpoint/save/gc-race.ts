@@ -11,12 +11,12 @@ import { updateRef } from '../../update-ref.ts'
 import { missingObjects } from '../../objects.ts'
 import { fileStamp } from './index-file.ts'
 
-/** Milliseconds; the garbage of a large repository takes longer, but is seldom all collected at once. */
+/** Milliseconds. A full collection of a large repository takes longer, but is rare. */
 const GC_TIMEOUT = 60_000
 const POLL_INTERVAL = 100
 const STALE_GC_AGE = 12 * 3_600_000
 
-/** A checkpoint that was made while somebody else was at work in the repository. */
+/** A checkpoint that we created while another process worked in the repository. */
 interface UnverifiedCheckpoint {
   readonly commit: string
   readonly before: string | null
@@ -24,8 +24,7 @@ interface UnverifiedCheckpoint {
 }
 
 /**
- * Changes when somebody begins or ends to collect garbage, or does almost anything else in the repository: git puts a file into
- * its folder for it.
+ * Changes when `git gc` starts or ends, and with almost any other operation: git then creates a file in this folder.
  */
 export function readGitDirStamp({ repository }: RepositoryContext): string {
   return fileStamp(repository.commonDir)
@@ -36,9 +35,10 @@ export function isUnchangedSince(context: RepositoryContext, gitDirStamp: string
 }
 
 /**
- * Looks whether what was saved is still there. `git gc --prune=now` knows of no object that was made after it had begun, and
- * may take it away even after a ref has come to lead to it; so it is looked at once more when that is over. A ref that leads
- * nowhere would make the user's git stumble: it goes back to the checkpoint before. Answers whether it had to.
+ * Checks that a new checkpoint still exists. `git gc --prune=now` does not know objects that were created after it
+ * started, and may delete them even when a ref points to them already; so we check once more after it has ended. A
+ * dangling ref would break the user's git: the ref goes back to the previous checkpoint. Returns true if that was
+ * necessary.
  */
 export async function rollBackIfBroken(
   context: RepositoryContext,
@@ -54,8 +54,8 @@ export async function rollBackIfBroken(
 }
 
 /**
- * After a failure that may come from it: waits until nobody collects garbage any more, which would take away the next try as
- * well, and goes back to the newest checkpoint of which nothing is missing.
+ * Recovers after a failure that `git gc` may have caused: waits until no collection runs, because it would delete the
+ * next try as well, and moves the ref back to the newest complete checkpoint.
  */
 export async function rollBackToIntact(context: RepositoryContext): Promise<void> {
   const { signal } = context.git
@@ -64,7 +64,7 @@ export async function rollBackToIntact(context: RepositoryContext): Promise<void
   }
   const tip = await readRefTarget(context)
   if (tip === null || context.repository.isPartial) return
-  const history = await readIntactHistory(context, tip).catch(() => null) // Then the failure is told by whoever asks next.
+  const history = await readIntactHistory(context, tip).catch(() => null) // The next caller gets the error.
   if (history === null) return
   for (const { commit } of history.reverse()) {
     if (await hasMissingObjects(context, commit)) continue
@@ -73,7 +73,7 @@ export async function rollBackToIntact(context: RepositoryContext): Promise<void
   await updateRef(context, null, tip)
 }
 
-/** The chain or, when its newest link is missing, what is known to come before that. */
+/** Returns the history or, if its newest commit is missing, the history up to the recorded predecessor. */
 async function readIntactHistory(context: RepositoryContext, tip: string): Promise<CheckpointCommit[]> {
   if ((await missingObjects(context, [tip])).length === 0) return readHistory(context)
   const [before] = await readCommits(context.git, readPrevious(context))
@@ -81,7 +81,7 @@ async function readIntactHistory(context: RepositoryContext, tip: string): Promi
   return checkpoint === null ? [] : readHistoryUpTo(context, checkpoint)
 }
 
-/** Notes down which link comes before the newest one, for the day on which that is missing. */
+/** Records the predecessor of the newest checkpoint, in case the newest one is lost. */
 export function recordPrevious({ folder }: RepositoryContext, before: string | null): void {
   fs.writeFileSync(path.join(folder, 'before'), before ?? '')
 }
@@ -90,11 +90,14 @@ function readPrevious({ folder }: RepositoryContext): string[] {
   try {
     return [/^[0-9a-f]{40,64}$/.exec(fs.readFileSync(path.join(folder, 'before'), 'latin1'))?.[0] ?? []].flat()
   } catch {
-    return [] // Nothing was noted down yet.
+    return [] // Nothing is recorded yet.
   }
 }
 
-/** Only git's word that something is missing counts: a git that is killed or finds no memory says nothing about it. */
+/**
+ * Only git's own error message proves a missing object: a git process that was killed or ran out of memory proves
+ * nothing.
+ */
 async function hasMissingObjects({ git }: RepositoryContext, commit: string): Promise<boolean> {
   const [raw] = await readCommits(git, [commit])
   const head = raw ? checkpointHead(raw) : null
@@ -103,7 +106,7 @@ async function hasMissingObjects({ git }: RepositoryContext, commit: string): Pr
   return result.code === 128 && /^fatal: (missing \w+ object|bad (tree )?object|unable to read)/m.test(result.stderr)
 }
 
-/** git notes for as long as it does; what is older than this, git itself takes for left behind. */
+/** git keeps `gc.pid` during a collection, and itself treats an older file as stale. */
 export function isGcRunning({ repository }: RepositoryContext): boolean {
   const stat = lstat(path.join(repository.commonDir, 'gc.pid'))
   return stat !== undefined && Date.now() - stat.mtimeMs < STALE_GC_AGE

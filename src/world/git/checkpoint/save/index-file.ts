@@ -4,8 +4,8 @@ import path from 'node:path'
 import type { Repository } from '../../repository.ts'
 
 /**
- * Gives an index another name. git never writes into one but puts another in its place, so both names lead to the same until
- * one of them is used. False when there is none.
+ * Links an index under another name. git never modifies an index file but replaces it, so both names share the content
+ * until git writes one of them. Returns false if the index does not exist.
  */
 export function linkOrCopyIndex(from: string, to: string): boolean {
   try {
@@ -17,12 +17,13 @@ export function linkOrCopyIndex(from: string, to: string): boolean {
 }
 
 /**
- * Copies an index together with its age. git trusts an entry only when the file is older than the index: a copy that seemed
- * younger would hide changes of the same moment. False when there is none.
+ * Copies an index with its modification time. git trusts an entry only if the file is older than the index: a newer
+ * copy would hide changes of the same moment. Returns false if the index does not exist.
  */
 export function copyIndex(from: string, to: string): boolean {
   try {
-    // Before it is read: when it is replaced meanwhile, the copy seems older than it is, which only costs git a closer look.
+    // Read the time first: if git replaces the index meanwhile, the copy looks older than it is, which only costs a
+    // closer check.
     const { mtimeMs } = fs.statSync(from)
     fs.copyFileSync(from, to)
     fs.utimesSync(to, Math.floor(mtimeMs) / 1000, Math.floor(mtimeMs) / 1000)
@@ -34,15 +35,15 @@ export function copyIndex(from: string, to: string): boolean {
 }
 
 /**
- * Changes with the user's index where there is a sparse checkout: what is not on disk is what that says, and by an index from
- * before another choice all files that are no longer wanted would be deleted ones.
+ * Changes with the user's index in a sparse checkout. That index decides which files may be absent; with an index from
+ * before a change of the patterns, all files that left the checkout would look deleted.
  */
 export function sparseStamp({ gitDir }: Repository): string {
   const isSparse = fs.existsSync(path.join(gitDir, 'info', 'sparse-checkout'))
   return isSparse ? fileStamp(path.join(gitDir, 'index')) : ''
 }
 
-/** Tells a file from what it was before; empty when there is none. */
+/** Identifies a version of a file; empty if the file does not exist. */
 export function fileStamp(file: string): string {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
   return stat === undefined ? '' : `${stat.ino}:${stat.size}:${stat.mtimeMs}`

@@ -8,18 +8,18 @@ import type { NestedRepository } from '../commit-message.ts'
 import { type RepositoryContext, openNested, readHead } from '../../repository-context.ts'
 import type { SaveOutcome } from './types.ts'
 
-/** What was saved of a repository that lies in the working tree of another. */
+/** The saved part of a repository inside another working tree. */
 export interface SavedNested {
-  /** From the working tree that it lies in. */
+  /** The path from the outer working tree. */
   readonly path: RawPath
   readonly head: string | null
-  /** Its own state, and those of what lies in it; empty when nothing of it can be saved. */
+  /** Its own state and the states of repositories inside it; empty if nothing can be saved. */
   readonly states: readonly NestedRepository[]
   readonly change: DiffStat
   readonly leftOut: readonly string[]
 }
 
-/** Saves each of these folders that is a repository, in itself, as a part of the same checkpoint. */
+/** Saves each of these folders that is a repository, as a part of the same checkpoint. */
 export async function saveNested(
   outer: RepositoryContext,
   { paths, submodules }: { paths: readonly RawPath[]; submodules: readonly RawPath[] },
@@ -43,8 +43,8 @@ export async function saveNested(
 }
 
 /**
- * Somebody else's repository may have been made to harm whoever runs git in it: its HEAD is read from its files. What lies in it
- * stays where it is.
+ * A foreign repository may be crafted to harm the user who runs git in it: we read its HEAD from its files. Its content
+ * is not saved.
  */
 function recordHeadOnly(outer: RepositoryContext, path: RawPath): SavedNested[] {
   const folder = joinBelow(outer.repository.top, path).toString()
@@ -56,13 +56,13 @@ function recordHeadOnly(outer: RepositoryContext, path: RawPath): SavedNested[] 
   return [{ path, head, states, change: EMPTY_DIFF, leftOut: [sentence] }]
 }
 
-/** Whether the repository at this path is another working tree of this one. */
+/** Returns true if the repository at this path is another worktree of the same repository. */
 export function isWorktreeOf({ repository }: RepositoryContext, path: RawPath): boolean {
   const folder = readGitFolder(joinBelow(repository.top, path).toString())
   return folder !== null && fs.existsSync(folder.shared) && fs.realpathSync(folder.shared) === repository.commonDir
 }
 
-/** Whether the commit that is checked out has a repository at this path. */
+/** Returns true if HEAD has a gitlink at this path. */
 export async function isSubmodule({ git }: RepositoryContext, path: RawPath): Promise<boolean> {
   const { stdout } = await git.tryRun(['ls-tree', '-z', 'HEAD', '--', rawPathBytes(path).toString()])
   return splitRawPaths(stdout).some(line => line.startsWith('160000 ') && line.endsWith(`\t${path}`))
@@ -88,7 +88,7 @@ function unsavedNested(path: RawPath, cause: unknown): SavedNested {
   return { path, head: null, states: [], change: EMPTY_DIFF, leftOut: [sentence] }
 }
 
-/** Nested repositories are not saved now, only noted down as they are. */
+/** Records the HEADs of nested repositories without saving them. */
 export async function saveHeadOnly(context: RepositoryContext): Promise<SaveOutcome> {
   return { created: null, previous: null, head: await readHead(context), nested: [] }
 }

@@ -13,31 +13,31 @@ import { type RepositoryContext, readHead } from '../../repository-context.ts'
 import { copyIndex, linkOrCopyIndex, sparseStamp } from './index-file.ts'
 import { lstat } from '../../files.ts'
 
-/** What was found out about an index, kept beside it. */
+/** Facts about an index, stored beside it. */
 export interface IndexRecord {
-  /** The tree that it stands for. */
+  /** The tree that the index represents. */
   readonly tree: string
-  /** Where it has the commit of another repository instead of files. */
+  /** Paths that hold the commit of another repository instead of files. */
   readonly gitlinks: readonly RawPath[]
-  /** What HEAD was then, where nothing else tells. */
+  /** HEAD at that time, if nothing else records it. */
   readonly head?: string | null
 }
 
 interface StoredIndexRecord extends IndexRecord {
   readonly file: string
-  /** An index is not made durable. One of another boot may have lost its content with the power. */
+  /** We do not sync an index. An index from another boot may have lost its content in a power failure. */
   readonly boot: string
   readonly sparse: string
 }
 
 const RECORD_FILE = 'index.json'
-/** Bytes; paths of many submodules are in it. */
+/** Bytes; the record contains the paths of all submodules. */
 const MAX_RECORD_SIZE = 64 * 1_048_576
 
-/** An index of our own for the length of one chain, under a name that no git process of an earlier chain knows. */
+/** A private index for one chain of git commands, under a name that no git process of an earlier chain knows. */
 export class PrivateIndex {
   readonly file: string
-  /** Of the last chain; null when it was made anew from the user's. */
+  /** The record of the last chain; null if the index is a new copy of the user's. */
   readonly record: IndexRecord | null
   readonly gitlinks: readonly RawPath[]
   readonly #context: RepositoryContext
@@ -56,9 +56,9 @@ export class PrivateIndex {
     this.#sparseStamp = sparse
   }
 
-  /** That of the last chain, or a new one. */
+  /** Opens the index of the last chain, or creates a new one. */
   static async open(context: RepositoryContext): Promise<PrivateIndex> {
-    // Before the user's index is read: when that is replaced meanwhile, the next chain begins anew.
+    // Read this before the user's index: if git replaces that meanwhile, the next chain starts from a new copy.
     const sparse = sparseStamp(context.repository)
     const kept = readRecord(context, sparse)
     openStateFolder(context).close()
@@ -71,8 +71,9 @@ export class PrivateIndex {
   }
 
   /**
-   * Makes it the one that the next chain begins with. It seems to be no younger than this one: git would take a file for unchanged
-   * that was written after it was read, in the same second and with the same length, if the index was written a second later.
+   * Keeps this index for the next chain, with a modification time no later than the start of this chain. Otherwise git
+   * would overlook a file that somebody wrote after the read, in the same second and with the same length, if git wrote
+   * the index a second later.
    */
   persist(notes: IndexRecord): void {
     const file = path.basename(this.file)
@@ -87,13 +88,13 @@ export class PrivateIndex {
     }
   }
 
-  /** Of an index that is one: a link in its place leads to somebody else's file. */
+  /** `O_NOFOLLOW`: a link in the place of the index would lead to somebody else's file. */
   #backdate(file: string): void {
     const fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
     try {
       const isYounger = fs.fstatSync(fd).mtimeMs > this.#startedAt * 1000
       if (isYounger) fs.futimesSync(fd, this.#startedAt, this.#startedAt)
-      fs.fchmodSync(fd, 0o600) // It is ours alone, whatever git writes beside it.
+      fs.fchmodSync(fd, 0o600) // Only we may read it, with any permissions that git gave it.
     } finally {
       fs.closeSync(fd)
     }
@@ -104,7 +105,7 @@ export class PrivateIndex {
   }
 }
 
-/** In a repository no part of the way to it may be a link; the state folder is where its user wants it. */
+/** Inside a repository, no part of the path may be a link; elsewhere the user may link the state folder. */
 function openStateFolder({ folder, repository }: RepositoryContext): FolderHandle {
   const isInside = [repository.gitDir, repository.commonDir].some(place => folder.startsWith(`${place}/`))
   if (isInside) return createFolderWithoutLinks(folder)
@@ -112,7 +113,7 @@ function openStateFolder({ folder, repository }: RepositoryContext): FolderHandl
   return openFolderFollowingLinks(folder)
 }
 
-/** The next chain begins anew. */
+/** Makes the next chain start with a new index. */
 export function discardIndex(context: RepositoryContext): void {
   fs.rmSync(path.join(context.folder, RECORD_FILE), { force: true })
 }
@@ -124,7 +125,7 @@ function readRecord(context: RepositoryContext, sparse: string): StoredIndexReco
     ) as StoredIndexRecord
     return /^index-[0-9a-f]{8}$/.test(kept.file) && kept.boot === bootId && kept.sparse === sparse ? kept : null
   } catch {
-    return null // There is none yet, or it was cut short: another one is made.
+    return null // The record does not exist or is incomplete: the caller creates another one.
   }
 }
 
@@ -138,14 +139,15 @@ const GITLINK = '160000'
 const READ_SPARSE = ['config', '--type=bool', 'core.sparseCheckout'] as const
 
 /**
- * Makes a first index, from the user's where there is one: that already knows what most files look like. Files that the user
- * told git not to look at are looked at all the same. Answers where it has the commits of other repositories.
+ * Creates a first index, from the user's index if it exists, because that already caches most files. Ignores the user's
+ * skip flags, so that status reads all files. Returns the paths of gitlinks.
  */
 async function createIndex(context: RepositoryContext, file: string): Promise<RawPath[]> {
   const { git, repository } = context
   const hasCopy = copyIndex(path.join(repository.gitDir, 'index'), file)
   if (hasCopy) {
-    const found = await clearSkipFlags(context, file).catch(() => null) // It cannot be read: git's own words on it come with HEAD's.
+    // The index is unreadable: read-tree reports git's error.
+    const found = await clearSkipFlags(context, file).catch(() => null)
     if (found !== null) return found
     fs.rmSync(file)
   }
@@ -161,7 +163,8 @@ async function clearSkipFlags({ git, repository }: RepositoryContext, index: str
   }
   const unlooked = entries.filter(({ tag }) => tag !== tag.toUpperCase())
   await told('--no-assume-unchanged', uniquePaths(unlooked))
-  // Of a sparse checkout these files are not there; where they are, or there is none, somebody hides changes of theirs.
+  // A sparse checkout lacks these files. If they exist, or the checkout is not sparse, somebody hides changes with the
+  // flag.
   const skipped = entries.filter(({ tag }) => tag.toUpperCase() === 'S')
   const isSparse = skipped.length > 0 && (await git.tryRun(READ_SPARSE)).stdout.toString() === 'true\n'
   const hidden = skipped.filter(({ path }) => !isSparse || lstat(joinBelow(repository.top, path)) !== undefined)

@@ -19,9 +19,9 @@ import { ONESHOT_IDENTITY } from '../../repository.ts'
 import { UPDATE_REF, removeStaleLock, syncRef } from '../../update-ref.ts'
 
 /**
- * Saves the working tree of one place, and first of those that are nested in it. When git finds that the private index does not
- * fit, because objects or the whole repository were replaced, it is made anew. Only when that does not help either, what was
- * saved before is suspected.
+ * Saves one working tree, and first the nested ones. If git reports that the private index does not fit, because
+ * somebody replaced objects or the whole repository, it retries with a new index. Only if that fails, too, it checks
+ * the earlier checkpoints and goes back to an intact one.
  */
 export async function save(context: RepositoryContext, options: SaveOptions): Promise<SaveOutcome> {
   try {
@@ -113,13 +113,13 @@ async function createCheckpoint(
 
 function isUnchanged(context: RepositoryContext, tree: string, { previous, staged }: SaveInput): boolean {
   const { status, nested } = staged
-  // A nested repository that nobody has touched has nothing to save: its HEAD is noted down.
+  // An untouched nested repository needs no checkpoint: the outer one records its HEAD.
   if (previous === null) return context.path !== '' && status.differences.length === 0 && nested.every(isUntouched)
   const isSameInside = JSON.stringify(nested) === JSON.stringify(previous.trailers.nested)
   return tree === previous.tree && status.head === previous.trailers.head && isSameInside
 }
 
-/** What is known of the session is written down with the outermost repository alone. */
+/** Only the outermost repository stores the record of the session. */
 async function hasNewRecord(context: RepositoryContext, { previous, options }: SaveInput): Promise<boolean> {
   const { isRecordNews: isWanted, record } = options.request
   if (!isWanted || previous === null || context.path !== '') return false
@@ -134,7 +134,7 @@ function buildTrailers(
   { head, delta: diff, note }: { head: string | null; delta: TreeDiff; note?: string | undefined },
 ): CheckpointTrailers {
   const { trigger, attempt, at } = options.request
-  // The name of a file may be a secret, too.
+  // A file name may contain a secret, too.
   const mask = new Mask(context.secrets)
   const leftOut = limitList([...(note === undefined ? [] : [note]), ...staged.leftOut]).map(text => mask.maskText(text))
   const change = addDiffStats(diff.change, staged.nestedChange)
@@ -143,22 +143,22 @@ function buildTrailers(
   return { number: options.number, sessionId, path, at, trigger, attempt, head, change, leftOut, nested }
 }
 
-/** What becomes a link of the chain. */
+/** The content of a new checkpoint commit. */
 export interface CheckpointDraft {
   readonly tree: string
   readonly trailers: CheckpointTrailers
   readonly record: string
-  /** The one before. */
+  /** The previous checkpoint. */
   readonly previous: CheckpointCommit | null
-  /** What is new in it. */
+  /** The new objects. */
   readonly objects: readonly string[]
-  /** As it was before anything was written. */
+  /** The stamp from before the first write. */
   readonly gitDirStamp: string
 }
 
 /**
- * Makes the commit and lets the ref lead to it, if that still leads to the one before. All that it is made of is durable by
- * then; its own name is made so before that of the ref.
+ * Creates the commit and moves the ref if it still points to the previous checkpoint. All objects of the commit are
+ * durable before; the commit becomes durable before the ref.
  */
 async function commitCheckpoint(context: RepositoryContext, draft: CheckpointDraft): Promise<CheckpointCommit> {
   const { tree, trailers, previous, objects } = draft
@@ -177,7 +177,7 @@ async function commitCheckpoint(context: RepositoryContext, draft: CheckpointDra
   return link
 }
 
-/** The parents are the checkpoint before and HEAD, so that whoever has the ref has the commits of that time as well. */
+/** The parents are the previous checkpoint and HEAD, so that the ref also keeps the commits of that time. */
 async function commitAndUpdateRef(
   { git, ref, repository, folder }: RepositoryContext,
   draft: CheckpointDraft,
@@ -185,7 +185,8 @@ async function commitAndUpdateRef(
   const { tree, trailers, record, previous } = draft
   const parents = [previous?.commit, trailers.head].flatMap(parent => (parent ? ['-p', parent] : []))
   const seconds = `@${Math.floor(trailers.at / 1000)} +0000`
-  // In a file: were it handed over and we killed meanwhile, what has arrived of it would pass for the whole.
+  // We pass the message in a file: if oneshot were killed during a write to stdin, git would commit the part that
+  // arrived.
   const message = path.join(folder, 'message')
   fs.writeFileSync(message, formatMessage(trailers, record), { mode: 0o600 })
   const args = [ref, previous?.commit ?? repository.emptyIds.commit, '-F', message, tree, ...parents]
@@ -205,7 +206,7 @@ git ${UPDATE_REF.join(' ')} "$ref" "$commit" "$before"
 
 const MAX_LISTED = 5
 
-/** A few sentences, and how many more there are. */
+/** Returns a few sentences and the number of the others. */
 export function limitList(sentences: readonly string[]): string[] {
   if (sentences.length <= MAX_LISTED) return [...sentences]
   return [...sentences.slice(0, MAX_LISTED - 1), `and ${sentences.length - MAX_LISTED + 1} more`]

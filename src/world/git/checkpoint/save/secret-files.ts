@@ -7,7 +7,7 @@ import { lstat } from '../../files.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 import type { Difference } from './status.ts'
 
-/** Names that people give to files with keys and passwords. Templates such as `.env.example` hold none. */
+/** Usual names of files with keys and passwords. Templates such as `.env.example` contain none. */
 const SECRET_FILE_NAMES: readonly RegExp[] = [
   /^\.env(?:\.(?!(?:example|sample|template|dist|defaults)$).*)?$/i,
   /\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/i,
@@ -16,9 +16,9 @@ const SECRET_FILE_NAMES: readonly RegExp[] = [
   /^(?:credentials|secrets?)(?:\.(?:json|ya?ml|toml|env|txt))?$/i,
   /^service[-_]?account.*\.json$/i,
 ]
-/** Tokens stand at the beginning of the files that are made of them. */
+/** Bytes. A token file has the token near its start. */
 const TOKEN_SEARCH_SIZE = 256 * 1024
-/** Bytes that are searched before somebody else has a turn. */
+/** Bytes that we search before other work gets a turn. */
 const CHUNK_SIZE = 1024 * 1024
 const MAX_CACHED = 10_000
 
@@ -26,8 +26,9 @@ const LOOKS_SECRET = 'looks like a secret, and checkpoints are pushed'
 const HOLDS_VALUE = 'holds the value of a secret variable, and checkpoints are pushed'
 
 /**
- * Files that are not to be pushed, and why. One that HEAD does not have: because of its name, a key or a token of a known form
- * in it, or the value of a secret variable. One that HEAD has: because of such a value that it does not hold in HEAD.
+ * Returns files that a push must not contain, with the reason. For a file that HEAD lacks: its name, a key or token of
+ * a known form, or the value of a secret variable. For a file that HEAD has: such a value that HEAD's version does not
+ * contain.
  */
 export async function findSecretFiles(
   context: RepositoryContext,
@@ -53,12 +54,12 @@ export async function findSecretFiles(
   return withheld
 }
 
-/** What is looked for. */
+/** The values to search for. */
 interface SecretSearch {
   readonly needles: readonly Buffer[]
-  /** Tells one list of them from another. */
+  /** Identifies the list of values. */
   readonly hash: string
-  /** Bytes; a larger file is left out anyway. */
+  /** Bytes; a checkpoint leaves out a larger file anyway. */
   readonly maxFileSize: number
 }
 
@@ -71,7 +72,7 @@ function isInHead({ inHead }: Difference): boolean {
   return inHead !== null && !inHead.startsWith('000000 ')
 }
 
-/** What is gone, or the same as in the index, is not added; but for what HEAD has and the index has not. */
+/** A deleted or unchanged file is not added, except one that HEAD has and the index lacks. */
 function isOnDisk({ working, staged }: Difference): boolean {
   return working !== 'D' && (working !== '.' || staged === 'D')
 }
@@ -90,7 +91,7 @@ async function reasonForNewFile(
   return containsToken(await readChunks(file, TOKEN_SEARCH_SIZE)) ? LOOKS_SECRET : null
 }
 
-/** Those that a file or the target of a link holds. What was found in a file holds as long as that looks the same. */
+/** Returns the values in a file or in the target of a link. Caches the result until the file's stat changes. */
 async function findValues(
   { repository, cache }: RepositoryContext,
   path: RawPath,
@@ -115,7 +116,7 @@ function valuesInBytes(bytes: Buffer, needles: readonly Buffer[]): Buffer[] {
   return needles.filter(needle => bytes.includes(needle))
 }
 
-/** Its user, or somebody whom its user let, has put those values there already. */
+/** Returns true if the committed version already contains the values: the user accepted them. */
 async function isInHeadVersion(
   context: RepositoryContext,
   head: string | null,
@@ -128,7 +129,7 @@ async function isInHeadVersion(
   return code === 0 && valuesInBytes(stdout, held).length === held.length
 }
 
-/** Reads a file piece by piece; each begins with the end of the one before. Answers the first one. */
+/** Reads a file in chunks that overlap. Returns the first chunk. */
 async function readChunks(
   file: Buffer,
   most: number,

@@ -12,31 +12,31 @@ import { type WrittenTree, updateAndDiff, updateIndex } from './update-index.ts'
 import type { SaveFunction, SaveOptions } from './types.ts'
 import { NO_FSYNC } from '../../objects.ts'
 
-/** What was found in a working tree, and is in the private index by now. */
+/** The state of a working tree after the private index was updated. */
 export interface StagedChanges {
   readonly status: WorkingTreeStatus
-  /** Its tree and what is different in it, where both were found on the way. */
+  /** The tree and its diff, if the update produced both. */
   readonly writtenTree: WrittenTree | null
-  /** Whether the index was changed for it. */
+  /** True if the update changed the index. */
   readonly isChanged: boolean
-  /** Whether there was so much that git has flushed it all at once. */
+  /** True if git flushed many files at once. */
   readonly isSynced: boolean
   readonly leftOut: readonly string[]
-  /** What of that git could not take. */
+  /** The subset of `leftOut` that git could not read. */
   readonly rejected: readonly string[]
-  /** What of this working tree is not in the index as it lies there, as far as it could be looked at. */
+  /** Readable paths whose content on disk is not in the index. */
   readonly skippedPaths: readonly RawPath[]
-  /** What was in the repositories that lie in it, and what was changed there. */
+  /** The states of the repositories inside, and their total change. */
   readonly nested: readonly NestedRepository[]
   readonly nestedChange: DiffStat
   readonly gitlinks: readonly RawPath[]
 }
 
-/** The mode of an entry that is another repository. */
+/** The mode of a tree entry that is another repository. */
 const GITLINK = '160000'
 const NOTHING_REJECTED = { rejected: [], skippedPaths: [], isSynced: false } as const
 
-/** Brings the private index up to what lies in the working tree, and lets what is nested in it be saved. */
+/** Updates the private index from the working tree, and saves nested repositories. */
 export async function stageChanges(
   context: RepositoryContext,
   index: PrivateIndex,
@@ -81,7 +81,7 @@ export async function stageChanges(
   }
 }
 
-/** What there was before: the last checkpoint or, for the first one, HEAD. */
+/** Returns the tree of the last checkpoint or, for the first one, of HEAD. */
 export function previousTree(
   { repository }: RepositoryContext,
   before: PreviousState | null,
@@ -90,13 +90,13 @@ export function previousTree(
   return before?.tree ?? (head === null ? repository.emptyIds.tree : `${head}^{tree}`)
 }
 
-/** Where other repositories may lie. */
+/** Returns the paths that may hold other repositories. */
 function nestedCandidates(index: PrivateIndex, status: WorkingTreeStatus, abandoned: readonly RawPath[]): RawPath[] {
   const found = status.differences.filter(({ isRepository }) => isRepository).map(({ path }) => path)
   return [...new Set([...index.gitlinks, ...found])].filter(path => !abandoned.includes(path)).sort()
 }
 
-/** Our index has an entry for each repository that was found; one that HEAD has as well is a submodule. */
+/** Our index has a gitlink for each repository; a repository that HEAD has as well is a submodule. */
 function findSubmodules(index: PrivateIndex, status: WorkingTreeStatus): RawPath[] {
   const isNew = new Set(
     status.differences.flatMap(({ path, inHead }) => (inHead?.startsWith(`${GITLINK} `) === false ? [path] : [])),
@@ -104,7 +104,7 @@ function findSubmodules(index: PrivateIndex, status: WorkingTreeStatus): RawPath
   return index.gitlinks.filter(path => !isNew.has(path))
 }
 
-/** The tree that the private index stands for; when nothing was changed in it, the one that it stood for last time. */
+/** Returns the tree of the private index; if the index did not change, the tree of the last chain. */
 export async function writeIndexTree(
   { git }: RepositoryContext,
   index: PrivateIndex,
@@ -116,17 +116,17 @@ export async function writeIndexTree(
 }
 
 /**
- * What the private index has, HEAD has not, and is ignored by now: it was saved before somebody ignored it, or it was taken out
- * of the repository. What the user has added by force is not ignored.
+ * Returns files that are in the private index, not in HEAD, and ignored now: somebody ignored them or removed them from
+ * the repository after a checkpoint. Files that the user force-added do not count as ignored.
  */
 async function findNowIgnored(context: RepositoryContext, status: WorkingTreeStatus): Promise<RawPath[]> {
   const newcomers = status.differences.filter(({ staged, working }) => staged === 'A' && working !== 'D')
   if (newcomers.length === 0) return []
-  // git 2.39: it refuses to take names literally, and takes those with a colon in front for a pattern.
+  // git 2.39: check-ignore rejects literal pathspecs, and treats a path with a leading colon as a pattern.
   const input = joinRawPaths(newcomers.map(({ path }) => `./${path}`))
   const call = { input, env: { GIT_LITERAL_PATHSPECS: '0' } }
   const result = await context.git.tryRun(['check-ignore', '-z', '--stdin'], call)
-  // Without the user's index, where that is broken: what was added by force is then ignored as well.
+  // If the user's index is broken, ask without it: force-added files then count as ignored.
   const isAnswered = result.code === 0 || result.code === 1
   const { stdout } = isAnswered
     ? result

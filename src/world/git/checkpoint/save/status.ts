@@ -1,17 +1,17 @@
 import { type RawPath, rawPath } from '../../../../lib/text/raw-path.ts'
 import type { Git } from '../../git.ts'
 
-/** What git tells of one path: how the index differs from HEAD, and the working tree from the index. */
+/** git's status of one path: the index against HEAD, and the working tree against the index. */
 export interface Difference {
   readonly path: RawPath
-  /** Of git's letters: D for what HEAD has and the index does not, A for the other way round, a dot for neither. */
+  /** git's letter: D if HEAD has it and the index does not, A for the opposite, a dot for no difference. */
   readonly staged: string
-  /** ? for what the index does not know, D for what is gone, a dot for what is the same. */
+  /** git's letter: ? for untracked, D for deleted, a dot for unchanged. */
   readonly working: string
   readonly isUnmerged: boolean
-  /** Another repository, or what the index takes for one. */
+  /** True for another repository, or a gitlink in the index. */
   readonly isRepository: boolean
-  /** What HEAD and the index have there, as `MODE HASH`, nothing being made of zeros; null where git does not tell. */
+  /** The entries in HEAD and in the index as `MODE HASH`; zeros mean no entry, null means that git does not say. */
   readonly inHead: string | null
   readonly inIndex: string | null
 }
@@ -19,7 +19,7 @@ export interface Difference {
 export interface WorkingTreeStatus {
   readonly head: string | null
   readonly differences: readonly Difference[]
-  /** What git could not look into, each as a sentence of its own. */
+  /** Folders that git could not open, one sentence each. */
   readonly warnings: readonly string[]
 }
 
@@ -31,11 +31,11 @@ const STATUS_COMMAND = [
   '--no-renames',
   '--branch',
   '--no-ahead-behind',
-  // Whether there is work in it, git would find out by a status that writes that repository's index.
+  // To detect changes inside a submodule, git would run a status that writes that repository's index.
   '--ignore-submodules=dirty',
 ] as const
 
-/** Compares the working tree with the private index, which knows the files better afterwards. */
+/** Compares the working tree with the private index, and refreshes the index. */
 export async function readStatus(git: Git, index: string): Promise<WorkingTreeStatus> {
   const { stdout, stderr } = await git.runForResult(STATUS_COMMAND, { index, env: { GIT_OPTIONAL_LOCKS: '1' } })
   const lines = rawPath(stdout).split('\0').slice(0, -1)
@@ -50,7 +50,7 @@ export async function readStatus(git: Git, index: string): Promise<WorkingTreeSt
   }
 }
 
-/** What we write about sessions is kept out of git by a rule, which a repository may lack that was just made. */
+/** An exclude rule keeps our session files out of git; a new repository may lack it. */
 const AGENT_FOLDER = /(?:^|\/)\.agent\//
 
 function isAgentFile({ path, working }: Difference): boolean {
@@ -67,7 +67,7 @@ function untrackedFile(path: RawPath): Difference {
   return { path: name, staged: '.', working: '?', isUnmerged: false, isRepository, inHead: null, inIndex: null }
 }
 
-/** How many words stand before the path. */
+/** The number of fields before the path. */
 const FIELD_COUNTS: Readonly<Record<string, number>> = { '1': 8, u: 10, '?': 1 }
 
 function parseLine(line: string): Difference {

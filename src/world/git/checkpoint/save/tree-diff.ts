@@ -3,17 +3,17 @@ import { type RawPath, rawPath } from '../../../../lib/text/raw-path.ts'
 import { NO_INDEX } from '../../git.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
-/** What one tree has that another has not. */
+/** The difference between two trees. */
 export interface TreeDiff {
   readonly change: DiffStat
-  /** Trees and files of the second one that the first one does not have at the same place. */
+  /** Trees and blobs of the second tree that the first one does not have at the same path. */
   readonly objects: readonly string[]
 }
 
-/** Above this size lines are not counted: a text of this length is nobody's work of a few minutes. */
+/** git counts no lines in larger files: nobody writes such a text in a few minutes. */
 const MAX_TEXT_SIZE = '10m'
 
-/** Compares two trees that are named after it. */
+/** Compares the two trees that follow. */
 export const DIFF_TREES = [
   '-c',
   `core.bigFileThreshold=${MAX_TEXT_SIZE}`,
@@ -38,7 +38,7 @@ export function parseTreeDiff(to: string, output: Buffer): TreeDiff {
   return { objects: [to, ...parseObjects(output)], change: parseChange(output) }
 }
 
-/** What stands in `--numstat -z`: `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
+/** Parses `--numstat -z`: `ADDED<tab>REMOVED<tab>PATH`, with dashes for a binary file. */
 function parseChange(output: Buffer): DiffStat {
   const lines = rawPath(output)
     .split('\0')
@@ -52,7 +52,10 @@ function parseChange(output: Buffer): DiffStat {
   return { files, added, removed }
 }
 
-/** What stands in `--raw -z`: `:MODE MODE HASH HASH LETTER`, then the path. A commit of another repository is not ours. */
+/**
+ * Parses `--raw -z`: `:MODE MODE HASH HASH LETTER`, then the path. Skips gitlinks, whose commits belong to other
+ * repositories.
+ */
 function parseObjects(output: Buffer): string[] {
   const words: RawPath[] = rawPath(output).split('\0')
   const objects: string[] = []

@@ -5,22 +5,22 @@ import type { RepositoryContext } from '../../repository-context.ts'
 
 export interface SaveOptions {
   readonly request: CheckpointRequest
-  /** Bytes; larger files are left out. */
+  /** Bytes; a checkpoint leaves out larger files. */
   readonly maxFileSize: number
-  /** Of the checkpoint that this is a part of; none is counted lower than those before it. */
+  /** The number of the whole checkpoint; numbers of one repository never decrease. */
   readonly number: number
 }
 
-/** What has come of it. */
+/** The result of a save. */
 export interface SaveOutcome {
-  /** Null when there was nothing new. */
+  /** Null if nothing changed. */
   readonly created: CheckpointCommit | null
-  /** The one before. */
+  /** The previous checkpoint. */
   readonly previous: CheckpointCommit | null
   readonly head: string | null
-  /** What lies in its working tree. */
+  /** The repositories inside the working tree. */
   readonly nested: readonly NestedRepository[]
 }
 
-/** Saves the working tree of one place. */
+/** Saves one working tree. */
 export type SaveFunction = (place: RepositoryContext, wish: SaveOptions) => Promise<SaveOutcome>

@@ -4,30 +4,30 @@ import { GitError } from '../../git-error.ts'
 import { type TreeDiff, DIFF_TREES, parseTreeDiff } from './tree-diff.ts'
 import { NO_FSYNC } from '../../objects.ts'
 
-/** As many files may be unusable, each for a reason of its own, before all of it is given up. */
+/** The number of files that git may reject, each for its own reason, before the update fails. */
 const MAX_REJECTED = 40
-/** Bytes of paths on one command line; Linux takes 128 KB for a single word and 2 MB in all. */
+/** Bytes of paths on one command line; Linux accepts 128 KB for one argument and 2 MB in all. */
 const MAX_COMMAND_LENGTH = 32_768
-/** From so many files on, all are made durable by one flush at the end instead of by one for each. */
+/** From this number of files on, git syncs once at the end instead of once per file. */
 const BATCH_SYNC_THRESHOLD = 500
 
-/** What is to be taken into the private index, and what out of it. */
+/** The paths to add to and to remove from the private index. */
 export interface IndexUpdate {
   readonly add: readonly RawPath[]
   readonly remove: readonly RawPath[]
 }
 
-/** What git could not take, as sentences, and whether it has flushed what it took. */
+/** Sentences about files that git could not add, and the sync state. */
 export interface IndexUpdateResult {
   readonly rejected: readonly string[]
-  /** Those that this tells of. */
+  /** The paths of those sentences. */
   readonly skippedPaths: readonly RawPath[]
   readonly isSynced: boolean
 }
 
 /**
- * Does it. One that git cannot take stays as it was, and is told of: a filter that fails, a file that shrinks while it is read.
- * One that vanishes meanwhile goes.
+ * Updates the index. A file that git cannot read keeps its entry, and the result names it: its filter fails, or it
+ * shrinks during the read. A file that vanishes meanwhile is removed.
  */
 export async function updateIndex(git: Git, index: string, update: IndexUpdate): Promise<IndexUpdateResult> {
   let { add } = update
@@ -56,8 +56,8 @@ export async function updateIndex(git: Git, index: string, update: IndexUpdate):
 const UPDATE_OPTIONS = ['-z', '--add', '--remove', '--replace'] as const
 
 /**
- * Does it together with what follows, writing the tree and comparing it with another one. Null when that needs more care: there
- * is nothing to do, or much, or something went wrong.
+ * Updates the index, writes the tree and compares it with another one, in one script. Returns null if there is nothing
+ * to do, if there are many files, or after an error; the caller then uses `updateIndex`.
  */
 export async function updateAndDiff(
   git: Git,
@@ -93,14 +93,14 @@ GIT_INDEX_FILE=${NO_INDEX}
 git ${DIFF_TREES.join(' ')} "$from" "$tree"
 `
 
-/** git 2.39: a path behind a symbolic link can only be removed by force, and --stdin is one mode for all that it brings. */
+/** git 2.39: only --force-remove removes a path behind a symbolic link, and --stdin uses one mode for all its paths. */
 function updateCommand(remove: readonly RawPath[], count: number): string[] {
   const flush = count > BATCH_SYNC_THRESHOLD ? ['-c', 'core.fsyncMethod=batch'] : NO_FSYNC
   const gone = remove.length === 0 ? [] : ['--force-remove', ...remove.map(path => `./${path}`), '--no-force-remove']
   return [...flush, 'update-index', ...UPDATE_OPTIONS, ...gone, '--stdin']
 }
 
-/** Removes what does not fit onto a command line, or is no text; answers what does. */
+/** Removes paths that do not fit on a command line or are not ASCII; returns the paths that fit. */
 async function removeSeparately(git: Git, index: string, remove: readonly RawPath[]): Promise<readonly RawPath[]> {
   if (fitsCommandLine(remove)) return remove
   await git.run(['update-index', '-z', '--force-remove', '--stdin'], { index, input: joinRawPaths(remove) })
@@ -111,7 +111,7 @@ function fitsCommandLine(paths: readonly RawPath[]): boolean {
   return paths.every(path => /^[\x01-\x7f]*$/.test(path)) && paths.join('').length < MAX_COMMAND_LENGTH
 }
 
-/** How many of them it has come past, as it tells itself. */
+/** Returns the number of files that git reports as added. */
 function countAdded(output: string, add: readonly RawPath[]): number {
   let at = 0
   for (const [count, path] of add.entries()) {
@@ -122,7 +122,7 @@ function countAdded(output: string, add: readonly RawPath[]): number {
   return add.length
 }
 
-/** A filter that fails for one file fails for all. */
+/** A filter that fails for one file fails for all files. */
 async function filesWithSameFilter(git: Git, bad: RawPath, add: readonly RawPath[]): Promise<ReadonlySet<RawPath>> {
   const words = splitRawPaths(await git.run(['check-attr', '-z', '--stdin', 'filter'], { input: joinRawPaths(add) }))
   const filters = new Map<RawPath, string>()
