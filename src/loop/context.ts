@@ -26,19 +26,19 @@ export interface LoopSession {
   readonly name: string
   readonly task: string
   readonly cwd: string
-  /** What it was asked for: the idea, for one that plans. */
+  /** The user's request; for a planning loop, the idea. */
   readonly prompt: string
 }
 
-/** All that a loop works with. */
+/** All dependencies of a loop. */
 export interface LoopContext {
   readonly session: LoopSession
   readonly home: Home
   readonly spec: LoopSpec
-  /** What its workers and checks are given. */
+  /** The environment of its workers and checks. */
   readonly env: Readonly<Record<string, string>>
   readonly taskSource: TaskSource
-  /** What is the list's own: changing it is no work, and nobody's to merge. */
+  /** Files of the task list: a change to them is no work, and the loop never merges them. */
   readonly excludedPaths: readonly string[]
   readonly worktrees: Worktrees
   readonly checks: Checks
@@ -47,18 +47,18 @@ export interface LoopContext {
   readonly checkoutWatch: CheckoutWatch
   readonly refWatch: RefWatch
   readonly paths: WorktreePaths
-  /** Where checks leave what they say. */
+  /** The folder for the logs of checks. */
   readonly logFolder: string
   readonly now: () => Instant
 }
 
 export interface LoopView {
   readonly context: LoopContext
-  /** As it is at this moment. */
+  /** Returns the current state. */
   readonly loop: () => Loop
 }
 
-/** What a deed sees of the loop while it is at it. */
+/** The state and the callbacks of a running effect. */
 export interface EffectRun extends LoopView {
   readonly report: (signal: WithoutTime<LoopSignal>) => void
   readonly ending: AbortSignal
@@ -66,10 +66,10 @@ export interface EffectRun extends LoopView {
 
 type WithoutTime<S> = S extends unknown ? Omit<S, 'at'> : never
 
-/** Variables of this attempt, which others must not take for theirs. */
+/** Variables of this attempt, which child processes must not inherit. */
 const OWN_VARIABLES = new Set(['ONESHOT_ATTEMPT', 'ONESHOT_SESSION'])
 
-/** Plugs the world into a loop. */
+/** Creates a loop's drivers and its context. */
 export async function createLoopContext(given: {
   home: Home
   spec: LoopSpec
@@ -104,7 +104,7 @@ export async function createLoopContext(given: {
   }
 }
 
-/** A list that is still to be planned will be one of boxes. */
+/** A planning loop writes its list as Markdown boxes. */
 async function chooseTaskSource(
   list: string | null,
   cwd: string,

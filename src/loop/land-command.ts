@@ -13,18 +13,18 @@ import { createLoopContext } from './context.ts'
 import { landedList } from './effects/land.ts'
 import type { LoopContext } from './context.ts'
 
-/** `isDry`: only look whether it can be done. */
+/** `isDry`: only check if the landing is possible. */
 export interface LandOptions {
   readonly isSquash?: boolean
   readonly isDry?: boolean
 }
 
-/** A task tracker that is told of what landed answers within seconds. */
+/** Milliseconds; a task tracker answers within seconds. */
 const TIMEOUT = 60_000
 
 /**
- * Brings what a loop has merged into the user's checkout, once the loop does not run. Repeated after whatever cut it short, it finds what is done
- * already.
+ * Lands a stopped loop's branch in the user's checkout. After an interruption it can run again, and detects which steps
+ * are done.
  */
 export async function landLoop(home: Home, sessionId: string, how: LandOptions = {}): Promise<LandedView> {
   const session = readStoredSession(home, sessionId)
@@ -67,7 +67,7 @@ function assertLandable({ spec, phase }: Session, loop: Loop): string {
   return loop.branch
 }
 
-/** The agent of another loop that works in the user's checkout would be credited with what lands there. */
+/** Another loop that works in the user's checkout would take the landed commits for its agent's work. */
 function assertIdle(home: Home, cwd: string): void {
   const name = findSerialLoop(cwd, readStoredSessions(home))?.spec.name
   if (name === undefined) return
@@ -75,14 +75,14 @@ function assertIdle(home: Home, cwd: string): void {
   throw refusal('cannot-land', `${name} works in this checkout, one task after the other`, ways)
 }
 
-/** Somebody has removed it, and git has what it led to for a while. */
+/** Somebody removed the branch; git keeps its commits for some time. */
 function branchGone({ session }: LoopContext, { tip }: Loop, branch: string): Refusal {
   const back =
     tip === null ? `oneshot ralph status ${session.name}` : `git branch ${branch} ${tip.slice(0, 10)} brings it back`
   return refusal('cannot-land', `the branch ${branch} of ${session.name} is gone: there is nothing to land`, back)
 }
 
-/** The branch goes once all of it has landed. Whoever asks again gets the same answer as before that. */
+/** The loop removes its branch after the landing. A repeated call returns the same result. */
 function landedView(
   { session }: LoopContext,
   loop: Loop,
@@ -132,7 +132,7 @@ async function landBranch(
   }
 }
 
-/** First that it has landed, then the boxes that waited for it: whoever is cut short in between ticks them the next time. */
+/** Records the landing first and then ticks the boxes: after an interruption in between, the next call ticks them. */
 async function recordLanding({ home, session, taskSource, now }: LoopContext, loop: Loop): Promise<number> {
   const landed = { ...loop, landedAt: now() }
   writeLoop(home, session.id, landed)
@@ -143,7 +143,7 @@ async function recordLanding({ home, session, taskSource, now }: LoopContext, lo
   return marks.filter(({ isDone }) => isDone).length
 }
 
-/** A loop that may go on needs its worktree. */
+/** A loop that can be resumed needs its worktree. */
 async function removeIntegration({ session, worktrees, paths }: LoopContext, { stage }: Loop): Promise<string | null> {
   if (stage.name !== 'ended' || stage.ending.kind !== 'done') return 'the loop is not done'
   const after = await worktrees.remove(session.cwd, paths.integration, 'HEAD')

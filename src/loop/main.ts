@@ -21,14 +21,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect } from '../api/client.ts'
 import type { Duration } from '../lib/time.ts'
 
-/** How long those who work for us get to stop before we go: our supervisor sees to the rest. */
+/** Milliseconds that workers get to stop before the loop exits; the supervisor ends the others. */
 const STOP_TIMEOUT = 5_000
-/** What a program that was told to stop answers. */
+/** The exit code of an interrupted program. */
 const INTERRUPTED = 130
 
 /**
- * The program of a loop. Its supervisor starts it again whenever it dies; what it does is nothing but what follows from what it has
- * written down and from what it sees.
+ * The main program of a loop. The supervisor restarts it after each crash; its actions follow only from its stored
+ * state and from what it observes.
  */
 export async function runLoop(argv: readonly string[]): Promise<void> {
   const context = await contextFor(argv)
@@ -50,7 +50,7 @@ export async function runLoop(argv: readonly string[]): Promise<void> {
   announceEnd(last, context)
 }
 
-/** A record that cannot be understood ends the loop: to begin anew would do everything again. */
+/** An unreadable record ends the loop: a fresh start would repeat all work. */
 function readKnownLoop({ home, session }: LoopContext): Loop | undefined {
   try {
     return readLoopOrThrow(home, session.id)
@@ -75,8 +75,8 @@ async function contextFor(argv: readonly string[]): Promise<LoopContext> {
 }
 
 /**
- * What is there is looked at each time, before anything else: it may have been changed by hand. Somebody has asked to go on when the session was
- * woken since; else our supervisor has only started us again.
+ * Inspects the repository at each start, because the user may have changed it. If the session was woken since the last
+ * run, the user has resumed it; otherwise the supervisor has restarted the program after a crash.
  */
 async function initialSignals(
   context: LoopContext,
@@ -115,7 +115,7 @@ function totalSpending({ tasks, plan }: Loop): Usage {
   return [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(addUsage, NO_USAGE)
 }
 
-/** The last word. Whoever hears it believes it, so nothing is left to do by then. */
+/** Emits the last event. Readers rely on it, so no work is left at this point. */
 function announceEnd({ stage, spec }: Loop, { session }: LoopContext): void {
   invariant(stage.name === 'ended', 'a loop ends only at its end')
   const { kind, reason } = stage.ending
@@ -129,23 +129,25 @@ function announceEnd({ stage, spec }: Loop, { session }: LoopContext): void {
 }
 
 async function stopWorkersAndExit({ workers }: LoopContext): Promise<void> {
-  await workers.stopAll(AbortSignal.timeout(STOP_TIMEOUT)).catch(() => undefined) // Our supervisor ends whom we leave behind.
+  // The supervisor ends the remaining workers.
+  await workers.stopAll(AbortSignal.timeout(STOP_TIMEOUT)).catch(() => undefined)
   process.exit(INTERRUPTED)
 }
 
-/** One line at a time, straight to the file: nothing of it is lost with us. */
+/** Writes one line synchronously, so that a crash loses none. */
 function emit(event: LoopEvent): void {
   fs.writeSync(1, `${JSON.stringify(event)}\n`)
 }
 
-/** A keeper brings its supervisor back within a second; whoever is away for two looks has no keeper. */
+/** A keeper restarts its supervisor within a second; after two failed probes there is no keeper. */
 const CHECK_INTERVAL: Duration = 1_500
-/** Between two starts: a supervisor that cannot start is not helped by more keepers. */
+/** The longest pause between two starts: more keepers do not help a supervisor that cannot start. */
 const MAX_DELAY: Duration = 60_000
 
 /**
- * Starts the supervisor again when supervisor and keeper are both gone. The shim of a worker does so when its worker ends, but between
- * two workers nobody else is there: the loop would wait for ever. A user who stopped the supervisor on purpose is obeyed.
+ * Restarts the supervisor if both supervisor and keeper are gone. The shim of a worker does so when its worker ends,
+ * but between two workers no shim runs: the loop would wait forever. It respects a supervisor that the user stopped on
+ * purpose.
  */
 export async function restartLostSupervisor(home: Home, ending: AbortSignal): Promise<void> {
   let missed = 0
@@ -164,7 +166,7 @@ export async function restartLostSupervisor(home: Home, ending: AbortSignal): Pr
   }
 }
 
-/** A supervisor that listens and does not answer is busy or stuck; the next command decides about that. */
+/** A supervisor that accepts connections and does not answer is busy or stuck; the next command handles that. */
 async function isSupervisorReachable(home: Home): Promise<boolean> {
   try {
     return (await connect(home.daemonSocket).findDaemon()) !== undefined

@@ -14,16 +14,16 @@ import { findTaskSource } from '../world/task-list/find-source.ts'
 
 export interface PreflightOptions {
   readonly cwd: string
-  /** The file that is meant; null for whichever is found. */
+  /** The requested file; null to search for one. */
   readonly list: string | null
   readonly env: Readonly<Record<string, string>>
-  /** Patterns of paths that must match a file. */
+  /** Path patterns that must match a file. */
   readonly patterns?: readonly string[]
-  /** Whether the issues of beads may be the list that is found. */
+  /** True if the search may choose the issues of beads. */
   readonly beads?: boolean
 }
 
-/** Looks at what a loop would find, and changes nothing. A list that is asked for and cannot be read is refused. */
+/** Reports what a loop would find, and changes nothing. Includes a refusal for a requested list that cannot be read. */
 export async function preflight({
   cwd,
   list,
@@ -45,15 +45,15 @@ export async function preflight({
 
 type Listed = Awaited<ReturnType<Worktrees['listFiles']>>
 
-/** Where git will be set up later. */
+/** Lists the files of a folder that has no repository yet. */
 function listFiles(cwd: string): Listed {
   const files = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' })
   return { top: fs.realpathSync(cwd), files, ignored: [] }
 }
 
 /**
- * Patterns that match nothing so far: the files may still come. A plain path that is not there is misspelt, and one that git ignores is
- * not protected: both are refused.
+ * Returns patterns that match nothing yet: their files may appear later. Refuses a plain path that does not exist,
+ * because it is misspelt, and a path that git ignores, because the guard cannot protect it.
  */
 function unmatchedOf(patterns: readonly string[], cwd: string, { top, files, ignored }: Listed): string[] {
   const inner = path.relative(top, fs.realpathSync(cwd))
@@ -75,10 +75,10 @@ function unmatchedOf(patterns: readonly string[], cwd: string, { top, files, ign
   })
 }
 
-/** A sign of a pattern that stands for itself. */
+/** A pattern character in brackets is literal. */
 const LITERAL = /\[([*?[{])\]/g
 
-/** Refuses with what was looked for where there is none. */
+/** Returns a refusal that names the searched places if there is no list. */
 async function readListAt({ cwd, list, env, beads = false }: PreflightOptions): Promise<ListView | Refusal> {
   try {
     const taskSource = await findTaskSource({ cwd, env }, list, { beads })
@@ -92,5 +92,5 @@ async function readListAt({ cwd, list, env, beads = false }: PreflightOptions): 
   }
 }
 
-/** A task tracker answers within seconds. */
+/** Milliseconds; a task tracker answers within seconds. */
 const TIMEOUT = 60_000

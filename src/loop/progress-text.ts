@@ -1,7 +1,7 @@
 import { type TaskFailure, type Loop, type LoopTask, taskProof } from '../core/loop/loop.ts'
 import { requestedTasks } from '../core/loop/schedule.ts'
 
-/** What a person would want to hear of the step from one to the other, one sentence each. */
+/** Describes the step from one state to the next for the user, one sentence per change. */
 export function describeChanges(before: Loop, after: Loop): string[] {
   const known = new Map(before.tasks.map(task => [task.item.key, task]))
   return [
@@ -32,13 +32,13 @@ function describeTask(before: LoopTask | undefined, task: LoopTask, loop: Loop):
 
 type Line = readonly [sign: string, text: string]
 
-/** Of an iteration that was found wanting, whatever follows from it. */
+/** Describes an iteration that failed verification, regardless of the next step. */
 function flawText(before: LoopTask | undefined, { tries }: LoopTask): Line[] {
   const fresh = tries.filter((one, at) => one.flaw !== null && before?.tries[at]?.flaw === null)
   return fresh.map((one): Line => ['✗', `${one.flaw?.reason ?? ''}${lastOutput(one.flaw)}`])
 }
 
-/** The last lines of what a check or an agent said. */
+/** Returns the last lines of the check's or the agent's output. */
 function lastOutput(flaw: TaskFailure | null): string {
   const lines = (flaw?.detail ?? '').trim().split('\n').slice(-MAX_LINES)
   return lines.join('') === '' ? '' : `\n${lines.map(line => `    ${line}`).join('\n')}`
@@ -75,7 +75,7 @@ function progress(loop: Loop): string {
   return `  (${done} of ${wanted.length})`
 }
 
-/** Boxes that are opened again, and why. */
+/** Describes the boxes that the loop opens again, with the reason. */
 function describeReopened(before: Loop, after: Loop): string[] {
   const fresh = after.toMark.filter(mark => !mark.isDone && !before.toMark.includes(mark))
   return fresh.map(({ key, reason }) => {

@@ -6,7 +6,7 @@ import type { Home } from '../state/home.ts'
 import { readLoopOrThrow, writeLoop } from '../state/loop-file.ts'
 import { readStoredSession } from '../world/store/reader.ts'
 
-/** Opens a task of a loop that does not run. The loop works on it once it is resumed. */
+/** Reopens a task of a stopped loop. The loop works on it after a resume. */
 export function retryTask(home: Home, sessionId: string, wanted: string, options: { isFresh: boolean }): RetriedView {
   const session = readStoredSession(home, sessionId)
   const loop = readLoopOrThrow(home, sessionId)
@@ -24,7 +24,7 @@ export function retryTask(home: Home, sessionId: string, wanted: string, options
   return { name, task: { id: task.item.label, title: task.item.title }, left }
 }
 
-/** A box that is ticked says that it is done, whatever we note down. */
+/** A ticked box means done, even if our record differs. */
 function assertOpen({ item, stand }: LoopTask, name: string, list: string | null): void {
   if (stand.name !== 'done') return
   const how = list === null ? 'open its issue again' : `untick its box in ${list}`

@@ -9,19 +9,19 @@ import type { EffectRun, LoopContext } from './context.ts'
 import { reportFailure } from './effects/perform.ts'
 import { performEffect } from './effects/perform.ts'
 
-/** The world gets this many chances, each after twice the time. */
+/** An effect gets this many tries, with a doubled delay after each. */
 const MAX_TRIES = 6
 const FIRST_RETRY_DELAY: Duration = 250
 
 interface RunnerHooks {
-  /** Called before anything is done about it. */
+  /** Stores the state before any effect starts. */
   readonly record: (loop: Loop) => void
   readonly onChange: (before: Loop, after: Loop) => void
 }
 
 /**
- * Carries a loop from what it sees to what it does: each signal is decided upon, written down, and then whatever follows is begun that is not
- * under way, and called off that is not wanted any more. What it does is nothing but what follows from what is written down.
+ * Drives a loop: it decides on each signal, records the new state, then starts missing effects and aborts unwanted
+ * ones. All effects follow from the recorded state.
  */
 export class LoopRunner {
   readonly #context: LoopContext
@@ -39,7 +39,7 @@ export class LoopRunner {
     this.#hooks = hooks
   }
 
-  /** Resolves when the loop has ended and nothing is left to do, or `ending` comes. Rejects when we ourselves are at fault. */
+  /** Resolves when the loop has ended and no effect runs, or when `ending` aborts. Rejects on a bug. */
   async run(first: readonly LoopSignal[], ending: AbortSignal): Promise<Loop> {
     const over = new Promise<Loop>((resolve, reject) => {
       this.#resolve = resolve
@@ -47,7 +47,7 @@ export class LoopRunner {
     })
     const leave = (): void => this.#stop()
     ending.addEventListener('abort', leave, { once: true })
-    // A loop that had ended is over again only if it still is after all of them.
+    // The first signals may reopen an ended loop, so check for the end only after all of them.
     for (const signal of first) this.#decide(signal)
     this.#reconcile()
     try {
@@ -64,7 +64,7 @@ export class LoopRunner {
     else this.#setTimer()
   }
 
-  /** Decides and writes it down; false when nothing follows. */
+  /** Decides and records; returns false if nothing changed. */
   #decide(signal: LoopSignal): boolean {
     const before = this.#loop
     const after = decideLoop(before, signal)
@@ -125,7 +125,7 @@ export class LoopRunner {
   }
 }
 
-/** Does it, again when the world fails us; when it continues failing, says so. */
+/** Performs an effect and retries it after trouble; reports a permanent failure. */
 async function performWithRetry(effect: LoopEffect, run: EffectRun): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -11,10 +11,10 @@ import { watchSession } from '../views/sessions.ts'
 import type { Home } from '../state/home.ts'
 import { readStoredSessions, readStoredSession } from '../world/store/reader.ts'
 
-/** A supervisor that is away is back within a second, unless its user wants none. */
+/** The keeper restarts a supervisor within a second, unless the user stopped it. */
 const RETRY_INTERVAL: Duration = 500
 
-/** Those who work for a loop: sessions of the same supervisor, each started once however often it is asked for. */
+/** The worker sessions of a loop. Each key starts one session, even after repeated requests. */
 export class Workers {
   readonly #home: Home
   readonly #parent: string
@@ -24,7 +24,7 @@ export class Workers {
     this.#parent = parent
   }
 
-  /** Sees to it that this one is there and goes on, unless it has come to its end. */
+  /** Starts or resumes the worker, unless it has ended. */
   async ensureRunning(key: string, request: Omit<RunRequest, 'parent'>, ending: AbortSignal): Promise<SessionView> {
     const known = this.#children().find(({ spec }) => spec.parent?.key === key)
     if (known === undefined) {
@@ -34,8 +34,8 @@ export class Workers {
   }
 
   /**
-   * Resumes a worker that was stopped with its loop. A supervisor may die after it resumed the worker and before it answered, so the
-   * record is read before each request: a worker that is no longer stopped has been resumed.
+   * Resumes a worker that was stopped together with its loop. A supervisor may die after it resumed the worker and
+   * before it answered, so each request reads the record first: a worker that is no longer stopped has been resumed.
    */
   async #resumeStopped(id: string, ending: AbortSignal): Promise<SessionView> {
     const isStopping = (): boolean => {
@@ -55,14 +55,14 @@ export class Workers {
     return view
   }
 
-  /** Has one go on that waits for help, once that has come. */
+  /** Resumes a blocked worker after its problem is solved. */
   async resume(id: string, ending: AbortSignal): Promise<void> {
     await this.#retryUntilReachable(async client => {
       if (readStoredSession(this.#home, id)?.phase.name === 'blocked') await client.resume(id)
     }, ending)
   }
 
-  /** As it is now and after each change, until it has ended. */
+  /** Yields the session now and after each change, until it has ended. */
   watch(id: string, ending: AbortSignal): AsyncGenerator<SessionView> {
     return watchSession(this.#home, id, ending)
   }
@@ -71,13 +71,15 @@ export class Workers {
     return readStoredSession(this.#home, id)
   }
 
-  /** Whether we are to end ourselves: then those who work for us are stopped as well, and not by anybody's hand. */
+  /**
+   * Returns true if the loop itself must stop: the supervisor then stops the workers as well, without a user's request.
+   */
   isStopping(): boolean {
     const self = readStoredSession(this.#home, this.#parent)
     return self === undefined || self.wanted === 'stop'
   }
 
-  /** Stops all that are alive; resolves when that is recorded. */
+  /** Stops all running workers; resolves when the supervisor has recorded that. */
   async stopAll(ending: AbortSignal): Promise<void> {
     const alive = this.#children().filter(({ phase, wanted }) => phase.name !== 'ended' && wanted !== 'stop')
     await Promise.all(alive.map(({ spec }) => this.#retryUntilReachable(client => client.stop(spec.id), ending)))
@@ -87,7 +89,7 @@ export class Workers {
     return readStoredSessions(this.#home).filter(({ spec }) => spec.parent?.id === this.#parent)
   }
 
-  /** Asks until somebody answers: `guardSupervisor` starts a supervisor that does not come back by itself. */
+  /** Retries until a supervisor answers: `restartLostSupervisor` starts one that does not come back by itself. */
   async #retryUntilReachable<T>(
     ask: (client: ReturnType<typeof connect>) => Promise<T>,
     ending: AbortSignal,

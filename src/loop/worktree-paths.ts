@@ -3,22 +3,22 @@ import type { LoopTask } from '../core/loop/loop.ts'
 import type { Worktree } from '../ports/worktrees.ts'
 
 /**
- * Where a loop's worktrees lie and what its branches are called. Below the project, so that whatever is looked for upwards, such as
- * node_modules, is found; in `.agent`, which git is told to leave alone.
+ * The folders of a loop's worktrees and the names of its branches. The folders lie below the project, so that a search
+ * in parent folders, for example for node_modules, succeeds; and in `.agent`, which git excludes.
  */
 export class WorktreePaths {
   readonly #folder: string
   readonly #branch: string
 
   constructor({ cwd, name, id }: { cwd: string; name: string; id: string }, top: string) {
-    // Loops of the same name, one after the other, are told apart by a few letters of their id.
+    // A few letters of the id separate successive loops of the same name.
     const own = `${name}-${id.slice(0, 4)}`
     this.#folder = path.join(top, '.agent', 'worktrees', own)
     this.#branch = `oneshot/${own}`
     this.subfolder = path.relative(top, cwd)
   }
 
-  /** Where the loop was asked for, within its repository. */
+  /** The folder of the loop's session within its repository. */
   readonly subfolder: string
 
   get integration(): Worktree {
@@ -29,23 +29,23 @@ export class WorktreePaths {
     return { path: path.join(this.#folder, `${number}`), branch: `${this.#branch}-${number}` }
   }
 
-  /** Where a task is brought together with what was merged before. */
+  /** Returns the worktree in which an agent resolves a task's conflicts with merged work. */
   mergeWorktree({ number, tries }: LoopTask): Worktree {
     const name = `${number}-merge-${tries.length}`
     return { path: path.join(this.#folder, name), branch: `${this.#branch}-${name}` }
   }
 
-  /** The top of the worktree that this folder belongs to. */
+  /** Returns the top of the worktree that contains this folder. */
   topOf(cwd: string): string {
     return this.subfolder === '' ? cwd : cwd.slice(0, -this.subfolder.length - 1)
   }
 
-  /** The list as it is named from the top of a worktree. */
+  /** Returns the path of a file from the top of a worktree. */
   fromTop(file: string): string {
     return path.join(this.subfolder, file)
   }
 
-  /** The same folder in another worktree. */
+  /** Returns the same folder in another worktree. */
   folderIn(worktree: Worktree): string {
     return path.join(worktree.path, this.subfolder)
   }

@@ -15,7 +15,7 @@ import { describeThinned } from './partial-losses.ts'
 import { describeUncommitted } from './partial-losses.ts'
 import type { FinishedWork } from './partial-losses.ts'
 
-/** What was found to be lost, and the paths that show it. */
+/** Lost work, and the paths that prove it. */
 export interface AuditResult {
   readonly losses: readonly LostWork[]
   readonly paths: ReadonlySet<string>
@@ -23,21 +23,21 @@ export interface AuditResult {
   readonly thinned: readonly string[]
 }
 
-/** What is held against finished work. */
+/** The changes to compare with finished work. */
 interface Comparison {
   readonly changes: readonly (FileChange & { readonly removed?: number })[]
   readonly pair: readonly [from: string, to: string]
-  /** The working tree that has the newer of both, and its branch; absent: the loop's own checkout. */
+  /** The worktree with the newer tree, and its branch; absent: the loop's own checkout. */
   readonly worktree?: { readonly cwd: string; readonly branch: string } | undefined
-  /** Files that later tasks have changed: fewer lines in them tell nothing. */
+  /** Files that later tasks have changed: fewer lines in them prove nothing. */
   readonly editedLater?: ReadonlySet<string>
 }
 
 const NO_LOSSES: AuditResult = { losses: [], paths: new Set(), thinned: [] }
 
 /**
- * Notices when finished work is not there any more. The files of each finished task are asked for once and then remembered, and from one
- * look to the next only what has changed in between is held against them.
+ * Detects lost work of finished tasks. It reads the files of each finished task from git once and caches them; each
+ * later audit compares only the changes since the one before.
  */
 export class Audit {
   readonly #worktrees: Worktrees
@@ -57,7 +57,7 @@ export class Audit {
     this.#excludedPaths = given.apart.map(file => rawPath(Buffer.from(file)))
   }
 
-  /** All finished work, against all that a tree has. */
+  /** Compares all finished work with a whole tree. */
   async auditAll(loop: Loop, tree: string): Promise<AuditResult> {
     this.#last = tree
     const works = await this.#finishedWork(loop, { withYours: false })
@@ -77,7 +77,7 @@ export class Audit {
     }
   }
 
-  /** What was taken away since the last look. */
+  /** Returns the losses since the last audit. */
   async auditSince(loop: Loop, tree: string): Promise<AuditResult> {
     const last = this.#last
     this.#last = tree
@@ -86,7 +86,7 @@ export class Audit {
     return changes ? this.auditChanges(loop, { changes, pair: [last, tree] }) : NO_LOSSES
   }
 
-  /** What an iteration took away. The evidence is that of the other things it did. */
+  /** Returns the losses that an iteration caused. The evidence covers its other changes. */
   async auditIteration(
     loop: Loop,
     { since, seen, at }: { since: WorkSpan['since']; seen: DetailedEvidence; at: Comparison['worktree'] },
@@ -125,7 +125,7 @@ export class Audit {
     return this.#audit(await this.#finishedWork(loop, { withYours: loop.branch === null }), compared)
   }
 
-  /** Whether work that was lost is there again. */
+  /** Returns true if lost work exists again. */
   async isRestored(
     { stand, place, evidence }: PreviousCompletion,
     kept: readonly FileChange[],
@@ -143,7 +143,7 @@ export class Audit {
     })
   }
 
-  /** What the user had not committed when the loop began, against all that a tree has. */
+  /** Compares the user's uncommitted files from the start of the loop with a whole tree. */
   async auditUserFiles(loop: Loop, tree: string): Promise<AuditResult> {
     const files = await this.userFiles(loop)
     if (files.length === 0 || loop.yours === undefined) return NO_LOSSES
@@ -192,7 +192,7 @@ export class Audit {
     })
   }
 
-  /** A tree of the lost files alone: one command brings all of them back, however many they are and whatever they are called. */
+  /** Stores a tree of only the lost files: one command restores all of them, with any number of files and any names. */
   #backUpLost(files: readonly FileChange[], paths: readonly string[]): Promise<string> {
     const made = new Set(pathsWritten(files, paths))
     const entries = files.flatMap(({ path, after }) =>
@@ -222,14 +222,14 @@ export class Audit {
     return spans.map(({ task, span }, n) => ({ task, span, files: addKept(found[n] ?? [], task?.kept ?? []) }))
   }
 
-  /** What was changed within each of these spans. */
+  /** Returns the changes within each of these spans. */
   async #changedFiles(spans: readonly WorkSpan[]): Promise<(readonly FileChange[])[]> {
     const unknown = spans.filter(span => !this.#filesBySpan.has(spanKey(span)))
     const found = await this.#worktrees.diffTrees(
       this.#cwd,
       unknown.map(({ since, now }) => [since.tree, now.tree] as const),
     )
-    // What git has lost cannot be held against anything.
+    // The audit cannot compare a span whose objects git has lost.
     for (const [n, span] of unknown.entries()) {
       const files = (found[n] ?? []).filter(({ path }) => !this.#isExcluded(path))
       this.#filesBySpan.set(spanKey(span), files)
@@ -253,7 +253,7 @@ function spanKey({ since, now }: WorkSpan): string {
   return `${since.tree} ${now.tree}`
 }
 
-/** Paths that other tasks have changed after this one. */
+/** Returns paths that other tasks have changed after this one. */
 function editedAfter({ task }: FinishedWork, works: readonly FinishedWork[]): ReadonlySet<string> {
   const doneAt = (one: LoopTask | null): number => (one?.stand.name === 'done' ? one.stand.at : 0)
   const later = works.filter(other => other.task !== task && doneAt(other.task) >= doneAt(task))

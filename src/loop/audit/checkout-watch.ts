@@ -7,18 +7,18 @@ import { joinBelow, displayPath } from '../../lib/text/raw-path.ts'
 import type { Head, Worktrees } from '../../ports/worktrees.ts'
 import type { Audit } from './audit.ts'
 
-/** What an iteration did to the user's checkout. */
+/** The changes of an iteration to the user's checkout. */
 interface CheckoutChange {
   readonly strayed: string | null
   readonly losses: readonly LostWork[]
-  /** Settings and committed files, one sentence each. */
+  /** Sentences about settings and committed files. */
   readonly notes: readonly string[]
 }
 
 /**
- * Watches the user's checkout while agents work in worktrees beside it. Its user may commit and edit there at any time; what an agent
- * did is told by the git commands of that agent. Some things are told whoever did them: missing files, a HEAD that was moved without a
- * checkout, and settings by which git does not use the checkout any more.
+ * Watches the user's checkout while agents work in other worktrees. The user may commit and edit there at any time; the
+ * trace of an agent's git commands shows what the agent did. The watch reports some things regardless of who did them:
+ * missing files, a HEAD that was moved without a checkout, and settings that make git ignore the checkout.
  */
 export class CheckoutWatch {
   readonly #worktrees: Worktrees
@@ -26,7 +26,7 @@ export class CheckoutWatch {
   readonly #cwd: string
   readonly #top: string
   #head: Head | null = null
-  /** What HEAD named when the files were checked out, while it names another branch. */
+  /** The HEAD that the files were checked out from, while HEAD names another branch. */
   #source: Head | null = null
   #files: ReadonlyMap<string, string> | null = null
   #findDeleted: ReadonlySet<string> | null = null
@@ -39,7 +39,7 @@ export class CheckoutWatch {
     this.#top = given.top
   }
 
-  /** Looks before an iteration; only the first time counts. */
+  /** Reads the state before an iteration; only the first call has an effect. */
   async start(loop: Loop): Promise<void> {
     this.#head ??= await this.#worktrees.head(this.#cwd)
     this.#files ??= await this.#fileStamps(loop)
@@ -47,7 +47,7 @@ export class CheckoutWatch {
     this.#hindrances ??= new Set((await this.#worktrees.hindrances(this.#cwd)).map(({ what }) => what))
   }
 
-  /** Looks after an iteration. `trace`: where the git commands of its agent are written down. */
+  /** Compares the state after an iteration. `trace`: the file with the agent's git commands. */
   async inspect(loop: Loop, task: LoopTask, trace: string | null): Promise<CheckoutChange> {
     const before = this.#head
     const now = await this.#worktrees.head(this.#cwd)
@@ -105,7 +105,7 @@ export class CheckoutWatch {
     return [`${what}, since the agent of task ${item.label} worked; \`${cure}\` brings them back`]
   }
 
-  /** Git sees no file in a checkout that it does not use. */
+  /** git sees no files in a checkout that it ignores. */
   async #movedOf(source: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.#isHindered) return new Set()
     const { tree } = await this.#worktrees.snapshot(this.#cwd)

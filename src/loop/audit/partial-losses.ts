@@ -12,25 +12,28 @@ import {
 } from '../../core/loop/removed-lines.ts'
 import { displayPath } from '../../lib/text/raw-path.ts'
 
-/** A piece of work that is to stay. */
+/** Work that must not disappear. */
 export interface FinishedWork {
-  /** Null for what the user had not committed when the loop began. */
+  /** Null for the user's uncommitted files from the start of the loop. */
   readonly task: LoopTask | null
   readonly span: WorkSpan
   readonly files: readonly FileChange[]
 }
 
-/** Files that are looked into; whoever edits more has a program do it. */
+/** The number of files to read; an edit of more files is the work of a program. */
 const MAX_FILES = 200
 
-/** Names the files of finished tasks that these changes take most of the lines from. Costs one question to git, and mostly none. */
+/**
+ * Names the files of finished tasks that lose most of their lines through these changes. Runs git once at most, and
+ * usually not at all.
+ */
 export async function describeThinned(
   works: readonly FinishedWork[],
   compared: {
     changes: readonly (FileChange & { readonly removed?: number })[]
     pair: readonly [from: string, to: string]
     lost: ReadonlySet<string>
-    /** The user's shell is at the top of the checkout. */
+    /** True if the user's shell is at the top of the checkout. */
     isTop: boolean
     /** Files that other tasks have edited since. */
     editedLater?: ReadonlySet<string> | undefined
@@ -68,8 +71,8 @@ function entryHash(entry: string | null): string[] {
 }
 
 /**
- * Names finished tasks whose commits an agent took off the branch while their files stayed, as `git reset --soft` does: nothing but the
- * files in the checkout is left of that work. Costs a question to git only where files that were committed are not any more.
+ * Names finished tasks whose commits an agent removed from the branch while their files stayed, as `git reset --soft`
+ * does: only the files in the checkout remain of that work. Runs git only if committed files have become uncommitted.
  */
 export async function describeUncommitted(
   works: readonly FinishedWork[],

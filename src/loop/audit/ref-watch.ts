@@ -4,7 +4,7 @@ import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import { rawPathBytes, displayPath } from '../../lib/text/raw-path.ts'
 import type { GitCommand, UserRefs, Worktrees } from '../../ports/worktrees.ts'
 
-/** A branch or tag that is not where it was; `to`: null where it is gone. */
+/** A branch or tag that has moved; `to` is null if it is deleted. */
 interface MovedRef {
   readonly ref: string
   readonly from: string
@@ -13,17 +13,17 @@ interface MovedRef {
 }
 
 /**
- * Watches the user's branches, tags and stashes while agents work. The user may move them at any time: only what the git commands of an
- * agent name counts as its deed, and a deletion is told whoever it was.
+ * Watches the user's branches, tags and stashes while agents work. The user may move them at any time: the watch blames
+ * an agent only for refs that its git commands name, and reports every deletion.
  */
 export class RefWatch {
   readonly #worktrees: Worktrees
   readonly #cwd: string
   readonly #id: string
-  /** Branches and tags that agents made are theirs. */
+  /** Branches and tags that agents created; agents may move them. */
   readonly #agentRefs = new Set<string>()
   #known: UserRefs | null = null
-  /** Seconds since 1970; what was seen to be done by then is told. */
+  /** Seconds since 1970; earlier commands are already reported. */
   #inspectedAt = 0
 
   constructor(given: { workshop: Worktrees; cwd: string; id: string }) {
@@ -32,12 +32,15 @@ export class RefWatch {
     this.#id = given.id
   }
 
-  /** Looks before an iteration; only the first time counts. */
+  /** Reads the refs before an iteration; only the first call has an effect. */
   async start(): Promise<void> {
     this.#known ??= await this.#worktrees.userRefs(this.#cwd)
   }
 
-  /** Looks after an iteration, and answers what was lost, one sentence each. `trace`: where its agent's git commands are written down. */
+  /**
+   * Compares the refs after an iteration and returns one sentence per loss. `trace`: the file with the agent's git
+   * commands.
+   */
   async inspect({ item }: LoopTask, trace: string | null): Promise<readonly string[]> {
     const before = this.#known
     const now = await this.#worktrees.userRefs(this.#cwd)
@@ -94,7 +97,7 @@ function shortName(ref: string): string {
   return displayPath(ref.replace(/^refs\/(?:heads|tags)\//, ''))
 }
 
-/** Whether a command names it, as a word or within one: `origin x:y`, `refs/heads/x`. */
+/** Returns true if a command names the ref, as a word or within one: `origin x:y`, `refs/heads/x`. */
 function isNamedBy(ref: string, commands: readonly GitCommand[]): boolean {
   const name = rawPathBytes(ref.replace(/^refs\/(?:heads|tags)\//, '')).toString()
   const forms = new Set([name, rawPathBytes(ref).toString(), `heads/${name}`, `tags/${name}`])

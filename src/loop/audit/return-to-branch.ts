@@ -4,12 +4,12 @@ import type { LoopTask } from '../../core/loop/loop.ts'
 import { formatCommandLine } from '../../lib/text/shell-words.ts'
 import type { EffectRun } from '../context.ts'
 
-/** Whether an iteration can be judged; `strayed`: what its agent did to the branch, as a sentence. */
+/** Says if the verifier can judge the iteration; `strayed` is a sentence about the agent's changes to the branch. */
 export type BranchReturn =
   | { readonly kind: 'here'; readonly strayed: string | null }
   | { readonly kind: 'lost'; readonly why: string }
 
-/** Brings the user's checkout back to the loop's branch, should an agent have left that. */
+/** Checks the loop's branch out again if an agent has left it. */
 export async function returnToLoopBranch({ context, loop }: EffectRun, task: LoopTask): Promise<BranchReturn> {
   const { worktrees, session, paths, spec } = context
   const top = paths.topOf(session.cwd)
@@ -50,7 +50,7 @@ export async function returnToLoopBranch({ context, loop }: EffectRun, task: Loo
   }
 }
 
-/** The agent has chosen the name of the branch, and a shell may read any sign in it as its own. */
+/** The agent chose the name of the branch, which may contain characters that are special to a shell. */
 function describeLeft({ from, head }: { from: string; head: string | null }): string {
   if (head === null) return ''
   return from === 'no branch'

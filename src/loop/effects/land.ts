@@ -7,7 +7,7 @@ import { findSerialLoop } from '../../views/loop/loops.ts'
 import { readStoredSessions } from '../../world/store/reader.ts'
 import type { EffectRun, LoopContext } from '../context.ts'
 
-/** Brings all that was merged into what the user has checked out. What is in the way is the user's to decide. */
+/** Merges the integration branch into the user's checkout. The user decides about anything that blocks it. */
 export async function landBranch({ context, loop, report }: EffectRun): Promise<void> {
   const { branch, tip } = loop()
   const { worktrees, session, paths } = context
@@ -27,7 +27,7 @@ export async function landBranch({ context, loop, report }: EffectRun): Promise<
   }
 }
 
-/** The list, where it is part of what lands: its boxes are ticked in the user's own version if both were changed. */
+/** Returns the list if it is part of the landing: the loop ticks its boxes in the user's version if both changed. */
 export function landedList(
   { taskSource: source, paths: layout }: LoopContext,
   { marking, tasks }: Loop,
@@ -40,10 +40,10 @@ export function landedList(
   return { list: { file: rawPath(Buffer.from(layout.fromTop(source.file))), tick } }
 }
 
-/** Milliseconds; a list is a file, and is written at once. */
+/** Milliseconds; the list is a file, and a write takes no time. */
 const PATIENCE = 60_000
 
-/** Removes the worktrees of a task that is merged, unless something in them is nowhere else. */
+/** Removes the worktrees of a merged task, unless they contain something that exists nowhere else. */
 export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<void> {
   const { context, loop, report } = run
   const { session, worktrees, paths } = context
@@ -63,14 +63,17 @@ export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<v
   report({ type: 'task.cleared', task: task.item.key, note: notes.length === 0 ? null : notes.join('; ') })
 }
 
-/** Keeps files by a ref that came into the worktree after its work was judged, by the check for one, and clears it then. */
+/**
+ * Backs up files under a ref that appeared in the worktree after the verification, for example from the check, and then
+ * removes the worktree.
+ */
 async function removeAfterReset(worktree: Worktree, { context, loop }: EffectRun): Promise<boolean> {
   const { worktrees, session } = context
   await worktrees.reset(worktree, `refs/heads/${worktree.branch}`)
   return (await worktrees.remove(session.cwd, worktree, loop().branch ?? 'HEAD')).kind === 'gone'
 }
 
-/** Nothing is told where all of it is in what was merged. */
+/** Returns nothing if the merge contains all of these files. */
 async function describeLateFiles(
   { item }: LoopTask,
   { branch }: Worktree,

@@ -11,8 +11,8 @@ import { hasConflictMarkers, runCheck } from './verify.ts'
 type MergeEffect = Extract<LoopEffect, { type: 'merge' }>
 
 /**
- * Brings a proven task into the integration branch, and has it proven there as well. What fails there is taken back: the branch
- * leads to nothing that was not proven.
+ * Merges a verified task into the integration branch, and runs the check there as well. If the check fails, it resets
+ * the branch: the branch contains only verified commits.
  */
 export async function mergeTask(effect: MergeEffect, run: EffectRun): Promise<void> {
   for (let triesLeft = MAX_TRIES; ; triesLeft--) {
@@ -25,10 +25,10 @@ export async function mergeTask(effect: MergeEffect, run: EffectRun): Promise<vo
   }
 }
 
-/** Agents of other tasks may remove the branch or the worktree under our hands: then it is begun again. */
+/** Agents of other tasks may remove the branch or the worktree during the merge: then the merge starts again. */
 const MAX_TRIES = 2
 
-/** Makes anew what was removed of the branches and worktrees that are needed; false where all of it was there. */
+/** Recreates the branches and worktrees that somebody removed; returns false if nothing was missing. */
 async function repairWorktrees({ task, role }: MergeEffect, { context, loop }: EffectRun): Promise<boolean> {
   const { worktrees, paths, session } = context
   const { tip } = loop()
@@ -95,24 +95,24 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
   report({ type: 'task.merged', task: key, tip: commit, isTicked, notes })
 }
 
-/** Two agents at work at the same time may take each other's files: nobody knows which of them made these. */
+/** Two agents that work at the same time may take each other's files: nobody can say which of them wrote these. */
 function describeNothingNew({ item, evidence }: LoopTask): string {
   const files = formatFew(evidence?.files ?? [])
   return `task ${item.label} changed nothing that was not merged before: ${files} came with another task as well`
 }
 
 /**
- * Where the integration branch is known to be with nothing beside it. Checks leave things behind, and one before us may have been
- * killed over a merge that was not proven yet.
+ * The tips at which the integration worktree is known to be clean. Checks leave files behind, and an earlier process
+ * may have been killed in the middle of an unverified merge.
  */
 const cleanTips = new WeakMap<Worktrees, string>()
 
-/** No mark of a conflict is left where there was one. */
+/** Returns true if no conflict marker remains in the conflicting files. */
 function isResolved({ clash, resolution }: LoopTask, { paths }: LoopContext): boolean {
   return resolution !== null && !clash.some(file => hasConflictMarkers(path.join(paths.topOf(resolution.cwd), file)))
 }
 
-/** What was checked is what is merged, and nothing but that is there then: it need not be checked twice. */
+/** Returns true if the merge result equals the verified tree: it needs no second check. */
 async function isAsVerified(
   { place, evidence, stand }: LoopTask,
   worktree: Worktree,
@@ -124,7 +124,7 @@ async function isAsVerified(
   return (await worktrees.snapshot(worktree.path)).tree === evidence?.now.tree
 }
 
-/** Whoever brings two sides together may leave one out: what the task itself has made must be in it. */
+/** An agent that resolves a conflict may drop one side: the result must contain the task's own work. */
 async function mergeWithTask(
   task: LoopTask,
   { role, judged, tip }: { role: WorkerRole; judged: string; tip: string },
@@ -135,7 +135,7 @@ async function mergeWithTask(
   return mergeOnto(task, task.sealed ?? context.paths.taskWorktree(task).branch, merged.commit, context)
 }
 
-/** An agent may have committed to the branch of the loop: that goes, and is kept beside. */
+/** An agent may have committed to the loop's branch: the reset removes that commit and backs it up. */
 async function mergeOnto(
   task: LoopTask,
   commit: string,
@@ -157,7 +157,7 @@ function isByHand({ stand }: Pick<LoopTask, 'stand'>): boolean {
   return stand.name === 'merging' && stand.isByHand === true
 }
 
-/** What was judged as a commit, but for the list, which is ours. What came since is not merged. */
+/** Commits the verified state without the list, which belongs to the loop. Later changes are not merged. */
 async function commitVerified(
   task: LoopTask,
   role: WorkerRole,
@@ -186,7 +186,10 @@ function commitMessage(task: LoopTask): string {
   return `${title}\n\nTask ${label}: ${taskProof(task) === 'checked' ? 'its check passed' : 'not tested'}.`
 }
 
-/** Ticks its box where the list is part of what is merged; answers where the branch stands then. A box that is new since is not there. */
+/**
+ * Ticks the task's box if the list is part of the merge, and returns the new tip. A box that the user added later is
+ * not in that list.
+ */
 async function tickTask(
   { item }: LoopTask,
   commit: string,

@@ -8,7 +8,7 @@ import { prepareWorktree } from './prepare-worktree.ts'
 import { runWorker } from './run-worker.ts'
 import type { EffectRun } from '../context.ts'
 
-/** Does what was decided. Begun again from its beginning, each finds what is done already. */
+/** Performs an effect. Each effect can run again from its start, and detects which steps are done. */
 export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void> {
   switch (effect.type) {
     case 'begin':
@@ -36,7 +36,7 @@ export function performEffect(effect: LoopEffect, run: EffectRun): Promise<void>
   }
 }
 
-/** Says what became of a deed that the world would not let us do. */
+/** Reports the failure of an effect. */
 export function reportFailure(effect: LoopEffect, { report }: EffectRun, reason: string): void {
   switch (effect.type) {
     case 'begin':

@@ -7,7 +7,7 @@ import type { EffectRun } from '../context.ts'
 
 type PrepareEffect = Extract<LoopEffect, { type: 'prepare' }>
 
-/** Makes ready where a task is worked on. One that was worked on before goes on where it was. */
+/** Prepares the folder that a task works in. A task with earlier work continues in the same folder. */
 export async function prepareWorktree({ task, role }: PrepareEffect, run: EffectRun): Promise<void> {
   const { context, loop, report } = run
   const { spec, worktrees, paths, session } = context

@@ -15,12 +15,12 @@ import type { EffectRun, LoopContext, LoopSession } from '../context.ts'
 
 type RunWorkerEffect = Extract<LoopEffect, { type: 'tend' }>
 
-/** Commits that a worker is told of: enough to see what others are at. */
+/** Commits in the prompt: enough to show the work of others. */
 const LOG_LENGTH = 12
-/** Bytes of a list that are handed on to those who cannot read it themselves. */
+/** Bytes of the list in the prompt of a worker that cannot read the file. */
 const MAX_LIST_SIZE = 16_000
 
-/** Has an agent work on it, and follows that to its end. */
+/** Starts a worker for the task, and watches it until it ends. */
 export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promise<void> {
   const { context, report, ending } = run
   const { iteration } = effect
@@ -30,7 +30,7 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
     session = await startWorker(effect, run)
   } catch (cause) {
     if (!(cause instanceof Refusal)) throw cause
-    // A loop that is being stopped is given no more workers. That is no fault of the task.
+    // The supervisor refuses workers while the loop stops. The task is not at fault.
     if (context.workers.isStopping()) return untilAborted(ending)
     return report({ type: 'worker.ended', task, iteration, end: startFailure(cause) })
   }
@@ -47,12 +47,12 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
   report({ type: 'worker.ended', task, iteration, end })
 }
 
-/** It cannot go on because its folder is gone. */
+/** Returns true if the worker is blocked because its folder is missing. */
 function hasLostFolder({ phase, trouble }: SessionView): boolean {
   return phase === 'blocked' && trouble === 'folder'
 }
 
-/** Makes the worktree of an iteration anew; false where there is none. */
+/** Recreates the worktree of an iteration; returns false if it has none. */
 async function repairWorktree({ task, role }: RunWorkerEffect, { context, loop }: EffectRun): Promise<boolean> {
   const now = task === null ? undefined : findTask(loop(), task.item.key)
   const place = role === 'resolve' ? now?.resolution : now?.place
@@ -62,7 +62,7 @@ async function repairWorktree({ task, role }: RunWorkerEffect, { context, loop }
   return true
 }
 
-/** A name that somebody else has by chance is made longer. */
+/** Makes the name longer if another session has it. */
 async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<SessionView> {
   const { context, ending } = run
   const key = `${effect.role} ${effect.iteration}`
@@ -76,7 +76,7 @@ async function startWorker(effect: RunWorkerEffect, run: EffectRun): Promise<Ses
   }
 }
 
-/** Nobody could work like this. */
+/** The supervisor refused the session. */
 function startFailure({ message, hint }: Refusal): WorkerExit {
   const reason = hint === undefined ? message : `${message} (${hint})`
   return { outcome: 'failed', reason, trouble: 'start', said: '', spent: NO_USAGE }
@@ -127,13 +127,13 @@ async function buildRequest(effect: RunWorkerEffect, run: EffectRun): Promise<Om
   }
 }
 
-/** Its git commands are written down: in a checkout that others use, they tell which commits are its own. */
+/** Traces the agent's git commands: in a shared checkout, they show which commits are the agent's. */
 async function traceEnvironment({ task }: RunWorkerEffect, { context }: EffectRun): Promise<Record<string, string>> {
   const file = task === null ? null : await traceFileFor(task, context)
   return file === null ? {} : { GIT_TRACE2_EVENT: file }
 }
 
-/** Null where the user has git write elsewhere. */
+/** Returns null if the user has set another trace target. */
 export async function traceFileFor(
   { number }: LoopTask,
   { worktrees, session, env }: LoopContext,
@@ -141,7 +141,7 @@ export async function traceFileFor(
   return env['GIT_TRACE2_EVENT'] === undefined ? worktrees.traceFile(session.cwd, `${session.id}-${number}`) : null
 }
 
-/** A task's name holds 63 characters; its number and iteration are what tells it from others. */
+/** A session's task name has at most 63 characters; its label and iteration make it unique. */
 function workerName({ task, iteration }: RunWorkerEffect, self: LoopSession): string {
   const end = `${slugify(task?.item.label ?? 'plan', 'task')}-${iteration}`
   return `${self.task.slice(0, 60 - end.length).replace(/-+$/, '')}-${end}`
@@ -163,7 +163,7 @@ async function buildPrompt(
   return taskPrompt(loop(), findTask(loop(), task.item.key) ?? task, role, { log, list: listForPrompt(cwd, context) })
 }
 
-/** In a worktree there is no list that git does not know. */
+/** A worktree contains no untracked list, so the prompt includes it. */
 function listForPrompt(cwd: string, { taskSource, session }: EffectRun['context']): string | null {
   if (taskSource.file === null || fs.existsSync(path.join(cwd, taskSource.file))) return null
   const text = fs.existsSync(path.join(session.cwd, taskSource.file))

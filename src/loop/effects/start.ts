@@ -10,7 +10,7 @@ import { readStoredSessions } from '../../world/store/reader.ts'
 import type { EffectRun, LoopContext, LoopView } from '../context.ts'
 import { restoreDeletedList, readList, restoreHint } from './task-list.ts'
 
-/** Looks at what there is to work on. Done at each start, however far the loop has come. */
+/** Inspects the repository and the list. Runs at each start, at any stage of the loop. */
 export async function startLoop(run: EffectRun, isResumed = false): Promise<void> {
   const { context, report, ending } = run
   const { session, spec, worktrees } = context
@@ -38,7 +38,7 @@ export async function startLoop(run: EffectRun, isResumed = false): Promise<void
   report({ type: 'loop.begun', list, ground })
 }
 
-/** Another loop was woken earlier, and works here one task after the other. */
+/** Describes a serial loop that was started or resumed here earlier. */
 function describeOtherLoop({ home, session }: LoopContext): string | null {
   const sessions = readStoredSessions(home)
   const own = sessions.find(({ spec }) => spec.id === session.id)
@@ -50,7 +50,7 @@ function describeOtherLoop({ home, session }: LoopContext): string | null {
     : `${other.spec.name} already works in this checkout; ${describeAlternatives(other)}`
 }
 
-/** Work that is not here any more may be on the branch that the loop has worked on. */
+/** Missing work may be on the branch that the loop has worked on. */
 function wrongBranchReason(
   { context, loop }: EffectRun,
   branch: string | null,
@@ -62,7 +62,7 @@ function wrongBranchReason(
   return `this loop works on ${home}, and ${now}: ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${context.session.name}`
 }
 
-/** Looks at the plan that was made. */
+/** Reads the plan that the agent wrote. */
 export async function readPlan(run: EffectRun): Promise<void> {
   const list = await loadList(run)
   const none: TaskList = { items: [], objections: typeof list === 'string' ? [list] : [] }
@@ -73,12 +73,13 @@ export async function readPlan(run: EffectRun): Promise<void> {
   })
 }
 
-/** Null where it is still to be planned; a sentence where it cannot be read. */
+/** Returns null if the list is not yet planned, and a sentence if it cannot be read. */
 async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | string | null> {
   const { session, spec, taskSource } = run.context
   const { tasks } = run.loop()
   try {
-    // The loop ran until now, and an agent is at work: it has deleted the list. While a loop is stopped a person may have.
+    // The loop was running and an agent is at work: the agent deleted the list. While a loop is stopped, a person may
+    // have deleted it.
     if (!isResumed && tasks.some(isInProgress)) restoreDeletedList(run.context)
     const isThere = taskSource.file === null || fs.existsSync(path.join(session.cwd, taskSource.file))
     if (!isThere && spec.plan !== 'none' && tasks.length === 0) return null
@@ -107,16 +108,16 @@ async function prepareGround({ context, loop }: LoopView): Promise<LoopBase> {
   return { branch: integration.branch, tip: from, marking, notes, ...yours }
 }
 
-/** Work happens in the user's checkout: is finished work still there, and what was not committed before? */
+/** Prepares work in the user's checkout: audits finished work and records uncommitted files. */
 async function prepareCheckout({ context, loop }: LoopView): Promise<LoopBase> {
   const { session, worktrees, audit } = context
   const now = await worktrees.snapshot(session.cwd, loop().yours === undefined ? `${session.id}/begin` : undefined)
-  // While an agent is at work, nobody knows who has changed what: it is looked at when that is judged.
+  // While an agent works, nobody can say who changed a file: the verification of that task audits it.
   const isBusy = loop().tasks.some(isInProgress)
   const { losses, thinned } = isBusy ? { losses: [], thinned: [] } : await audit.auditAll(loop(), now.tree)
   const yours = now.head === null ? {} : { yours: { since: { head: now.head, tree: `${now.head}^{tree}` }, now } }
   const { branch } = await worktrees.head(session.cwd)
-  // An agent at work may have left it.
+  // A working agent may have left the branch.
   const home = branch === null || isBusy ? {} : { home: branch }
   return { branch: null, tip: null, marking: 'here', notes: thinned, losses, ...yours, ...home }
 }

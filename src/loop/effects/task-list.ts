@@ -11,7 +11,7 @@ import { listKeys } from '../../core/loop/list/renamed-items.ts'
 
 type ListRun = LoopView & Pick<EffectRun, 'ending'>
 
-/** The list as it is now. A tracker tells only of what is open: whatever it told of before and tells of no more is done there. */
+/** Returns the current list. A tracker lists only open issues: a known issue that it no longer lists is done. */
 export async function readList({ context, loop, ending }: ListRun): Promise<TaskList> {
   const { taskSource, session } = context
   const list = await taskSource.read(session.cwd, ending)
@@ -24,14 +24,14 @@ export async function readList({ context, loop, ending }: ListRun): Promise<Task
   return { ...list, items: [...list.items, ...closed.map(({ item }) => ({ ...item, isDone: true }))] }
 }
 
-/** What an agent has left of the list, and what a person should know of that. */
+/** The list after an agent's work, and a note for the user. */
 export interface ListAfterWork {
-  /** Null where it cannot be read: that is no fault of the work. */
+  /** Null if it cannot be read; the task is not at fault. */
   readonly list: TaskList | null
   readonly note: string | null
 }
 
-/** Reads the list after an agent has worked beside it. A list that it deleted is brought back as it was. */
+/** Reads the list after an agent has worked. Restores a list that the agent deleted. */
 export async function readListAfterWork(run: ListRun, { item }: LoopTask): Promise<ListAfterWork> {
   const { context } = run
   const { taskSource } = context
@@ -48,7 +48,7 @@ export async function readListAfterWork(run: ListRun, { item }: LoopTask): Promi
   }
 }
 
-/** Puts a list that is gone back as the loop last saw it; false where it is there, or was never seen. */
+/** Restores a missing list from the loop's copy; returns false if the list exists or there is no copy. */
 export function restoreDeletedList(context: LoopContext): boolean {
   const { taskSource, session } = context
   return (
@@ -58,7 +58,7 @@ export function restoreDeletedList(context: LoopContext): boolean {
   )
 }
 
-/** How a person gets the list back as the loop last saw it; empty where the loop has not seen it. */
+/** Tells the user how to restore the loop's copy of the list; empty if there is no copy. */
 export function restoreHint(context: LoopContext): string {
   const { taskSource } = context
   const copy = copyPath(context)
@@ -74,7 +74,7 @@ function isMissing(file: string): boolean {
   return fs.lstatSync(file, { throwIfNoEntry: false }) === undefined
 }
 
-/** Writes into the user's list what was found to be true. */
+/** Writes the results into the user's list. */
 export async function markTasks(
   marks: readonly ItemMark[],
   { context, loop, report, ending }: EffectRun,

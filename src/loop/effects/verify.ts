@@ -16,7 +16,7 @@ import { readTextChanges } from '../../world/git/worktrees/file-texts.ts'
 
 type VerifyEffect = Extract<LoopEffect, { type: 'judge' }>
 
-/** Gathers what there is to see of an iteration. What is known to be no good is not checked. */
+/** Collects the evidence of an iteration. Skips the check if the work has failed already. */
 export async function verifyTask({ task, role, iteration }: VerifyEffect, run: EffectRun): Promise<void> {
   const { context, report, ending } = run
   const { worktrees } = context
@@ -27,10 +27,10 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const trace = await traceFileFor(task, context)
   const beside = await inspectCheckout(run, task, place, trace)
   const notes = [...(await context.refWatch.inspect(task, trace)), ...beside.notes]
-  // A worktree is its agent's alone.
+  // Only its own agent works in a worktree.
   const worker = place.branch === null && trace !== null ? { trace, since: task.tries[0]?.since ?? 0 } : null
   const keepAs = `${context.session.id}/${task.number}`
-  // A task whose work was lost may bring that back.
+  // A task whose work was lost may restore that work.
   const begunAt = (task.reopened ?? 0) > 0 ? run.loop().createdAt : (task.tries[0]?.since ?? 0)
   const branch = task.place?.branch ?? null
   const all = await worktrees.collectEvidence(place.cwd, place.since, context.excludedPaths, {
@@ -48,7 +48,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
     role === 'resolve'
       ? task.clash.filter(file => hasConflictMarkers(path.join(context.paths.topOf(place.cwd), file)))
       : seen.conflicts
-  // A merge that somebody has resolved is finished for them.
+  // The loop commits a merge that the agent has resolved.
   const underWay = role === 'resolve' && seen.underWay?.startsWith('a merge') ? null : seen.underWay
   const isWhole = unresolved.length === 0 && underWay === null
   const weakened = await findWeakenings(place.cwd, seen, context)
@@ -74,7 +74,7 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   if (trace !== null && findTask(run.loop(), task.item.key)?.stand.name === 'done') fs.rmSync(trace, { force: true })
 }
 
-/** Makes a worktree anew that somebody has removed, and looks at what was done to the user's checkout. */
+/** Recreates a removed worktree, and compares the user's checkout. */
 async function inspectCheckout(
   { context, loop }: EffectRun,
   task: LoopTask,
@@ -90,7 +90,7 @@ async function inspectCheckout(
   return { ...seen, strayed: seen.strayed ?? (missing === null ? null : note) }
 }
 
-/** A repository that was made in a worktree is not merged: what is in it is no work. */
+/** The loop does not merge a repository that an agent created in a worktree: its content does not count as work. */
 function withoutRepositories(seen: DetailedEvidence): DetailedEvidence {
   const isStray = ({ before, after }: ChangedFile): boolean => before === null && after?.startsWith('160000') === true
   return seen.changed.some(isStray) ? { ...seen, changed: seen.changed.filter(file => !isStray(file)) } : seen
@@ -107,52 +107,52 @@ function isWorthChecking({ stand }: LoopTask, evidence: WorkEvidence): boolean {
   return !isFlawed && hasWork(evidence)
 }
 
-/** Null where there is nothing to run. */
+/** Returns null if there is no check to run. */
 export async function runCheck(
   { cwd }: Pick<TaskCheckout, 'cwd'>,
   name: number | string,
   { context, ending }: EffectRun,
 ): Promise<CheckResult | null> {
   const { spec, checks, env, logFolder } = context
-  // A check that is found later is the agent's own: it is run only where the agent may run anything itself.
+  // A check that appears later is the agent's own: the loop runs it only if the agent may run anything itself.
   const isToSeek = spec.seek === true && spec.worker.autonomy === 'full'
   const check = spec.check ?? (isToSeek ? checks.detect(cwd) : null)
   if (check === null) return null
   const log = path.join(logFolder, `check-${name}.log`)
   const result = await checks.run(check, { cwd, env: { ...env, PWD: cwd }, log, limit: spec.checkLimit }, ending)
-  // Of a check that was only found, nothing is known where there are no tests yet. One that was asked for must pass.
+  // A detected check proves nothing while the project has no tests. A check that the user asked for must pass.
   const isSought = spec.check === null
   return isSought && result.isUnknown === true && result.took < spec.checkLimit ? null : result
 }
 
-/** A conflict that nobody has resolved. */
+/** Returns true if the file contains an unresolved conflict. */
 export function hasConflictMarkers(file: string): boolean {
   try {
     return /^(?:<{7}|>{7})(?: |$)/m.test(fs.readFileSync(file, 'latin1'))
   } catch {
-    return false // Removed, which resolves it.
+    return false // A deleted file resolves the conflict.
   }
 }
 
-/** Runs the check before any task is begun: a check that fails by itself is nobody's fault. */
+/** Runs the check before the first task: a check that fails at the start is not a task's fault. */
 export async function runFirstCheck(run: EffectRun): Promise<void> {
   const { context, loop, report, ending } = run
   const { session, paths } = context
   const cwd = loop().branch === null ? session.cwd : paths.folderIn(paths.integration)
   const check = await runCheck({ cwd }, 'first', run)
-  // A check that cannot be run at all is no excuse: nothing would ever be proven.
+  // A check that cannot run at all does not count as failing at the start: otherwise nothing would ever be verified.
   const told = check?.isUnknown === true ? null : check
   if (!ending.aborted) report({ type: 'check.tried', check: told, trouble: null })
 }
 
-/** Looks once more before the end whether finished work is still there: the last check, or somebody else, may have removed it. */
+/** Audits finished work once more before the end: the last check or another program may have removed it. */
 export async function finalAudit({ context, loop, report }: EffectRun): Promise<void> {
   const { tree } = await context.worktrees.snapshot(context.session.cwd)
   const { losses, thinned } = await context.audit.auditSince(loop(), tree)
   report({ type: 'loop.audited', losses, notes: thinned })
 }
 
-/** What was done, from the beginning of a task to now, that makes the proof of its work weaker. */
+/** Finds changes since the start of a task that weaken its verification. */
 async function findWeakenings(
   cwd: string,
   { changed }: Pick<DetailedEvidence, 'changed'>,
