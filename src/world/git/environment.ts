@@ -3,31 +3,34 @@ import { run } from '../../os/run.ts'
 import { which } from '../../os/which.ts'
 import { NO_TRANSFER_AGENT } from './guard/dangerous-settings.ts'
 
-/** Which git there is, and how it is run: as if nobody had configured it to do more than to keep things. */
+/**
+ * The git program and its settings, which disable everything that a user may have configured beyond storing files, such
+ * as hooks, monitors and signatures.
+ */
 export interface GitEnvironment {
   readonly program: string
-  /** Stand before every command. */
+  /** Options before every command. */
   readonly options: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
-/** `core.fsync` came with 2.36. Before that nothing but objects could be made durable. */
+/** `core.fsync` exists since git 2.36. Older versions can sync only objects. */
 const FSYNC_VERSION = [2, 36] as const
 
 /**
- * git-lfs takes contents from `.git/lfs` alone. It would ask a server that the repository names, in `.lfsconfig` as well, for those
- * that are not there. In the place of a server it gets a program that fails at once, and writes the pointer.
+ * git-lfs may read contents only from `.git/lfs`. For missing contents it would ask a server that the repository names,
+ * also in `.lfsconfig`. Instead of a server it gets a program that fails at once, and writes the pointer.
  */
 const LFS_WITHOUT_NETWORK: Readonly<Record<string, string>> = {
   'lfs.standalonetransferagent': NO_TRANSFER_AGENT,
   [`lfs.customtransfer.${NO_TRANSFER_AGENT}.path`]: 'false',
-  // git-lfs 3.3 gives them to a shell.
+  // git-lfs 3.3 passes them to a shell.
   [`lfs.customtransfer.${NO_TRANSFER_AGENT}.args`]: '',
   'lfs.skipdownloaderrors': 'true',
 }
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  // The user's programs and services are for what the user does.
+  // The user's programs and services are for the user's own commands.
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
   'core.editor': 'true',
@@ -40,7 +43,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'fetch.writeCommitGraph': 'false',
-  // All objects come in one file, whose size can be limited.
+  // All objects arrive in one file, whose size we can limit.
   'fetch.unpackLimit': '1',
   'log.showSignature': 'false',
   'log.mailmap': 'false',
@@ -48,21 +51,21 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'push.gpgSign': 'false',
   'rerere.enabled': 'false',
   ...LFS_WITHOUT_NETWORK,
-  // One private index in one file, in which every entry is looked at.
+  // The private index is one file, and git checks every entry in it.
   'core.splitIndex': 'false',
-  // It trusts the times of folders, which have no finer grain than a few milliseconds, and could miss a file.
+  // The cache trusts the times of folders, which are only precise to a few milliseconds, and could miss a file.
   'core.untrackedCache': 'false',
   'core.ignoreStat': 'false',
-  // Each object is a file that we can flush: larger ones git would put into packs.
+  // Each object is a file that we can sync: git would put larger ones into packs.
   'core.bigFileThreshold': '512m',
   'index.sparse': 'false',
-  // A warning about line ends can be an error.
+  // A warning about line ends can become an error.
   'core.safecrlf': 'false',
   'i18n.commitEncoding': 'UTF-8',
   'i18n.logOutputEncoding': 'UTF-8',
 }
 
-/** Nobody is there to be asked: the empty word keeps git from looking further. */
+/** No user can answer a prompt: an empty program keeps git from searching further. */
 export const NO_PROMPTS = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: '',
@@ -73,11 +76,11 @@ export const NO_PROMPTS = {
 const ENV: Readonly<Record<string, string>> = {
   LC_ALL: 'C',
   LANGUAGE: '',
-  // What somebody replaced for looking at is not what is kept.
+  // Replaced objects are for viewing; a checkpoint stores the originals.
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_GRAFT_FILE: '/dev/null',
   GIT_LITERAL_PATHSPECS: '1',
-  // Whoever only looks at the user's index must not write it.
+  // A command that only reads the user's index must not write it.
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
   ...NO_PROMPTS,
@@ -95,7 +98,7 @@ export async function findGit(env: NodeJS.ProcessEnv): Promise<GitEnvironment> {
   return { program, options, env: { ...withoutGitVariables(env), ...ENV } }
 }
 
-/** Whatever was set for another git process: another repository, another index, another identity. */
+/** Removes variables that were set for another git process: its repository, index or identity. */
 export function withoutGitVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'))
   return Object.fromEntries(entries) as Record<string, string>

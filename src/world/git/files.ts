@@ -5,17 +5,17 @@ import { openFolderFollowingLinks } from '../../os/files/folder-handle.ts'
 import { removeEntryIn } from '../../os/files/remove-tree.ts'
 import { type RawPath, isUtf8, rawPathBytes } from '../../lib/text/raw-path.ts'
 
-/** What lies there, itself and not what it points to; undefined when there is nothing. */
+/** Returns the entry itself, not the target of a link; undefined if there is none. */
 export function lstat(file: string | Buffer): fs.Stats | undefined {
   try {
-    return fs.lstatSync(file, { throwIfNoEntry: false }) // To throw for each missing file takes ten times as long.
+    return fs.lstatSync(file, { throwIfNoEntry: false }) // An exception for each missing file takes ten times as long.
   } catch (cause) {
     if (hasCode(cause, 'ENOTDIR')) return undefined
     throw cause
   }
 }
 
-/** Removes what we have noted of a place, and the folder around it if nothing else is in there: then it was made for it. */
+/** Removes our state of a repository, and the parent folder if it is empty: we created it for this purpose. */
 export function removeStateFolder(folder: string): void {
   const around = path.dirname(folder)
   if (!fs.existsSync(around)) return
@@ -28,15 +28,15 @@ export function removeStateFolder(folder: string): void {
   if (fs.readdirSync(around).length === 0) fs.rmdirSync(around)
 }
 
-/** Longer ones no system takes. */
+/** No system accepts longer paths. */
 const MAX_PATH_LENGTH = 4_096
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/
-/** HFS+ leaves these out of a name when it compares two, so that `.g\u200cit` is `.git` there. */
+/** HFS+ ignores these when it compares names, so that `.g\u200cit` is `.git` there. */
 const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
 /**
- * Whether a path leads to something within a working tree, on every file system: relative, as text, without a way up, and not
- * into a repository's own folder under any of the names by which a system would take it for that.
+ * Returns true if a path stays within a working tree on every file system: it is relative, it is text, it has no `..`,
+ * and no part is a name that some system takes for `.git`.
  */
 export function isTreePath(path: RawPath): boolean {
   const text = rawPathBytes(path).toString()
@@ -48,7 +48,9 @@ function isPathPart(part: string): boolean {
   return part !== '' && part !== '.' && part !== '..'
 }
 
-/** NTFS takes a backslash for a separator, leaves out dots and spaces at the end, and reads a stream's name after a colon. */
+/**
+ * NTFS takes a backslash for a separator, drops dots and spaces at the end, and reads a stream's name after a colon.
+ */
 function isReserved(part: string): boolean {
   const name = part
     .replaceAll(IGNORED_BY_HFS, '')

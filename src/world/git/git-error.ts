@@ -1,6 +1,6 @@
 import { HIDDEN } from '../../lib/secret.ts'
 
-/** git said no. Its message is the one line that tells why. */
+/** git failed. The message is the one line that gives the cause. */
 export class GitError extends Error {
   override readonly name = 'GitFailed'
   readonly stderr: string
@@ -12,7 +12,7 @@ export class GitError extends Error {
   }
 }
 
-/** Characters at either end. A remote can send any amount of text, in one line. */
+/** Characters at either end. A remote can send any amount of text in one line. */
 const MAX_PART_LENGTH = 16_384
 
 function truncateMiddle(text: string): string {
@@ -20,7 +20,7 @@ function truncateMiddle(text: string): string {
   return `${text.slice(0, MAX_PART_LENGTH)}\n${text.slice(-MAX_PART_LENGTH)}`
 }
 
-/** git tells the cause first and the consequence last; what a remote says comes before both, and hints come anywhere. */
+/** git prints the cause first and the consequence last; a remote's output precedes both, and hints occur anywhere. */
 function causeLine(stderr: string): string | undefined {
   const lines = maskCredentials(stderr)
     .split(/[\n\r]/)
@@ -32,8 +32,8 @@ function causeLine(stderr: string): string | undefined {
 }
 
 /**
- * Addresses may hold a name and a password, or a token in the place of the name. The expressions begin at the slashes, so that
- * their time does not grow with the square of the text.
+ * Addresses may contain a name and a password, or a token instead of the name. The expressions start at the slashes, so
+ * that their time does not grow with the square of the text.
  */
 function maskCredentials(text: string): string {
   return text

@@ -10,18 +10,18 @@ import type { GitEnvironment } from './environment.ts'
 
 export interface GitOptions {
   readonly input?: string | Uint8Array
-  /** The index to work on instead of the user's. */
+  /** The index to use instead of the user's. */
   readonly index?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Settings that are nobody's to see, as arguments are. */
+  /** Settings that must not be visible, as arguments are. */
   readonly settings?: readonly Setting[]
-  /** Whether it may speak with a remote. */
+  /** True if the command may contact a remote. */
   readonly usesNetwork?: boolean
-  /** For what is written into a working tree: ours would hide it from everybody else. */
+  /** The umask for files in a working tree: our own would hide them from other users. */
   readonly umask?: number
-  /** Bytes of any file that it writes; a larger one fails. */
+  /** Bytes of any file that git writes; a larger file makes git fail. */
   readonly largestFile?: number
-  /** Bytes of output, after which the process is ended: a remote may send any amount. */
+  /** Bytes of output after which we end the process: a remote may send any amount. */
   readonly maxOutput?: number
 }
 
@@ -31,44 +31,47 @@ export interface GitResult {
   readonly stderr: string
 }
 
-/** For commands that would only read the user's index for attributes: that takes long, and it may be broken. */
+/** For commands that would read the user's index only for attributes: that is slow, and the index may be broken. */
 export const NO_INDEX = '/nonexistent/index'
 
-/** Milliseconds; on SIGTERM git removes the locks that it holds, which may be the user's. */
+/** Milliseconds; on SIGTERM git removes its locks, which may be on the user's files. */
 const KILL_GRACE = 2_000
 
-/** Nobody else reads it, and its notes say whether it may be trusted. */
+/** Only we read this index, and its record shows if we can trust it. */
 const SKIP_INDEX_HASH: readonly Setting[] = [['index.skipHash', 'true']]
 
-/** Before 2.45 git does not know GIT_NO_LAZY_FETCH, and would ask any remote that a repository names for missing objects. */
+/**
+ * Before 2.45 git does not know GIT_NO_LAZY_FETCH, and would ask any remote that a repository names for missing
+ * objects.
+ */
 const DENY_PROTOCOLS = { GIT_ALLOW_PROTOCOL: 'none' } as const
 
 type Setting = readonly [key: string, value: string]
 
-/** Bytes; a shell counts the size of files in these. */
+/** Bytes; the shell's unit for file sizes. */
 const BLOCK_SIZE = 512
-/** Without the signal, git fails with a sentence where a file becomes too large. A limit that is lower already stays. */
+/** With the signal ignored, git fails with a message when a file becomes too large. A lower existing limit stays. */
 const LIMITED_GIT =
   'test -z "$1" || umask "$1"; test -z "$2" || { trap "" XFSZ; ulimit -f "$2" 2>/dev/null; }; shift 2; git "$@"'
 
-/** Milliseconds for which a look at a repository holds within one chain; a new chain looks anew. */
+/** Milliseconds for which one chain reuses a check of the repository; a new chain checks again. */
 const OVERRIDES_TTL = 200
 
-/** Milliseconds that one process may take when nobody says otherwise. */
+/** Milliseconds that one process may take by default. */
 const DEFAULT_TIMEOUT = 15 * 60_000
 
-/** Runs git in one folder, for as long as nobody calls it off. */
+/** Runs git in one folder until the signal aborts. */
 export class Git {
   readonly environment: GitEnvironment
   readonly cwd: string
   readonly signal: AbortSignal
-  /** When all of its processes must have come to an end. */
+  /** All its processes must end before this time. */
   readonly #deadline: Instant
-  /** Of what git writes into a repository, which others may have to read; ours where nobody says otherwise. */
+  /** The umask for git's own files, which other users may have to read; ours if unset. */
   #umask: number | undefined
-  /** The repository that it must run in, once that is known. */
+  /** The repository that git must run in, once it is known. */
   #requiredDirs: RepositoryDirs | undefined
-  /** What was found about folders a moment ago, by whatever this one was made from. */
+  /** Recent checks of folders, shared with the instance that this one was derived from. */
   #overrides = new Map<string, { readonly at: number; readonly protection: Promise<ConfigOverrides> }>()
 
   constructor(
@@ -96,38 +99,38 @@ export class Git {
     return other
   }
 
-  /** The same, for this repository alone: it refuses to run when `.git` leads to another one meanwhile. */
+  /** Returns a copy for this repository only: it refuses to run if `.git` leads to another one by then. */
   restrictedTo({ gitDir, commonDir }: RepositoryDirs): Git {
     const other = this.withCwd(this.cwd)
     other.#requiredDirs = { gitDir, commonDir }
     return other
   }
 
-  /** The same, with the permissions that its user's own git would give to objects and refs. */
+  /** Returns a copy that gives objects and refs the permissions of the user's own git. */
   withUmask(umask: number): Git {
     const other = this.withCwd(this.cwd)
     other.#umask = umask
     return other
   }
 
-  /** What it says. Throws `GitFailed` unless it ends well. */
+  /** Returns stdout. Throws `GitError` if git fails. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
     return (await this.runForResult(args, options)).stdout
   }
 
-  /** The same, with what it says aside. */
+  /** Does the same and returns stderr as well. */
   async runForResult(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const result = await this.tryRun(args, options)
     if (result.code === 0) return result
     throw new GitError(args[0] ?? '', result)
   }
 
-  /** The same, as one line of text. */
+  /** Does the same and returns one line of text. */
   async runForLine(args: readonly string[], options: GitOptions = {}): Promise<string> {
     return (await this.run(args, options)).toString().replace(/\n$/, '')
   }
 
-  /** For those who take no for an answer. */
+  /** Returns the result even if git fails. */
   tryRun(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const umask = options.umask ?? (isWriteCommand(args) ? this.#umask : undefined)
     const blocks = options.largestFile === undefined ? undefined : Math.floor(options.largestFile / BLOCK_SIZE)
@@ -137,8 +140,8 @@ export class Git {
   }
 
   /**
-   * Lets a shell run several commands, each by `git COMMAND`: to start a process takes the shell a tenth of the time that it
-   * takes us. Only words of our own may be in the script; all others are its arguments.
+   * Runs several commands in a shell, each as `git COMMAND`: a shell starts a process in a tenth of the time that we
+   * need. The script may contain only our own words; all others are its arguments.
    */
   runScript(text: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const git = `git() { ${formatCommandLine([this.environment.program, ...this.environment.options])} "$@"; }\n`
@@ -146,7 +149,7 @@ export class Git {
     return this.#spawn('/bin/sh', ['-c', umask + git + text, 'sh', ...args], options)
   }
 
-  /** What this git must be told about the repository that it runs in. One chain of processes looks a few times a second. */
+  /** Returns the overrides for the present repository. One chain of processes checks it a few times a second. */
   configOverrides(): Promise<ConfigOverrides> {
     const now = performance.now()
     const key =
@@ -182,13 +185,13 @@ export class Git {
     return this.#withTimeout(ending => runForBytes(program, args, { ...how, signal: ending }))
   }
 
-  /** Ends a process when its time is over, when it is called off, and when it waits for something that never comes. */
+  /** Ends a process at its deadline, after an abort, and when it waits at a pipe. */
   async #withTimeout(work: (ending: AbortSignal) => Promise<GitResult>): Promise<GitResult> {
     const ending = new AbortController()
     const end = (): void => ending.abort(this.signal.reason)
     this.signal.addEventListener('abort', end)
     const endLate = (): void => ending.abort(new DOMException('git did not finish in time', 'TimeoutError'))
-    // A timer of our own: Node 20 forgets a signal that was made of a timeout and others.
+    // We use our own timer: Node 20 drops a signal that combines a timeout with others.
     const timer = setTimeout(endLate, Math.max(0, this.#deadline - Date.now()))
     const unwatch = watchForPipes(this.cwd, cause => ending.abort(cause))
     try {
@@ -203,7 +206,7 @@ export class Git {
   }
 }
 
-/** Commands by which we have git write objects and refs. */
+/** Commands that write objects and refs. */
 const WRITE_COMMANDS = new Set([
   'read-tree',
   'update-index',

@@ -4,12 +4,12 @@ import { hasCode } from '../../lib/errors.ts'
 import path from 'node:path'
 import type { RepositoryContext } from './repository-context.ts'
 
-/** Flushed at the same time; file systems make one write of several. */
+/** Files to sync at the same time; file systems combine several syncs into one write. */
 const MAX_PARALLEL = 16
 
 const [open, fsync, close] = [promisify(fs.open), promisify(fs.fsync), promisify(fs.close)]
 
-/** Makes files and folders durable, as far as they are there. */
+/** Makes existing files and folders durable. */
 export async function syncFiles(files: readonly string[]): Promise<void> {
   const rest = [...files]
   const flush = async (): Promise<void> => {
@@ -31,12 +31,13 @@ async function syncFile(file: string): Promise<void> {
   }
 }
 
-/** For git, where we flush what it has written ourselves: all of it at the same time instead of one by one. */
+/** For git commands whose output we sync ourselves: all files at the same time instead of one by one. */
 export const NO_FSYNC = ['-c', 'core.fsync=none'] as const
 
 /**
- * Makes objects durable. To flush a file that has its name flushes the name as well; git 2.39 flushes it before it has one, and
- * leaves the folder to chance, which is then flushed. Objects that lie in a pack are durable already.
+ * Makes objects durable. A sync of a file under its final name syncs the name as well; git 2.39 syncs it under a
+ * temporary name and does not sync the folder, so in that case we sync the folder. Objects in a pack are durable
+ * already.
  */
 export async function syncObjects(
   context: RepositoryContext,
@@ -51,7 +52,7 @@ function objectFile({ repository }: RepositoryContext, object: string): string {
   return path.join(repository.commonDir, 'objects', object.slice(0, 2), object.slice(2))
 }
 
-/** Those that are not there. */
+/** Returns the missing objects. */
 export async function missingObjects({ git }: RepositoryContext, objects: readonly string[]): Promise<string[]> {
   const input = objects.map(object => `${object}\n`).join('')
   const output = await git.run(['cat-file', '--batch-check=%(objectname)', '--buffer'], { input })

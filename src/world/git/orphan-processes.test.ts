@@ -10,7 +10,7 @@ async function start(marker: string): Promise<ChildProcess> {
   return child
 }
 
-test('git processes of a killed supervisor of the same home are ended, and no others', async () => {
+test('the supervisor ends only git processes of a killed supervisor of the same home', async () => {
   const home = `/home/${process.pid}`
   const left = await start(`${markerFor(home)}0`)
   const ours = await start(markerFor(home))

@@ -2,19 +2,19 @@ import crypto from 'node:crypto'
 import { scanProcesses } from '../../os/process/tree.ts'
 import { endProcessTree } from '../../os/process/tree.ts'
 
-/** Milliseconds; on SIGTERM git removes the locks that it holds. */
+/** Milliseconds; on SIGTERM git removes its locks. */
 const KILL_GRACE = 2_000
 const TIMEOUT = 10_000
 
-/** Tells the git processes of this process from those of an earlier supervisor of the same home. */
+/** Distinguishes the git processes of this process from those of an earlier supervisor of the same home. */
 const INSTANCE_ID = crypto.randomBytes(6).toString('hex')
 
-/** The marker of the git processes that the supervisor of a home starts. */
+/** Returns the marker of the git processes that the supervisor of a home starts. */
 export function markerFor(home: string): string {
   return `${markerPrefix(home)}${INSTANCE_ID}`
 }
 
-/** Ends git processes that a killed supervisor of this home has left: one may wait at a pipe for ever. Answers how many. */
+/** Ends git processes that a killed supervisor of this home has left: one may hang at a pipe. Returns their number. */
 export async function endOrphanProcesses(home: string): Promise<number> {
   const found = (await scanProcesses()).flatMap(({ marker }) => marker ?? [])
   const markers = new Set(found.filter(marker => marker.startsWith(markerPrefix(home)) && marker !== markerFor(home)))

@@ -11,31 +11,31 @@ import { type Repository, findRepository, findTop } from './repository.ts'
 import { assertSameRepository, isOwnNestedRepository } from './same-repository.ts'
 import type { CheckpointCommit } from './checkpoint/commits.ts'
 
-/** One repository of which checkpoints are kept: that of a session's folder, or one that lies in its working tree. */
+/** A repository with checkpoints: that of a session's folder, or one inside its working tree. */
 export interface RepositoryContext {
   readonly sessionId: string
-  /** Runs at the top of its working tree. */
+  /** Runs at the top of the working tree. */
   readonly git: Git
   readonly repository: Repository
   readonly ref: string
-  /** Of its private index and what belongs to that. */
+  /** The folder of the private index and its other state. */
   readonly folder: string
-  /** From the outermost working tree; empty for that one itself. */
+  /** The path from the outermost working tree; empty for the outermost one itself. */
   readonly path: RawPath
   readonly cache: RepositoryCache
-  /** Of what is written into its working tree. */
+  /** The umask for files in the working tree. */
   readonly umask: number
-  /** Bytes; larger files are left out, unless whoever looks knows better. */
+  /** Bytes; the limit for files, unless the caller sets its own. */
   readonly maxFileSize?: number | undefined
-  /** Whether git may run in repositories that nobody but their place connects with this one. */
+  /** True if git may run in nested repositories that are neither submodules nor worktrees of this one. */
   readonly savesNested?: boolean
-  /** Secret values of the session; where present, untracked files that look like secrets are left out. */
+  /** Secret values of the session; if present, checkpoints leave out untracked files that look like secrets. */
   readonly secrets?: readonly string[] | undefined
 }
 
 const DEFAULT_UMASK = 0o022
 
-/** Whose objects and refs lie in all repositories that keep something: `refs/oneshot/NAME/ID`. */
+/** The prefix of all checkpoint refs: `refs/oneshot/NAME/ID`. */
 export const CHECKPOINT_REFS = 'refs/oneshot'
 
 export async function openContext(
@@ -67,14 +67,14 @@ export function checkpointRef(name: string, sessionId: string): string {
   throw new NotSaved(`${JSON.stringify(`${name}/${sessionId}`)} is no name of a session`)
 }
 
-/** The session's folder or, when somebody has removed that, the top of the working tree that it lay in. */
+/** Returns the session's folder or, if somebody removed it, the recorded top of its working tree. */
 function existingFolder(cwd: string, folder: string): string {
   if (fs.existsSync(cwd)) return cwd
   const top = readOrDefault(path.join(folder, 'top'), cwd)
   return fs.existsSync(top) ? top : cwd
 }
 
-/** Notes down where the working tree is, for the day on which the session's folder is not there. */
+/** Records the top of the working tree, in case the session's folder is removed. */
 export function recordTop({ repository, folder }: RepositoryContext): void {
   const file = path.join(folder, 'top')
   if (readOrDefault(file, '') === repository.top) return
@@ -91,13 +91,13 @@ function readOrDefault(file: string, otherwise: string): string {
 }
 
 /**
- * The repository that lies at this path of another one's working tree; null when there is none. Its ref has a name of its own,
- * because a worktree that lies in another one shares the refs with it.
+ * Returns the repository at this path of another one's working tree; null if there is none. Its ref has its own name,
+ * because a nested worktree shares the refs with the outer one.
  */
 export async function openNested(outer: RepositoryContext, relative: RawPath): Promise<RepositoryContext | null> {
   const folder = joinBelow(outer.repository.top, relative).toString()
   if (!isTreePath(relative)) return null
-  // A name that is no text cannot be given to a program as its folder.
+  // A path that is no text cannot be the working folder of a program.
   if (rawPath(Buffer.from(folder)) !== rawPath(joinBelow(outer.repository.top, relative))) return null
   if (lstat(path.join(folder, '.git')) === undefined) return null
   const looking = outer.git.withCwd(folder, { GIT_CEILING_DIRECTORIES: path.dirname(folder) })
@@ -120,7 +120,7 @@ export function nestedSuffix(whole: RawPath): string {
   return `+${slugify(displayPath(whole), 'nested')}-${hash}`
 }
 
-/** Whose ref it is, by its name; null for one that is called otherwise than ours. */
+/** Returns the session that a ref's name contains; null if the name does not have our format. */
 export function parseRef(ref: string): { name: string; sessionId: string; suffix: string } | null {
   const [, name, sessionId, suffix = ''] =
     /^refs\/oneshot\/([a-z0-9][a-z0-9-]{0,99})\/([a-z0-9]{1,20})(\+[a-z0-9-]{1,60})?$/.exec(ref) ?? []
@@ -132,25 +132,25 @@ interface SearchedFile {
   readonly foundValues: ReadonlySet<number>
 }
 
-/** What need not be asked of git again while it is seen to hold. */
+/** Caches answers of git that we can check without git. */
 export class RepositoryCache {
   /** The newest checkpoints, by the files of their refs. */
   readonly tips = new Map<string, CheckpointCommit>()
-  /** Trees that were seen to be small enough to be checked out. */
+  /** Trees that fit on the disk. */
   readonly checkedTrees = new Set<string>()
-  /** The messages that are kept whole, by the refs of their sessions. */
+  /** The stored messages, by the refs of their sessions. */
   readonly goals = new Map<string, string>()
-  /** By file: what it looked like when it was searched, and which of the secret values it held. */
+  /** By file: its stamp at the last search, and the secret values in it. */
   readonly searchedFiles = new Map<string, SearchedFile>()
   readonly #repositories = new Map<string, { mark: string; repository: Repository }>()
   readonly #isPinned: boolean
 
-  /** `isOfOneJob`: no folder may come to belong to another repository while it lasts. */
+  /** `isOfOneJob`: refuses if a folder starts to belong to another repository during the cache's lifetime. */
   constructor({ isOfOneJob = false }: { isOfOneJob?: boolean } = {}) {
     this.#isPinned = isOfOneJob
   }
 
-  /** The repository of the folder that git runs in. */
+  /** Returns the repository of git's working folder. */
   async repository(git: Git): Promise<Repository> {
     const here = findTop(git.cwd)
     const known = this.#repositories.get(git.cwd)
@@ -163,13 +163,16 @@ export class RepositoryCache {
   }
 }
 
-/** git at the top of a working tree. It does not look further up, should the repository be gone, and works in no other one. */
+/**
+ * Returns git at the top of a working tree. It does not search parent folders if the repository is gone, and works in
+ * no other repository.
+ */
 export function gitAtTop(git: Git, repository: Repository): Git {
   const { top } = repository
   return git.withCwd(top, { GIT_CEILING_DIRECTORIES: path.dirname(top) }).restrictedTo(repository)
 }
 
-/** The commit that is checked out; null where there is none yet. */
+/** Returns the checked-out commit; null if there is none yet. */
 export async function readHead({ git }: RepositoryContext): Promise<string | null> {
   const result = await git.tryRun(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
   return result.code === 0 ? result.stdout.toString().trim() : null

@@ -9,17 +9,17 @@ import { lstat } from './files.ts'
 export interface Repository {
   /** The working tree. */
   readonly top: string
-  /** Of this working tree: its HEAD and its index. */
+  /** The git folder of this worktree, with HEAD and index. */
   readonly gitDir: string
-  /** Of all of its working trees: objects and refs. */
+  /** The git folder of all worktrees, with objects and refs. */
   readonly commonDir: string
-  /** Whether it has left objects with the remote that it was cloned from. */
+  /** True for a partial clone, which lacks objects that its remote has. */
   readonly isPartial: boolean
-  /** What stands for nothing in it, by the length of its hashes. */
+  /** The null commit id and the empty tree, in the repository's hash length. */
   readonly emptyIds: { readonly commit: string; readonly tree: string }
 }
 
-/** The tree without an entry, which git knows without having it. */
+/** The empty tree, which git knows without storing it. */
 const EMPTY_TREE = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
@@ -27,21 +27,21 @@ const EMPTY_TREE = {
 
 const PATH_OPTIONS = ['--show-cdup', '--absolute-git-dir', '--git-common-dir'] as const
 
-/** A path may contain the line end that would part two answers. */
+/** A path may contain the line end that separates two answers. */
 async function readPathsSeparately(git: Git): Promise<string[]> {
   const answers: string[] = []
   for (const option of PATH_OPTIONS) answers.push(await git.runForLine(['rev-parse', option]))
   return answers
 }
 
-/** There is none around this folder. */
+/** There is no repository around this folder. */
 export class NoRepository extends NotSaved {}
 
 function isNotRepository({ stderr }: { stderr: string }): boolean {
   return stderr.includes('not a git repository')
 }
 
-/** The repository whose working tree this folder belongs to. Throws `Unkept` where there is none that could be used. */
+/** Returns the repository of this folder. Throws `NotSaved` if there is no usable one. */
 export async function findRepository(git: Git): Promise<Repository> {
   const cwd = resolveFolder(git.cwd)
   const facts = await git.tryRun([
@@ -51,7 +51,7 @@ export async function findRepository(git: Git): Promise<Repository> {
     '--show-object-format',
     ...PATH_OPTIONS,
   ])
-  // It lies in a git folder itself, and we have git use none that it is not led to by `.git`.
+  // The folder lies inside a git folder, and our git uses only repositories that a `.git` leads to.
   if (facts.stderr.includes('cannot use bare repository')) throw new NotSaved(`${cwd} is not in a working tree`)
   if (facts.code !== 0)
     throw isNotRepository(facts)
@@ -64,7 +64,7 @@ export async function findRepository(git: Git): Promise<Repository> {
       : new NotSaved(`${cwd} is not in a working tree`)
   const [up = '', own = '', shared = ''] = said.length === PATH_OPTIONS.length ? said : await readPathsSeparately(git)
   const top = path.resolve(cwd, up)
-  // The user's core.worktree says so. Run at the top, as we do, git would not find it.
+  // The user's core.worktree points elsewhere. At the top, where we run git, it would not find the repository.
   if (lstat(path.join(top, '.git')) === undefined) throw new NotSaved('its working tree is not where its repository is')
   const gitDir = fs.realpathSync(own)
   const commonDir = fs.realpathSync(path.resolve(cwd, shared))
@@ -95,12 +95,15 @@ function reasonOf(facts: { code: number | null; stderr: string }): string {
   return new GitError('rev-parse', facts).message
 }
 
-/** git itself says what to do where a folder belongs to somebody else. */
+/** Returns git's own advice for a folder that belongs to another user. */
 function parseRemedy({ stderr }: { stderr: string }): string | undefined {
   return /^[ \t]*(git config --global --add safe\.directory .+)$/m.exec(stderr)?.[1]
 }
 
-/** The nearest folder from here upwards that git would take for the top of a working tree, and what tells it from another. */
+/**
+ * Returns the nearest parent folder that git would take for the top of a working tree, with a mark that identifies its
+ * `.git`.
+ */
 export function findTop(cwd: string): { top: string; mark: string } | null {
   let folder = resolveFolder(cwd)
   for (;;) {
@@ -111,7 +114,7 @@ export function findTop(cwd: string): { top: string; mark: string } | null {
   }
 }
 
-/** Files of a git folder that say that somebody is in the middle of something. */
+/** Files of a git folder that show an operation in progress. */
 const IN_PROGRESS_FILES: Readonly<Record<string, string>> = {
   MERGE_HEAD: 'a merge',
   'rebase-merge': 'a rebase',
@@ -122,13 +125,13 @@ const IN_PROGRESS_FILES: Readonly<Record<string, string>> = {
   BISECT_LOG: 'a bisection',
 }
 
-/** What somebody is in the middle of; null when it is nothing. */
+/** Returns the operation in progress; null if there is none. */
 export function operationInProgress(gitDir: string): string | null {
   const found = Object.entries(IN_PROGRESS_FILES).find(([file]) => fs.existsSync(path.join(gitDir, file)))
   return found?.[1] ?? null
 }
 
-/** Who has made it, where the user is not to be named, or cannot. */
+/** The author of commits that must not or cannot name the user. */
 export const ONESHOT_IDENTITY = {
   GIT_AUTHOR_NAME: 'oneshot',
   GIT_AUTHOR_EMAIL: 'oneshot@localhost',
@@ -136,7 +139,7 @@ export const ONESHOT_IDENTITY = {
   GIT_COMMITTER_EMAIL: 'oneshot@localhost',
 } as const
 
-/** For commits that the user will meet: git takes the user's own identity, where there is one. */
+/** For commits that the user will see: git uses the user's own identity, if it is configured. */
 export async function commitIdentity(git: Git): Promise<Readonly<Record<string, string>>> {
   const { stdout } = await git.tryRun(['config', '--get-regexp', '^user\\.(name|email)$'])
   const said = stdout.toString()

@@ -4,33 +4,33 @@ import { NotSaved } from '../../ports/checkpoints.ts'
 import { readPart, replaceFile } from '../../os/files/file-io.ts'
 import type { Repository } from './repository.ts'
 
-/** Which repository a session works in, kept in the session's folder. */
+/** The repository that a session works in, stored in the session's folder. */
 interface RepositoryRecord {
   /** The session's folder; null in a record of an older version. */
   readonly cwd: string | null
   readonly top: string
   readonly gitDir: string
   readonly commonDir: string
-  /** Where its objects lie. */
+  /** The folder of its objects. */
   readonly objects: string
-  /** Other places that it has objects from, as git's file names them. */
+  /** Other object folders that it reads from, as git's file names them. */
   readonly alternates: readonly string[]
 }
 
 interface SessionRepository {
   readonly cwd: string
   readonly repository: Repository
-  /** Where the record lies. */
+  /** The folder of the record. */
   readonly folder: string
 }
 
-/** Bytes; a longer list of alternates was refused before. */
+/** Bytes; an earlier check refuses a longer list of alternates. */
 const MAX_FILE_SIZE = 2 * 1_048_576
 
 /**
- * Throws `Unkept` where a session's folder belongs to another repository than at the last checkpoint: an agent could have us write
- * into any repository of its user's, or push from it, by a `.git`, a `commondir` or a list of alternates that leads there. A
- * project that was moved, a new repository in its place, and a worktree or submodule of the same repository are accepted.
+ * Throws `NotSaved` if a session's folder belongs to another repository than at the last checkpoint: with a `.git`, a
+ * `commondir` or a list of alternates, an agent could make us write into any repository of the user, or push from it.
+ * Accepts a moved project, a new repository in the same place, and a worktree or submodule of the same repository.
  */
 export function assertSameRepository(session: SessionRepository): void {
   const before = readRecord(session.folder)
@@ -46,8 +46,8 @@ export function assertSameRepository(session: SessionRepository): void {
 }
 
 /**
- * Whether the repository of a nested folder is part of that folder, of the outer repository, or knows the folder as a working
- * tree. Any other could be one that only a `.git` in the folder leads to.
+ * Returns true if the repository of a nested folder is part of that folder or of the outer repository, or has
+ * registered the folder as a worktree. Any other repository may be one that only a `.git` in the folder leads to.
  */
 export function isOwnNestedRepository({ top, gitDir, commonDir }: Repository, outer: Repository): boolean {
   const isPlain = realPath(path.join(commonDir, 'objects')) === path.join(commonDir, 'objects')
@@ -58,7 +58,7 @@ export function isOwnNestedRepository({ top, gitDir, commonDir }: Repository, ou
   return isOwn || isPart || (known !== '' && isKnown)
 }
 
-/** Notes down which repository it is. */
+/** Records the repository of a session. */
 export function recordRepository(session: SessionRepository): void {
   const text = JSON.stringify(describeRepository(session))
   if (readRecordText(session.folder) !== text) replaceFile(path.join(session.folder, 'repository'), text)
@@ -68,7 +68,10 @@ function isSameRepository(before: RepositoryRecord, now: RepositoryRecord): bool
   return before.gitDir === now.gitDir && before.commonDir === now.commonDir && before.objects === now.objects
 }
 
-/** A new repository in the working tree itself, or a working tree of the same repository, or of a submodule of it. */
+/**
+ * Returns true for a new repository in the working tree itself, or a worktree of the same repository or of its
+ * submodule.
+ */
 function isInPlace(before: RepositoryRecord, now: RepositoryRecord): boolean {
   const isOwn = now.gitDir === path.join(now.top, '.git') && now.commonDir === now.gitDir
   const isNew = isOwn && isWithin(now.top, before.top)
@@ -92,7 +95,7 @@ function realPath(file: string): string {
   try {
     return fs.realpathSync.native(file)
   } catch {
-    return file // It is not there: git says so.
+    return file // The path is missing: git reports it.
   }
 }
 
@@ -106,7 +109,7 @@ function readRecord(folder: string): RepositoryRecord | null {
   }
 }
 
-/** `TOP<NUL>GITDIR`, as an earlier version has written it: the rest is as it is in an ordinary repository. */
+/** Parses `TOP<NUL>GITDIR`, which an earlier version wrote; the other values are those of an ordinary repository. */
 function parseOldRecord(text: string): RepositoryRecord | null {
   const [top, gitDir] = text.split('\0')
   if (top === undefined || gitDir === undefined) return null
@@ -122,6 +125,6 @@ function readOrEmpty(file: string): string {
   try {
     return readPart(file, 0, MAX_FILE_SIZE).toString()
   } catch {
-    return '' // Nothing was written down yet, or there is none.
+    return '' // Nothing is recorded yet, or the file does not exist.
   }
 }

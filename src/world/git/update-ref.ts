@@ -6,13 +6,13 @@ import { lstat } from './files.ts'
 import type { RepositoryContext } from './repository-context.ts'
 import { syncFiles } from './objects.ts'
 
-/** git holds the lock of a ref for about a millisecond. One that is older was left by a git that was killed. */
+/** Milliseconds. git holds the lock of a ref for about a millisecond; a killed git has left an older one. */
 const STALE_LOCK_AGE = 2_000
 const POLL_INTERVAL = 50
 
 /**
- * Points the ref of a place to a commit, or to nothing, if it still points to what we think. It has reached the disk when this
- * returns.
+ * Points the ref of a repository to a commit, or deletes it, if it still has the expected value. The change is durable
+ * when this returns.
  */
 export async function updateRef(context: RepositoryContext, to: string | null, from: string | null): Promise<void> {
   const { git, ref, repository } = context
@@ -22,18 +22,20 @@ export async function updateRef(context: RepositoryContext, to: string | null, f
   await syncRef(context)
 }
 
-/** Without a reflog: refs of ours are a chain already. A ref of ours that somebody has made a symbolic one moves no other ref. */
+/**
+ * Writes no reflog: our refs are a chain already. If somebody makes our ref symbolic, `--no-deref` protects its target.
+ */
 export const UPDATE_REF = ['-c', 'core.logAllRefUpdates=false', 'update-ref', '--no-deref'] as const
 
 /**
- * git 2.39 flushes the file of a ref, and not the folders that name it, which it makes anew after all refs were packed. Where refs
- * are kept otherwise there are none.
+ * git 2.39 syncs the file of a ref but not its folders, which it recreates after it packed all refs. With another
+ * storage format, these folders do not exist.
  */
 export async function syncRef({ ref, repository }: RepositoryContext): Promise<void> {
   await syncFiles(ref.split('/').map((_, at, names) => path.join(repository.commonDir, ...names.slice(0, at))))
 }
 
-/** Removes the lock that a killed git has left on our ref. Nobody else makes one there, and we make one at a time. */
+/** Removes the lock that a killed git has left on our ref. Only we lock this ref, and only one lock at a time. */
 export async function removeStaleLock({ repository, ref, git }: RepositoryContext): Promise<void> {
   assertRef(repository.commonDir, ref)
   const lock = path.join(repository.commonDir, `${ref}.lock`)

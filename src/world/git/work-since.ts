@@ -8,7 +8,7 @@ import { findGit } from './environment.ts'
 import { gitAtTop } from './repository-context.ts'
 import { findRepository } from './repository.ts'
 
-/** A state of the working tree: what HEAD was, and a commit or tree that holds all of its files. */
+/** A state of the working tree: HEAD, and a commit or tree with all files. */
 export interface WorkingState {
   readonly head: string | null
   readonly files: string
@@ -20,20 +20,20 @@ export interface Period {
   readonly until: Instant | null
 }
 
-/** git would run another git in each of them, by that one's own configuration. */
+/** git would run another git in each submodule, with that repository's own configuration. */
 const NO_SUBMODULES = '--ignore-submodules=dirty'
-/** Reading a large repository from a slow disk takes a while. */
+/** Reading a large repository from a slow disk takes some time. */
 const TIMEOUT: Duration = 120_000
-/** So many are named; the others are counted. */
+/** The number of named items; the others are only counted. */
 const MAX_NAMED = 12
-/** Nobody counts further. */
+/** The limit for counting. */
 const MAX_COMMITS = 10_000
-/** Commits know whole seconds. */
+/** Commits store whole seconds. */
 const SECOND: Duration = 1_000
-/** File systems take the time from a clock that lags behind by a tick or a few. */
+/** The clock of a file system lags a few ticks behind. */
 const CLOCK_LAG: Duration = 50
 
-/** What git shows of the work between two states; a sentence where it shows nothing. Commits from before do not count. */
+/** Returns the work between two states, or a sentence if git fails. Earlier commits do not count. */
 export function workBetween(
   cwd: string,
   from: WorkingState,
@@ -50,7 +50,7 @@ export function workBetween(
   })
 }
 
-/** The same where nothing but times tells what belongs to it: commits made, and files written, within the period. */
+/** Does the same by times only: counts commits and files that were written within the period. */
 export function workWithin(cwd: string, period: Period): Promise<SessionWork | string> {
   return withRepository(cwd, async (git, nothing) => {
     const head = (await git.tryRun(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).stdout.toString().trim()
@@ -84,7 +84,7 @@ function commitRange(from: string | null, to: string): string {
 
 type Commit = SessionWork['commits'][number]
 
-/** Newest first. Those that we made ourselves to save something are nobody's work. */
+/** Returns commits, newest first. Our own checkpoint commits do not count as work. */
 async function listCommits(git: Git, range: string, { since, until }: Period): Promise<Commit[]> {
   const first = since - (since % SECOND)
   const when = [`--since=${formatIso(first)}`, ...(until === null ? [] : [`--until=${formatIso(until)}`])]
@@ -106,7 +106,7 @@ async function diffFiles(git: Git, from: string, to: string): Promise<ChangedFil
   return parseNumstat(await git.run(['diff-tree', ...how, from, to], { index: NO_INDEX }))
 }
 
-/** `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
+/** Parses `ADDED<tab>REMOVED<tab>PATH`, with dashes for a binary file. */
 function parseNumstat(output: Buffer): ChangedFile[] {
   return splitRawPaths(output).flatMap(line => {
     const [, added, removed, path] = /^(\d+|-)\t(\d+|-)\t([\s\S]+)$/.exec(line) ?? []
@@ -114,7 +114,7 @@ function parseNumstat(output: Buffer): ChangedFile[] {
   })
 }
 
-/** What is not committed. The lines of files that git does not know yet are not counted. */
+/** Returns uncommitted files. Does not count the lines of untracked files. */
 async function uncommittedFiles(git: Git): Promise<ChangedFile[]> {
   const status = await git.run([
     'status',
@@ -132,7 +132,7 @@ async function uncommittedFiles(git: Git): Promise<ChangedFile[]> {
   return paths.map(path => known.get(path) ?? { path, added: 0, removed: 0 })
 }
 
-/** One that was removed has no time any more: nobody knows when it went. */
+/** A removed file has no time: we cannot know when it was removed. */
 function wasWrittenIn(top: string, path: RawPath, { since, until }: Period): boolean {
   const written = lstat(joinBelow(top, path))?.mtimeMs
   if (written === undefined || written < since - CLOCK_LAG) return false

@@ -19,39 +19,39 @@ import {
   mayContainDangerous,
 } from './dangerous-settings.ts'
 
-/** What git is told so that the configuration of the repository it runs in has no program run. */
+/** Settings and variables that prevent git from running programs that the repository configures. */
 export interface ConfigOverrides {
   readonly settings: readonly (readonly [key: string, value: string])[]
   readonly env: Readonly<Record<string, string>>
-  /** A setting of the repository's own that would lead a push or fetch elsewhere; null where there is none. */
+  /** A setting of the repository that would redirect a push or fetch; null if there is none. */
   readonly urlRewrite: string | null
 }
 
-/** Real paths of the folders of one working tree's repository: its own, and the one that all of its working trees share. */
+/** Real paths of a worktree's git folders: its own, and the one that all worktrees share. */
 export interface RepositoryDirs {
   readonly gitDir: string
   readonly commonDir: string
 }
 
-/** Where no repository is. */
+/** For a folder without a repository. */
 const NO_OVERRIDES: ConfigOverrides = { settings: [], env: {}, urlRewrite: null }
-/** Where `.git` is not a repository any more, git would look for a bare one beside it. Known since 2.38. */
+/** If `.git` is no repository any more, git would look for a bare one beside it. git knows this setting since 2.38. */
 const NO_BARE = ['safe.bareRepository', 'explicit'] as const
 const DEFAULT_OVERRIDES: ConfigOverrides = { ...NO_OVERRIDES, settings: [NO_BARE] }
 /** Milliseconds. */
 const TIMEOUT = 10_000
-/** Bytes; a longer configuration was refused before. */
+/** Bytes; an earlier check refuses a longer configuration. */
 const MAX_CONFIG_SIZE = 1_048_576
 const MAX_CACHED = 1_000
-/** Settings that nobody but the user can have made. */
+/** Scopes that only the user can write. */
 const USER_SCOPES = new Set(['system', 'global'])
 
-/** By folder: what was found in its configuration, and what that looked like then. */
+/** By folder: the overrides, and the stamp of the configuration files at that time. */
 const cachedOverrides = new Map<string, { stamp: string; protection: ConfigOverrides }>()
 
 /**
- * Looks at the repository around a folder before git does. Throws `Unkept` where git would hang, or write through a link, or
- * where it is not the only one that git is to work in.
+ * Checks the repository around a folder before git runs. Throws `NotSaved` if git would hang or write through a link,
+ * or if it is not the required repository.
  */
 export async function findConfigOverrides(
   cwd: string,
@@ -98,15 +98,15 @@ function fileStamp(file: string): string {
 
 interface ConfigSetting {
   readonly isUserScope: boolean
-  /** The file that it is in; null where it is in none. */
+  /** The file of the setting; null if it has none. */
   readonly file: string | null
   readonly key: string
   readonly value: string
-  /** Whether its bytes are text: others cannot be given back to git as they are. */
+  /** True if its bytes are text: we cannot pass others back to git unchanged. */
   readonly isText: boolean
 }
 
-/** `isFixed`: whether the same files will say the same again. A file that they include may be changed by itself. */
+/** `isFixed`: true if the same files always give the same result. An included file may change by itself. */
 async function readConfigOverrides(
   folder: GitFolder,
   cwd: string,
@@ -119,7 +119,7 @@ async function readConfigOverrides(
     timeout: TIMEOUT,
   })
   if (code === null) throw new NotSaved(`the configuration of ${folder.shared} cannot be read in time`)
-  // git reads the same before all that it does. Somebody could have written something else by then.
+  // git reads the same settings before every command. Another process could have changed them by then.
   if (code !== 0) throw new NotSaved(new GitError('config', { code, stderr }).message)
   const all = parseSettings(stdout)
   const own = all.filter(({ isUserScope }) => !isUserScope)
@@ -127,12 +127,12 @@ async function readConfigOverrides(
   if (odd !== undefined) throw new NotSaved(`${odd.key} in the configuration of ${folder.shared} is not UTF-8 text`)
   assertWorktree(folder, own)
   for (const setting of own) if (isFileSetting(setting.key)) assertRegularFile(setting, cwd, environment.env)
-  // Where the folder belongs to somebody else, git reads none of its settings until its user trusts it.
+  // If another user owns the folder, git reads none of its settings until the user trusts it.
   const isFixed = own.length > 0 && !own.some(({ key }) => /^include(if\..*)?\.path$/s.test(key))
   return { protection: buildOverrides(own, all, cwd, environment.env), isFixed }
 }
 
-/** `SCOPE<NUL>file:ORIGIN<NUL>KEY<LF>VALUE<NUL>`; one without a value has no line end. */
+/** Parses `SCOPE<NUL>file:ORIGIN<NUL>KEY<LF>VALUE<NUL>`; a setting without a value has no line end. */
 function parseSettings(output: Buffer): ConfigSetting[] {
   const words = splitRawPaths(output)
   const settings: ConfigSetting[] = []
@@ -153,15 +153,15 @@ function parseSettings(output: Buffer): ConfigSetting[] {
   return settings
 }
 
-/** No name of a section or setting has a line end in it. */
+/** No name of a section or setting contains a line end. */
 function endOfKey(text: string): number {
   const end = text.indexOf('\n')
   return end < 0 ? text.length : end
 }
 
 /**
- * A submodule's own configuration names its folder. Any other would be read, and written to. Each setting counts: git takes the
- * last one of the file itself, and none of a file that it includes.
+ * A submodule's own configuration names its folder. git would read and write any other folder. Each setting counts: git
+ * uses the last one in the file itself, and none in an included file.
  */
 function assertWorktree({ top, own }: GitFolder, settings: readonly ConfigSetting[]): void {
   for (const { key, value } of settings) {
@@ -172,7 +172,7 @@ function assertWorktree({ top, own }: GitFolder, settings: readonly ConfigSettin
   }
 }
 
-/** git would wait at a pipe, and whoever writes to it could say something else each time. */
+/** git would hang at a pipe, and its writer could send other content each time. */
 function assertRegularFile(
   { key, value, file }: ConfigSetting,
   cwd: string,
@@ -214,13 +214,13 @@ function buildOverrides(
   }
 }
 
-/** A list of patterns may lie anywhere; git would wait at a pipe for ever. */
+/** An excludes file may lie anywhere; git would hang at a pipe. */
 function replaceExcludesFile(value: string, cwd: string, env: Readonly<Record<string, string>>): string | undefined {
   const stat = fs.statSync(resolvePath(value, cwd, env), { throwIfNoEntry: false })
   return stat === undefined || stat.isFile() ? undefined : '/dev/null'
 }
 
-/** What no later setting can take back, a variable can. */
+/** A variable can override settings that no later setting can. */
 function overrideEnvironment(own: readonly ConfigSetting[], users: readonly ConfigSetting[]): Record<string, string> {
   const hasProxy = own.some(({ key }) => key === 'core.gitproxy')
   const allowed = users.flatMap(({ key, value }) =>

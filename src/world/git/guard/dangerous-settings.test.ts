@@ -32,7 +32,7 @@ const DANGEROUS = [
   'fetch.bundleuri',
 ] as const
 
-test.each(DANGEROUS)('%s is replaced, and a configuration that holds it is looked at', key => {
+test.each(DANGEROUS)('the guard replaces %s and detects a configuration that contains it', key => {
   expect(replacementFor(key)).toBeDefined()
   expect(mayContainDangerous(key)).toBe(true)
 })
@@ -46,12 +46,12 @@ test.each([
   ['extensions.partialclone', isPromisorSetting],
   ['includeif.gitdir:/.path', isFileSetting],
   ['fetch.fsck.skiplist', isFileSetting],
-] as const)('%s is known, and a configuration that holds it is looked at', (key, isKnown) => {
+] as const)('the guard recognises %s and detects a configuration that contains it', (key, isKnown) => {
   expect(isKnown(key)).toBe(true)
   expect(mayContainDangerous(key)).toBe(true)
 })
 
-test('an ordinary configuration is not given to git', () => {
+test('the guard does not pass an ordinary configuration to git', () => {
   const text =
     '[core]\n\tbare = false\n[remote "origin"]\n\turl = a\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n'
   expect(mayContainDangerous(text)).toBe(false)

@@ -1,10 +1,10 @@
-/** The name of a way to transfer contents that git-lfs is given in the place of all others. */
+/** The name of the transfer agent that git-lfs gets instead of all others. */
 export const NO_TRANSFER_AGENT = 'oneshot-none'
 
 /**
- * Settings of a repository that have git run a program, leave the repository or trust somebody, and what is put in the place of
- * a value that its user has not set in the configuration of their own. A repository may come from a stranger, and an agent that
- * may only write files can write its configuration.
+ * Settings of a repository that make git run a program, leave the repository or trust somebody, with a replacement for
+ * values that the user's own configuration does not set. A repository may come from a stranger, and an agent that may
+ * only write files can write its configuration.
  */
 const REPLACEMENTS: readonly (readonly [key: RegExp, instead: string])[] = [
   [/^filter\..*\.(clean|smudge|process)$/, ''],
@@ -20,7 +20,7 @@ const REPLACEMENTS: readonly (readonly [key: RegExp, instead: string])[] = [
   [/^diff\..*\.command$/, 'true'],
   [/^diff\..*\.textconv$/, 'cat'],
   [/^interactive\.difffilter$/, ''],
-  // As git merges by itself.
+  // The same as git's own merge.
   [/^merge\..*\.driver$/, 'git merge-file --marker-size=%L %A %O %B'],
   [/^branch\..*\.mergeoptions$/, ''],
   [/^gpg\.(.*\.)?program$/, 'false'],
@@ -40,38 +40,38 @@ const REPLACEMENTS: readonly (readonly [key: RegExp, instead: string])[] = [
   [/^submodule\.recurse$/, 'false'],
   [/^lfs\.customtransfer\..*\.path$/, 'false'],
   [/^lfs\.customtransfer\..*\.args$/, ''],
-  // An empty one would have git-lfs ask the server.
+  // With an empty value, git-lfs would ask the server.
   [/^lfs\.(.*\.)?standalonetransferagent$/, NO_TRANSFER_AGENT],
   [/^lfs\.extension\..*\.(clean|smudge)$/, 'cat'],
   [/^lfs\.storage$/, 'lfs'],
   [/^annex\..*command$/, 'true'],
-  // git would wait for ever at a pipe there.
+  // git would hang at a pipe there.
   [/^diff\.orderfile$/, '/dev/null'],
   [/^fetch\.bundleuri$/, '/dev/null'],
 ]
 
-/** What is put in the place of a setting; undefined where it is harmless. Keys are as git lists them. */
+/** Returns the replacement of a setting; undefined if it is harmless. Keys are in git's list format. */
 export function replacementFor(key: string): string | undefined {
   const plain = normalizeKey(key)
   return REPLACEMENTS.find(([pattern]) => pattern.test(plain))?.[1]
 }
 
-/** Several of these count at once, and an empty one puts an end to those before it. */
+/** Several of these apply at once, and an empty value removes those before it. */
 export function isCredentialHelper(key: string): boolean {
   return /^credential\.(.*\.)?helper$/.test(normalizeKey(key))
 }
 
-/** Addresses are put in the place of others, which nothing can take back. */
+/** These rewrite addresses, and no other setting can undo that. */
 export function isUrlRewrite(key: string): boolean {
   return /^url\..*\.(insteadof|pushinsteadof)$/.test(normalizeKey(key))
 }
 
-/** git fetches objects that are missing from such a remote, by whichever protocol its address names. */
+/** git fetches missing objects from such a remote, by any protocol that its address names. */
 export function isPromisorSetting(key: string): boolean {
   return /^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$/.test(normalizeKey(key))
 }
 
-/** Names of files that git reads, and whose values add up: no other value takes the place of one. */
+/** Names of files that git reads. Their values accumulate: no later value replaces one. */
 export function isFileSetting(key: string): boolean {
   return /^(include(if\..*)?\.path|(fetch|receive)\.fsck\.skiplist|fsck\.skiplist)$/.test(normalizeKey(key))
 }
@@ -80,7 +80,7 @@ export function isProtocolSetting(key: string): boolean {
   return /^protocol\.(.*\.)?allow$/.test(normalizeKey(key))
 }
 
-/** Whether a setting has git run a program, read or write elsewhere, or trust somebody. */
+/** Returns true if a setting makes git run a program, read or write elsewhere, or trust somebody. */
 export function isDangerous(key: string): boolean {
   const isPlace = key === 'core.worktree' || key === 'core.excludesfile'
   return (
@@ -90,14 +90,17 @@ export function isDangerous(key: string): boolean {
   )
 }
 
-/** git lists section and name in small letters. The part between them may hold what a dot in an expression does not stand for. */
+/**
+ * git lists section and name in lower case. The part between them may contain characters that a dot in an expression
+ * does not match.
+ */
 function normalizeKey(key: string): string {
   return key.replaceAll(/[\n\r\u2028\u2029]/g, ' ')
 }
 
 /**
- * Whether a text can hold any of these settings at all. Sections and names are written out, whatever stands between them, so
- * that a configuration without these words need not be given to git.
+ * Returns true if a text may contain any of these settings. Section names and setting names are always written in full,
+ * so that a configuration without these words needs no check by git.
  */
 export function mayContainDangerous(config: string): boolean {
   return DANGEROUS_WORDS.test(config)

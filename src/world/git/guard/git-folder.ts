@@ -8,13 +8,16 @@ import { lstat } from '../files.ts'
 import { isSettled } from './is-settled.ts'
 import { assertNoLink, assertNoLinks } from './links-and-pipes.ts'
 
-/** Where git would look, from the folder that it runs in. Found by reading files: git itself reads before it asks. */
+/**
+ * The git folders that git would use, starting from its working folder. We find them by reading files: git itself would
+ * read the configuration first.
+ */
 export interface GitFolder {
-  /** Where `.git` lies. */
+  /** The folder that contains `.git`. */
   readonly top: string
-  /** Of this working tree. */
+  /** The git folder of this worktree. */
   readonly own: string
-  /** Of all working trees of the repository. */
+  /** The git folder that all worktrees of the repository share. */
   readonly shared: string
 }
 
@@ -22,10 +25,10 @@ const KB = 1_024
 const MB = 1_024 * KB
 const GB = 1_024 * MB
 
-/** A file with a path in it, or the name of a branch. */
+/** For a file that contains a path or the name of a branch. */
 const MAX_LINE_LENGTH = 64 * KB
 
-/** Files that git reads whole, and how long they may be. Each must be a file: git would wait at a pipe for ever. */
+/** Files that git reads as a whole, with their size limits. Each must be a regular file: git would hang at a pipe. */
 const OWN_FILES: Readonly<Record<string, number>> = { HEAD: MAX_LINE_LENGTH, index: 4 * GB, 'config.worktree': MB }
 const SHARED_FILES: Readonly<Record<string, number>> = {
   config: MB,
@@ -46,7 +49,7 @@ const TOP_FILES: Readonly<Record<string, number>> = {
   '.mailmap': 16 * MB,
 }
 
-/** The git folder around this one; null where there is none. */
+/** Returns the git folder around this folder; null if there is none. */
 export function findGitFolder(cwd: string): GitFolder | null {
   for (let top = cwd; ; top = path.dirname(top)) {
     const place = path.join(top, '.git')
@@ -57,8 +60,8 @@ export function findGitFolder(cwd: string): GitFolder | null {
 }
 
 /**
- * Throws `Unkept` where git would take a folder from `cwd` up to the top of the working tree for a bare repository, and use the
- * configuration that lies in it.
+ * Throws `NotSaved` if git would take a folder between `cwd` and the top of the working tree for a bare repository, and
+ * use its configuration.
  */
 export function assertNoBareRepository(cwd: string, { top, own, shared }: GitFolder): void {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
@@ -68,20 +71,20 @@ export function assertNoBareRepository(cwd: string, { top, own, shared }: GitFol
   }
 }
 
-/** Whether git would take it for a git folder. */
+/** Returns true if git would take it for a git folder. */
 function isGitFolder(folder: string): boolean {
   const isThere = (name: string): boolean => lstat(path.join(folder, name)) !== undefined
   return fs.existsSync(path.join(folder, 'HEAD')) && isThere('objects') && isThere('refs')
 }
 
-/** The git folder of a working tree whose top this is; null where there is none. */
+/** Returns the git folder of a working tree with this top; null if there is none. */
 export function readGitFolder(top: string): GitFolder | null {
   const place = path.join(top, '.git')
   const stat = lstat(place)
   return stat === undefined ? null : { top, ...resolveGitDirs(place, stat) }
 }
 
-/** The commit that is checked out there, read without git; null where there is none, or where it is not written in a file. */
+/** Returns the checked-out commit without running git; null if there is none, or if no file contains it. */
 export function readHeadFromFiles(top: string): string | null {
   try {
     const folder = readGitFolder(top)
@@ -98,7 +101,7 @@ export function readHeadFromFiles(top: string): string | null {
         ?.split(' ')[0] ?? '',
     )
   } catch {
-    return null // It has no commit yet, or is kept in another way.
+    return null // The repository has no commit yet, or stores it in another format.
   }
 }
 
@@ -115,7 +118,7 @@ function resolveGitDirs(place: string, stat: fs.Stats): Pick<GitFolder, 'own' | 
   return { own, shared: lstat(common) === undefined ? own : path.resolve(own, readLine(common)) }
 }
 
-/** git takes each byte of it as it is, and ends a path at a NUL. Any other text would lead us to another folder than git. */
+/** git uses each byte unchanged, and ends a path at a NUL. Any other text would lead us to another folder than git. */
 function readLine(file: string): string {
   const text = rawPath(readContent(file)).replace(/(?<![\n\r])[\n\r]+$/, '')
   if (!isUtf8(text) || text.includes('\0')) throw new NotSaved(`${file} is not UTF-8 text`)
@@ -130,7 +133,7 @@ function readContent(file: string): Buffer {
   }
 }
 
-/** Throws `Unkept` where git would hang, read without end, or write through a link. It costs a few looks at the disk. */
+/** Throws `NotSaved` if git would hang, read without end, or write through a link. Costs a few file system calls. */
 export function assertSafe({ top, own, shared }: GitFolder): void {
   assertFiles(own, OWN_FILES)
   assertFiles(shared, SHARED_FILES)
@@ -139,7 +142,7 @@ export function assertSafe({ top, own, shared }: GitFolder): void {
   assertObjects(path.join(shared, 'objects'))
 }
 
-/** Neither a ref nor its log may lie behind a link, or be one. */
+/** Refuses a ref if the ref or its log is a link or lies behind one. */
 export function assertRef(shared: string, ref: string): void {
   const names = ref.split('/')
   for (let count = 2; count <= names.length; count++) {
@@ -159,10 +162,10 @@ function assertFiles(folder: string, files: Readonly<Record<string, number>>): v
   }
 }
 
-/** By folder: when it was last looked at. It changes when something is put into it. */
+/** By folder: its stamp at the last check. The stamp changes when somebody adds an entry. */
 const checkedFolders = new Map<string, string>()
 
-/** All objects may lie elsewhere, where another program has put them; no part of them may. */
+/** The whole objects folder may be a link to another repository's objects; no entry in it may be a link. */
 function assertObjects(folder: string): void {
   const stat = fs.statSync(folder, { throwIfNoEntry: false })
   if (stat === undefined) return

@@ -6,27 +6,36 @@ import { lstat } from '../files.ts'
 import { isSettled } from './is-settled.ts'
 
 /**
- * Entries of a git folder that git replaces or appends to, and through which it writes where they are links: FETCH_HEAD, MERGE_MSG
- * and the like, and these. HEAD is not one: git replaces a link there. Others, such as `hooks`, may be links: git reads them only.
+ * Entries of a git folder that git replaces or appends to, and through which it would write if they were links:
+ * FETCH_HEAD, MERGE_MSG and similar files, and these. HEAD is not in the list: git replaces a link there. Others, such
+ * as `hooks`, may be links: git only reads them.
  */
 const WRITTEN_ENTRIES =
   /^(?:[a-z]+_[a-z_]+|index|packed-refs|shallow|config\.worktree|refs|logs|reftable|worktrees|lfs|rebase-\w+|sequencer|gc\.\w+)$/i
 
-/** Folders of a git folder in which nothing may be a link: git writes to any file in them, and removes some of them as a whole. */
+/**
+ * Folders of a git folder that must not contain links: git writes to any file in them, and removes some of them as a
+ * whole.
+ */
 const WRITTEN_FOLDERS: ReadonlySet<string> = new Set(
   'refs logs reftable worktrees rebase-merge rebase-apply sequencer lfs'.split(' '),
 )
 
-/** Folders in them with other repositories, or with contents by hash. They are large, and git itself writes to none of them. */
+/**
+ * Subfolders with other repositories, or with contents by hash. They are large, and git itself writes to none of them.
+ */
 const SKIPPED = /^(?:worktrees\/[^/]+\/modules|lfs\/objects)$/
 
-/** No repository has so many folders of refs, logs and worktrees; to look at more would take long. */
+/** No repository has so many folders of refs, logs and worktrees; a check of more would take long. */
 const MAX_FOLDERS = 50_000
 
-/** By folder: its state when it was last read, and the folders in it. A folder changes when an entry is added or replaced. */
+/** By folder: its stamp at the last check, and its subfolders. The stamp changes when an entry is added or replaced. */
 const checkedFolders = new Map<string, { readonly stamp: string; readonly folders: readonly string[] }>()
 
-/** Throws `Unkept` where a git folder holds a link through which git would write, or a pipe or device at which it would wait. */
+/**
+ * Throws `NotSaved` if a git folder contains a link through which git would write, or a pipe or device at which it
+ * would hang.
+ */
 export function assertNoLinks(folder: string): void {
   const trees: string[] = []
   for (const entry of readEntries(folder)) {
@@ -42,7 +51,7 @@ export function assertNoLinks(folder: string): void {
   }
 }
 
-/** The folders in a folder, from the same root, after a look at its entries if it has changed. */
+/** Returns the subfolders of a folder, relative to the root; checks its entries if it has changed. */
 function subfolders(root: string, name: string): readonly string[] {
   const folder = path.join(root, name)
   const stat = lstat(folder)
@@ -75,13 +84,13 @@ function readEntries(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch (cause) {
-    // It is gone by now, or a file, or somebody else's: git cannot write there either.
+    // It vanished, is a file, or belongs to another user: git cannot write there either.
     if (hasCode(cause, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return []
     throw cause
   }
 }
 
-/** Old versions of git have written symbolic refs as links. git reads such a link, and does not follow it. */
+/** Old versions of git wrote symbolic refs as links. git reads such a link, and does not follow it. */
 function isSymbolicRef(file: string): boolean {
   const target = fs.readlinkSync(file)
   return target.startsWith('refs/') && !target.split('/').includes('..') && !fs.existsSync(file)
@@ -89,7 +98,7 @@ function isSymbolicRef(file: string): boolean {
 
 type FileKind = Pick<fs.Stats, 'isSymbolicLink' | 'isFIFO' | 'isCharacterDevice' | 'isBlockDevice'>
 
-/** `kind`: what it is, where that is known already. */
+/** `kind`: the file type, if the caller knows it already. */
 export function assertNoLink(file: string, kind: FileKind | undefined = lstat(file)): void {
   if (kind === undefined) return
   if (kind.isSymbolicLink()) throw new NotSaved(`${file} is a link, and git would write where it leads to`)
@@ -101,7 +110,7 @@ function assertNoPipe(file: string, kind: FileKind): void {
   if (isOdd) throw new NotSaved(`${file} is not a file, and git would wait at it`)
 }
 
-/** git writes logs, MERGE_MSG and the like in place: a second name of another file would have that one written to. */
+/** git writes logs, MERGE_MSG and similar files in place: through a hard link it would write to another file. */
 function assertNoHardLink(file: string): void {
   if ((lstat(file)?.nlink ?? 1) > 1)
     throw new NotSaved(

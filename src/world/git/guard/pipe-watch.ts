@@ -3,17 +3,17 @@ import path from 'node:path'
 import { NotSaved } from '../../../ports/checkpoints.ts'
 import { findGitFolder } from './git-folder.ts'
 
-/** Milliseconds that a git process may take before somebody looks what it is waiting for. */
+/** Milliseconds that a git process may run before we check if it hangs. */
 const PIPE_CHECK_DELAY = 1_500
-/** Entries of folders that are looked at; a repository that has more is slow by itself. */
+/** Folder entries to check; a repository with more is slow by itself. */
 const MAX_ENTRIES = 500_000
 
-/** What git reads in each folder of a working tree. */
+/** Files that git reads in each folder of a working tree. */
 const READ_FILES = new Set(['.gitignore', '.gitattributes', '.gitmodules', '.git'])
 
 /**
- * A git process that takes its time may be waiting at a pipe or a device, deep in the working tree or in `.git`: it opens what
- * it finds there. When there is one, `found` is called with a sentence. Answers how to end the watch.
+ * A slow git process may hang at a pipe or a device, deep in the working tree or in `.git`, because it opens every such
+ * file. If the watch finds one, it calls `found` with a sentence. Returns a function that ends the watch.
  */
 export function watchForPipes(top: string, found: (cause: NotSaved) => void): () => void {
   let isOver = false
@@ -29,13 +29,13 @@ export function watchForPipes(top: string, found: (cause: NotSaved) => void): ()
   }
 }
 
-/** Of a worktree or submodule, they lie elsewhere. */
+/** The git folders of a worktree or submodule lie elsewhere. */
 function gitDirsOf(top: string): string[] {
   try {
     const folder = findGitFolder(top)
     return folder === null ? [] : [...new Set([folder.own, folder.shared])]
   } catch {
-    return [] // It was put in its place meanwhile, and is found on the way.
+    return [] // Somebody has replaced `.git` meanwhile; the scan of the working tree finds it.
   }
 }
 
@@ -43,7 +43,8 @@ async function findPipe(top: string, gits: readonly string[], isOver: () => bool
   const folders = [top, ...gits.filter(git => !git.startsWith(`${top}/`))]
   let count = 0
   for (let folder = folders.pop(); folder !== undefined && count < MAX_ENTRIES && !isOver(); folder = folders.pop()) {
-    const entries = await fs.promises.readdir(folder, { withFileTypes: true }).catch(() => []) // It is gone, or closed to us.
+    // The folder vanished, or we may not read it.
+    const entries = await fs.promises.readdir(folder, { withFileTypes: true }).catch(() => [])
     const isGits = folder.slice(top.length).split('/').includes('.git') || gits.some(git => isWithin(folder, git))
     count += entries.length
     const odd = entries.find(entry => (isGits || READ_FILES.has(entry.name)) && isPipeOrDevice(folder, entry))
@@ -57,7 +58,7 @@ function isWithin(folder: string, git: string): boolean {
   return folder === git || folder.startsWith(`${git}/`)
 }
 
-/** A pipe or a device, or a link to one. */
+/** Returns true for a pipe or a device, or a link to one. */
 function isPipeOrDevice(folder: string, entry: fs.Dirent): boolean {
   if (entry.isFile() || entry.isDirectory()) return false
   const kind = entry.isSymbolicLink() ? statOf(path.join(folder, entry.name)) : entry
@@ -68,6 +69,6 @@ function statOf(file: string): fs.Stats | undefined {
   try {
     return fs.statSync(file)
   } catch {
-    return undefined // It leads nowhere.
+    return undefined // The link is dangling.
   }
 }

@@ -11,17 +11,17 @@ import type { TreeFile } from '../../../ports/worktrees.ts'
 
 const BACKUP_SUBJECT = 'oneshot: what was on'
 
-/** What was on a branch before it went elsewhere. `heads`: the commits that were there, the one that was checked out first. */
+/** The content of a branch before a reset. `heads`: its commits, the checked-out one first. */
 export interface BranchBackup {
   readonly branch: string
   readonly target: string
   readonly heads: readonly string[]
-  /** What was kept last. */
+  /** The previous backup. */
   readonly before: string | null
   readonly tree: string
 }
 
-/** One ref for each branch, whose commits have what was there before as their parents. */
+/** Backs a branch up under one ref; the parents of the new commit are the branch's commits and the previous backup. */
 export async function backUpBranch(
   { git }: RepositoryContext,
   { branch, target, heads, tree, before }: BranchBackup,
@@ -42,7 +42,7 @@ commit=$(git commit-tree "$@") || exit
 git ${UPDATE_REF.join(' ')} "$ref" "$commit"
 `
 
-/** Lets go of what was kept of a branch, if a commit follows all of its commits and has the contents of all of its files. */
+/** Removes the backup of a branch if a commit has all its commits in its history and all its file contents. */
 export async function removeMergedBackup(context: RepositoryContext, branch: string, target: string): Promise<void> {
   const { git } = context
   const kept = backupRef(branch)
@@ -58,18 +58,18 @@ export async function removeMergedBackup(context: RepositoryContext, branch: str
   await git.run([...UPDATE_REF, '-d', kept, last])
 }
 
-/** `MODE TYPE HASH<tab>PATH` */
+/** Parses `MODE TYPE HASH<tab>PATH`. */
 async function listBlobs({ git }: RepositoryContext, commit: string): Promise<ReadonlySet<string>> {
   const lines = splitRawPaths(await git.run(['ls-tree', '-r', '-z', commit]))
   return new Set(lines.map(line => line.split(/[ \t]/, 3)[2] as string))
 }
 
-/** Keeps a commit from being collected as garbage. */
+/** Protects a commit from garbage collection. */
 export async function backUpCommit(git: Git, name: string, commit: string): Promise<void> {
   await git.run([...UPDATE_REF, `${WORK_REFS}/${name}`, commit])
 }
 
-/** The same for refs that somebody has deleted or moved; those whose objects are gone are left out. */
+/** Protects the targets of refs that somebody deleted or moved; skips missing objects. */
 export async function backUpRefs(git: Git, name: string, refs: ReadonlyMap<string, string>): Promise<void> {
   const all = [...refs]
   const there = await resolveObjects(
@@ -83,7 +83,7 @@ export async function backUpRefs(git: Git, name: string, refs: ReadonlyMap<strin
   if (lines.length > 0) await git.run([...UPDATE_REF, '--stdin', '-z'], { input })
 }
 
-/** Makes a tree of nothing but these files. A ref that is named after the tree keeps it. */
+/** Creates a tree of only these files. A ref with the tree's id in its name protects it. */
 export async function backUpFiles(
   context: RepositoryContext,
   name: string,

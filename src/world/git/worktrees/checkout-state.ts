@@ -9,11 +9,14 @@ import type { RepositoryContext } from '../repository-context.ts'
 import { findTop } from '../repository.ts'
 import { movesSince } from './evidence/reflog.ts'
 
-/** Settings by which git does not take the files around `.git` for its working tree. They count in no file but these two. */
+/**
+ * Returns settings that make git ignore the files around `.git` as its working tree. git reads them only from these two
+ * files.
+ */
 export async function hindrancesOf(git: Git): Promise<readonly Hindrance[]> {
   const top = findTop(git.cwd)?.top
   const folder = top === undefined ? null : readGitFolder(top)
-  // In a linked working tree git does not heed them.
+  // git ignores these settings in a linked worktree.
   if (top === undefined || folder === null || folder.own !== folder.shared) return []
   const shared = path.join(folder.shared, 'config')
   const own = path.join(folder.own, 'config.worktree')
@@ -41,7 +44,7 @@ async function valueIn(git: Git, file: string, key: string, ...how: string[]): P
   return code === 0 ? stdout.toString().replace(/\n$/, '') : null
 }
 
-/** Files of a commit that are not in this checkout, also where a setting keeps git from using it. */
+/** Returns files of a commit that are missing in this checkout, even if a setting makes git ignore it. */
 export async function deletedFrom({ git, repository }: RepositoryContext, commit: string): Promise<readonly RawPath[]> {
   const { top, gitDir } = repository
   const command = ['diff-index', '-z', '--name-only', '--no-renames', '--diff-filter=D', '--ignore-submodules']
@@ -50,8 +53,8 @@ export async function deletedFrom({ git, repository }: RepositoryContext, commit
 }
 
 /**
- * Whether HEAD came to where it is without a checkout, as by `git symbolic-ref`: then the files are still those of the branch before.
- * `since`: the length of its reflog then. False where HEAD has no reflog.
+ * Returns true if HEAD changed without a checkout, for example by `git symbolic-ref`: the files are then still those of
+ * the previous branch. `since`: the size of HEAD's reflog at that time. Returns false if HEAD has no reflog.
  */
 export function wasPointed(gitDir: string, since: number, branch: string | null): boolean {
   const moves = movesSince(gitDir, since)

@@ -26,14 +26,14 @@ describe('tipsByFiles', () => {
     expect(tipsByFiles(git)).toEqual(new Set([A, B, C, D]))
   })
 
-  it('takes a loose ref for newer than a packed one', () => {
+  it('prefers a loose ref to a packed one', () => {
     put('packed-refs', `${A} refs/heads/main\n`)
     put('refs/heads/main', `${B}\n`)
     put('refs/oneshot/name/id', `${C}\n`)
     expect(tipsByFiles(git)).toEqual(new Set([B]))
   })
 
-  it('finds none in a repository without commits', () => {
+  it('returns an empty set for a repository without commits', () => {
     fs.mkdirSync(path.join(git, 'refs/heads'), { recursive: true })
     expect(tipsByFiles(git)).toEqual(new Set())
   })
@@ -46,7 +46,7 @@ describe('tipsByFiles', () => {
     'a folder instead of packed refs': () => fs.mkdirSync(path.join(git, 'packed-refs')),
     'tables of refs': () => fs.mkdirSync(path.join(git, 'reftable')),
   }
-  it.each(Object.keys(odd))('leaves it to git where it meets %s', name => {
+  it.each(Object.keys(odd))('returns null so that the caller asks git when it finds %s', name => {
     put('refs/heads/main', `${A}\n`)
     odd[name]?.()
     expect(tipsByFiles(git)).toBeNull()

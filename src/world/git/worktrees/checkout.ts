@@ -25,9 +25,10 @@ export async function inspectCheckout(context: RepositoryContext): Promise<Repos
 }
 
 /**
- * Brings the user's checkout back to a branch that somebody has left. Where the branch only has to follow what is checked out, no file is
- * touched; else git checks it out, and refuses where that would write over something. A HEAD that somebody has only pointed elsewhere
- * has the files of this branch: it is pointed back, and the branch does not follow.
+ * Returns the user's checkout to a branch that somebody has left. If the branch can fast-forward to the present HEAD,
+ * no file changes; otherwise git checks the branch out, and refuses if that would overwrite something. If somebody only
+ * pointed HEAD elsewhere, the files are still those of this branch: HEAD points back to it, and the branch does not
+ * move.
  */
 export async function returnToBranch(
   context: RepositoryContext,
@@ -59,12 +60,12 @@ export async function returnToBranch(
   return { kind: 'stuck', from, why: new GitError('checkout', result).message }
 }
 
-/** Whether HEAD moved otherwise than by `git symbolic-ref`, which leaves at most an entry without a message. */
+/** Returns true if HEAD moved other than by `git symbolic-ref`, which leaves at most an entry without a message. */
 function hasCommitted(gitDir: string, since: number): boolean {
   return movesSince(gitDir, since)?.some(({ message }) => message !== '') === true
 }
 
-/** Read from files where that is possible: to start git takes longer. */
+/** Reads files if possible, because starting git takes longer. */
 export async function readCheckedOut({ git, repository }: RepositoryContext): Promise<Head> {
   const { gitDir, commonDir } = repository
   const reflog = reflogSize(gitDir)
@@ -84,16 +85,19 @@ function readIfPresent(file: string): string | undefined {
   try {
     return readPart(file, 0, 4_096).toString()
   } catch {
-    return undefined // Packed, or gone.
+    return undefined // The ref is packed or missing.
   }
 }
 
-/** Bytes; whoever has more refs than fit is not watched. */
+/** Bytes; we do not watch a repository with a larger ref file. */
 const MAX_REFS_SIZE = 32 * 1024 * 1024
 const PACKED_REF = /^([0-9a-f]{40,64}) (refs\/(?:heads|tags)\/.+)$/
 const REF_TARGET = /^[0-9a-f]{40,64}$/
 
-/** Branches, tags and stashes, but for the branches of loops. Read from files: to start git takes longer. Null where they lie elsewhere. */
+/**
+ * Returns branches, tags and stashes without the branches of loops. Reads files, because starting git takes longer.
+ * Returns null if the repository stores refs in another format.
+ */
 export function readUserRefs({ repository }: RepositoryContext): UserRefs | null {
   const { commonDir } = repository
   if (fs.existsSync(path.join(commonDir, 'reftable'))) return null
@@ -113,19 +117,19 @@ export function readUserRefs({ repository }: RepositoryContext): UserRefs | null
   return { refs, stashes: stashes.flatMap(line => /^[0-9a-f]+ ([0-9a-f]{40,64}) /.exec(line)?.[1] ?? []) }
 }
 
-/** Refs among which content of others may be; `git log` reads the same by --branches, --remotes, --tags and --glob. */
+/** Refs that may contain others' work; `git log` reads the same set by --branches, --remotes, --tags and --glob. */
 const WITH_WORK = /^refs\/(?:(?:heads|remotes|tags)\/.+|stash)$/
 
 /**
- * The ids of all branches, remote branches, tags and the stash. Null where files do not tell all of them: a symbolic ref, a link,
- * a file that is no ref, or refs that lie elsewhere.
+ * Returns the ids of all branches, remote branches, tags and the stash. Returns null if the files do not show all of
+ * them: a symbolic ref, a link, a file that is no ref, or another storage format.
  */
 export function tipsByFiles(commonDir: string): ReadonlySet<string> | null {
   try {
     const ids = new Set(readTips(commonDir).values())
     return [...ids].every(id => REF_TARGET.test(id)) ? ids : null
   } catch {
-    return null // Somebody changes them at this moment, or only git may read them.
+    return null // Another process is changing them, or we may not read them.
   }
 }
 
@@ -155,7 +159,7 @@ function readText(file: string): string {
   try {
     return readPart(file, 0, MAX_REFS_SIZE).toString('latin1')
   } catch {
-    return '' // Gone meanwhile, or no file.
+    return '' // The file vanished, or it is no regular file.
   }
 }
 
@@ -164,7 +168,7 @@ function listFiles(top: string, folder: string): string[] {
   try {
     entries = fs.readdirSync(path.join(top, folder), { withFileTypes: true })
   } catch {
-    return [] // There are none of that kind.
+    return [] // There are no refs of that kind.
   }
   return entries.flatMap(entry => {
     const name = `${folder}/${entry.name}`
@@ -173,7 +177,7 @@ function listFiles(top: string, folder: string): string[] {
   })
 }
 
-/** Commits, newest first. `authoredAt`: seconds since 1970; a commit that is picked or rebased keeps it. */
+/** Returns commits, newest first. `authoredAt`: seconds since 1970; a cherry-pick or rebase keeps it. */
 export async function readLog(
   { git }: Pick<RepositoryContext, 'git'>,
   args: readonly string[],

@@ -6,13 +6,13 @@ import { gitAtTop, type RepositoryCache } from '../repository-context.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 import type { Repository } from '../repository.ts'
 
-/** Where refs of ours lie that are no checkpoints: not below those, which are searched, pushed and fetched. */
+/** Our refs that are not checkpoints. They lie outside the checkpoint refs, which we search, push and fetch. */
 const LOOP_REFS = 'refs/oneshot-loop'
 
-/** What loops have seen of finished work: below it the id of the session, and a name. */
+/** Snapshots of finished work: `<session id>/<name>` below this ref. */
 export const WORK_REFS = `${LOOP_REFS}/work`
 
-/** What git is to do and not to do, beyond what it is told for checkpoints: these indexes are read by others, too. */
+/** Settings in addition to those for checkpoints: other programs read these indexes, too. */
 const SETTINGS: readonly string[] = [
   'index.skipHash=false',
   'rerere.enabled=false',
@@ -24,7 +24,7 @@ const SETTINGS: readonly string[] = [
   'advice.detachedHead=false',
 ]
 
-/** Files must be there in the end, also those that a partial clone has left with its remote. */
+/** A checkout needs all files, also those that a partial clone has to fetch. */
 const ENV = { GIT_NO_LAZY_FETCH: '0', GIT_EDITOR: 'true', GIT_MERGE_AUTOEDIT: 'no', GIT_REFLOG_ACTION: 'oneshot' }
 
 export async function findWorktreesGit(env: NodeJS.ProcessEnv): Promise<GitEnvironment> {
@@ -33,7 +33,7 @@ export async function findWorktreesGit(env: NodeJS.ProcessEnv): Promise<GitEnvir
   return { ...environment, options, env: { ...environment.env, ...ENV } }
 }
 
-/** A working tree, as one of those that are looked at and worked in. */
+/** Opens the context of a worktree for snapshots and operations. */
 export async function openWorktreeContext(
   git: Git,
   cache: RepositoryCache,
@@ -53,45 +53,47 @@ export async function openWorktreeContext(
   }
 }
 
-/** A word for a path that may stand in the name of a ref or a file. */
+/** Returns a word for a path that is valid in a ref name and in a file name. */
 export function pathHash(file: string): string {
   return crypto.createHash('sha256').update(file).digest('hex').slice(0, 16)
 }
 
-/** Keeps what was seen last in a working tree. */
+/** Returns the ref of the last snapshot of a worktree. */
 export function snapshotRef(top: string): string {
   return `${LOOP_REFS}/seen/${pathHash(top)}`
 }
 
-/** Keeps what was on a branch before it went back. One name, because a branch may lie below where another one was. */
+/**
+ * Returns the backup ref of a branch. Its name has no slashes, because a branch may lie below the name of another one.
+ */
 export function backupRef(branch: string): string {
   return `${LOOP_REFS}/kept/${branch.replaceAll('/', '+')}`
 }
 
-/** What is ours in a working tree's own git folder; it goes with it. */
+/** Returns our folder in a worktree's own git folder; git removes it together with the worktree. */
 function worktreeStateFolder({ gitDir }: Repository): string {
   return path.join(gitDir, 'oneshot', 'looks')
 }
 
-/** What is ours in the git folder that all working trees share. */
+/** Returns our folder in the git folder that all worktrees share. */
 export function sharedStateFolder({ commonDir }: Repository): string {
   return path.join(commonDir, 'oneshot', 'workshop')
 }
 
-/** The commit that a name stands for, a branch before anything else; null when there is none. */
+/** Returns the commit of a name, which is a branch first of all; null if there is none. */
 export async function resolveCommit(git: Git, name: string): Promise<string | null> {
   const [branch = null, other = null] = await resolveObjects(git, [`refs/heads/${name}^{commit}`, `${name}^{commit}`])
   return branch ?? other
 }
 
-/** The objects that these names stand for, asked for at once; null for each that is not there. */
+/** Resolves these names in one call; returns null for each missing object. */
 export async function resolveObjects(git: Git, names: readonly string[]): Promise<(string | null)[]> {
   const input = names.map(name => `${name.replaceAll('\n', ' ')}\n`).join('')
   const output = await git.runForLine(['cat-file', '--batch-check=%(objectname)'], { input })
   return output.split('\n').map(line => (/^[0-9a-f]{40,64}$/.test(line) ? line : null))
 }
 
-/** Whether one commit is in the history of another. */
+/** Returns true if `commit` is in the history of `other`. */
 export async function isAncestor(git: Git, commit: string, other: string): Promise<boolean> {
   const { code } = await git.tryRun(['merge-base', '--is-ancestor', commit, other])
   return code === 0

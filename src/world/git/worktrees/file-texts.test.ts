@@ -6,7 +6,7 @@ import { rawPath } from '../../../lib/text/raw-path.ts'
 import type { Worktrees } from '../../../ports/worktrees.ts'
 import { readTextChanges } from './file-texts.ts'
 
-test('a pattern finds files as they were before the work, removed ones included, and follows no link', async () => {
+test('a pattern matches files from before the work, includes removed files and follows no link', async () => {
   const top = fs.mkdtempSync(path.join(os.tmpdir(), 'os-texts-'))
   onTestFinished(() => fs.rmSync(top, { recursive: true }))
   fs.mkdirSync(path.join(top, 'mk/sub'), { recursive: true })

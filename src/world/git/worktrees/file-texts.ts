@@ -9,12 +9,12 @@ import type { Worktrees } from '../../../ports/worktrees.ts'
 import { readPart } from '../../../os/files/file-io.ts'
 import type { RepositoryContext } from '../repository-context.ts'
 
-/** More files are the work of a program; of those beyond, only that they differ is known. */
+/** More files are the work of a program; for those beyond, the result only shows that they differ. */
 const MAX_FILES = 4_000
 /** Bytes. */
 const MAX_FILE_SIZE = 1_048_576
 
-/** What files held before and hold now, and a way to read all that stayed as it was. */
+/** Returns the texts of files before and after the change, and a function that reads unchanged files. */
 export async function readTextChanges(
   worktrees: Worktrees,
   { cwd, top }: { cwd: string; top: string },
@@ -42,10 +42,10 @@ export async function readTextChanges(
   return { changes, read: Object.assign(readFile, { matching }) }
 }
 
-/** Entries of folders that are looked at for one pattern. */
+/** Folder entries to read for one pattern. */
 const MOST_ENTRIES = 5_000
 
-/** Files that match a pattern, along the folders that the pattern names: a link is not followed, and there is an end to it. */
+/** Returns files that match a pattern, in the folders that the pattern names. Follows no link, and stops at a limit. */
 function matchingBelow(top: string, pattern: string): string[] {
   const parts = pattern.split('/')
   let [folders, looked] = [[''], 0]
@@ -66,7 +66,7 @@ function entriesIn(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch {
-    return [] // Not there, or not ours to read.
+    return [] // The folder is missing or unreadable.
   }
 }
 
@@ -74,14 +74,14 @@ function readText(file: string): string | null {
   try {
     return fs.statSync(file).isFile() ? readPart(file, 0, MAX_FILE_SIZE).toString() : null
   } catch {
-    return null // Not there, or not ours to read: then the check does not read it either.
+    return null // The file is missing or unreadable: the check cannot read it either.
   }
 }
 
-/** Bytes; no test or script is longer, and the rest of it is not looked at. */
+/** Bytes; no test or script is longer, and we ignore the rest. */
 const MAX_BLOB_SIZE = 1_048_576
 
-/** What these blobs hold, by their hash; those that are none, or not there, are left out. */
+/** Returns the texts of these blobs by hash; skips missing objects and other types. */
 export async function readBlobs(
   { git }: RepositoryContext,
   hashes: readonly string[],

@@ -9,26 +9,26 @@ import { lstat } from '../files.ts'
 import { processDetails } from '../../../os/process/process-details.ts'
 import { programs } from '../../../os/process/processes.ts'
 
-/** Milliseconds that a lock of somebody else is waited for. */
+/** Milliseconds that we wait for another process's lock. */
 const LOCK_TIMEOUT = 30_000
-/** git holds a lock for as long as it writes one file. In what is ours alone an older one was left by a git that was killed. */
+/** Milliseconds. git holds a lock while it writes one file. In our own folders, a killed git has left an older lock. */
 const STALE_LOCK_AGE = 5_000
-/** Milliseconds after which a lock counts as left behind, if no git is alive that could have made it. */
+/** Milliseconds after which a lock counts as left behind, if no running git could hold it. */
 const LEFT_BEHIND = 10_000
 const LOCK_POLL_INTERVAL = 50
 
-/** Also when somebody else was quicker to move a ref; not when its name lies below that of another one. */
+/** Also matches when another process moved a ref first; not when a ref's name lies below that of another ref. */
 const IS_LOCKED = /\.lock': File exists|could not lock config file|cannot lock ref (?!.*exists; cannot create)/
 
-/** A killed git has left a lock that we may not remove. To try again does not help until somebody removes it. */
+/** A killed git has left a lock that we must not remove. A retry does not help until somebody removes it. */
 export class LockLeft extends Error {
   override readonly name = 'LockLeft'
 }
 
 /**
- * Does again from the beginning what stumbled over a lock, for a while. `ours`: locks that nobody but us, and what we have
- * started and seen end, could have made; those go when they are old. `folders`: the repository whose locks may be judged by the
- * git processes that are alive.
+ * Repeats work from its start while it fails on a lock, up to a time limit. `ours`: locks that only we or our ended
+ * child processes could have created; it removes these when they are old. `folders`: the repository whose locks it may
+ * judge by the running git processes.
  */
 export async function retryWhileLocked<T>(
   { signal, ours, folders }: { signal: AbortSignal; ours: () => readonly string[]; folders: RepositoryDirs | null },
@@ -55,7 +55,7 @@ function removeStaleLock(lock: string): void {
   if (stat !== undefined && Date.now() - stat.mtimeMs > STALE_LOCK_AGE) fs.rmSync(lock, { force: true })
 }
 
-/** The lock that git names in its message; null where that is no file of this repository. */
+/** Returns the lock that git's message names; null if it is no file of this repository. */
 function lockIn({ gitDir, commonDir }: RepositoryDirs, stderr: string): string | null {
   const named = /could not lock config file/.test(stderr)
     ? path.join(commonDir, 'config.lock')
@@ -64,7 +64,7 @@ function lockIn({ gitDir, commonDir }: RepositoryDirs, stderr: string): string |
   return [gitDir, commonDir].some(folder => named.startsWith(`${folder}${path.sep}`)) ? named : null
 }
 
-/** Removes a lock that nobody can hold. Throws where a person has to do that, or where somebody holds it for too long. */
+/** Removes a lock that no process can hold. Throws if a person must remove it, or if a process holds it too long. */
 function settle(lock: string, folders: RepositoryDirs, isOver: boolean): void {
   const stat = lstat(lock)
   if (stat === undefined) return
@@ -80,12 +80,15 @@ function settle(lock: string, folders: RepositoryDirs, isOver: boolean): void {
   throw new Error(`${since}, and ${holder} may hold it: wait for its end, or ${remedy}`)
 }
 
-/** Processes of other users may be hidden from us. */
+/** Returns true if we own the lock; the processes of other users may be hidden from us. */
 function isOurs({ uid }: fs.Stats): boolean {
   return uid === process.getuid?.() || process.getuid?.() === 0
 }
 
-/** Refs and settings: programs other than git, which we would not know by their names, hold these for milliseconds only. */
+/**
+ * Returns true for refs and settings: programs other than git, which we cannot recognise by name, hold these for
+ * milliseconds only.
+ */
 function isBrief(lock: string, { commonDir }: RepositoryDirs): boolean {
   const name = path.relative(commonDir, lock)
   return name === 'packed-refs.lock' || name === 'config.lock' || name.startsWith(`refs${path.sep}`)
@@ -106,12 +109,12 @@ function removeIfSame(lock: string, { ino, mtimeMs }: fs.Stats): void {
 /** Milliseconds by which the clocks of files and of processes may differ. */
 const TOLERANCE = 1_000
 
-/** Programs of git that live long and lock nothing. */
+/** git programs that run for a long time and lock nothing. */
 const IDLE = new Set(['fsmonitor--daemon', 'credential-cache--daemon'])
 
 /**
- * A living git that began before this file was written and may work in this repository, as a phrase; null where there is none. A git
- * about which we cannot read enough counts as one that works here.
+ * Describes a running git process that started before the lock was written and may work in this repository; null if
+ * there is none. A git process with unreadable details counts as one that works here.
  */
 function possibleHolder(folders: RepositoryDirs, { birthtimeMs, mtimeMs }: fs.Stats): string | null {
   const all = programs()
@@ -129,12 +132,12 @@ function mayWorkIn(tops: readonly string[], pid: number): boolean {
   if (details === null) return true
   const { cwd, argv, variables } = details
   if (argv.some(word => IDLE.has(word))) return false
-  // git enters the working tree that it was started in, unless it is told where the repository is.
+  // git changes into the worktree that it was started in, unless the caller names the repository.
   if (variables.includes('GIT_DIR') || argv.some(word => word.startsWith('--git-dir'))) return true
   return tops.some(top => cwd === top || cwd.startsWith(`${top}${path.sep}`))
 }
 
-/** The folders of this repository: its git folder, the working tree around that, and its other working trees. */
+/** Returns the folders of this repository: its git folder, the main worktree, and the linked worktrees. */
 function topsOf({ commonDir }: RepositoryDirs): string[] {
   const all = path.join(commonDir, 'worktrees')
   const names = fs.existsSync(all) ? fs.readdirSync(all) : []
@@ -145,6 +148,6 @@ function worktreeAt(gitDir: string): string[] {
   try {
     return [path.dirname(path.resolve(gitDir, fs.readFileSync(path.join(gitDir, 'gitdir'), 'utf8').trim()))]
   } catch {
-    return [] // It is half made, or gone meanwhile.
+    return [] // The entry is incomplete, or it vanished.
   }
 }

@@ -47,13 +47,13 @@ import { readBlobs } from './file-texts.ts'
 
 export interface GitWorktreesOptions {
   readonly env?: NodeJS.ProcessEnv
-  /** How long one call may take, its waiting included. */
+  /** The time limit of one call, including its waiting. */
   readonly timeout?: Duration
-  /** Bytes; larger files are left out of all that is kept. */
+  /** Bytes; snapshots and backups leave out larger files. */
   readonly maxFileSize?: number
 }
 
-/** To check out a large repository on a slow disk takes minutes, and others may be at it. */
+/** A checkout of a large repository on a slow disk takes minutes, and other processes may hold the lock. */
 const TIMEOUT: Duration = 15 * 60_000
 
 export function gitWorktrees(options: GitWorktreesOptions = {}): Worktrees {
@@ -66,7 +66,7 @@ class GitWorktrees implements Worktrees {
   readonly #maxFileSize: number | undefined
   readonly #cache = new RepositoryCache({ isOfOneJob: true })
   #environment: GitEnvironment | undefined
-  /** What leads to a commit does not change. */
+  /** The history of a commit does not change. */
   #lastLog: { readonly key: string; readonly log: Awaited<ReturnType<typeof readLog>> } = { key: '', log: [] }
 
   constructor({ env = process.env, timeout = TIMEOUT, maxFileSize }: GitWorktreesOptions) {
@@ -258,7 +258,7 @@ class GitWorktrees implements Worktrees {
     return this.#exclusively(`landing ${branch}`, cwd, null, context => landBranch(context, branch, message, how))
   }
 
-  /** In a worktree of ours. */
+  /** Runs work in a worktree of ours. */
   #inWorktree<T>(doing: string, worktree: Worktree, work: (context: RepositoryContext) => Promise<T>): Promise<T> {
     return this.#exclusively(doing, worktree.path, worktree, async context => {
       const { gitDir, top } = context.repository
@@ -268,7 +268,10 @@ class GitWorktrees implements Worktrees {
     })
   }
 
-  /** One at a time in a repository; what stumbles over a lock is begun again. `bench`: nobody else moves its branch. */
+  /**
+   * Runs one operation at a time per repository, and repeats it while git's locks block it. `worktree`: no other
+   * process moves its branch.
+   */
   #exclusively<T>(
     doing: string,
     cwd: string,

@@ -16,7 +16,10 @@ import { revertEntries, diffTree } from './trees.ts'
 
 const FIRST_COMMIT_MESSAGE = 'What was there at the beginning'
 
-/** Makes a repository of a folder, with a first commit. The note tells a half-made one from one that the user has made. */
+/**
+ * Creates a repository with a first commit in a folder. The journal entry distinguishes an incomplete repository from
+ * the user's own.
+ */
 export async function initRepository(git: Git, cache: RepositoryCache): Promise<void> {
   const folder = path.join(git.cwd, '.git', 'oneshot')
   const entry = new JournalEntry<{ isBegun: true }>(path.join(folder, 'founding'))
@@ -32,7 +35,7 @@ export async function initRepository(git: Git, cache: RepositoryCache): Promise<
   })
 }
 
-/** Nobody but us has worked with it yet. */
+/** Returns all locks: no other process has used the repository yet. */
 function findLocks(gitDir: string): string[] {
   const names = fs.existsSync(gitDir) ? fs.readdirSync(gitDir) : []
   const refs = path.join(gitDir, 'refs')
@@ -66,7 +69,7 @@ async function createFirstCommit(context: RepositoryContext): Promise<void> {
   await git.run(['reset', '--quiet', '--mixed'])
 }
 
-/** Whether this folder lies in the working tree of one. */
+/** Returns true if this folder lies in the working tree of a repository. */
 async function isInRepository(git: Git): Promise<boolean> {
   try {
     await findRepository(git)

@@ -9,10 +9,13 @@ import type { RepositoryContext } from '../repository-context.ts'
 import { LockLeft } from './git-locks.ts'
 import { pathHash, sharedStateFolder } from './context.ts'
 
-/** Bytes; a note that names many files is long. */
+/** Bytes; an entry with many file names is long. */
 const MAX_ENTRY_SIZE = 16 * 1_048_576
 
-/** What was begun, for whoever comes after a kill: it lies there from before the first step until after the last one. */
+/**
+ * Records an operation in progress for recovery after a kill: the entry exists from before the first step until after
+ * the last one.
+ */
 export class JournalEntry<T> {
   readonly file: string
 
@@ -24,7 +27,7 @@ export class JournalEntry<T> {
     try {
       return JSON.parse(readRegularFile(this.file, MAX_ENTRY_SIZE).content.toString()) as T
     } catch {
-      return null // There is none. Written in one step, it is never half there.
+      return null // There is none. A write is atomic, so an entry is never incomplete.
     }
   }
 
@@ -42,23 +45,23 @@ export class JournalEntry<T> {
   }
 }
 
-/** A worktree is being made. `from`: where its branch begins; null when that was there before. */
+/** Records the creation of a worktree. `from`: the start of its branch; null if the branch existed before. */
 export function openingEntry({ repository }: RepositoryContext, folder: string): JournalEntry<{ from: string | null }> {
   return new JournalEntry(path.join(sharedStateFolder(repository), `opening-${pathHash(folder)}`))
 }
 
-/** A merge is under way; all of it is of the moment before. `untaken`: what the tree does not have, because it is too large. */
+/** Records the state before a merge. `untaken`: files that the tree lacks because they are too large. */
 export function mergeEntry({
   repository,
 }: RepositoryContext): JournalEntry<{ head: string; tree: string; untaken?: readonly RawPath[] }> {
   return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'merging'))
 }
 
-/** The user's checkout is on its way from one commit to another. */
+/** Records a landing in the user's checkout from one commit to another. */
 export interface LandingRecord {
   readonly head: string
   readonly target: string
-  /** The branch that goes there with it; null when none is checked out. */
+  /** The branch that moves with it; null if HEAD is detached. */
   readonly ref: string | null
 }
 
@@ -66,17 +69,17 @@ export function landingEntry({ repository }: RepositoryContext): JournalEntry<La
   return new JournalEntry(path.join(repository.gitDir, 'oneshot', 'landing'))
 }
 
-/** Whose worktree it is: written once it is whole. */
+/** Marks a worktree as ours; written when the worktree is complete. */
 export function ownershipEntry(gitDir: string): JournalEntry<{ branch: string }> {
   return new JournalEntry(path.join(gitDir, 'oneshot', 'bench'))
 }
 
-/** The answer is no, and stays no until somebody does something about it. */
+/** Throws trouble that a retry cannot fix: a person must act first. */
 export function failPermanently(doing: string, why: string): never {
   throw new Trouble(doing, why, { mayHelpToRetry: false })
 }
 
-/** Says what was being done when the world failed us. */
+/** Adds the current operation to an error. */
 export async function wrapTrouble<T>(doing: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

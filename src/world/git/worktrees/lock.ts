@@ -9,22 +9,22 @@ import { type FolderHandle, createFolderWithoutLinks } from '../../../os/files/f
 import { processTable, signalProcess } from '../../../os/process/processes.ts'
 
 const POLL_INTERVAL = 25
-/** Milliseconds that a git of somebody who was killed may go on: it may be about to check out a large repository. */
+/** Milliseconds that a killed holder's git may continue: it may be checking out a large repository. */
 const ORPHAN_TIMEOUT = 120_000
 
-/** Of all workshops in this process: it can hold each lock once only. */
+/** All instances in this process share it, because a process can acquire each lock only once. */
 const mutex = new KeyedMutex()
 
-/** Whoever has the turn: what it starts carries this word, by which the next one knows it. */
+/** The current holder of the lock. Its child processes carry this marker, so that the next holder can find them. */
 export interface LockHolder {
   readonly env: Readonly<Record<string, string>>
-  /** Whether the one before was killed in the midst of it. */
+  /** True if the previous holder was killed while it held the lock. */
   readonly previousHolderDied: boolean
 }
 
 /**
- * Does work while nobody else does any that is guarded by the same folder, in whichever process. A holder that is killed lets
- * go of it at once; the git that it has started may go on, and is waited for.
+ * Runs work while no other process runs work under the same folder's lock. The kernel releases the lock of a killed
+ * holder at once; the git processes that it started may continue, and the next holder waits for them.
  */
 export function withRepositoryLock<T>(
   folder: string,
@@ -40,13 +40,13 @@ export function withRepositoryLock<T>(
     try {
       return await work({ env: { ONESHOT_ATTEMPT: word }, previousHolderDied: before !== '' })
     } finally {
-      // What was called off is killed, and may not be gone yet: then the next one waits for it.
+      // An abort kills the child processes, which may still run: the next holder then waits for them.
       if (!signal.aborted) fs.rmSync(holder, { force: true })
     }
   })
 }
 
-/** The same, for work whose processes do no harm when they go on without us. */
+/** Does the same for work whose child processes do no harm without us. */
 export function withFolderLock<T>(
   folder: string,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import { backupRef, snapshotRef } from './context.ts'
 
 const WORKTREE_LOCKS = ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'AUTO_MERGE.lock'] as const
 
-/** Locks that only we can have left, when they are old. */
+/** Returns locks that only we can have left; the caller removes old ones. */
 export function ownLocks(
   { repository }: RepositoryContext,
   worktree: Worktree | null,
@@ -23,7 +23,7 @@ export function ownLocks(
   return [
     ...(isOurs ? WORKTREE_LOCKS.map(name => path.join(gitDir, name)) : []),
     ...refs.map(ref => path.join(commonDir, `${ref}.lock`)),
-    // git holds these for a moment only; a git of ours may have been killed in it.
+    // git holds these for a moment only; a git process of ours may have been killed in that moment.
     ...(previousHolderDied ? ['packed-refs.lock', 'config.lock'].map(name => path.join(commonDir, name)) : []),
   ]
 }

@@ -8,10 +8,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { GitError } from '../git-error.ts'
 
-/** From one tree or commit to another. */
+/** Two trees or commits. */
 export type TreePair = readonly [from: string, to: string]
 
-/** What is different between both of each pair, all asked for at once; null where git has lost one of them. */
+/** Returns the changes within each pair, read in one call if possible; null if git has lost one of its trees. */
 export async function diffTreePairs(
   { git }: RepositoryContext,
   pairs: readonly TreePair[],
@@ -27,7 +27,7 @@ export async function diffTreePairs(
       input: pairs.map(pair => `${pair.join(' ')}\n`).join(''),
     })
     const found = parsePairs(rawPath(result.stdout))
-    // Of two commits git takes the second for a parent of the first, and answers otherwise.
+    // git takes the second of two commits for a parent of the first, and prints another format.
     const isWhole = result.code === 0 && pairs.every(pair => found.has(pair.join(' ')))
     if (isWhole) return pairs.map(pair => found.get(pair.join(' ')) ?? [])
   }
@@ -43,12 +43,15 @@ export async function diffTreePairs(
 const DIFF = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--abbrev=64']
 const DIFF_STDIN = [...DIFF, '--stdin']
 
-/** A whole id: whether git has it shows when it is used. */
+/** A full id: the use shows if git has the object. */
 const OBJECT_ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 const HEADER = /^([0-9a-f]{40,64} [0-9a-f]{40,64})\n/
 
-/** `TREE TREE` on a line for each pair that was read, none for the one that was named, then `:MODE MODE HASH HASH LETTER` and the path for each file. */
+/**
+ * Parses a line `TREE TREE` for each pair from stdin (none for a pair from the arguments), then `:MODE MODE HASH HASH
+ * LETTER` and the path for each file.
+ */
 function parsePairs(output: string): Map<string, FileChange[]> {
   let [changes, at] = [[] as FileChange[], 0]
   const answers = new Map<string, FileChange[]>([['', changes]])
@@ -70,7 +73,7 @@ function parsePairs(output: string): Map<string, FileChange[]> {
   return answers
 }
 
-/** What a tree has at each path, as `MODE HASH`. */
+/** Returns the entry of each path in a tree, as `MODE HASH`. */
 export async function readTree({ git }: RepositoryContext, tree: string): Promise<ReadonlyMap<RawPath, string>> {
   const lines = rawPath(await git.run(['ls-tree', '-r', '-z', '--full-tree', tree])).split('\0')
   return new Map(
@@ -81,7 +84,9 @@ export async function readTree({ git }: RepositoryContext, tree: string): Promis
   )
 }
 
-/** Of these commits those that another one does not follow, oldest first. Merges, and those that git has lost, are not told. */
+/**
+ * Returns those of the commits that are not in the history of `head`, oldest first. Skips merges and missing commits.
+ */
 export async function findUnreachable(
   { git }: RepositoryContext,
   commits: readonly string[],
@@ -103,11 +108,11 @@ export async function findUnreachable(
   return [...dropped].filter(id => there.includes(id))
 }
 
-/** Bytes and files that are looked into; more is nobody's refactoring. */
+/** The number of files to read; no refactoring moves more. */
 const MAX_FILES = 400
 const MOVED_SHARE = 0.5
 
-/** Of these files of the first tree those whose lines are, for the most part, in files that the second one has instead. */
+/** Returns those of the first tree's files whose lines have mostly moved to other files of the second tree. */
 export async function findMovedPaths(
   context: RepositoryContext,
   pair: TreePair,
@@ -136,7 +141,7 @@ export async function findMovedPaths(
   return new Set(gone.filter(isMoved).map(({ path }) => path))
 }
 
-/** Lines that say something, of each of these blobs. */
+/** Returns the lines of each blob that are longer than two characters. */
 async function readLines({ git }: RepositoryContext, hashes: readonly string[]): Promise<Map<string, string[]>> {
   const unique = [...new Set(hashes)]
   const output = rawPath(await git.run(['cat-file', '--batch'], { input: unique.map(hash => `${hash}\n`).join('') }))
@@ -161,18 +166,18 @@ async function readLines({ git }: RepositoryContext, hashes: readonly string[]):
   return lines
 }
 
-/** A path that is different in two trees. */
+/** A path in which two trees differ. */
 export interface TreeChange {
   readonly path: RawPath
-  /** `MODE HASH` in the first one; null when it is not there. */
+  /** `MODE HASH` in the first tree; null if it is absent. */
   readonly before: string | null
-  /** The hash in the second one; null when it is not there. */
+  /** The hash in the second tree; null if it is absent. */
   readonly after: string | null
-  /** Whether the second one has another repository there. */
+  /** True if the second tree has another repository there. */
   readonly isRepository: boolean
 }
 
-/** `:MODE MODE HASH HASH LETTER`, then the path. */
+/** Parses `:MODE MODE HASH HASH LETTER`, then the path. */
 export async function diffTree({ git }: RepositoryContext, from: string, to: string): Promise<TreeChange[]> {
   const command = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--abbrev=64', from, to]
   const words = rawPath(await git.run(command, { index: NO_INDEX })).split('\0')
@@ -186,7 +191,7 @@ export async function diffTree({ git }: RepositoryContext, from: string, to: str
   return entries
 }
 
-/** A tree in which these paths are as they were before. */
+/** Returns a tree in which these paths are as they were before. */
 export async function revertEntries(
   context: RepositoryContext,
   tree: string,
@@ -196,7 +201,7 @@ export async function revertEntries(
   const { git, repository } = context
   const nothing = `0 ${repository.emptyIds.commit}`
   const lines = entries.map(({ path: file, before }) => `${before ?? nothing}\t${file}\0`)
-  // What goes may lie where something is to come to lie.
+  // Removals come first, because a removed path may block an added one.
   const input = rawPathBytes(
     [...lines.filter(line => line.startsWith('0 ')), ...lines.filter(line => !line.startsWith('0 '))].join(''),
   )
@@ -213,7 +218,7 @@ git update-index -z --index-info || exit
 git write-tree
 `
 
-/** An index of its own for one purpose. */
+/** Runs work with a temporary index. */
 export async function withTemporaryIndex<T>(
   { folder }: RepositoryContext,
   work: (index: string) => Promise<T>,

@@ -11,12 +11,12 @@ import { withFolderLock } from './lock.ts'
 import path from 'node:path'
 import { type RawPath, rawPath } from '../../../lib/text/raw-path.ts'
 
-/** What lies in a working tree, ignored files left aside. */
+/** A snapshot of a working tree without ignored files. */
 export interface StagedWorkingTree extends StagedChanges {
   readonly tree: string
 }
 
-/** Bytes; larger files are left out, as of checkpoints. */
+/** Bytes; a snapshot leaves out larger files, as checkpoints do. */
 const MAX_FILE_SIZE = 50 * 1024 * 1024
 
 const REQUEST: CheckpointRequest = {
@@ -28,14 +28,14 @@ const REQUEST: CheckpointRequest = {
   isVisible: false,
 }
 
-/** Takes it into a private index and makes a tree of that. Other repositories in it are noted down by their HEAD. */
+/** Stages the working tree in a private index and writes its tree. Records only the HEAD of nested repositories. */
 export function stageWorkingTree(context: RepositoryContext): Promise<StagedWorkingTree> {
   return withFolderLock(context.folder, context.git.signal, async () => {
     try {
       return await stageOnce(context)
     } catch (cause) {
       if (!(cause instanceof GitError)) throw cause
-      // The private index tells of objects that are gone: it is made anew.
+      // The private index refers to missing objects: start with a new one.
       discardIndex(context)
       return stageOnce(context)
     }
@@ -51,7 +51,7 @@ async function stageOnce(context: RepositoryContext): Promise<StagedWorkingTree>
     const { status, gitlinks } = staged
     const tree = await writeIndexTree(context, index, staged)
     const before = previousTree(context, last, status)
-    // What was seen last time was made durable then.
+    // The last snapshot is durable already.
     const isSame = tree === last?.tree
     const diff = isSame ? null : (staged.writtenTree?.diff ?? (await diffTrees(context, before, tree)))
     if (diff !== null) await syncObjects(context, diff.objects, staged.isSynced)
@@ -63,13 +63,13 @@ async function stageOnce(context: RepositoryContext): Promise<StagedWorkingTree>
   }
 }
 
-/** The views of sessions, and worktrees: no work, wherever they lie. */
+/** The views of sessions and the worktrees: they are never work. */
 const AGENT_FOLDER = '.agent'
 
-/** Whether a path, from the top of the working tree, does not count. */
+/** Returns true if a path, from the top of the working tree, does not count. */
 export type IsExcluded = (path: RawPath) => boolean
 
-/** `apart`: files or folders, from this folder of the working tree. */
+/** `excludedPaths`: files or folders, relative to `folder`. */
 export function excludePaths(top: string, folder: string, excludedPaths: readonly string[]): IsExcluded {
   const listed = excludedPaths.map(name => rawPath(Buffer.from(path.relative(top, path.resolve(folder, name)))))
   return file => isAgentFile(file) || listed.some(one => file === one || file.startsWith(`${one}/`))

@@ -17,9 +17,9 @@ interface Attribution extends Pick<WorkEvidence, 'commits' | 'commitCount' | 'fo
 interface AttributionInput {
   readonly since: Snapshot
   readonly worker: WorkerTrace | null
-  /** When the work was begun: commits that were written before, and only repeated here, are not its own. Null: nobody knows. */
+  /** The start of the work: commits that were written earlier and only copied here are not its own. Null: unknown. */
   readonly begunAt: Instant | null
-  /** The branch of the work; null for the one that the user has checked out. */
+  /** The branch of the work; null for the user's current branch. */
   readonly branch: string | null
 }
 
@@ -30,13 +30,13 @@ interface AttributionRequest extends AttributionInput {
 
 type LoggedCommit = Awaited<ReturnType<typeof readLog>>[number]
 
-/** Nobody makes more in one iteration; beyond it commits are only counted. */
+/** No iteration creates more commits; the log ends here. */
 const MAX_COMMITS = 1_000
 
 /**
- * What of all that is different whoever worked here has done. Commits that came from elsewhere, by a merge or a pull, are not its
- * own, nor are those that others made here. A file that is now as such a commit has left it, or as another branch had it before, is not
- * its work either.
+ * Decides which changes the worker made. Commits that came from elsewhere by a merge or pull are not the worker's, nor
+ * are commits that others made here. A file that equals its version in such a commit, or an earlier version on another
+ * branch, is not the worker's either.
  */
 export async function attributeWork(context: RepositoryContext, given: AttributionRequest): Promise<Attribution> {
   const credit = await attributeCommits(context, given)
@@ -74,7 +74,7 @@ async function attributeCommits(context: RepositoryContext, given: AttributionRe
   }
 }
 
-/** The ids of the commits that were made here, by the worker; null where nobody knows. */
+/** Returns the ids of the commits that the worker made here; null if unknown. */
 function ownCommits(
   { repository }: RepositoryContext,
   all: readonly LoggedCommit[],
@@ -91,10 +91,10 @@ function ownCommits(
   return new Set(own.map(({ to }) => to))
 }
 
-/** Moves to a commit that repeats another one, with the author and the date of that. */
+/** Moves to a commit that copies another one with its author and date. */
 const COPIED_COMMIT = /^(?:cherry-pick|am|rebase|pull|[^:]*\((?:pick|reword|fixup|squash|continue)\))/
 
-/** What these commits have left at each path; and what merges took over from their other sides. */
+/** Returns the contents that these commits left at each path, and those that merges took from their other sides. */
 async function readForeignContents(
   context: RepositoryContext,
   range: readonly string[],
@@ -119,7 +119,7 @@ async function readForeignContents(
   return brought
 }
 
-/** Files that came from another branch, and the commits that made them. */
+/** Files that came from another branch, and the commits that created them. */
 export interface ForeignFiles {
   readonly paths: ReadonlySet<RawPath>
   readonly commits: ReadonlySet<string>
@@ -139,20 +139,20 @@ const LOG_COMMAND = [
   '--max-count=5000',
 ].concat('--format=%x01%H %ct %S')
 
-/** Files that are different now, and where they may have come from. */
+/** Changed files and their possible origins. */
 interface ForeignFilesQuery {
   readonly changed: readonly ChangedFile[]
-  /** Commits whose history is the work's own, or was there already. */
+  /** Commits whose history belongs to the work, or existed before. */
   readonly known: readonly string[]
-  /** The branch of the work; null for the one that the user has checked out. */
+  /** The branch of the work; null for the user's current branch. */
   readonly own: string | null
   readonly begunAt: Instant
 }
 
 /**
- * Finds files that are as a commit of another branch made them before the work began: by `git merge --squash`, `git cherry-pick -n`,
- * `git checkout BRANCH -- FILE` or a plain copy. Such content is not the work of whoever took it. Git is asked only where an object is
- * older than the work, and where some ref holds other commits than the known ones.
+ * Finds files that equal their version in another branch's commit from before the work: through `git merge --squash`,
+ * `git cherry-pick -n`, `git checkout BRANCH -- FILE` or a plain copy. The worker did not write such content. Runs git
+ * only if an object is older than the work, and if some ref has commits other than the known ones.
  */
 async function findForeignFiles(
   context: RepositoryContext,
@@ -172,7 +172,7 @@ async function findForeignFiles(
   for (const text of rawPath(result.stdout).split('\u0001').slice(1)) {
     const [head = '', ...rest] = text.split('\0')
     const [id = '', at, ref = ''] = head.trim().split(' ')
-    // Other tasks of a loop are worked on at the same time.
+    // Other tasks of a loop run at the same time.
     const isOthers = Number(at) * 1000 < begunAt || ref.startsWith('refs/heads/oneshot/')
     const files = isOthers ? parseRawLog(rest).filter(([file, entry]) => after.get(file) === entry) : []
     for (const [file] of files) paths.add(file)
@@ -181,7 +181,10 @@ async function findForeignFiles(
   return { paths, commits }
 }
 
-/** Whether git had this content before. A packed object tells nothing of its age, nor do some file systems: both may be old. */
+/**
+ * Returns true if git may have had this content before. A packed object has no age of its own, and some file systems
+ * record none: both count as old.
+ */
 function isObjectOlder(
   { repository }: RepositoryContext,
   { path: name, after }: ChangedFile,
@@ -193,7 +196,7 @@ function isObjectOlder(
   return (fs.statSync(file, { throwIfNoEntry: false })?.birthtimeMs ?? 0) < begunAt
 }
 
-/** `MODE HASH` of each path after a commit, as `git log --raw -z` tells them; empty for what is gone. */
+/** Parses `git log --raw -z`: the `MODE HASH` of each path after a commit; empty for a deleted path. */
 function parseRawLog(words: readonly string[]): [RawPath, string][] {
   const entries: [RawPath, string][] = []
   for (let at = 0; at + 1 < words.length; at++) {

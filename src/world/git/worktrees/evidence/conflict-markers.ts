@@ -3,11 +3,11 @@ import type { ChangedFile } from '../../../../core/loop/evidence.ts'
 import { joinBelow } from '../../../../lib/text/raw-path.ts'
 import type { RepositoryContext } from '../../repository-context.ts'
 
-/** Bytes; git leaves no marks in what is larger than people write. */
+/** Bytes; larger files are not texts that people write. */
 const MAX_FILE_SIZE = 2_000_000
 const MAX_FILES = 2_000
 
-/** Files with marks of a conflict that they did not have before. A line of `=======` alone is none. */
+/** Returns files with new conflict markers. A single line of `=======` does not count. */
 export async function findConflictMarkers(
   { git, repository }: RepositoryContext,
   changed: readonly ChangedFile[],
@@ -24,7 +24,7 @@ export async function findConflictMarkers(
   return marked
 }
 
-/** How many conflicts with both sides and their end there are. */
+/** Counts complete conflicts, with both sides and the end. */
 function countConflicts(text: string): number {
   if (!text.includes('<<<<<<<')) return 0
   let [count, step] = [0, 0]
@@ -44,6 +44,6 @@ function readText(file: Buffer): string {
     const stat = fs.lstatSync(file)
     return stat.isFile() && stat.size <= MAX_FILE_SIZE ? fs.readFileSync(file, 'latin1') : ''
   } catch {
-    return '' // Gone meanwhile.
+    return '' // The file vanished.
   }
 }

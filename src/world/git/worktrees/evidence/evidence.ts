@@ -18,7 +18,7 @@ import { stageWorkingTree } from '../working-tree.ts'
 import { reflogSize } from './reflog.ts'
 import { resolveObjects, WORK_REFS } from '../context.ts'
 
-/** Looks, and keeps what was seen: the last sight of each working tree has a ref of its own. */
+/** Takes a snapshot and stores it: a ref protects the last snapshot of each worktree. */
 export async function takeSnapshot(context: RepositoryContext, keepAs?: string): Promise<Snapshot> {
   const { status, tree } = await stageWorkingTree(context)
   const { head } = status
@@ -50,7 +50,7 @@ export interface EvidenceRequest {
   readonly worker?: WorkerTrace | null | undefined
   readonly begunAt?: Instant | undefined
   readonly branch?: string | null | undefined
-  /** Keeps what is seen from being collected as garbage. */
+  /** The name of a ref that protects the snapshot from garbage collection. */
   readonly backupName?: string | undefined
 }
 
@@ -96,7 +96,7 @@ export async function collectEvidence(
   }
 }
 
-/** What a `git stash pop` leaves behind, for one. */
+/** `git stash pop`, for example, leaves this state. */
 const UNMERGED = 'a merge without its end'
 
 type FileDiff = Omit<ChangedFile, 'name' | 'isCommitted' | 'isOwn'>
@@ -109,7 +109,7 @@ interface EvidenceDiff {
 
 const DIFF_COMMAND = DIFF_TREES.filter(word => word !== '-t')
 
-/** A user's index that cannot be read tells of no conflict. */
+/** An unreadable user's index counts as free of conflicts. */
 const COMPARE_SCRIPT = `
 git ${DIFF_COMMAND.join(' ')} "$1" "$3" || exit
 printf 'then\\0'
@@ -119,8 +119,8 @@ git diff-tree -r -z --name-only --no-renames "$2" "$3"
 `
 
 /**
- * From the first of three trees to the third, and what of it is different from the second. What was seen long ago may be gone with
- * `git gc`; then `instead` must do.
+ * Compares the first of three trees with the third, and lists the paths in which the third differs from the second. If
+ * `git gc` has removed an old snapshot, the diff starts from `instead`.
  */
 async function diffSince(
   context: RepositoryContext,
@@ -142,7 +142,7 @@ async function diffSince(
   return found
 }
 
-/** Indexes of users that were seen to have no conflict in them, by what tells each from a changed one. */
+/** For each repository, the stamp of the user's index when it had no conflicts. */
 const conflictFreeIndexes = new Map<string, string>()
 
 function indexStamp({ repository }: RepositoryContext): string {
@@ -161,14 +161,17 @@ function parseEvidenceDiff(stdout: Buffer): EvidenceDiff {
   }
 }
 
-/** A file may have the name that parts the answers: it follows the word that tells of it. */
+/** A file may have the same name as the separator: the reader skips the word after each entry. */
 function endOfFirstPart(words: readonly string[]): number {
   let at = 0
   while (words[at]?.startsWith(':')) at += 2
   return words.indexOf('then', at)
 }
 
-/** First `:MODE MODE HASH HASH LETTER` and a path for each, then `ADDED<tab>REMOVED<tab>PATH`, with dashes for what is no text. */
+/**
+ * Parses first `:MODE MODE HASH HASH LETTER` and a path per file, then `ADDED<tab>REMOVED<tab>PATH`, with dashes for a
+ * binary file.
+ */
 function parseFileDiffs(words: readonly string[]): FileDiff[] {
   const counts = new Map<RawPath, readonly [number, number]>()
   for (const word of words) {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from './git-trace.ts'
 import { movesSince } from './reflog.ts'
 
-test('a pipe in the place of a trace or a reflog hangs nobody', () => {
+test('the readers do not hang on a pipe in the place of a trace or a reflog', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-pipe-'))
   onTestFinished(() => fs.rmSync(folder, { recursive: true }))
   fs.mkdirSync(path.join(folder, 'logs'))

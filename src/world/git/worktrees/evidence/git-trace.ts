@@ -4,19 +4,19 @@ import path from 'node:path'
 import type { Git } from '../../git.ts'
 import type { Repository } from '../../repository.ts'
 
-/** Bytes; the agent can write anything there. */
+/** Bytes; the agent can write anything to this file. */
 const LONGEST = 64 * 1_048_576
 
-/** A git command that somebody ran, as git itself has written it down (`GIT_TRACE2_EVENT`). */
+/** A git command from git's own trace (`GIT_TRACE2_EVENT`). */
 export interface TracedCommand {
   readonly name: string
   readonly argv: readonly string[]
-  /** The working tree it was run in; null where that is not known. */
+  /** The worktree that it ran in; null if unknown. */
   readonly worktree: string | null
   /** Seconds since 1970. */
   readonly from: number
   readonly until: number | null
-  /** It may have made a commit. */
+  /** True if it may have created a commit. */
   readonly isCommitting: boolean
 }
 
@@ -34,7 +34,7 @@ const COMMIT_COMMANDS: ReadonlySet<string> = new Set([
   'filter-branch',
 ])
 
-/** Commands that change files, HEAD or the branch that is checked out. */
+/** Commands that change files, HEAD or the current branch. */
 const CHANGE_COMMANDS: ReadonlySet<string> = new Set([
   ...COMMIT_COMMANDS,
   'reset',
@@ -51,7 +51,7 @@ const CHANGE_COMMANDS: ReadonlySet<string> = new Set([
   'branch',
 ])
 
-/** From anywhere in a repository these move any branch of it. */
+/** Returns true for a command that can move any branch from anywhere in the repository. */
 function movesAnyBranch({ name, argv }: TracedCommand): boolean {
   return (
     name === 'update-ref' ||
@@ -75,7 +75,7 @@ interface TraceEvent {
   readonly argv?: readonly string[]
 }
 
-/** Commands that were run; none where nothing was written down. */
+/** Returns the traced commands; none if there is no trace. */
 export function readTrace(file: string): TracedCommand[] {
   const bySid = new Map<string, { -readonly [K in keyof TracedCommand]: TracedCommand[K] }>()
   for (const { event, sid, time, name, worktree, code, argv = [] } of readEvents(file)) {
@@ -101,24 +101,24 @@ function readEvents(file: string): TraceEvent[] {
   try {
     text = readRegularFile(file, LONGEST).content.toString()
   } catch {
-    return [] // No git was run, or the file is none that git has written.
+    return [] // No git command ran, or git did not write this file.
   }
   return text.split('\n').flatMap(line => {
     if (!/"event":"(?:version|start|cmd_name|def_repo|exit|signal)"/.test(line)) return []
     try {
       return [JSON.parse(line) as TraceEvent]
     } catch {
-      return [] // Two that wrote at once.
+      return [] // Two processes wrote at the same time.
     }
   })
 }
 
-/** Whether this git writes down what it does, for each folder where that was tried. */
+/** Caches for each folder if git supports tracing. */
 const tracingSupport = new Map<string, boolean>()
 
 /**
- * Where the git commands of a worker are written down: in the git folder, which it can write wherever it can commit. Null where git does
- * not do that (before 2.22).
+ * Returns the trace file of a worker: in the git folder, which is writable wherever the worker can commit. Returns null
+ * if git does not support tracing (before 2.22).
  */
 export async function findTraceFile(git: Git, { gitDir }: Repository, name: string): Promise<string | null> {
   const folder = path.join(gitDir, 'oneshot', 'traces')

@@ -20,13 +20,13 @@ export interface CommitAllInput {
   readonly message: string
   readonly excludedPaths: readonly string[]
   readonly base: string
-  /** What was judged; null to commit what lies there now. */
+  /** The verified snapshot; null to commit the present files. */
   readonly verified: Snapshot | null
 }
 
 /**
- * Commits what was judged of a worktree, or what lies there, the given paths as `base` has them. The files follow last: until then it can
- * be repeated.
+ * Commits the verified snapshot of a worktree, or its present files, with the excluded paths as in `base`. Updates the
+ * files last: until then it can run again.
  */
 export async function commitAll(
   context: RepositoryContext,
@@ -34,7 +34,7 @@ export async function commitAll(
 ): Promise<string> {
   const doing = `committing the work on ${worktree.branch}`
   await undoUnfinishedMerge(context)
-  // Left behind by the agent or the check, a process may have committed since.
+  // A process that the agent or the check left behind may have committed since.
   if (verified !== null && (await readHead(context)) !== verified.head)
     return commitDetached(context, { message, excludedPaths, base, verified, doing })
   const merged = await readMergeHead(context, doing)
@@ -64,7 +64,7 @@ interface DetachedCommitInput {
   readonly doing: string
 }
 
-/** Makes the commit of what was judged, where HEAD has moved on: nothing else is touched. */
+/** Commits the verified snapshot when HEAD has moved on, and changes nothing else. */
 async function commitDetached(
   context: RepositoryContext,
   { message, excludedPaths, base, verified, doing }: DetachedCommitInput,
@@ -80,7 +80,7 @@ async function commitDetached(
     'HEAD^1',
   ])
   if (tree === whole) return head
-  // We were killed after the commit was made.
+  // The last run was killed after it created the commit.
   if (now !== null && tree === before && parent === head) {
     await context.git.run(['reset', '--quiet', '--mixed', now])
     await restoreFiles(context, excluded)
@@ -92,7 +92,7 @@ async function commitDetached(
   })
 }
 
-/** A merge that somebody has resolved is a part of the work; anything else that is under way is not ours to end. */
+/** Returns the other side of a merge, which is part of the work; we must not end any other operation in progress. */
 async function readMergeHead({ git, repository }: RepositoryContext, doing: string): Promise<string | null> {
   const what = operationInProgress(repository.gitDir)
   if (what === null) return null
@@ -100,7 +100,7 @@ async function readMergeHead({ git, repository }: RepositoryContext, doing: stri
   return git.runForLine(['rev-parse', '--verify', 'MERGE_HEAD'])
 }
 
-/** Whoever worked here may have gone over to a branch of their own, or to none: what is committed there is work as well. */
+/** The agent may have switched to another branch or detached HEAD: commits there count as work as well. */
 async function reattachBranch(context: RepositoryContext, { branch }: Worktree, doing: string): Promise<void> {
   const { git } = context
   const ref = `refs/heads/${branch}`
@@ -121,7 +121,9 @@ async function reattachBranch(context: RepositoryContext, { branch }: Worktree, 
   await git.run(['symbolic-ref', '-m', 'oneshot: back to the branch', 'HEAD', ref])
 }
 
-/** Looked for in files that are as neither side has them, whether somebody has told git that they are resolved or not. */
+/**
+ * Checks files that differ from both sides for conflict markers, even if somebody has marked them as resolved in git.
+ */
 async function assertResolved(
   context: RepositoryContext,
   sides: readonly string[],
@@ -141,7 +143,7 @@ function hasConflictMarkers(top: string, file: RawPath): boolean {
   return /^<{7} /m.test(text) && /^>{7} /m.test(text)
 }
 
-/** What is different of the paths that do not count, since the work parted from `base`. */
+/** Returns changes to the excluded paths since the merge base with `base`. */
 async function excludedChanges(
   context: RepositoryContext,
   given: { head: string; tree: string; apart: readonly string[]; base: string; doing: string },
@@ -155,7 +157,7 @@ async function excludedChanges(
   return (await diffTree(context, from, given.tree)).filter(entry => isExcluded(entry.path))
 }
 
-/** Other repositories that were made in it: a commit would only tell of them, and look as if it held them. */
+/** Returns new nested repositories: a commit would record only their HEAD, and look as if it contained them. */
 async function newRepositories(context: RepositoryContext, head: string, tree: string): Promise<TreeChange[]> {
   return (await diffTree(context, head, tree)).filter(({ before, isRepository }) => before === null && isRepository)
 }
@@ -168,7 +170,10 @@ async function commitUnlessSame(
   return commitToHead(context, { tree, parents: [head, ...(merged === null ? [] : [merged])], message })
 }
 
-/** Files as they are in the commit now; those that it does not have go. Views of sessions are nobody's work, and stay. */
+/**
+ * Restores the excluded files from the commit and removes those that it lacks. Leaves the views of sessions alone,
+ * because they are not work.
+ */
 async function restoreFiles({ git, repository }: RepositoryContext, excluded: readonly TreeChange[]): Promise<void> {
   const files = excluded.filter(entry => !isAgentFile(entry.path))
   const gone = files.filter(({ before }) => before === null)

@@ -9,7 +9,7 @@ import { resolveObjects } from '../context.ts'
 import { withTemporaryIndex } from '../trees.ts'
 import { commitIdentity } from '../../repository.ts'
 
-/** Commits some paths and nothing else, whatever is staged; answers where HEAD is then. Those that git ignores are not committed. */
+/** Commits only these paths, regardless of the index; returns the new HEAD. Does not commit ignored paths. */
 export async function commitPaths(
   context: RepositoryContext,
   { paths, message, onto }: { paths: readonly string[]; message: string; onto: string | undefined },
@@ -39,7 +39,7 @@ git add --all --force -- "$@" || exit
 git write-tree
 `
 
-/** Those that there are, here or in the last commit. */
+/** Returns the paths that exist on disk or in the last commit. */
 async function existingPaths(
   { git, repository }: RepositoryContext,
   head: string,
@@ -54,7 +54,7 @@ async function existingPaths(
   return known
 }
 
-/** git 2.39 refuses to take names literally here, and takes those with a colon in front for a pattern. */
+/** git 2.39: check-ignore rejects literal pathspecs, and treats a path with a leading colon as a pattern. */
 async function isIgnored({ git }: Pick<RepositoryContext, 'git'>, name: string): Promise<boolean> {
   return (
     (await git.tryRun(['check-ignore', '--quiet', '--', `./${name}`], { env: { GIT_LITERAL_PATHSPECS: '0' } })).code ===
@@ -64,12 +64,12 @@ async function isIgnored({ git }: Pick<RepositoryContext, 'git'>, name: string):
 
 export interface CommitInput {
   readonly tree: string
-  /** The first one is what HEAD must be. */
+  /** HEAD must equal the first parent. */
   readonly parents: readonly [string, ...string[]]
   readonly message: string
 }
 
-/** Commits a tree to what is checked out; index and files are left alone. */
+/** Commits a tree to HEAD; leaves index and files alone. */
 export async function commitToHead(
   { git }: RepositoryContext,
   { tree, parents, message }: CommitInput,

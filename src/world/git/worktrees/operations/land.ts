@@ -22,17 +22,17 @@ export interface LandResult {
 }
 
 export interface LandOptions {
-  /** All of it as one commit, which does not have the branch in its history. */
+  /** Land all work as one commit, without the branch in its history. */
   readonly isSquash?: boolean
-  /** Only look whether it can be done. */
+  /** Only check if the landing is possible. */
   readonly isDry?: boolean
-  /** The list of tasks: where only that conflicts, the user's version with the ticks of the branch is taken. */
+  /** The task list: if it is the only conflict, the landing takes the user's version with the branch's ticks. */
   readonly list?: LandedList
 }
 
 /**
- * Brings a branch into the user's checkout. That only ever goes forward: what has to be merged is merged beside it. No hook of
- * the user's is run, here as elsewhere: they would be run by whoever looks after the loop, at a time that nobody has chosen.
+ * Lands a branch in the user's checkout, which only ever fast-forwards: a necessary merge happens in a scratch
+ * worktree. No user's hook runs, here as elsewhere: the loop would run it at a time that nobody chose.
  */
 export async function landBranch(
   context: RepositoryContext,
@@ -75,7 +75,7 @@ async function commitSquash(
   return git.runForLine(args, { input: squashMessage(message, theirs), env: await commitIdentity(git) })
 }
 
-/** git would refuse changed files as well, and write over ignored ones. */
+/** git would refuse changed files as well, but would overwrite ignored files. */
 async function assertNothingOverwritten(
   context: RepositoryContext,
   head: string,
@@ -97,7 +97,7 @@ function listPaths(paths: readonly RawPath[]): string {
   return more.length === 0 ? `${displayPath(first)} is` : `${displayPath(first)} and ${more.length} more are`
 }
 
-/** Merges two commits in a worktree that is there for nothing else; answers the merge, which no ref leads to yet. */
+/** Merges two commits in a scratch worktree; returns the merge commit, which no ref points to yet. */
 async function mergeInScratch(
   context: RepositoryContext,
   given: {
@@ -119,7 +119,7 @@ async function mergeInScratch(
         input: message,
         env,
       })
-    // What was squashed counts as merged: git then compares with that, and not with what was there before.
+    // A squashed commit counts as merged: git then uses it as the merge base instead of the older one.
     const ours = squashed === null ? head : await commit(`${head}^{tree}`, [head, squashed])
     await context.git.run(['worktree', 'add', '--quiet', '--detach', '--', folder, ours])
     const git = context.git.withCwd(folder)
@@ -139,7 +139,7 @@ async function mergeInScratch(
   }
 }
 
-/** The tree of a merge in which only the list conflicts. */
+/** Returns the tree of a merge in which only the list conflicts. */
 async function treeWithList(git: Git, folder: string, { file, tick }: LandedList): Promise<string> {
   const name = rawPathBytes(file).toString()
   await git.run(['checkout', '--quiet', '--ours', '--', name])
@@ -155,26 +155,27 @@ async function removeScratch({ git, repository }: RepositoryContext, folder: str
   await git.run(['worktree', 'remove', '--force', '--force', '--', folder])
 }
 
-/** Commits of the user's branch that are looked at; a squash that is older has been built upon long since. */
+/** Commits of the user's branch to examine; an older squash has long become part of the history. */
 const MAX_COMMITS = '500'
 
-/** Merges that are tried: a message can name any number of commits. */
+/** Merges to try: a message can name any number of commits. */
 const MOST_TRIES = 50
 
-/** A commit of the user's that may be a squash, and a commit of the branch that it may contain. */
+/** A user's commit that may be a squash, and a commit of the branch that it may contain. */
 interface Candidate {
   readonly ours: string
   readonly theirs: string
-  /** How many commits of the branch are newer. */
+  /** The number of newer commits on the branch. */
   readonly age: number
 }
 
 /**
- * The newest commit of a branch whose work the user's branch has by a squash. Git itself knows nothing of it, and would merge the same
- * work a second time. Null where there is none.
+ * Returns the newest commit of a branch whose work the user's branch contains as a squash, or null. git itself does not
+ * detect that, and would merge the same work a second time.
  *
- * A commit of the user's is a candidate if it has the same files as one of the branch, or names it as `git merge --squash` does. Anybody
- * can write such a message, so the files decide: a candidate counts if merging the branch's commit into it changes nothing.
+ * A user's commit is a candidate if it has the same files as a commit of the branch, or names it as `git merge
+ * --squash` does. Anybody can write such a message, so the files decide: a candidate counts if merging the branch's
+ * commit into it changes nothing.
  */
 async function findSquashed(
   place: RepositoryContext,
@@ -188,7 +189,10 @@ async function findSquashed(
   return known?.theirs ?? null
 }
 
-/** By the commits of the user, the oldest first; of those that one may contain, the newest first. */
+/**
+ * Returns candidates in the order of the user's commits, oldest first; for each of them, the newest commit of the
+ * branch comes first.
+ */
 async function candidatesIn({ git }: RepositoryContext, head: string, theirs: string): Promise<Candidate[]> {
   const log = (await git.runForLine(['log', '--topo-order', '--format=%H %T', `${head}..${theirs}`, '--'])).split('\n')
   const branch = log.map(line => line.split(' ') as [id: string, tree: string])
@@ -211,8 +215,8 @@ async function candidatesIn({ git }: RepositoryContext, head: string, theirs: st
 type Pair = Pick<Candidate, 'ours' | 'theirs'> & { readonly list: RawPath | null }
 
 /**
- * Whether a merge of the branch's commit would change nothing. A conflict in the list of tasks alone does not count: a landing resolves
- * that. `known`: a commit of the branch that was contained before.
+ * Returns true if a merge of the branch's commit would change nothing. A conflict only in the task list does not count,
+ * because a landing resolves it. `known`: a commit of the branch that an earlier candidate contained.
  */
 async function contains(
   place: RepositoryContext,
@@ -239,7 +243,10 @@ async function contains(
   return changes?.every(({ path }) => path === list) === true
 }
 
-/** For git before 2.38, which merges nothing without a working tree: each file that the branch has changed is the same. */
+/**
+ * For git before 2.38, which cannot merge without a working tree: returns true if each file that the branch changed is
+ * the same.
+ */
 async function hasAllFiles(place: RepositoryContext, { ours, theirs }: Pair, known: string | null): Promise<boolean> {
   const base = known ?? (await place.git.runForLine(['merge-base', ours, theirs]))
   const [made, different] = await diffTreePairs(place, [
@@ -250,7 +257,7 @@ async function hasAllFiles(place: RepositoryContext, { ours, theirs }: Pair, kno
   return made !== null && made !== undefined && different !== null && !made.some(({ path }) => paths.has(path))
 }
 
-/** As `git merge --squash` writes it, for the next landing to find. */
+/** Uses the format of `git merge --squash`, so that the next landing recognises the commit. */
 function squashMessage(message: string, theirs: string): string {
   return `${message}\n\nSquashed commit of the following:\n\ncommit ${theirs}\n`
 }

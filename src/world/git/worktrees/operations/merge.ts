@@ -11,7 +11,7 @@ import { failPermanently, mergeEntry } from '../journal.ts'
 import { isAncestor, resolveCommit, resolveObjects } from '../context.ts'
 import { removeEmptyBelow, unlinkBelow } from '../../../../os/files/remove-tree.ts'
 
-/** Merges as a commit of its own, or leaves everything as it was. */
+/** Merges with a merge commit, or leaves everything unchanged. */
 export async function mergeBranch(
   context: RepositoryContext,
   branch: string,
@@ -36,7 +36,7 @@ export async function mergeBranch(
   return { kind: 'conflict', files }
 }
 
-/** Begins a merge and leaves it to somebody. */
+/** Starts a merge and leaves its conflicts to an agent. */
 export async function startMerge(context: RepositoryContext, branch: string): Promise<readonly string[]> {
   await undoUnfinishedMerge(context)
   const { git, repository } = context
@@ -53,7 +53,7 @@ export async function startMerge(context: RepositoryContext, branch: string): Pr
   return files
 }
 
-/** Takes back a merge in the midst of which we were killed: files that it has changed or made go back to what they were. */
+/** Undoes a merge that a kill interrupted: restores the files that it changed or created. */
 export async function undoUnfinishedMerge(context: RepositoryContext): Promise<void> {
   const { git } = context
   const entry = mergeEntry(context)
@@ -103,34 +103,37 @@ async function tryMerge(
   return git.runScript(MERGE_SCRIPT, [...MERGE_OPTIONS, ...how, name], { env: await commitIdentity(git) })
 }
 
-/** Answers where HEAD is then, and where it was. */
+/** Prints the new HEAD and the previous one. */
 const MERGE_SCRIPT = `
 git merge "$@" >/dev/null || exit
 git rev-parse HEAD HEAD^1
 `
 
-/** The files of a merge that nobody has resolved yet. */
+/** Returns the unresolved files of a merge. */
 export async function listUnmerged(git: Git): Promise<string[]> {
   return splitRawPaths(
     await git.run(['diff', '--name-only', '--diff-filter=U', '-z', '--ignore-submodules=dirty']),
   ).map(displayPath)
 }
 
-/** Removes files that git neither knows nor ignores, as far as they may go, and folders that are empty then. */
+/** Removes untracked files that `mayGo` accepts, but no ignored files, and then the empty folders. */
 export async function removeUntracked(
   { git, repository }: RepositoryContext,
   mayGo: (file: RawPath) => boolean,
 ): Promise<void> {
   const { top } = repository
   const found = splitRawPaths(await git.run(['ls-files', '--others', '--exclude-standard', '-z']))
-  // Another repository ends with a slash: it has a history of its own.
+  // The path of another repository ends with a slash: it has a history of its own.
   const files = found.filter(file => !file.endsWith('/') && mayGo(file))
   for (const file of files) unlinkBelow(top, rawPathBytes(file))
   const folders = new Set(files.flatMap(parentFolders))
   for (const folder of [...folders].sort().reverse()) removeEmptyBelow(top, rawPathBytes(folder))
 }
 
-/** What could not be kept must not be written over: as a file that git knows, or by what comes to lie there. */
+/**
+ * Refuses if a file that the backup left out would be overwritten: as a changed tracked file, or by a new file at its
+ * path.
+ */
 export async function assertNothingLost(
   { git }: RepositoryContext,
   { skippedPaths, leftOut }: StagedWorkingTree,
@@ -150,7 +153,7 @@ export async function assertNothingLost(
 }
 
 const LIST_FILES = ['ls-tree', '-r', '-z', '--name-only'] as const
-/** Files that git knows, and are not as they are committed. */
+/** Tracked files that differ from HEAD. */
 const LIST_CHANGED = [
   'diff',
   '--name-only',

@@ -12,7 +12,7 @@ import { failPermanently, openingEntry, ownershipEntry } from '../journal.ts'
 import { type RegisteredWorktree, findRegistered, worktreeFolder } from './registry.ts'
 import { resolveCommit } from '../context.ts'
 
-/** Opens a worktree, or finishes what was begun of it. */
+/** Opens a worktree, or completes an interrupted opening. */
 export async function openWorktree(context: RepositoryContext, worktree: Worktree, from: string): Promise<void> {
   const { git, repository } = context
   const doing = `opening a worktree for ${worktree.branch}`
@@ -34,8 +34,8 @@ export async function openWorktree(context: RepositoryContext, worktree: Worktre
 }
 
 /**
- * Keeps the worktrees out of git and of packages. A project may track a `.agent` folder of its own: there only the folder of the
- * worktrees is hidden, by the ignore file in it.
+ * Hides the worktrees from git and from package tools. If a project tracks its own `.agent` folder, only the worktrees
+ * folder is hidden, by its own ignore file.
  */
 function hideWorktrees(top: string, folder: string): void {
   if (lstat(path.join(top, '.agent')) === undefined) addToGitExclude(top, ['.agent/'])
@@ -49,7 +49,10 @@ function hideWorktrees(top: string, folder: string): void {
   }
 }
 
-/** Takes away what a killed call has left; nobody has worked in it yet. Its branch may stay, unless it begins elsewhere now. */
+/**
+ * Removes the remains of a killed call; no agent has worked there yet. Deletes the branch as well if it is new and has
+ * not moved.
+ */
 export async function removeUnfinished(context: RepositoryContext, worktree: Worktree): Promise<void> {
   const folder = worktreeFolder(worktree, `opening a worktree for ${worktree.branch}`)
   const entry = openingEntry(context, folder)
@@ -80,7 +83,7 @@ async function currentBranch(git: Git): Promise<string | null> {
   return code === 0 ? stdout.toString().trim() : null
 }
 
-/** Removes the entry of a worktree whose folder somebody has removed, and of no other one. */
+/** Removes the registration of a worktree whose folder somebody removed, and no other one. */
 async function assertFolderFree(
   { git, repository }: RepositoryContext,
   worktree: Worktree,
@@ -93,7 +96,7 @@ async function assertFolderFree(
   }
   const known = findRegistered(repository, folder)
   if (known === null) return
-  // An agent may have locked the worktree that is ours, and removed it then.
+  // An agent may have locked and then removed our worktree.
   const isOurs = ownershipEntry(known.gitDir).read()?.branch === branch
   if (known.lock !== null && !isOurs)
     failPermanently(doing, `${folder} is missing, and locked: ${known.lock.trim() || 'no reason is given'}`)
@@ -128,12 +131,15 @@ async function branchTip(git: Git, branch: string): Promise<string | null> {
   return code === 0 ? stdout.toString().trim() : null
 }
 
-/** Where a worktree lies that goes. Moved there in one step, nothing in it is needed any more. */
+/**
+ * Returns the path of a worktree during its removal. One rename moves it there, and nothing needs its content
+ * afterwards.
+ */
 export function removedPath(folder: string): string {
   return `${folder}.gone`
 }
 
-/** Ends what was begun. */
+/** Completes an interrupted removal. */
 export function deleteRemoved(folder: string): void {
   removeTree(removedPath(folder))
 }

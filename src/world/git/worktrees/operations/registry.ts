@@ -6,16 +6,19 @@ import type { Git } from '../../git.ts'
 import type { Repository } from '../../repository.ts'
 import { failPermanently } from '../journal.ts'
 
-/** A worktree that git knows of; whether it is there is another question. */
+/** A registered worktree; its folder may be missing. */
 export interface RegisteredWorktree {
   /** Its own git folder. */
   readonly gitDir: string
   readonly path: string
-  /** Why it must not be removed; null when it may be. */
+  /** The reason of its lock; null if it is not locked. */
   readonly lock: string | null
 }
 
-/** The one at this path, read from git's own folder: its list looks for all of them, and cannot tell odd names apart. */
+/**
+ * Finds the registration of this path in git's own folder: `git worktree list` reads all of them, and does not
+ * distinguish unusual names.
+ */
 export function findRegistered({ commonDir }: Repository, folder: string): RegisteredWorktree | null {
   const all = path.join(commonDir, 'worktrees')
   for (const name of fs.existsSync(all) ? fs.readdirSync(all) : []) {
@@ -27,21 +30,23 @@ export function findRegistered({ commonDir }: Repository, folder: string): Regis
   return null
 }
 
-/** Where a branch is checked out; null when it is nowhere. */
+/** Returns the worktree that has the branch checked out; null if there is none. */
 export async function findBranchHolder(git: Git, branch: string): Promise<string | null> {
   const said = (await git.run(['worktree', 'list', '--porcelain'])).toString()
   const entry = said.split('\n\n').find(text => text.split('\n').includes(`branch refs/heads/${branch}`))
   return entry === undefined ? null : entry.slice('worktree '.length, entry.indexOf('\n'))
 }
 
-/** Where a worktree of ours lies, or is to lie. Refuses a path with a link in it: the repository may have brought that along. */
+/**
+ * Returns the absolute folder of a worktree. Refuses a path that contains a link: the repository may contain that link.
+ */
 export function worktreeFolder({ path: folder }: Worktree, doing: string): string {
   const whole = path.resolve(folder)
   if (canonicalPath(whole) !== whole) failPermanently(doing, `${folder} leads elsewhere by a link: remove the link`)
   return whole
 }
 
-/** A path as git would note it down, also of what is not there yet. */
+/** Returns a path as git records it, even if it does not exist yet. */
 export function canonicalPath(file: string): string {
   try {
     return fs.realpathSync(file)
@@ -55,6 +60,6 @@ function readIfPresent(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {
-    return undefined // It is not there: half made, or gone meanwhile.
+    return undefined // The file is missing: the entry is incomplete, or it vanished.
   }
 }

@@ -18,7 +18,7 @@ import { isAncestor, resolveObjects, openWorktreeContext, snapshotRef } from '..
 
 const UNCOMMITTED = 'has files that are not committed'
 
-/** Removes a worktree and its branch, unless something would be lost by it. */
+/** Removes a worktree and its branch, unless that would lose something. */
 export async function removeWorktree(
   context: RepositoryContext,
   worktree: Worktree,
@@ -55,7 +55,7 @@ async function reasonToKeepBranch(
   }
   const holder = await findBranchHolder(git, branch)
   if (holder !== null && holder !== worktree.path) return `${branch} is checked out at ${holder}`
-  // What contains it might be a commit that only this branch leads to.
+  // Perhaps only this branch leads to the target commit.
   const refs = (
     await git.runForLine(['for-each-ref', '--format=%(refname)', `--contains=${ref}`, 'refs/heads', 'refs/remotes'])
   )
@@ -78,13 +78,15 @@ async function reasonToKeepFolder(
   const doing = operationInProgress(context.repository.gitDir)
   if (doing !== null) return `${doing} is under way in ${folder}`
   const [head = null, whole = null] = await resolveObjects(context.git, ['HEAD^{commit}', 'HEAD^{tree}'])
-  // The branch is in it already, or we would not be here.
+  // The target already contains the branch, as the caller has checked.
   if (head === null || whole === null || (head !== tip && !(await isAncestor(context.git, head, target))))
     return `HEAD of ${folder} has commits that are nowhere else`
   return reasonToKeepFiles(context, head, whole)
 }
 
-/** What is neither committed nor ignored; what is only staged; what is another repository, with a history of its own. */
+/**
+ * Returns a reason if files are neither committed nor ignored, only staged, or another repository with its own history.
+ */
 async function reasonToKeepFiles(context: RepositoryContext, head: string, whole: string): Promise<string | null> {
   const { git, repository } = context
   const { top } = repository
@@ -99,7 +101,7 @@ async function reasonToKeepFiles(context: RepositoryContext, head: string, whole
   return tree === whole ? null : `${top} ${UNCOMMITTED}`
 }
 
-/** Moved away first: from then on nobody takes what is left of it for work. */
+/** Renames the folder first: from then on, no process takes its remains for work. */
 async function deleteWorktree({ git }: RepositoryContext, { path: folder, gitDir }: RegisteredWorktree): Promise<void> {
   if (lstat(folder) !== undefined) fs.renameSync(folder, removedPath(folder))
   await git.run(['worktree', 'remove', '--force', '--', folder])
@@ -107,7 +109,7 @@ async function deleteWorktree({ git }: RepositoryContext, { path: folder, gitDir
   deleteRemoved(folder)
 }
 
-/** `refs`: the branch, where it is, or nothing when it is gone, and what was seen of its worktree. */
+/** `refs`: the branch, its commit (empty if it is gone), and the snapshot ref of its worktree. */
 async function deleteRefs(
   { git, repository }: RepositoryContext,
   branch: string,
@@ -116,7 +118,7 @@ async function deleteRefs(
   const result = await git.runScript(DELETE_REFS, refs)
   if (result.code !== 0) throw new GitError('update-ref', result)
   const isTold = result.stdout.toString().includes(`branch.${branch}.`)
-  // Somebody who holds the lock of the settings keeps us from tidying, which is no harm.
+  // If another process locks the settings, we skip this cleanup, which does no harm.
   if (isTold)
     await git.tryRun([
       'config',
@@ -127,7 +129,7 @@ async function deleteRefs(
     ])
 }
 
-/** Answers what the settings say of branches. */
+/** Prints the settings of branches. */
 const DELETE_REFS = `
 [ -z "$2" ] || git ${UPDATE_REF.join(' ')} -d "$1" "$2" || exit
 git ${UPDATE_REF.join(' ')} -d "$3" || exit

@@ -12,8 +12,8 @@ import { openWorktree } from './open.ts'
 import { canonicalPath, findRegistered } from './registry.ts'
 
 /**
- * Makes a worktree and its branch anew where somebody has removed them. The branch begins where it last was, as far as git has that
- * written down, else at `commit`. Answers what was missing.
+ * Recreates a worktree and its branch if somebody removed them. The branch starts at its last commit if the reflog has
+ * it, otherwise at `commit`. Returns the missing part.
  */
 export async function repairWorktree(
   context: RepositoryContext,
@@ -35,13 +35,16 @@ export async function repairWorktree(
   return isFolderGone ? 'folder' : isBranchGone ? 'branch' : null
 }
 
-/** Both are there, as a look at the files shows. */
+/** Returns true if the files show that both exist. */
 export function isIntact({ repository }: RepositoryContext, worktree: Worktree): boolean {
   const ref = path.join(repository.commonDir, 'refs', 'heads', worktree.branch)
   return lstat(ref) !== undefined && isLinked(repository, canonicalPath(worktree.path))
 }
 
-/** The folder and git's entry for it lead to each other. A repository of the agent's own is left alone, and refused where it is used. */
+/**
+ * Returns true if the folder and git's entry point to each other. Leaves an agent's own repository alone; later
+ * operations refuse it.
+ */
 function isLinked(repository: Repository, folder: string): boolean {
   const stat = lstat(path.join(folder, '.git'))
   return stat !== undefined && (!stat.isFile() || findRegistered(repository, folder)?.gitDir === readGitLink(folder))
@@ -59,7 +62,7 @@ function isEmpty(folder: string): boolean {
   return lstat(folder) === undefined || fs.readdirSync(folder).length === 0
 }
 
-/** Makes git's entry of a worktree anew, or the link to it, beside the files that lie there: they stay as they are. */
+/** Recreates git's entry of a worktree, or the link to it, and leaves the files there unchanged. */
 async function relinkFolder({ git, repository }: RepositoryContext, { path: folder, branch }: Worktree): Promise<void> {
   const known = findRegistered(repository, folder)
   const gitDir = known?.gitDir ?? path.join(repository.commonDir, 'worktrees', `oneshot-${pathHash(folder)}`)
@@ -79,7 +82,7 @@ function writeFileIn(folder: string, name: string, text: string): void {
   }
 }
 
-/** What was last checked out in a worktree. */
+/** Returns the last commit that was checked out in a worktree. */
 function lastHead(gitDir: string | undefined): string | null {
   if (gitDir === undefined) return null
   try {
@@ -89,6 +92,6 @@ function lastHead(gitDir: string | undefined): string | null {
       .split('\n')
     return /^\S+ ([0-9a-f]{40,64}) /.exec(lines.at(-1) ?? '')?.[1] ?? null
   } catch {
-    return null // None is kept.
+    return null // There is no reflog.
   }
 }

@@ -11,7 +11,7 @@ import { backUpBranch } from '../backup-refs.ts'
 import { undoUnfinishedMerge } from './merge.ts'
 import { assertNothingLost, removeUntracked } from './merge.ts'
 
-/** Moves a branch to a commit, files included. What nothing else leads to any more is kept by a ref first. */
+/** Moves a branch and its files to a commit. First it backs up work that nothing else refers to. */
 export async function resetBranch(context: RepositoryContext, { branch }: Worktree, to: string): Promise<void> {
   const doing = `rewinding ${branch}`
   if (await isAlreadyReset(context, branch, to)) return
@@ -22,20 +22,20 @@ export async function resetBranch(context: RepositoryContext, { branch }: Worktr
   await backUpLost(context, { branch, target, tree: staged.tree })
   const result = await context.git.runScript(RESET_SCRIPT, [`refs/heads/${branch}`, target])
   if (result.code !== 0) throw new GitError('reset', result)
-  // Only what is kept may go: nothing that was left out, or was made meanwhile.
+  // Remove only backed-up files: no file that the backup left out, and none that appeared since.
   const added = (await diffTree(context, target, staged.tree)).filter(({ before }) => before === null)
   const kept = new Set(added.map(entry => entry.path))
   if (kept.size > 0) await removeUntracked(context, file => kept.has(file))
 }
 
-/** git says no where there is no rebase. */
+/** git fails if no rebase is in progress. */
 const RESET_SCRIPT = `
 git rebase --quit 2>/dev/null
 git symbolic-ref HEAD "$1" || exit
 git reset --quiet --hard "$2"
 `
 
-/** Whether the branch is at that commit, checked out, and there is nothing besides. */
+/** Returns true if the branch is checked out at that commit and the worktree is clean. */
 async function isAlreadyReset(context: RepositoryContext, branch: string, to: string): Promise<boolean> {
   if (operationInProgress(context.repository.gitDir) !== null || mergeEntry(context).read() !== null) return false
   const { code, stdout } = await context.git.runScript(STATUS_SCRIPT, [`refs/heads/${to}^{commit}`, `${to}^{commit}`])
@@ -50,7 +50,7 @@ git rev-parse --verify --quiet --end-of-options "$1" || git rev-parse --verify -
 git status --porcelain=v2 --branch -z --no-ahead-behind --untracked-files=normal --no-renames --ignore-submodules=dirty
 `
 
-/** Keeps what was not committed, and commits that nothing else leads to. */
+/** Backs up uncommitted files, and commits that no other ref reaches. */
 async function backUpLost(
   context: RepositoryContext,
   going: { branch: string; target: string; tree: string },
@@ -60,7 +60,7 @@ async function backUpLost(
   const names = ['HEAD^{commit}', `refs/heads/${branch}`, 'HEAD^{tree}', backupRef(branch)]
   const [head = null, tip = null, whole, before = null] = await resolveObjects(git, names)
   const heads = [...new Set([head, tip].filter(commit => commit !== null))]
-  // git counts what is left out of branches from where branches lie.
+  // `--exclude` before `--branches` takes a name relative to refs/heads.
   const others = [`--exclude=${branch}`, '--branches', '--remotes', '--tags', `--glob=${backupRef(branch)}`]
   const lost = await git.runForLine(['rev-list', '--max-count=1', ...heads, '--not', target, ...others])
   const isDirty = head !== null && tree !== whole

@@ -10,13 +10,13 @@ import { stageWorkingTree } from '../working-tree.ts'
 import { type LandingRecord, landingEntry, failPermanently } from '../journal.ts'
 import { diffTree, type TreeChange } from '../trees.ts'
 
-/** Milliseconds after which a lock, made while we were at it, is taken for that of our git, which is gone. */
+/** Milliseconds after which a lock from the time of the landing counts as that of our killed git. */
 const STALE_LOCK_AGE = 5_000
 const POLL_INTERVAL = 50
 
 /**
- * Takes back what a killed call has done to the user's files. All of them were as HEAD has them before it. What does not look
- * like a piece of what was to be written there was changed by the user since, and stays, with all the rest.
+ * Undoes a killed call's changes to the user's files, all of which equalled HEAD before. A file that is no part of the
+ * target's version was changed by the user since: then it refuses, and changes nothing.
  */
 export async function undoLanding(context: RepositoryContext, doing: string): Promise<void> {
   const entry = landingEntry(context)
@@ -52,12 +52,12 @@ async function restoreFiles(context: RepositoryContext, { head, target }: Landin
   await git.run(['checkout-index', '--quiet', '--force', '-z', '--stdin'], { input: list(back) })
 }
 
-/** What was to be new, and is there: also where git ignores it. */
+/** Returns true for a new file of the target that exists, even if git ignores it. */
 function isNewThere({ repository }: RepositoryContext, entry: TreeChange): boolean {
   return entry.before === null && lstat(joinBelow(repository.top, entry.path)) !== undefined
 }
 
-/** Nothing, or the beginning of what was to come there. */
+/** Returns true if the file is missing, or is a beginning of the target's version. */
 async function isPartOfTarget(
   { git, repository }: RepositoryContext,
   { path: file, after }: TreeChange,
@@ -76,8 +76,8 @@ async function isPartOfTarget(
 }
 
 /**
- * git writes the index before it moves HEAD, and lets go of HEAD and the branch after that. Nobody else will take away what it
- * has left: until then neither we nor the user can commit anything.
+ * git writes the index before it moves HEAD, and then releases the locks of HEAD and of the branch. Nothing else
+ * removes the locks of a killed git, and until then neither we nor the user can commit.
  */
 async function removeOwnLocks(context: RepositoryContext, { ref }: LandingRecord, isMoved: boolean): Promise<void> {
   const { gitDir, commonDir } = context.repository
@@ -93,7 +93,7 @@ async function removeOwnLock(lock: string, since: number, signal: AbortSignal): 
   for (;;) {
     const stat = lstat(lock)
     if (stat === undefined) return
-    if (stat.mtimeMs < since) return // The user's, from before: git says so.
+    if (stat.mtimeMs < since) return // The user's lock, from before: git reports it.
     if (Date.now() - stat.mtimeMs > STALE_LOCK_AGE) return fs.rmSync(lock, { force: true })
     await pause(POLL_INTERVAL, undefined, { signal })
   }
