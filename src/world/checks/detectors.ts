@@ -2,45 +2,45 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { readPart } from '../../os/files/file-io.ts'
 
-/** A folder in which a check may be found. */
+/** A folder that may contain a check. */
 export interface ProjectFolder {
   readonly folder: string
-  /** Of the repository; the folder itself where there is none. */
+  /** The top of the repository; the folder itself if there is none. */
   readonly top: string
-  /** Whether a program is on PATH or, with a slash in its name, in the folder. */
+  /** Returns true if a program is on PATH or, with a slash in its name, in the folder. */
   readonly has: (program: string) => boolean
 }
 
 export interface DetectedCheck {
   readonly line: string
   readonly why: string
-  /** What the line cannot be run without. */
+  /** The program that the line needs. */
   readonly program: string
 }
 
-/** Nobody writes more than this into such a file by hand, in bytes. */
+/** Bytes; nobody writes a longer file of this kind by hand. */
 const MAX_FILE_SIZE = 1_048_576
 
-/** What a file of the site says; null when it is not there, or cannot be read. */
+/** Returns the text of a project file; null if it is missing or unreadable. */
 function readText({ folder }: ProjectFolder, name: string): string | null {
   const file = path.join(folder, name)
   try {
     return fs.statSync(file).isFile() ? readPart(file, 0, MAX_FILE_SIZE).toString() : null
   } catch {
-    return null // Not there, or not ours to read: then it tells nothing.
+    return null // The file is missing or unreadable, and proves nothing.
   }
 }
 
-/** The names in a folder of the site; none when it is not there. */
+/** Returns the names in a project folder; none if it does not exist. */
 function listNames({ folder }: ProjectFolder, name: string): string[] {
   try {
     return fs.readdirSync(path.join(folder, name))
   } catch {
-    return [] // Not there, or no folder.
+    return [] // The folder is missing, or it is a file.
   }
 }
 
-/** By whose lock file it is that installs the packages; the script is run by the same. */
+/** The lock file shows which package manager installs the packages; the same one runs the script. */
 const LOCK_FILES: readonly (readonly [file: string, program: PackageManager])[] = [
   ['pnpm-lock.yaml', 'pnpm'],
   ['yarn.lock', 'yarn'],
@@ -49,12 +49,12 @@ const LOCK_FILES: readonly (readonly [file: string, program: PackageManager])[] 
   ['package-lock.json', 'npm'],
 ]
 
-/** `bun test` is not the script but a runner of its own. */
+/** `bun test` does not run the script but bun's own test runner. */
 const TEST_COMMANDS = { npm: 'npm test', pnpm: 'pnpm test', yarn: 'yarn test', bun: 'bun run test' } as const
 
 type PackageManager = keyof typeof TEST_COMMANDS
 
-/** What `npm init` writes exits with 1 and tests nothing. */
+/** The script that `npm init` writes exits with 1 and tests nothing. */
 const PLACEHOLDER_SCRIPT = /no test specified/
 
 export function detectNode(project: ProjectFolder): DetectedCheck | null {
@@ -74,17 +74,17 @@ function parseManifest(text: string | null): Manifest | null {
   try {
     return text === null ? null : (JSON.parse(text) as Manifest | null)
   } catch {
-    return null // Somebody is just writing it, or it is broken: npm could not read it either.
+    return null // Somebody is writing it, or it is invalid: npm could not read it either.
   }
 }
 
-/** `pnpm@9.1.0` */
+/** Parses `pnpm@9.1.0`. */
 function declaredPackageManager(packageManager: unknown): PackageManager | undefined {
   const name = typeof packageManager === 'string' ? packageManager.split('@')[0] : undefined
   return name !== undefined && Object.hasOwn(TEST_COMMANDS, name) ? (name as PackageManager) : undefined
 }
 
-/** The nearest lock file, up to the top: a workspace has one for all of its packages. */
+/** Finds the nearest lock file, up to the top: a workspace has one for all its packages. */
 function lockFilePackageManager({ folder, top }: ProjectFolder): PackageManager | undefined {
   for (let at = folder; ; at = path.dirname(at)) {
     const lock = LOCK_FILES.find(([file]) => fs.existsSync(path.join(at, file)))
@@ -95,7 +95,7 @@ function lockFilePackageManager({ folder, top }: ProjectFolder): PackageManager 
 
 type PytestSetting = readonly [file: string, section: RegExp, why: string]
 
-/** Where pytest itself looks for its settings. */
+/** The files in which pytest itself looks for its settings. */
 const PYTEST_SETTINGS: readonly PytestSetting[] = [
   ['pytest.ini', /^/, 'there is a pytest.ini'],
   ['pyproject.toml', /^\[tool\.pytest\b/m, 'pyproject.toml has settings for pytest'],
@@ -103,7 +103,7 @@ const PYTEST_SETTINGS: readonly PytestSetting[] = [
   ['tox.ini', /^\[pytest\]/m, 'tox.ini has settings for pytest'],
 ]
 const TEST_FILE = /^test_.*\.py$|_test\.py$/
-/** Folders in which a project keeps programs of its own. */
+/** Folders in which a project keeps its own programs. */
 const VIRTUAL_ENVS = ['.venv', 'venv']
 
 export function detectPython(project: ProjectFolder): DetectedCheck | null {
@@ -134,13 +134,13 @@ export function detectCargo(project: ProjectFolder): DetectedCheck | null {
   return { line: 'cargo test', why: 'there is a Cargo.toml', program: 'cargo' }
 }
 
-/** Without a single test it still tells whether everything compiles. */
+/** Even without a test, it shows if everything compiles. */
 export function detectGo(project: ProjectFolder): DetectedCheck | null {
   if (readText(project, 'go.mod') === null) return null
   return { line: 'go test ./...', why: 'there is a go.mod', program: 'go' }
 }
 
-/** In the order in which GNU make looks for them. */
+/** In the search order of GNU make. */
 const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile']
 
 export function detectMake(project: ProjectFolder): DetectedCheck | null {
@@ -149,7 +149,7 @@ export function detectMake(project: ProjectFolder): DetectedCheck | null {
   return { line: 'make test', why: `${name} has a test target`, program: 'make' }
 }
 
-/** A rule whose targets include `test`; no assignment, no recipe, no comment. */
+/** Returns true for a rule whose targets include `test`; not for an assignment, a recipe or a comment. */
 function isTestRule(line: string): boolean {
   const end = line.search(/[#:=]/)
   if (end < 0 || line[end] !== ':' || /^\s/.test(line) || /^:{1,3}=/.test(line.slice(end, end + 4))) return false

@@ -14,12 +14,12 @@ import {
   detectPython,
 } from './detectors.ts'
 
-/** Checks by what projects are usually tested with. `env` tells where programs are found. */
+/** Detects checks by the usual test tools of projects. `env` gives the PATH of the programs. */
 export function projectChecks(env: { readonly PATH?: string | undefined } = process.env): Checks {
   return { detect: cwd => detectCheck(cwd, env), run: runCheck }
 }
 
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const DETECTORS: readonly ((site: ProjectFolder) => DetectedCheck | null)[] = [
   detectNode,
   detectPython,
@@ -29,8 +29,8 @@ const DETECTORS: readonly ((site: ProjectFolder) => DetectedCheck | null)[] = [
 ]
 
 /**
- * How the project that this folder belongs to is tested: the nearest folder that has something for it counts, from here to
- * the top of the repository. Of several ways in one folder it is the first whose program is installed.
+ * Detects how to test the project of this folder: the nearest folder with a check counts, from here to the top of the
+ * repository. If one folder has several checks, the first with an installed program counts.
  */
 export function detectCheck(cwd: string, env: { readonly PATH?: string | undefined }): Check | null {
   const folders = listFoldersToRoot(realFolder(cwd))
@@ -46,7 +46,7 @@ export function detectCheck(cwd: string, env: { readonly PATH?: string | undefin
 
 function toCheck({ line, why, program }: DetectedCheck, isInstalled: boolean, way: string): Check {
   return {
-    line: way === '' ? line : `cd ${way} && ${line}`, // Made of nothing but dots and slashes.
+    line: way === '' ? line : `cd ${way} && ${line}`, // `way` consists only of dots and slashes.
     why: isInstalled ? why : `${why}, but ${program} is not on PATH`,
   }
 }
@@ -55,6 +55,6 @@ function realFolder(cwd: string): string {
   try {
     return fs.realpathSync(cwd)
   } catch {
-    return cwd // It is gone: nothing will be found in it.
+    return cwd // The folder is missing: the detectors find nothing in it.
   }
 }

@@ -16,19 +16,19 @@ import { readTail } from '../../os/files/file-io.ts'
 
 type CheckOptions = Parameters<Checks['run']>[1]
 
-/** setTimeout counts in 31 bits. */
+/** setTimeout accepts 31 bits. */
 const MAX_TIMEOUT: Duration = 2 ** 31 - 1
-/** What is left of it is asked to go first, and killed after this long. */
+/** Remaining processes get SIGTERM first, and SIGKILL after this time. */
 const KILL_GRACE: Duration = 2_000
-/** Only a process that the kernel holds fast lives longer than this. */
+/** Only a process in an uninterruptible kernel call lives longer than this. */
 const END_TIMEOUT: Duration = 15_000
 
-/** Why it was ended before its end. */
+/** The reason for stopping a check early. */
 type StopReason = 'late' | 'called off'
 
 /**
- * Runs it as a shell would, in a process session of its own, and ends all that it leaves behind; and first of all what is left of one
- * with the same log, whose supervisor was killed.
+ * Runs the line in a shell, in its own process session, and ends all processes that it leaves behind. First it ends the
+ * remains of an earlier check with the same log, whose supervisor was killed.
  */
 export async function runCheck(check: Check, at: CheckOptions, ending: AbortSignal): Promise<CheckResult> {
   if (ending.aborted) return { ok: false, how: `${check.line}: cancelled`, tail: '', took: 0, isUnknown: true }
@@ -80,7 +80,7 @@ function spawnCheck(line: string, at: CheckOptions, marker: string): { root: Pro
   try {
     const child = spawn('/bin/sh', ['-c', line], {
       cwd,
-      // With CI set test runners neither watch nor ask.
+      // With CI set, test runners neither watch nor prompt.
       env: { ...env, CI: 'true', PWD: cwd, ONESHOT_ATTEMPT: marker },
       detached: true,
       stdio: ['ignore', log, log],
@@ -97,7 +97,7 @@ function spawnCheck(line: string, at: CheckOptions, marker: string): { root: Pro
   }
 }
 
-/** Empty, and always appended to: programs that open their own stderr anew do not write over what is there. */
+/** Opens an empty log in append mode: programs that reopen their stderr do not overwrite its content. */
 function openLog(file: string): number {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = fs.constants
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
@@ -130,7 +130,7 @@ function describeEnd(exit: Exit, cut: StopReason | null): string {
   return cut === 'late' ? 'stopped at its time limit' : 'cancelled'
 }
 
-/** It was not the project that failed: a program is missing, or there was nothing to be tested. */
+/** Returns true if the project itself did not fail: a program is missing, or there are no tests. */
 function isInconclusive(line: string, exit: Exit, tail: string): boolean {
   if (exit.kind !== 'code') return false
   if (exit.code === 126 || exit.code === 127) return true
@@ -141,10 +141,10 @@ function isInconclusive(line: string, exit: Exit, tail: string): boolean {
 const MAX_LINES = 40
 /** Bytes. */
 const MAX_BYTES = 4_096
-/** So much is looked at: colours and private keys are longer than what is left of them. */
+/** Bytes to read: colours and private keys are longer than their replacements. */
 const READ_SIZE = 65_536
 
-/** The end of a log for people and prompts: no colours, no secrets, whole lines as far as they fit. */
+/** Returns the end of a log for people and prompts: without colours and secrets, in whole lines if they fit. */
 function tailOf(log: string, env: Readonly<Record<string, string>>): string {
   const text = readTail(log, READ_SIZE)
   const isCut = Buffer.byteLength(text) >= READ_SIZE

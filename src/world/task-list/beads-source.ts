@@ -5,7 +5,9 @@ import type { TrackerContext } from '../../ports/tracker.ts'
 import { closeIssue, reopenIssue, readIssue } from '../tracker/issues.ts'
 import { readOpenIssues, type OpenIssue } from '../tracker/issues.ts'
 
-/** The issues of a project's beads that are not closed. bd decides what is ready; the rest waits for what bd says. */
+/**
+ * Lists the open issues of a project's beads. bd decides which are ready; the others wait for the issues that bd names.
+ */
 export function beadsTaskSource(env: TrackerContext['env']): TaskSource {
   return {
     kind: 'beads',
@@ -17,7 +19,7 @@ export function beadsTaskSource(env: TrackerContext['env']): TaskSource {
   }
 }
 
-/** An epic is no task: it is what others are part of. */
+/** An epic is not a task: it groups other issues. */
 function toItemList(issues: readonly OpenIssue[]): TaskList {
   const known = new Map(issues.map(issue => [issue.id, issue]))
   const tasks = issues.filter(({ isEpic }) => !isEpic)
@@ -42,7 +44,7 @@ function toItem(issue: OpenIssue, known: ReadonlyMap<string, OpenIssue>, after: 
   return { key: id, label: id, title, path: path.reverse(), body: description, isDone: false, after }
 }
 
-/** What stands in the way of an issue stands in the way of all its parts; an epic is done when all of its parts are. */
+/** A blocker of an issue blocks all its parts; an epic is done when all its parts are done. */
 function findBlockers(issue: OpenIssue, known: ReadonlyMap<string, OpenIssue>, tasks: readonly OpenIssue[]): string[] {
   const above = ancestors(issue, known)
   const blockers = [issue, ...above].flatMap(({ blockers }) => blockers)
@@ -51,7 +53,7 @@ function findBlockers(issue: OpenIssue, known: ReadonlyMap<string, OpenIssue>, t
   return tasks.filter(task => task.id !== issue.id && isMeant(task)).map(({ id }) => id)
 }
 
-/** What an issue is part of, innermost first. */
+/** Returns the parents of an issue, innermost first. */
 function ancestors({ parent }: OpenIssue, known: ReadonlyMap<string, OpenIssue>): OpenIssue[] {
   const way: OpenIssue[] = []
   for (let next = known.get(parent ?? ''); next !== undefined && !way.includes(next); ) {
@@ -61,7 +63,7 @@ function ancestors({ parent }: OpenIssue, known: ReadonlyMap<string, OpenIssue>)
   return way
 }
 
-/** An issue that somebody is at is open. */
+/** An issue in progress counts as open. */
 async function markIssue(place: TrackerContext, { key, isDone, reason }: ItemMark, ending: AbortSignal): Promise<void> {
   const issue = await findIssue(place, key, ending)
   if (issue === null || (issue.state === 'done') === isDone) return
@@ -69,7 +71,7 @@ async function markIssue(place: TrackerContext, { key, isDone, reason }: ItemMar
   else await reopenIssue(place, key, reason, ending)
 }
 
-/** bd fails where there is no such issue, as it does for other reasons. */
+/** bd fails if the issue does not exist, and also for other reasons. */
 async function findIssue(place: TrackerContext, id: string, ending: AbortSignal) {
   try {
     return await readIssue(place, id, ending)

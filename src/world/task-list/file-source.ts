@@ -10,7 +10,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { createFolderWithoutLinks } from '../../os/files/folder-handle.ts'
 
-/** A list for people is a thousandth of this; what is longer is something else. */
+/** Bytes. A list for people has a thousandth of this; a longer file is something else. */
 const MAX_LIST_SIZE = 16 * 1_048_576
 
 const BOM = '\ufeff'
@@ -18,7 +18,7 @@ const BOM = '\ufeff'
 interface Format {
   readonly read: (text: string) => TaskList
   readonly mark: (text: string, marks: readonly ItemMark[]) => string
-  /** What a file without a single task lacks. */
+  /** Tells the user what a file without tasks lacks. */
   readonly emptyMessage: string
 }
 
@@ -35,7 +35,7 @@ const FORMATS: Readonly<Record<'markdown' | 'yaml', Format>> = {
   },
 }
 
-/** A list that lies in a file, named from the folder it is read in. */
+/** Creates a task source for a file, relative to the folder in which it is read. */
 export function fileTaskSource(kind: 'markdown' | 'yaml', file: string): TaskSource {
   const format = FORMATS[kind]
   return {
@@ -59,13 +59,13 @@ export function fileTaskSource(kind: 'markdown' | 'yaml', file: string): TaskSou
   }
 }
 
-/** Without the mark that some editors put at the beginning. */
+/** Removes the byte order mark that some editors write. */
 function decodeText(content: Buffer): string {
   const text = decodeLossless(content)
   return text.startsWith(BOM) ? text.slice(1) : text
 }
 
-/** The bytes of a list. A link that leads out of the project, a pipe, a device and a very long file are refused. */
+/** Returns the bytes of a list. Refuses a link that leads out of the project, a pipe, a device and a very long file. */
 export function readListContent(cwd: string, file: string): Buffer {
   return readRegularFile(resolveInProject(cwd, file), MAX_LIST_SIZE).content
 }
@@ -80,7 +80,7 @@ function withTrouble<T>(doing: string, action: () => T): T {
   }
 }
 
-/** Keeps a copy of a list, so that it can be brought back when an agent deletes it. Writes nothing where nothing is different. */
+/** Keeps a copy of a list, to restore it if an agent deletes it. Writes nothing if the copy is up to date. */
 export function backUpList(cwd: string, file: string, copy: string): void {
   try {
     const { content, mode } = readRegularFile(resolveInProject(cwd, file), MAX_LIST_SIZE)
@@ -88,7 +88,7 @@ export function backUpList(cwd: string, file: string, copy: string): void {
     fs.mkdirSync(path.dirname(copy), { recursive: true, mode: 0o700 })
     writeDurably(copy, content, mode & 0o777)
   } catch {
-    // The list went away meanwhile, or the disk is full: work does not stop for want of a copy.
+    // The list vanished, or the disk is full: the loop continues without a copy.
   }
 }
 
@@ -96,11 +96,13 @@ function hasSameContent(copy: string, content: Buffer): boolean {
   try {
     return readRegularFile(copy, MAX_LIST_SIZE).content.equals(content)
   } catch {
-    return false // None yet.
+    return false // There is no copy yet.
   }
 }
 
-/** Puts the copy where the list was, if nothing is there and no link is on the way; false where it was not brought back. */
+/**
+ * Restores the list from the copy if nothing is in its place and no link is in its path; returns false if it did not.
+ */
 export function restoreList(cwd: string, file: string, copy: string): boolean {
   try {
     return fs.existsSync(copy) && writeRestored(cwd, file, copy)

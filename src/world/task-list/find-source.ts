@@ -12,14 +12,14 @@ import { beadsTaskSource } from './beads-source.ts'
 import { fileTaskSource, readListContent } from './file-source.ts'
 import { readYaml } from './yaml-tasks.ts'
 
-/** Where a list is looked for, in this order. */
+/** The file names to search for, in this order. */
 const LIST_NAMES = ['PRD', 'prd', 'TASKS', 'tasks', 'TODO', 'todo'] as const
 const CANDIDATES = ['md', 'yaml', 'yml'].flatMap(end => LIST_NAMES.map(name => `${name}.${end}`))
 
 /**
- * The list that a file is, or the one that is found in a folder: the first file that has tasks, then beads, then the first file
- * that could have some. Refuses, with what was looked for, where there is none. bd runs hooks of the project, so beads is used only
- * where the user has agreed to it or names it: `beads` instead of a file.
+ * Returns the source of a named list, or searches a folder: the first file with tasks, then beads, then the first file
+ * without tasks. If there is none, it refuses and names the searched files. bd runs hooks of the project, so the search
+ * uses beads only if the user has allowed it or names `beads` instead of a file.
  */
 export async function findTaskSource(
   { cwd, env }: TrackerContext,
@@ -40,14 +40,14 @@ export async function findTaskSource(
   throw noListRefusal(cwd, beads)
 }
 
-/** By its name, and for other names by what is in it. */
+/** Detects the format by the file name, and for other names by the content. */
 function detectKind(file: string, content: string): 'markdown' | 'yaml' {
   if (/\.(?:ya?ml|json)$/i.test(file)) return 'yaml'
   if (/\.(?:md|markdown|mdx|txt)$/i.test(file) || readChecklist(content).items.length > 0) return 'markdown'
   try {
     return readYaml(content).items.length > 0 ? 'yaml' : 'markdown'
   } catch {
-    return 'markdown' // What is no YAML may be words; that it has no boxes is said when it is read.
+    return 'markdown' // Other content may be plain text; the reader reports that it has no boxes.
   }
 }
 
@@ -55,7 +55,7 @@ async function hasTasks(taskSource: TaskSource, cwd: string): Promise<boolean> {
   try {
     return (await taskSource.read(cwd, new AbortController().signal)).items.length > 0
   } catch {
-    return true // It is meant to be a list, and something is wrong with it: whoever reads it is told.
+    return true // The file is probably a list with an error: the reader reports it.
   }
 }
 

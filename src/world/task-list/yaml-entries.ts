@@ -4,7 +4,7 @@ import { toWellFormed } from '../../lib/text/lossless-utf8.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { errorMessage } from '../../lib/errors.ts'
 
-/** A task of a YAML file, and where in the file it stands. */
+/** A task of a YAML file, with its node. */
 export interface YamlEntry {
   readonly id: string | null
   readonly title: string
@@ -20,7 +20,7 @@ export interface YamlTasks {
   readonly objections: readonly string[]
 }
 
-/** The names that an entry's fields go by. */
+/** The accepted names of an entry's fields. */
 const FIELDS = {
   title: ['title', 'name', 'task'],
   body: ['description', 'body'],
@@ -29,14 +29,17 @@ const FIELDS = {
   id: ['id'],
 } as const
 
-/** Fields that say whether it is done: the first two by yes or no, the last in a word. */
+/** Fields that say if a task is done: the first two by yes or no, the last by a word. */
 export const DONE_FIELDS = ['completed', 'done', 'status'] as const
 const DONE_WORDS = /^(?:true|yes|on|done|completed?|closed)$/i
 
-/** The tasks of a YAML file: a list, or one under `tasks`. Throws what is wrong with it, in a sentence with its place. */
+/**
+ * Returns the tasks of a YAML file: a list, or a list under `tasks`. Throws a sentence with the position of an error.
+ */
 export function yamlEntries(text: string): YamlTasks {
   const lines = new LineCounter()
-  // The library compares each key with all others, and finds its place in the text for each error: both take the square of a file.
+  // The library compares each key with all others, and searches the text for the position of each error: both take
+  // quadratic time.
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [error] = doc.errors
   if (error !== undefined) throw new Error(`${formatPosition(lines, error.pos[0])}: ${stripPosition(error.message)}`)
@@ -63,7 +66,7 @@ function assertUnique(map: YAMLMap, lines: LineCounter): void {
   }
 }
 
-/** The field that goes by the first of these names. */
+/** Returns the field with the first of these names. */
 export function fieldOf(map: YAMLMap, names: readonly string[]): Pair | undefined {
   const named = (name: string) => map.items.find(({ key }) => isScalar(key) && key.value === name)
   return names.map(named).find(pair => pair !== undefined)
@@ -96,7 +99,7 @@ function entryOf(doc: Document, map: YAMLMap): YamlEntry | null {
   }
 }
 
-/** yaml 2.9: that an alias means nothing, or far too much, is found out only when it is followed. */
+/** yaml 2.9: the library detects an undefined alias, or one that expands too far, only when it resolves the alias. */
 function withPosition<T>(lines: LineCounter, { range }: Node, read: () => T): T {
   try {
     return read()
@@ -105,7 +108,7 @@ function withPosition<T>(lines: LineCounter, { range }: Node, read: () => T): T 
   }
 }
 
-/** Numbers and words as text; nothing of what has parts of its own. */
+/** Returns numbers and words as text; an empty text for lists and maps. */
 function scalarText(value: unknown): string {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
   return isPlain ? toWellFormed(String(value)) : ''
@@ -122,7 +125,7 @@ function formatPosition(lines: LineCounter, offset: number): string {
   return `line ${line}, column ${col}`
 }
 
-/** yaml 2.9: after the sentence come the place, which we tell ourselves, and the line. */
+/** yaml 2.9: the position, which we add ourselves, and the line follow the message. */
 function stripPosition(message: string): string {
   return toOneLine(message.replace(/ at line \d+, column \d+:[\s\S]*$/, ''))
 }

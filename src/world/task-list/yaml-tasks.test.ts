@@ -10,8 +10,8 @@ const marksFor = (text: string, isDone: boolean): ItemMark[] =>
     .map(({ key }) => ({ key, isDone, reason: '' }))
 const ticked = (text: string): string => markYaml(text, marksFor(text, true))
 
-describe('a YAML file', () => {
-  test('is a list of tasks, or has one, with the names people use', () => {
+describe('readYaml', () => {
+  test('reads a list of tasks at the top or under a key, with all accepted field names', () => {
     const entries = ['- title: a', '  description: |', '    more', '    words', '- {name: b, done: true}', '- task: c']
     const text = lines(...entries, '  status: completed')
     const expected = [
@@ -23,7 +23,7 @@ describe('a YAML file', () => {
     expect(readYaml(`project: x\ntasks:\n${text}`)).toMatchObject({ items: expected, objections: [] })
   })
 
-  test('states an order by groups, and by ids, titles and numbers', () => {
+  test('orders tasks by groups, ids, titles and numbers', () => {
     const { items, objections } = readYaml(
       lines(
         'tasks:',
@@ -39,7 +39,7 @@ describe('a YAML file', () => {
     expect(objections).toEqual(['task 5 (e) cannot wait for “nobody”, which is not in the list'])
   })
 
-  test('that is none says where, and so do entries that are no tasks', () => {
+  test('reports the position of a syntax error and of entries that are not tasks', () => {
     expect(() => readYaml('- title: [\n- b: c\n')).toThrow(/^line 2, column 1: Flow sequence .* end with a \]$/)
     expect(readYaml('- title: a\n- just words\n- &x {done: false}\n- *x\n').objections).toEqual([
       'line 2, column 3: an entry without a title is no task; write “- title: …”',
@@ -51,7 +51,7 @@ describe('a YAML file', () => {
   })
 })
 
-describe('marking', () => {
+describe('markYaml', () => {
   test.each([
     ['- title: a\n  completed: false # not yet\n', '- title: a\n  completed: true # not yet\n'],
     ['- title: a\r\n  done: "False"', '- title: a\r\n  done: "True"'],
@@ -72,11 +72,11 @@ describe('marking', () => {
     ],
     ['- title: \udcff\n', '- title: \udcff\n  completed: true\n'],
     ['- title: a\n  done: false\n  status: open\n', '- title: a\n  done: true\n  status: done\n'],
-  ])('%j changes nothing else', (before, after) => {
+  ])('marks %j and changes nothing else', (before, after) => {
     expect(ticked(before)).toBe(after)
   })
 
-  test('is refused where another task would be changed as well', () => {
+  test('refuses a mark that would change another task as well', () => {
     const text = '- {title: a, done: &no false}\n- {title: b, done: *no}\n'
     const [mark] = marksFor(text, true)
     expect(() => markYaml(text, [mark as ItemMark])).toThrow('“a” cannot be marked without changing something else')
@@ -112,7 +112,7 @@ const files = fc
     return { text, count: entries.length, hasFields: entries.every(({ done }) => done !== null) }
   })
 
-test('any file: all tasks are found; marking keeps keys and bytes, and unmarking brings them back', () => {
+test('for any file, the reader finds all tasks, marking keeps keys and bytes, and unmarking restores them', () => {
   fc.assert(
     fc.property(files, fc.func(fc.boolean()), ({ text, count, hasFields }, isMeant) => {
       const before = readYaml(text).items
@@ -133,7 +133,7 @@ test('any file: all tasks are found; marking keeps keys and bytes, and unmarking
   )
 })
 
-test('any text is read or refused in a sentence', () => {
+test('for any text, the reader succeeds or throws a sentence', () => {
   const pieces = fc.constantFrom(
     '- ',
     'title: ',

@@ -3,7 +3,7 @@ import { resolveDependencies } from '../../core/loop/list/dependencies.ts'
 import { DONE_FIELDS, TITLE_FIELDS, type YamlEntry, fieldOf, isDoneValue, yamlEntries } from './yaml-entries.ts'
 import { type Pair, isNode, isScalar } from 'yaml'
 
-/** The tasks of a YAML file. Throws what is wrong with it as a sentence. */
+/** Returns the tasks of a YAML file. Throws a sentence about an error. */
 export function readYaml(text: string): TaskList {
   const { entries, objections } = yamlEntries(text)
   const keys = keysIn(entries)
@@ -20,7 +20,7 @@ export function readYaml(text: string): TaskList {
   return { items, objections: limitObjections([...objections, ...order.objections]) }
 }
 
-/** The same text with tasks marked. Throws rather than answering one in which anything else would be different. */
+/** Returns the text with tasks marked. Throws if anything else would change. */
 export function markYaml(text: string, marks: readonly ItemMark[]): string {
   const { entries } = yamlEntries(text)
   const keys = keysIn(entries)
@@ -35,17 +35,17 @@ export function markYaml(text: string, marks: readonly ItemMark[]): string {
   throw new Error(`${titles} cannot be marked without changing something else; give each a line “completed: false”`)
 }
 
-/** The list's own ids stay when titles are edited. */
+/** Keys use the list's own ids, which stay the same when a title changes. */
 function keysIn(entries: readonly YamlEntry[]): string[] {
   return itemKeys(entries.map(({ id, title }) => (id === null ? [title] : ['id', id])))
 }
 
-/** Null for what is no YAML any more. */
+/** Returns null if the text is no valid YAML any more. */
 function tryReadItems(text: string): unknown {
   try {
     return readYaml(text).items
   } catch {
-    return null // An odd spelling that our edit has broken: it is not written.
+    return null // Our edit has broken an unusual notation: the caller does not write it.
   }
 }
 
@@ -65,14 +65,14 @@ export interface TextEdit {
   readonly text: string
 }
 
-/** What people write for yes and no. */
+/** Words for yes and no. */
 const BOOLEAN_WORDS = [
   ['true', 'false'],
   ['yes', 'no'],
   ['on', 'off'],
 ] as const
 
-/** What turns an entry that is done into one that is not, and the other way round. All else stays as it is. */
+/** Returns the edits that invert the done state of an entry. All else stays unchanged. */
 function yamlEdits(text: string, entry: YamlEntry, all: readonly YamlEntry[]): TextEdit[] {
   const isDone = !entry.isDone
   const pairs = DONE_FIELDS.flatMap(name => fieldOf(entry.map, [name]) ?? [])
@@ -99,14 +99,14 @@ function endOfKey({ key }: Pair): [number, number] {
   return [end, end]
 }
 
-/** The word that the list has for it elsewhere. */
+/** Returns the word that other entries of the list use. */
 function statusWord(isDone: boolean, all: readonly YamlEntry[]): string {
   const words = all.map(({ map }) => valueOf(fieldOf(map, ['status'])))
   const known = words.find(word => typeof word === 'string' && /^\w+$/.test(word) && isDoneValue(word) === isDone)
   return typeof known === 'string' ? known : isDone ? 'done' : 'pending'
 }
 
-/** The other of the pair, in the same case: FALSE becomes TRUE, and no becomes yes. */
+/** Returns the other word of the pair in the same case: FALSE becomes TRUE, and no becomes yes. */
 function matchCase(old: string, isDone: boolean): string {
   const [yes, no] = BOOLEAN_WORDS.find(pair => pair.some(word => word === old.toLowerCase())) ?? BOOLEAN_WORDS[0]
   const word = isDone ? yes : no
@@ -114,7 +114,10 @@ function matchCase(old: string, isDone: boolean): string {
   return /^[A-Z]/.test(old) ? word[0]?.toUpperCase() + word.slice(1) : word
 }
 
-/** A field of its own: beside the title, on a line of its own after it, or before all others where it has several lines. */
+/**
+ * Adds a field: beside the title in a flow map, on a line after the title, or before all fields if the title has
+ * several lines.
+ */
 function addField(text: string, { map }: YamlEntry): TextEdit {
   const title = fieldOf(map, TITLE_FIELDS)
   const [keyStart = 0, keyEnd = 0] = isNode(title?.key) ? (title.key.range ?? []) : []

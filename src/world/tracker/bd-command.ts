@@ -5,10 +5,10 @@ import type { TrackerContext } from '../../ports/tracker.ts'
 import { run, type RunResult } from '../../os/run.ts'
 import { which } from '../../os/which.ts'
 
-/** A list of 200 issues with long descriptions has a tenth of this. */
+/** Bytes. A list of 200 issues with long descriptions has a tenth of this. */
 const MAX_OUTPUT_SIZE = 16 * 1_048_576
 
-/** The program that the session itself would find, and when it was last changed. */
+/** Returns the bd program on the session's PATH, with a stamp of its file. */
 export function findBd({ cwd, env }: TrackerContext): { program: string; version: string } {
   const program = which('bd', env, cwd)
   if (program === undefined) throw new Trouble('looking for bd', 'it is not on the PATH of the session')
@@ -16,7 +16,7 @@ export function findBd({ cwd, env }: TrackerContext): { program: string; version
   return { program, version: `${program} ${mtimeMs} ${size}` }
 }
 
-/** Runs bd to its end, without a shell and without anything to read. A non-zero exit is an answer. */
+/** Runs bd to its end, without a shell and without stdin. Returns a non-zero exit as a result. */
 export async function runBd(context: TrackerContext, args: readonly string[], ending: AbortSignal): Promise<RunResult> {
   const doing = `running bd ${args[0]}`
   const { program } = findBd(context)
@@ -34,7 +34,7 @@ export async function runBd(context: TrackerContext, args: readonly string[], en
   }
 }
 
-/** Runs bd and expects it to succeed. */
+/** Runs bd and throws if it fails. */
 export async function runBdCommand(
   context: TrackerContext,
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function runBdCommand(
   if (ended.code !== 0) throw bdFailure(args, ended)
 }
 
-/** Runs bd and answers what it prints as JSON; undefined when it succeeds and prints nothing. */
+/** Runs bd and returns its JSON output; undefined if it succeeds and prints nothing. */
 export async function readBdJson(
   context: TrackerContext,
   args: readonly string[],
@@ -63,12 +63,12 @@ function bdEnvironment({ env }: TrackerContext): NodeJS.ProcessEnv {
     ...env,
     BD_JSON_ENVELOPE: '1',
     BD_NON_INTERACTIVE: '1',
-    BEADS_NO_DAEMON: '1', // bd 0.49: else each call leaves a daemon behind.
+    BEADS_NO_DAEMON: '1', // bd 0.49: otherwise each call leaves a daemon behind.
     NO_COLOR: '1',
   }
 }
 
-/** bd 1.0: errors are told as JSON on stdout by some commands, on stderr by others. What stands there is for people alone. */
+/** bd 1.0: some commands print errors as JSON on stdout, others as text for people on stderr. */
 function bdFailure([command]: readonly string[], { code, stdout, stderr }: RunResult): Trouble {
   const answer = parseJson(stdout) as { error?: unknown } | null | undefined
   const told = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
@@ -82,7 +82,7 @@ function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
-/** bd 1.0 wraps what it prints, older ones do not; undefined for what is no JSON. */
+/** bd 1.0 wraps its output, older versions do not; returns undefined for invalid JSON. */
 function parseJson(stdout: string): unknown {
   try {
     const value: unknown = JSON.parse(stdout)

@@ -7,10 +7,10 @@ import { Trouble } from '../../lib/errors.ts'
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** More issues than this are no list to go by. bd 0.49 tells ten unless asked, 1.0 a hundred. */
+/** Nobody works with a longer list. By default, bd 0.49 lists ten issues, and 1.0 a hundred. */
 const LIMIT_OPTION = ['--limit', '200'] as const
 
-/** beads, by its program `bd`. */
+/** Tracks the issues of beads through its program `bd`. */
 export function beadsTracker(home: Home): Tracker {
   const capabilities = new CapabilityCache()
   return {
@@ -33,14 +33,14 @@ export function beadsTracker(home: Home): Tracker {
   }
 }
 
-/** What an installed bd is, and how it is had to save what it knows. */
+/** The version of an installed bd, and its command to save issues. */
 export interface BdCapabilities {
   readonly version: string
-  /** Its arguments; null where each change is saved as it is made, and nothing else is to be done. */
+  /** The arguments of the command; null if bd saves each change at once. */
   readonly sync: readonly string[] | null
 }
 
-/** Asks a bd once what it is, and again when another has been installed in its place. */
+/** Queries a bd program once, and again after its file has changed. */
 class CapabilityCache {
   readonly #known = new Map<string, BdCapabilities>()
 
@@ -62,10 +62,10 @@ async function readVersion(context: TrackerContext, ending: AbortSignal): Promis
 }
 
 /**
- * Releases differ by more than their numbers tell, so each is asked. Up to 0.49 `bd sync` writes the issues out, but then
- * commits to the user's branch, pulls and pushes: only the first of it is ours to have done. From 0.51 on every change is
- * saved as it is made; `bd sync` does nothing, is gone (0.58), or has come back to merge with other machines (after 1.0.5).
- * `bd dolt push` would send the issues to a remote that the project names, so it is never run.
+ * Version numbers do not show all differences, so we query each program. Up to 0.49, `bd sync` exports the issues, but
+ * then commits to the user's branch, pulls and pushes: we may run only the export. From 0.51 on, bd saves every change
+ * at once; `bd sync` does nothing, is missing (0.58), or merges with other machines (after 1.0.5). `bd dolt push` would
+ * send the issues to a remote that the project names, so we never run it.
  */
 async function detectSync(context: TrackerContext, ending: AbortSignal): Promise<readonly string[] | null> {
   const sync = await runBd(context, ['sync', '--help'], ending)
@@ -74,15 +74,15 @@ async function detectSync(context: TrackerContext, ending: AbortSignal): Promise
 }
 
 /**
- * The folder that holds the `.beads` this folder belongs to: its own, or that of a folder above it within the same
- * repository. Outside of one only its own: what lies in a home folder is nobody's project.
+ * Returns the folder with the `.beads` of this folder: its own, or that of a parent folder within the same repository.
+ * Outside of a repository only its own counts: a `.beads` in a home folder belongs to no project.
  */
 export function findBeads(cwd: string): string | null {
   const folders = foldersUpTo(cwd, folder => fs.existsSync(path.join(folder, '.git')))
   return (folders ?? [cwd]).find(folder => isFolder(path.join(folder, '.beads'))) ?? null
 }
 
-/** This folder and those above it, up to one that is the last; undefined when none is. */
+/** Returns this folder and its parents up to the first for which `isLast` holds; undefined if there is none. */
 function foldersUpTo(folder: string, isLast: (folder: string) => boolean): string[] | undefined {
   const passed = [folder]
   for (let place = folder; !isLast(place); passed.push(place)) {

@@ -7,7 +7,7 @@ import { toWellFormed } from '../../lib/text/lossless-utf8.ts'
 
 const MAX_TITLE_LENGTH = 300
 
-/** The issues in what bd prints. Titles are anybody's text; what has no usable id is left out. */
+/** Parses issues from bd's output. Anybody can write a title; the parser skips issues without a safe id. */
 export function parseIssues(answer: unknown): Issue[] {
   if (answer === null || answer === undefined) return []
   if (!Array.isArray(answer)) throw new Trouble('reading issues of bd', 'its answer is not a list')
@@ -28,7 +28,7 @@ const STATES: ReadonlyMap<unknown, Task['state']> = new Map([
   ['tombstone', 'done'],
 ])
 
-/** bd 1.0 shows one issue as a list of one; others have shown it alone. */
+/** bd 1.0 shows one issue as a list of one; other versions show it alone. */
 function asList(answer: unknown): unknown {
   const isIssue = typeof answer === 'object' && answer !== null && 'id' in answer
   return isIssue ? [answer] : answer
@@ -42,7 +42,7 @@ export function closeIssue(context: TrackerContext, id: string, reason: string, 
   return runBdCommand(context, ['close', id, '--reason', reason, '--json'], ending)
 }
 
-/** Opens an issue again, with a reason where there is a command that takes one. */
+/** Reopens an issue, with a reason if bd has a command that accepts one. */
 export async function reopenIssue(
   context: TrackerContext,
   id: string,
@@ -55,26 +55,29 @@ export async function reopenIssue(
   await runBdCommand(context, [...args, '--json'], ending)
 }
 
-/** An issue that is to be done, with what bd says about it. */
+/** An open issue with bd's details. */
 export interface OpenIssue {
   readonly id: string
   readonly title: string
   readonly description: string
-  /** The issues that bd wants done before it, open or not. */
+  /** The issues that block it according to bd, open or closed. */
   readonly blockers: readonly string[]
-  /** What it is part of. */
+  /** The parent issue. */
   readonly parent: string | null
   readonly isEpic: boolean
-  /** Whether bd would have it worked on now. */
+  /** True if bd lists it as ready or in progress. */
   readonly isReady: boolean
 }
 
-/** More than this is no list to work off. */
+/** Nobody works off a longer list. */
 const OPEN_LIMIT_OPTION = ['--limit', '1000'] as const
 
 type IssueFields = Readonly<Record<string, unknown>>
 
-/** All that is open or under way: what is under way first, then what is ready, in bd's own order, then the rest. */
+/**
+ * Returns all issues that are open or in progress: first those in progress, then the ready ones in bd's order, then the
+ * others.
+ */
 export async function readOpenIssues(context: TrackerContext, ending: AbortSignal): Promise<OpenIssue[]> {
   const ask = async (...args: string[]) =>
     parseRecords(await readBdJson(context, [...args, ...OPEN_LIMIT_OPTION], ending))
@@ -90,12 +93,12 @@ export async function readOpenIssues(context: TrackerContext, ending: AbortSigna
   return parseIssues([...all.values()]).map(({ id, title }) => toOpenIssue(id, title, all.get(id) ?? {}, ready.has(id)))
 }
 
-/** bd 0.49: a list does not tell what its issues wait for; each has to be looked at. */
+/** bd 0.49: a list does not contain dependencies; we have to query each issue. */
 async function readFields(context: TrackerContext, id: string, ending: AbortSignal): Promise<IssueFields> {
   return parseRecords(asList(await readBdJson(context, ['show', id], ending)))[0]?.[1] ?? {}
 }
 
-/** What bd tells of each issue that has a usable id. */
+/** Returns the fields of each issue with a safe id. */
 function parseRecords(answer: unknown): [string, IssueFields][] {
   const records = Array.isArray(answer) ? (answer as unknown[]) : []
   return records.flatMap(record =>
@@ -117,7 +120,7 @@ function toOpenIssue(id: string, title: string, fields: IssueFields, isReady: bo
   }
 }
 
-/** bd 1.0: `list` names both ends of a dependency, `show` has the other issue with the kind of dependency in it. */
+/** bd 1.0: `list` names both ends of a dependency, `show` contains the other issue with the type of the dependency. */
 function parseDependencies(value: unknown, id: string): { on: string; type: string }[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((link: unknown) => {
