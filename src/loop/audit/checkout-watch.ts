@@ -29,7 +29,7 @@ export class CheckoutWatch {
   /** The HEAD that the files were checked out from, while HEAD names another branch. */
   #source: Head | null = null
   #files: ReadonlyMap<string, string> | null = null
-  #findDeleted: ReadonlySet<string> | null = null
+  #deletedFiles: ReadonlySet<string> | null = null
   #hindrances: ReadonlySet<string> | null = null
 
   constructor(given: { workshop: Worktrees; audit: Audit; cwd: string; top: string }) {
@@ -43,7 +43,7 @@ export class CheckoutWatch {
   async start(loop: Loop): Promise<void> {
     this.#head ??= await this.#worktrees.head(this.#cwd)
     this.#files ??= await this.#fileStamps(loop)
-    this.#findDeleted ??= new Set(await this.#deletedNow(this.#head.commit))
+    this.#deletedFiles ??= new Set(await this.#readDeleted(this.#head.commit))
     this.#hindrances ??= new Set((await this.#worktrees.hindrances(this.#cwd)).map(({ what }) => what))
   }
 
@@ -55,13 +55,15 @@ export class CheckoutWatch {
     const isMoved = before !== null && (before.commit !== now.commit || before.branch !== now.branch)
     const isAgent = isMoved && trace !== null && (await this.#worktrees.hasChangedCheckout(this.#cwd, trace))
     const pointed =
-      before === null || before.branch === now.branch ? null : await this.#pointed(task, before, now, isAgent)
+      before === null || before.branch === now.branch
+        ? null
+        : await this.#describePointedHead(task, before, now, isAgent)
     const strayed = pointed ?? (isAgent ? describeMove(task, before, now) : null)
-    const notes = [...(await this.#hindered(task)), ...(await this.#gone(task, now))]
+    const notes = [...(await this.#describeHindrances(task)), ...(await this.#describeDeleted(task, now))]
     return { strayed, losses: await this.#findMissing(loop), notes }
   }
 
-  async #pointed({ item }: LoopTask, before: Head, now: Head, isAgent: boolean): Promise<string | null> {
+  async #describePointedHead({ item }: LoopTask, before: Head, now: Head, isAgent: boolean): Promise<string | null> {
     const isPointed = await this.#worktrees.wasPointed(this.#cwd, before, now.branch)
     const source = this.#source ?? before
     const isBack = source.branch === now.branch
@@ -75,7 +77,7 @@ export class CheckoutWatch {
     return `${what}; your files are still those of ${source.branch}: \`${cure}\` brings it back`
   }
 
-  async #hindered({ item }: LoopTask): Promise<string[]> {
+  async #describeHindrances({ item }: LoopTask): Promise<string[]> {
     const known = this.#hindrances
     const now = await this.#worktrees.hindrances(this.#cwd)
     this.#hindrances = new Set(now.map(({ what }) => what))
@@ -86,18 +88,18 @@ export class CheckoutWatch {
     )
   }
 
-  async #deletedNow(commit: string | null): Promise<readonly string[]> {
+  async #readDeleted(commit: string | null): Promise<readonly string[]> {
     return commit === null ? [] : this.#worktrees.deleted(this.#cwd, commit)
   }
 
-  async #gone({ item }: LoopTask, { commit }: Head): Promise<string[]> {
-    const known = this.#findDeleted
+  async #describeDeleted({ item }: LoopTask, { commit }: Head): Promise<string[]> {
+    const known = this.#deletedFiles
     const source = this.#source?.commit ?? commit
-    const now = await this.#deletedNow(source)
-    this.#findDeleted = new Set(now)
+    const now = await this.#readDeleted(source)
+    this.#deletedFiles = new Set(now)
     const paths = known === null ? [] : now.filter(path => !known.has(path))
     if (paths.length === 0 || source === null) return []
-    const elsewhere = await this.#movedOf(source, paths)
+    const elsewhere = await this.#findMovedPaths(source, paths)
     const lost = paths.filter(path => !elsewhere.has(path))
     if (lost.length === 0) return []
     const what = `${formatFew(lost.map(displayPath))} ${lost.length === 1 ? 'is' : 'are'} gone from your checkout`
@@ -106,7 +108,7 @@ export class CheckoutWatch {
   }
 
   /** git sees no files in a checkout that it ignores. */
-  async #movedOf(source: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
+  async #findMovedPaths(source: string, paths: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.#isHindered) return new Set()
     const { tree } = await this.#worktrees.snapshot(this.#cwd)
     return this.#worktrees.findMovedPaths(this.#cwd, [source, tree], paths)

@@ -80,7 +80,7 @@ export async function describeUncommitted(
   { isTop, droppedOf }: { isTop: boolean; droppedOf: (commits: readonly string[]) => Promise<readonly string[]> },
 ): Promise<readonly string[]> {
   const edited = new Set(seen.changed.map(({ path }) => path))
-  const told: string[] = []
+  const sentences: string[] = []
   for (const { task, files } of works) {
     const { commits = [], uncommitted = 1 } = task?.evidence ?? {}
     if (task === null || commits.length === 0 || uncommitted > 0) continue
@@ -90,9 +90,9 @@ export async function describeUncommitted(
     const paths = left.map(({ path }) => path)
     const which = ids.length === 1 ? `commit ${shortHash(ids[0] ?? '')}` : `commits ${formatFew(ids.map(shortHash))}`
     const names = `${formatFew(paths.map(displayPath))} ${paths.length === 1 ? 'is' : 'are'}`
-    told.push(
+    sentences.push(
       `${which} of task ${task.item.label} ${ids.length === 1 ? 'is' : 'are'} no longer on the branch, and ${names} not committed; \`${commitPathsCommand(paths, isTop)}\` commits it again`,
     )
   }
-  return told
+  return sentences
 }

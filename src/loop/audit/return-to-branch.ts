@@ -23,29 +23,29 @@ export async function returnToLoopBranch({ context, loop }: EffectRun, task: Loo
       kind: 'lost',
       why: `git does not use your checkout any more, because somebody set ${hindrance.what} while ${who} worked: \`${hindrance.cure}\`, then oneshot resume ${session.name}`,
     }
-  const came = await worktrees.returnToBranch(session.cwd, home, task.place?.since ?? null)
-  switch (came.kind) {
+  const returned = await worktrees.returnToBranch(session.cwd, home, task.place?.since ?? null)
+  switch (returned.kind) {
     case 'there':
       return { kind: 'here', strayed: null }
     case 'followed':
       return {
         kind: 'here',
-        strayed: `${who} left ${home} for ${came.from}; its commits from there are on ${home} now`,
+        strayed: `${who} left ${home} for ${returned.from}; its commits from there are on ${home} now`,
       }
     case 'pointed':
       return {
         kind: 'here',
-        strayed: `${who} pointed HEAD to ${came.from} without a checkout; HEAD names ${home} again, and no file was touched`,
+        strayed: `${who} pointed HEAD to ${returned.from} without a checkout; HEAD names ${home} again, and no file was touched`,
       }
     case 'returned':
       return {
         kind: 'here',
-        strayed: `${who} left ${home} for ${came.from}; ${home} is checked out again${describeLeft(came)}`,
+        strayed: `${who} left ${home} for ${returned.from}; ${home} is checked out again${describeLeft(returned)}`,
       }
     case 'stuck':
       return {
         kind: 'lost',
-        why: `${who} left ${home} for ${came.from}, and ${home} cannot be checked out again (${came.why}): ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${session.name}`,
+        why: `${who} left ${home} for ${returned.from}, and ${home} cannot be checked out again (${returned.why}): ${formatCommandLine(['git', 'checkout', home])}, then oneshot resume ${session.name}`,
       }
   }
 }

@@ -36,12 +36,12 @@ export function landedList(
   const done = tasks.filter(({ stand, tries }) => stand.name === 'done' && tries.length > 0)
   const marks = done.map(({ item }) => ({ key: item.key, isDone: true, reason: 'landed' }))
   const tick = (top: string): Promise<void> =>
-    source.mark(path.join(top, layout.subfolder), marks, AbortSignal.timeout(PATIENCE))
+    source.mark(path.join(top, layout.subfolder), marks, AbortSignal.timeout(TIMEOUT))
   return { list: { file: rawPath(Buffer.from(layout.fromTop(source.file))), tick } }
 }
 
 /** Milliseconds; the list is a file, and a write takes no time. */
-const PATIENCE = 60_000
+const TIMEOUT = 60_000
 
 /** Removes the worktrees of a merged task, unless they contain something that exists nowhere else. */
 export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<void> {
@@ -49,11 +49,11 @@ export async function removeWorktrees(task: LoopTask, run: EffectRun): Promise<v
   const { session, worktrees, paths } = context
   const { branch, tip } = loop()
   if (branch !== null && tip !== null) await worktrees.repair(session.cwd, paths.integration, tip)
-  const benches = [task.place, task.resolution].flatMap((place): Worktree[] =>
+  const taskWorktrees = [task.place, task.resolution].flatMap((place): Worktree[] =>
     place === null || place.branch === null ? [] : [{ path: paths.topOf(place.cwd), branch: place.branch }],
   )
   const notes: string[] = []
-  for (const worktree of benches) {
+  for (const worktree of taskWorktrees) {
     const cleared = await worktrees.remove(session.cwd, worktree, branch ?? 'HEAD')
     if (cleared.kind === 'gone') continue
     if (cleared.isDirty === true && (await removeAfterReset(worktree, run)))

@@ -19,8 +19,8 @@ export async function mergeTask(effect: MergeEffect, run: EffectRun): Promise<vo
     try {
       return await mergeOnce(effect, run)
     } catch (cause) {
-      const isHurt = cause instanceof Trouble && triesLeft > 0 && (await repairWorktrees(effect, run))
-      if (!isHurt) throw cause
+      const wasRepaired = cause instanceof Trouble && triesLeft > 0 && (await repairWorktrees(effect, run))
+      if (!wasRepaired) throw cause
     }
   }
 }
@@ -33,16 +33,19 @@ async function repairWorktrees({ task, role }: MergeEffect, { context, loop }: E
   const { worktrees, paths, session } = context
   const { tip } = loop()
   const place = role === 'resolve' ? task.resolution : task.place
-  const benches = [
-    { bench: paths.integration, commit: tip },
-    { bench: { path: paths.topOf(place?.cwd ?? ''), branch: place?.branch ?? '' }, commit: place?.since.head ?? null },
+  const needed = [
+    { worktree: paths.integration, commit: tip },
+    {
+      worktree: { path: paths.topOf(place?.cwd ?? ''), branch: place?.branch ?? '' },
+      commit: place?.since.head ?? null,
+    },
   ]
-  let isMended = false
-  for (const { bench: worktree, commit } of benches) {
+  let isRepaired = false
+  for (const { worktree, commit } of needed) {
     if (commit === null || worktree.branch === '') continue
-    if ((await worktrees.repair(session.cwd, worktree, commit)) !== null) isMended = true
+    if ((await worktrees.repair(session.cwd, worktree, commit)) !== null) isRepaired = true
   }
-  return isMended
+  return isRepaired
 }
 
 async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
@@ -57,8 +60,8 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
   if (cleanTips.get(worktrees) !== tip) await worktrees.reset(paths.integration, tip)
   cleanTips.delete(worktrees)
   const role = effect.role === 'resolve' && !isResolved(task, context) ? 'task' : effect.role
-  const { bench: worktree, judged } = await commitVerified(task, role, run, tip)
-  const isAlone = role === 'task' && (await isAsVerified(task, worktree, tip, context))
+  const { worktree, judged } = await commitVerified(task, role, run, tip)
+  const isVerifiedTree = role === 'task' && (await isAsVerified(task, worktree, tip, context))
   const merged = await mergeWithTask(task, { role, judged, tip }, context)
   const clashed = { type: 'task.clashed', task: key, commit: judged, files: [], detail: '' } as const
   if (merged.kind === 'conflict') {
@@ -78,7 +81,7 @@ async function mergeOnce(effect: MergeEffect, run: EffectRun): Promise<void> {
     return report({ ...clashed, reason })
   }
   const at = { cwd: paths.folderIn(paths.integration) }
-  const check = isAlone ? null : await runCheck(at, `merge-${task.number}`, run)
+  const check = isVerifiedTree ? null : await runCheck(at, `merge-${task.number}`, run)
   if (run.ending.aborted) return
   if (check !== null && !check.ok && !isFailingSinceStart(loop(), check)) {
     await worktrees.reset(paths.integration, tip)
@@ -163,7 +166,7 @@ async function commitVerified(
   role: WorkerRole,
   { context }: EffectRun,
   tip: string,
-): Promise<{ bench: Worktree; judged: string }> {
+): Promise<{ worktree: Worktree; judged: string }> {
   const { worktrees, paths } = context
   const place = role === 'resolve' ? task.resolution : task.place
   invariant(place !== null && place.branch !== null, `task ${task.item.label} has no branch`)
@@ -173,10 +176,10 @@ async function commitVerified(
   const base = role === 'resolve' ? tip : (place.since.head ?? tip)
   const isJudged = !isByHand(task) && task.tries.at(-1)?.role === role
   if (!isJudged && !isByHand(task) && role === 'task' && task.sealed !== undefined)
-    return { bench: worktree, judged: task.sealed }
+    return { worktree, judged: task.sealed }
   const seen = isJudged ? task.evidence?.now : undefined
   return {
-    bench: worktree,
+    worktree,
     judged: await worktrees.commitAll(worktree, commitMessage(task), excludedPaths, base, seen),
   }
 }

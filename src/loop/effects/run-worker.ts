@@ -35,9 +35,9 @@ export async function runWorker(effect: RunWorkerEffect, run: EffectRun): Promis
     return report({ type: 'worker.ended', task, iteration, end: startFailure(cause) })
   }
   report({ type: 'worker.begun', task, iteration, session: session.name })
-  let isMended = false
+  let isRepaired = false
   for await (const view of context.workers.watch(session.id, ending)) {
-    if (!isMended && hasLostFolder(view) && (isMended = await repairWorktree(effect, run)))
+    if (!isRepaired && hasLostFolder(view) && (isRepaired = await repairWorktree(effect, run)))
       await context.workers.resume(session.id, ending)
     report({ type: 'worker.rests', task, iteration, rest: readRest(view) })
   }

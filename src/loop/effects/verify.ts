@@ -52,8 +52,8 @@ export async function verifyTask({ task, role, iteration }: VerifyEffect, run: E
   const underWay = role === 'resolve' && seen.underWay?.startsWith('a merge') ? null : seen.underWay
   const isWhole = unresolved.length === 0 && underWay === null
   const weakened = await findWeakenings(place.cwd, seen, context)
-  const isWorthIt = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)
-  const check = isWorthIt ? await runCheck(place, iteration, run) : null
+  const shouldCheck = isWhole && weakened.refused.length === 0 && isWorthChecking(task, evidence)
+  const check = shouldCheck ? await runCheck(place, iteration, run) : null
   if (ending.aborted) return
   const strayed = returned.strayed ?? beside.strayed ?? describeOwnRepositories(task, all, seen)
   const taken = [...losses, ...beside.losses]
@@ -141,8 +141,8 @@ export async function runFirstCheck(run: EffectRun): Promise<void> {
   const cwd = loop().branch === null ? session.cwd : paths.folderIn(paths.integration)
   const check = await runCheck({ cwd }, 'first', run)
   // A check that cannot run at all does not count as failing at the start: otherwise nothing would ever be verified.
-  const told = check?.isUnknown === true ? null : check
-  if (!ending.aborted) report({ type: 'check.tried', check: told, trouble: null })
+  const baseline = check?.isUnknown === true ? null : check
+  if (!ending.aborted) report({ type: 'check.tried', check: baseline, trouble: null })
 }
 
 /** Audits finished work once more before the end: the last check or another program may have removed it. */

@@ -20,7 +20,7 @@ export function projectChecks(env: { readonly PATH?: string | undefined } = proc
 }
 
 /** In order of preference. */
-const DETECTORS: readonly ((site: ProjectFolder) => DetectedCheck | null)[] = [
+const DETECTORS: readonly ((project: ProjectFolder) => DetectedCheck | null)[] = [
   detectNode,
   detectPython,
   detectCargo,

@@ -26,9 +26,9 @@ function causeLine(stderr: string): string | undefined {
     .split(/[\n\r]/)
     .map(line => line.trim())
     .filter(line => line !== '' && !line.startsWith('hint:') && !line.startsWith('warning:'))
-  const telling =
+  const cause =
     lines.find(line => /^(fatal|ssh|error): /i.test(line)) ?? lines.find(line => line.startsWith('remote:')) ?? lines[0]
-  return telling?.replace(/^(fatal|error): /, '').slice(0, 300)
+  return cause?.replace(/^(fatal|error): /, '').slice(0, 300)
 }
 
 /**

@@ -90,8 +90,8 @@ async function listCommits(git: Git, range: string, { since, until }: Period): P
   const when = [`--since=${formatIso(first)}`, ...(until === null ? [] : [`--until=${formatIso(until)}`])]
   const ours = ['--invert-grep', '--grep=^WIP: checkpoint [0-9]']
   const how = [`--max-count=${MAX_COMMITS}`, '--format=%H %s', ...when, ...ours]
-  const said = (await git.run(['log', ...how, range, '--'])).toString()
-  const lines = said.split('\n').filter(line => line !== '')
+  const output = (await git.run(['log', ...how, range, '--'])).toString()
+  const lines = output.split('\n').filter(line => line !== '')
   return lines.map(line => ({ id: line.slice(0, line.indexOf(' ')), subject: line.slice(line.indexOf(' ') + 1) }))
 }
 

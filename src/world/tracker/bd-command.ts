@@ -71,10 +71,10 @@ function bdEnvironment({ env }: TrackerContext): NodeJS.ProcessEnv {
 /** bd 1.0: some commands print errors as JSON on stdout, others as text for people on stderr. */
 function bdFailure([command]: readonly string[], { code, stdout, stderr }: RunResult): Trouble {
   const answer = parseJson(stdout) as { error?: unknown } | null | undefined
-  const told = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
+  const message = typeof answer?.error === 'string' ? answer.error : lastLine(stderr)
   return new Trouble(
     `running bd ${command}`,
-    `exit code ${code}${told === '' ? '' : `: ${toOneLine(told).slice(0, 200)}`}`,
+    `exit code ${code}${message === '' ? '' : `: ${toOneLine(message).slice(0, 200)}`}`,
   )
 }
 

@@ -87,8 +87,8 @@ export async function readOpenIssues(context: TrackerContext, ending: AbortSigna
   for (const [id, fields] of [...free, ...(await ask('list', '--status', 'open'))])
     all.set(id, { ...all.get(id), ...fields })
   for (const [id, fields] of all) {
-    const isTold = ready.has(id) || fields['dependencies'] !== undefined
-    if (!isTold) all.set(id, { ...fields, ...(await readFields(context, id, ending)) })
+    const isComplete = ready.has(id) || fields['dependencies'] !== undefined
+    if (!isComplete) all.set(id, { ...fields, ...(await readFields(context, id, ending)) })
   }
   return parseIssues([...all.values()]).map(({ id, title }) => toOpenIssue(id, title, all.get(id) ?? {}, ready.has(id)))
 }

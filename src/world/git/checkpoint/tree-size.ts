@@ -106,7 +106,7 @@ function sumTree(
   sizes: ReadonlyMap<string, number>,
 ): TreeSize {
   const known = new Map<string, TreeSize>()
-  const extentIn = (id: string, depth: number): TreeSize => {
+  const sizeOf = (id: string, depth: number): TreeSize => {
     const entries = trees.get(id)
     if (entries === undefined) return { files: 1, bytes: sizes.get(id) ?? 0 }
     const before = known.get(id)
@@ -114,14 +114,14 @@ function sumTree(
     if (depth > MAX_DEPTH) failPermanently(`its folders are more than ${MAX_DEPTH} deep`)
     let [files, bytes] = [0, 0]
     for (const entry of entries) {
-      const part = extentIn(entry, depth + 1)
+      const part = sizeOf(entry, depth + 1)
       files += part.files
       bytes += part.bytes
     }
     known.set(id, { files, bytes })
     return { files, bytes }
   }
-  return extentIn(tree, 0)
+  return sizeOf(tree, 0)
 }
 
 function failPermanently(why: string): never {

@@ -182,8 +182,8 @@ export async function readLog(
   { git }: Pick<RepositoryContext, 'git'>,
   args: readonly string[],
 ): Promise<{ id: string; subject: string; parents: readonly string[]; authoredAt: number }[]> {
-  const said = (await git.run(['log', '-z', '--no-color', '--format=%at %H %P%n%s', ...args])).toString()
-  return said
+  const output = (await git.run(['log', '-z', '--no-color', '--format=%at %H %P%n%s', ...args])).toString()
+  return output
     .split('\0')
     .filter(line => line !== '')
     .map(line => {

@@ -43,7 +43,7 @@ export async function readTextChanges(
 }
 
 /** Folder entries to read for one pattern. */
-const MOST_ENTRIES = 5_000
+const MAX_ENTRIES = 5_000
 
 /** Returns files that match a pattern, in the folders that the pattern names. Follows no link, and stops at a limit. */
 function matchingBelow(top: string, pattern: string): string[] {
@@ -52,7 +52,7 @@ function matchingBelow(top: string, pattern: string): string[] {
   for (const [at, part] of parts.entries()) {
     const isLast = at === parts.length - 1
     folders = folders.flatMap(folder => {
-      const entries = entriesIn(path.join(top, folder)).slice(0, Math.max(0, MOST_ENTRIES - looked))
+      const entries = entriesIn(path.join(top, folder)).slice(0, Math.max(0, MAX_ENTRIES - looked))
       looked += entries.length
       return entries
         .filter(entry => (isLast ? entry.isFile() : entry.isDirectory()) && matchesGlob(entry.name, part))

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT = 30_000
 /** Milliseconds. git holds a lock while it writes one file. In our own folders, a killed git has left an older lock. */
 const STALE_LOCK_AGE = 5_000
 /** Milliseconds after which a lock counts as left behind, if no running git could hold it. */
-const LEFT_BEHIND = 10_000
+const ORPHANED_LOCK_AGE = 10_000
 const LOCK_POLL_INTERVAL = 50
 
 /** Also matches when another process moved a ref first; not when a ref's name lies below that of another ref. */
@@ -41,9 +41,9 @@ export async function retryWhileLocked<T>(
       return await work()
     } catch (cause) {
       if (!(cause instanceof GitError && IS_LOCKED.test(cause.stderr))) throw cause
-      const lock = folders === null ? null : lockIn(folders, cause.stderr)
+      const lock = folders === null ? null : parseLockFile(folders, cause.stderr)
       const isOver = Date.now() - begun > LOCK_TIMEOUT
-      if (folders !== null && lock !== null) settle(lock, folders, isOver)
+      if (folders !== null && lock !== null) removeOrphanedLock(lock, folders, isOver)
       if (isOver) throw cause
       await pause(LOCK_POLL_INTERVAL * (1 + Math.random()), undefined, { signal })
     }
@@ -56,7 +56,7 @@ function removeStaleLock(lock: string): void {
 }
 
 /** Returns the lock that git's message names; null if it is no file of this repository. */
-function lockIn({ gitDir, commonDir }: RepositoryDirs, stderr: string): string | null {
+function parseLockFile({ gitDir, commonDir }: RepositoryDirs, stderr: string): string | null {
   const named = /could not lock config file/.test(stderr)
     ? path.join(commonDir, 'config.lock')
     : /Unable to create '([^'\n]+\.lock)': File exists/.exec(stderr)?.[1]
@@ -65,13 +65,13 @@ function lockIn({ gitDir, commonDir }: RepositoryDirs, stderr: string): string |
 }
 
 /** Removes a lock that no process can hold. Throws if a person must remove it, or if a process holds it too long. */
-function settle(lock: string, folders: RepositoryDirs, isOver: boolean): void {
+function removeOrphanedLock(lock: string, folders: RepositoryDirs, isOver: boolean): void {
   const stat = lstat(lock)
   if (stat === undefined) return
   const age = Date.now() - stat.mtimeMs
-  if (age < LEFT_BEHIND) return
+  if (age < ORPHANED_LOCK_AGE) return
   const holder = possibleHolder(folders, stat)
-  if (holder === null && isOurs(stat) && isBrief(lock, folders) && isOnThisMachine(lock))
+  if (holder === null && isOurs(stat) && isBrief(lock, folders) && isOnLocalFileSystem(lock))
     return removeIfSame(lock, stat)
   if (holder !== null && !isOver) return
   const since = `${lock} has been there for ${formatDuration(age)}`
@@ -95,10 +95,12 @@ function isBrief(lock: string, { commonDir }: RepositoryDirs): boolean {
 }
 
 /** ext4, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs and bcachefs: other machines do not write there. */
-const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e])
+const LOCAL_FILE_SYSTEMS = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
+])
 
-function isOnThisMachine(lock: string): boolean {
-  return LOCAL.has(fs.statfsSync(path.dirname(lock)).type)
+function isOnLocalFileSystem(lock: string): boolean {
+  return LOCAL_FILE_SYSTEMS.has(fs.statfsSync(path.dirname(lock)).type)
 }
 
 function removeIfSame(lock: string, { ino, mtimeMs }: fs.Stats): void {
@@ -110,7 +112,7 @@ function removeIfSame(lock: string, { ino, mtimeMs }: fs.Stats): void {
 const TOLERANCE = 1_000
 
 /** git programs that run for a long time and lock nothing. */
-const IDLE = new Set(['fsmonitor--daemon', 'credential-cache--daemon'])
+const HARMLESS_COMMANDS = new Set(['fsmonitor--daemon', 'credential-cache--daemon'])
 
 /**
  * Describes a running git process that started before the lock was written and may work in this repository; null if
@@ -120,7 +122,7 @@ function possibleHolder(folders: RepositoryDirs, { birthtimeMs, mtimeMs }: fs.St
   const all = programs()
   if (all === null) return 'another git process'
   const until = Math.max(birthtimeMs, mtimeMs) + TOLERANCE
-  const tops = topsOf(folders)
+  const tops = repositoryFolders(folders)
   const holder = all.find(
     ({ pid, name, bornAt }) => /^git(?:-|$)/.test(name) && bornAt <= until && mayWorkIn(tops, pid),
   )
@@ -131,14 +133,14 @@ function mayWorkIn(tops: readonly string[], pid: number): boolean {
   const details = processDetails(pid)
   if (details === null) return true
   const { cwd, argv, variables } = details
-  if (argv.some(word => IDLE.has(word))) return false
+  if (argv.some(word => HARMLESS_COMMANDS.has(word))) return false
   // git changes into the worktree that it was started in, unless the caller names the repository.
   if (variables.includes('GIT_DIR') || argv.some(word => word.startsWith('--git-dir'))) return true
   return tops.some(top => cwd === top || cwd.startsWith(`${top}${path.sep}`))
 }
 
 /** Returns the folders of this repository: its git folder, the main worktree, and the linked worktrees. */
-function topsOf({ commonDir }: RepositoryDirs): string[] {
+function repositoryFolders({ commonDir }: RepositoryDirs): string[] {
   const all = path.join(commonDir, 'worktrees')
   const names = fs.existsSync(all) ? fs.readdirSync(all) : []
   return [commonDir, path.dirname(commonDir), ...names.flatMap(name => worktreeAt(path.join(all, name)))]

@@ -82,8 +82,8 @@ async function changedRefusal(context: RepositoryContext, connection: RemoteConn
   const { ref, sessionId } = context
   // The remote ref may be missing by now.
   const raw = await readRemoteCommit(context, connection, ref).catch(() => null)
-  const { claim, sessionId: whose } = (raw === null ? null : parseCheckpoint(raw))?.trailers ?? {}
-  if (claim !== undefined && whose === sessionId) return claimedRefusal(ref, connection.remote, claim)
+  const { claim, sessionId: owner } = (raw === null ? null : parseCheckpoint(raw))?.trailers ?? {}
+  if (claim !== undefined && owner === sessionId) return claimedRefusal(ref, connection.remote, claim)
   return new Refusal(
     'session-claimed',
     `it has changed on ${displayName(connection.remote)} just now`,

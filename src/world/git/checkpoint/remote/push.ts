@@ -76,10 +76,10 @@ async function tryPush(
 ): Promise<string | null> {
   const known = readKnownRefs(context, connection.remote)
   const isKnown = known !== null && Object.keys(known).some(ref => ref in refs)
-  const stock: RemoteState = isKnown
+  const state: RemoteState = isKnown
     ? { seen: known, blockingRef: null }
     : await readRemoteState(context, connection, refs, {})
-  const { seen, blockingRef } = stock
+  const { seen, blockingRef } = state
   if (blockingRef !== null) return blockingRef
   try {
     await pushRefs(context, connection, refs, seen)

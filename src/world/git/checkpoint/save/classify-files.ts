@@ -112,7 +112,7 @@ function isReadable(file: Buffer): boolean {
 }
 
 /** git 2.39 rejects a longer `.git` file. */
-const LONGEST_GIT_FILE = 1_048_576
+const MAX_GIT_FILE_SIZE = 1_048_576
 
 /**
  * git does not look into a folder that is a gitlink in the index. If its repository is gone, its files are ordinary
@@ -134,7 +134,7 @@ function hasRepository(folder: Buffer): boolean {
   const git = joinPath(folder, '.git')
   const stat = lstat(git)
   if (!stat?.isFile()) return stat !== undefined
-  const text = readRegularFile(git, LONGEST_GIT_FILE).content.toString('latin1')
+  const text = readRegularFile(git, MAX_GIT_FILE_SIZE).content.toString('latin1')
   const [, target = ''] = /^gitdir: (.*)/s.exec(text.replace(/(?<!\n)\n+$/, '')) ?? []
   return fs.existsSync(target.startsWith('/') ? Buffer.from(target, 'latin1') : joinPath(folder, target))
 }

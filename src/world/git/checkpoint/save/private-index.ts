@@ -158,17 +158,17 @@ async function createIndex(context: RepositoryContext, file: string): Promise<Ra
 
 async function clearSkipFlags({ git, repository }: RepositoryContext, index: string): Promise<RawPath[]> {
   const entries = splitRawPaths(await git.run(['ls-files', '-z', '-v', '--stage'], { index })).map(parseEntry)
-  const told = async (flag: string, paths: readonly RawPath[]): Promise<void> => {
+  const clearFlag = async (flag: string, paths: readonly RawPath[]): Promise<void> => {
     if (paths.length > 0) await git.run(['update-index', '-z', flag, '--stdin'], { index, input: joinRawPaths(paths) })
   }
-  const unlooked = entries.filter(({ tag }) => tag !== tag.toUpperCase())
-  await told('--no-assume-unchanged', uniquePaths(unlooked))
+  const assumedUnchanged = entries.filter(({ tag }) => tag !== tag.toUpperCase())
+  await clearFlag('--no-assume-unchanged', uniquePaths(assumedUnchanged))
   // A sparse checkout lacks these files. If they exist, or the checkout is not sparse, somebody hides changes with the
   // flag.
   const skipped = entries.filter(({ tag }) => tag.toUpperCase() === 'S')
   const isSparse = skipped.length > 0 && (await git.tryRun(READ_SPARSE)).stdout.toString() === 'true\n'
   const hidden = skipped.filter(({ path }) => !isSparse || lstat(joinBelow(repository.top, path)) !== undefined)
-  await told('--no-skip-worktree', uniquePaths(hidden))
+  await clearFlag('--no-skip-worktree', uniquePaths(hidden))
   return uniquePaths(entries.filter(({ mode }) => mode === GITLINK))
 }
 

@@ -23,4 +23,4 @@ export interface SaveOutcome {
 }
 
 /** Saves one working tree. */
-export type SaveFunction = (place: RepositoryContext, wish: SaveOptions) => Promise<SaveOutcome>
+export type SaveFunction = (context: RepositoryContext, options: SaveOptions) => Promise<SaveOutcome>

@@ -133,6 +133,6 @@ async function filesWithSameFilter(git: Git, bad: RawPath, add: readonly RawPath
 }
 
 function describeRejection(bad: RawPath, count: number, cause: GitError): string {
-  const whom = count === 1 ? displayPath(bad) : `${displayPath(bad)} and ${count - 1} more`
-  return `${whom} cannot be read by git: ${cause.message}`
+  const files = count === 1 ? displayPath(bad) : `${displayPath(bad)} and ${count - 1} more`
+  return `${files} cannot be read by git: ${cause.message}`
 }

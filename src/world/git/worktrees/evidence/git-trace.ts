@@ -5,7 +5,7 @@ import type { Git } from '../../git.ts'
 import type { Repository } from '../../repository.ts'
 
 /** Bytes; the agent can write anything to this file. */
-const LONGEST = 64 * 1_048_576
+const MAX_TRACE_SIZE = 64 * 1_048_576
 
 /** A git command from git's own trace (`GIT_TRACE2_EVENT`). */
 export interface TracedCommand {
@@ -99,7 +99,7 @@ export function readTrace(file: string): TracedCommand[] {
 function readEvents(file: string): TraceEvent[] {
   let text: string
   try {
-    text = readRegularFile(file, LONGEST).content.toString()
+    text = readRegularFile(file, MAX_TRACE_SIZE).content.toString()
   } catch {
     return [] // No git command ran, or git did not write this file.
   }

@@ -6,7 +6,7 @@ import type { Repository } from '../../repository.ts'
 import { type TracedCommand, readTrace } from './git-trace.ts'
 
 /** Bytes; git itself keeps three months. */
-const LONGEST = 64 * 1_048_576
+const MAX_REFLOG_SIZE = 64 * 1_048_576
 
 /** An entry of a worktree's HEAD reflog. */
 export interface HeadMove {
@@ -34,7 +34,7 @@ export function commitsMadeSince(gitDir: string, size: number): HeadMove[] | nul
 export function movesSince(gitDir: string, size: number): HeadMove[] | null {
   let text: string
   try {
-    const bytes = readRegularFile(reflogFile(gitDir), LONGEST).content
+    const bytes = readRegularFile(reflogFile(gitDir), MAX_REFLOG_SIZE).content
     // A shorter reflog has been recreated.
     text = bytes.subarray(bytes.length < size ? 0 : size).toString('latin1')
   } catch {

@@ -42,7 +42,7 @@ export async function commitAll(
   const { head: at, tree: found } = verified ?? (await snapshotNow(context))
   const head = at ?? failPermanently(doing, 'its branch has no commit')
   if (merged !== null) await assertResolved(context, [head, merged], found, doing)
-  const excluded = await excludedChanges(context, { head, tree: found, apart: excludedPaths, base, doing })
+  const excluded = await excludedChanges(context, { head, tree: found, excludedPaths, base, doing })
   const strays = merged === null ? await newRepositories(context, head, found) : []
   const tree = await revertEntries(context, found, [...excluded, ...strays])
   const commit = await commitUnlessSame(context, { tree, head, merged, message })
@@ -71,7 +71,7 @@ async function commitDetached(
 ): Promise<string> {
   const { head, tree: found } = verified
   if (head === null) return failPermanently(doing, 'its branch has no commit')
-  const excluded = await excludedChanges(context, { head, tree: found, apart: excludedPaths, base, doing })
+  const excluded = await excludedChanges(context, { head, tree: found, excludedPaths, base, doing })
   const tree = await revertEntries(context, found, [...excluded, ...(await newRepositories(context, head, found))])
   const [whole, now = null, before, parent] = await resolveObjects(context.git, [
     `${head}^{tree}`,
@@ -146,14 +146,14 @@ function hasConflictMarkers(top: string, file: RawPath): boolean {
 /** Returns changes to the excluded paths since the merge base with `base`. */
 async function excludedChanges(
   context: RepositoryContext,
-  given: { head: string; tree: string; apart: readonly string[]; base: string; doing: string },
+  given: { head: string; tree: string; excludedPaths: readonly string[]; base: string; doing: string },
 ): Promise<TreeChange[]> {
   const { git, repository } = context
   const base =
     (await resolveCommit(git, given.base)) ?? failPermanently(given.doing, `there is no commit ${given.base}`)
   const parted = await git.tryRun(['merge-base', base, given.head])
   const from = parted.code === 0 ? (parted.stdout.toString().split('\n')[0] as string) : base
-  const isExcluded = excludePaths(repository.top, repository.top, given.apart)
+  const isExcluded = excludePaths(repository.top, repository.top, given.excludedPaths)
   return (await diffTree(context, from, given.tree)).filter(entry => isExcluded(entry.path))
 }
 

@@ -159,7 +159,7 @@ async function removeScratch({ git, repository }: RepositoryContext, folder: str
 const MAX_COMMITS = '500'
 
 /** Merges to try: a message can name any number of commits. */
-const MOST_TRIES = 50
+const MAX_CANDIDATES = 50
 
 /** A user's commit that may be a squash, and a commit of the branch that it may contain. */
 interface Candidate {
@@ -182,9 +182,9 @@ async function findSquashed(
   { head, theirs, list }: { head: string; theirs: string; list: RawPath | null },
 ): Promise<string | null> {
   let known: Candidate | null = null
-  for (const candidate of (await candidatesIn(place, head, theirs)).slice(0, MOST_TRIES)) {
+  for (const candidate of (await findCandidates(place, head, theirs)).slice(0, MAX_CANDIDATES)) {
     const isNewer: boolean = known === null || candidate.age < known.age
-    if (isNewer && (await contains(place, { ...candidate, list }, known?.theirs ?? null))) known = candidate
+    if (isNewer && (await containsWork(place, { ...candidate, list }, known?.theirs ?? null))) known = candidate
   }
   return known?.theirs ?? null
 }
@@ -193,7 +193,7 @@ async function findSquashed(
  * Returns candidates in the order of the user's commits, oldest first; for each of them, the newest commit of the
  * branch comes first.
  */
-async function candidatesIn({ git }: RepositoryContext, head: string, theirs: string): Promise<Candidate[]> {
+async function findCandidates({ git }: RepositoryContext, head: string, theirs: string): Promise<Candidate[]> {
   const log = (await git.runForLine(['log', '--topo-order', '--format=%H %T', `${head}..${theirs}`, '--'])).split('\n')
   const branch = log.map(line => line.split(' ') as [id: string, tree: string])
   const ages = new Map(branch.map(([id], at) => [id, at]))
@@ -218,7 +218,7 @@ type Pair = Pick<Candidate, 'ours' | 'theirs'> & { readonly list: RawPath | null
  * Returns true if a merge of the branch's commit would change nothing. A conflict only in the task list does not count,
  * because a landing resolves it. `known`: a commit of the branch that an earlier candidate contained.
  */
-async function contains(
+async function containsWork(
   place: RepositoryContext,
   { ours, theirs, list }: Pair,
   known: string | null,

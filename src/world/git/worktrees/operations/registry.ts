@@ -32,8 +32,8 @@ export function findRegistered({ commonDir }: Repository, folder: string): Regis
 
 /** Returns the worktree that has the branch checked out; null if there is none. */
 export async function findBranchHolder(git: Git, branch: string): Promise<string | null> {
-  const said = (await git.run(['worktree', 'list', '--porcelain'])).toString()
-  const entry = said.split('\n\n').find(text => text.split('\n').includes(`branch refs/heads/${branch}`))
+  const output = (await git.run(['worktree', 'list', '--porcelain'])).toString()
+  const entry = output.split('\n\n').find(text => text.split('\n').includes(`branch refs/heads/${branch}`))
   return entry === undefined ? null : entry.slice('worktree '.length, entry.indexOf('\n'))
 }
 

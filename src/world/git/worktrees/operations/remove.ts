@@ -117,9 +117,9 @@ async function deleteRefs(
 ): Promise<void> {
   const result = await git.runScript(DELETE_REFS, refs)
   if (result.code !== 0) throw new GitError('update-ref', result)
-  const isTold = result.stdout.toString().includes(`branch.${branch}.`)
+  const hasSettings = result.stdout.toString().includes(`branch.${branch}.`)
   // If another process locks the settings, we skip this cleanup, which does no harm.
-  if (isTold)
+  if (hasSettings)
     await git.tryRun([
       'config',
       '--file',
