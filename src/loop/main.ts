@@ -115,7 +115,7 @@ function totalSpending({ tasks, plan }: Loop): Usage {
   return [...plan, ...tasks.flatMap(({ tries }) => tries)].map(({ spent }) => spent).reduce(addUsage, NO_USAGE)
 }
 
-/** Emits the last event. Readers rely on it, so no work is left at this point. */
+/** Emits the last event. Readers rely on it, so the loop has no work left at this point. */
 function announceEnd({ stage, spec }: Loop, { session }: LoopContext): void {
   invariant(stage.name === 'ended', 'a loop ends only at its end')
   const { kind, reason } = stage.ending

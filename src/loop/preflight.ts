@@ -23,7 +23,7 @@ export interface PreflightOptions {
   readonly beads?: boolean
 }
 
-/** Reports what a loop would find, and changes nothing. Includes a refusal for a requested list that cannot be read. */
+/** Reports what a loop would find, and changes nothing. Includes a refusal for a requested list that is unreadable. */
 export async function preflight({
   cwd,
   list,

@@ -34,8 +34,9 @@ export class Workers {
   }
 
   /**
-   * Resumes a worker that was stopped together with its loop. A supervisor may die after it resumed the worker and
-   * before it answered, so each request reads the record first: a worker that is no longer stopped has been resumed.
+   * * Resumes a worker that was stopped together with its loop. A supervisor may die after it resumed the worker and
+   * before it answered, so each request reads the record first: if the worker is no longer stopped, the supervisor has
+   * resumed it.
    */
   async #resumeStopped(id: string, ending: AbortSignal): Promise<SessionView> {
     const isStopping = (): boolean => {
@@ -55,7 +56,7 @@ export class Workers {
     return view
   }
 
-  /** Resumes a blocked worker after its problem is solved. */
+  /** Resumes a blocked worker after the loop has solved its problem. */
   async resume(id: string, ending: AbortSignal): Promise<void> {
     await this.#retryUntilReachable(async client => {
       if (readStoredSession(this.#home, id)?.phase.name === 'blocked') await client.resume(id)

@@ -16,9 +16,9 @@ interface CheckoutChange {
 }
 
 /**
- * Watches the user's checkout while agents work in other worktrees. The user may commit and edit there at any time; the
- * trace of an agent's git commands shows what the agent did. The watch reports some things regardless of who did them:
- * missing files, a HEAD that was moved without a checkout, and settings that make git ignore the checkout.
+ * * Watches the user's checkout while agents work in other worktrees. The user may commit and edit there at any time;
+ * the trace of an agent's git commands shows what the agent did. The watch reports some things regardless of who did
+ * them: missing files, a HEAD that moved without a checkout, and settings that make git ignore the checkout.
  */
 export class CheckoutWatch {
   readonly #worktrees: Worktrees

@@ -23,7 +23,7 @@ export class RefWatch {
   /** Branches and tags that agents created; agents may move them. */
   readonly #agentRefs = new Set<string>()
   #known: UserRefs | null = null
-  /** Seconds since 1970; earlier commands are already reported. */
+  /** Seconds since 1970; the watch has reported earlier commands. */
   #inspectedAt = 0
 
   constructor(given: { workshop: Worktrees; cwd: string; id: string }) {

@@ -105,8 +105,8 @@ function describeNothingNew({ item, evidence }: LoopTask): string {
 }
 
 /**
- * The tips at which the integration worktree is known to be clean. Checks leave files behind, and an earlier process
- * may have been killed in the middle of an unverified merge.
+ * * The tips at which the integration worktree is certainly clean. Checks leave files behind, and a kill may have ended
+ * an earlier process in the middle of an unverified merge.
  */
 const cleanTips = new WeakMap<Worktrees, string>()
 
@@ -160,7 +160,7 @@ function isByHand({ stand }: Pick<LoopTask, 'stand'>): boolean {
   return stand.name === 'merging' && stand.isByHand === true
 }
 
-/** Commits the verified state without the list, which belongs to the loop. Later changes are not merged. */
+/** Commits the verified state without the list, which belongs to the loop. Leaves out later changes. */
 async function commitVerified(
   task: LoopTask,
   role: WorkerRole,

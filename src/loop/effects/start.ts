@@ -38,7 +38,7 @@ export async function startLoop(run: EffectRun, isResumed = false): Promise<void
   report({ type: 'loop.begun', list, ground })
 }
 
-/** Describes a serial loop that was started or resumed here earlier. */
+/** Describes a serial loop that started or resumed here earlier. */
 function describeOtherLoop({ home, session }: LoopContext): string | null {
   const sessions = readStoredSessions(home)
   const own = sessions.find(({ spec }) => spec.id === session.id)
@@ -73,7 +73,7 @@ export async function readPlan(run: EffectRun): Promise<void> {
   })
 }
 
-/** Returns null if the list is not yet planned, and a sentence if it cannot be read. */
+/** Returns null if the list is not yet planned, and a sentence if it is unreadable. */
 async function loadList(run: EffectRun, isResumed = false): Promise<TaskList | string | null> {
   const { session, spec, taskSource } = run.context
   const { tasks } = run.loop()

@@ -26,7 +26,7 @@ export async function readList({ context, loop, ending }: ListRun): Promise<Task
 
 /** The list after an agent's work, and a note for the user. */
 export interface ListAfterWork {
-  /** Null if it cannot be read; the task is not at fault. */
+  /** Null if the list is unreadable; the task is not at fault. */
   readonly list: TaskList | null
   readonly note: string | null
 }

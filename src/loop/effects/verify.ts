@@ -140,7 +140,8 @@ export async function runFirstCheck(run: EffectRun): Promise<void> {
   const { session, paths } = context
   const cwd = loop().branch === null ? session.cwd : paths.folderIn(paths.integration)
   const check = await runCheck({ cwd }, 'first', run)
-  // A check that cannot run at all does not count as failing at the start: otherwise nothing would ever be verified.
+  // A check that cannot run at all does not count as failing at the start: otherwise the loop could never verify
+  // anything.
   const baseline = check?.isUnknown === true ? null : check
   if (!ending.aborted) report({ type: 'check.tried', check: baseline, trouble: null })
 }

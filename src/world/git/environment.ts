@@ -98,7 +98,7 @@ export async function findGit(env: NodeJS.ProcessEnv): Promise<GitEnvironment> {
   return { program, options, env: { ...withoutGitVariables(env), ...ENV } }
 }
 
-/** Removes variables that were set for another git process: its repository, index or identity. */
+/** Removes variables of another git process: its repository, index or identity. */
 export function withoutGitVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   const entries = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('GIT_'))
   return Object.fromEntries(entries) as Record<string, string>

@@ -24,7 +24,7 @@ export interface Period {
 const NO_SUBMODULES = '--ignore-submodules=dirty'
 /** Reading a large repository from a slow disk takes some time. */
 const TIMEOUT: Duration = 120_000
-/** The number of named items; the others are only counted. */
+/** The number of named items; the summary only counts the others. */
 const MAX_NAMED = 12
 /** The limit for counting. */
 const MAX_COMMITS = 10_000
@@ -50,7 +50,7 @@ export function workBetween(
   })
 }
 
-/** Does the same by times only: counts commits and files that were written within the period. */
+/** Does the same by times only: counts commits and files with a time in the period. */
 export function workWithin(cwd: string, period: Period): Promise<SessionWork | string> {
   return withRepository(cwd, async (git, nothing) => {
     const head = (await git.tryRun(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).stdout.toString().trim()

@@ -24,7 +24,7 @@ export interface RawCommit {
   readonly message: Buffer
 }
 
-/** Bytes of one batch: the event loop is blocked while we parse it. */
+/** Bytes of one batch: parsing it blocks the event loop. */
 const MAX_BATCH_SIZE = 4 * 1024 * 1024
 /** Bytes of all commits that one query reads. Five hundred of our commits have far fewer. */
 const MAX_TOTAL_SIZE = 64 * 1024 * 1024

@@ -20,7 +20,7 @@ commit=$(git commit-tree \${before:+-p "$before"} -m "$2" "$tree") || exit
 git ${UPDATE_REF.join(' ')} "$1" "$commit" "\${before:-$3}"
 `
 
-/** Stores all messages of a session in full, under a ref that is pushed together with the checkpoints. */
+/** Stores all messages of a session in full, under a ref that a push includes. */
 export async function saveGoal(
   { git, ref, sessionId, cache, repository }: RepositoryContext,
   goal: readonly string[],

@@ -33,7 +33,7 @@ interface TreeSize {
 }
 
 /**
- * Refuses a tree that does not fit on the disk: it may come from a remote and be crafted. Counts the files without
+ * * Refuses a tree that does not fit on the disk: a stranger may have crafted it on a remote. Counts the files without
  * walking the tree.
  */
 export async function assertTreeFits(context: RepositoryContext, tree: string): Promise<void> {

@@ -29,7 +29,10 @@ const SKIPPED = /^(?:worktrees\/[^/]+\/modules|lfs\/objects)$/
 /** No repository has so many folders of refs, logs and worktrees; a check of more would take long. */
 const MAX_FOLDERS = 50_000
 
-/** By folder: its stamp at the last check, and its subfolders. The stamp changes when an entry is added or replaced. */
+/**
+ * By folder: its stamp at the last check, and its subfolders. The stamp changes when somebody adds or replaces an
+ * entry.
+ */
 const checkedFolders = new Map<string, { readonly stamp: string; readonly folders: readonly string[] }>()
 
 /**

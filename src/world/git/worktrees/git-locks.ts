@@ -115,8 +115,8 @@ const TOLERANCE = 1_000
 const HARMLESS_COMMANDS = new Set(['fsmonitor--daemon', 'credential-cache--daemon'])
 
 /**
- * Describes a running git process that started before the lock was written and may work in this repository; null if
- * there is none. A git process with unreadable details counts as one that works here.
+ * * Describes a running git process that started before somebody wrote the lock and may work in this repository; null
+ * if there is none. A git process with unreadable details counts as one that works here.
  */
 function possibleHolder(folders: RepositoryDirs, { birthtimeMs, mtimeMs }: fs.Stats): string | null {
   const all = programs()

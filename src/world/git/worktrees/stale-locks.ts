@@ -23,7 +23,7 @@ export function ownLocks(
   return [
     ...(isOurs ? WORKTREE_LOCKS.map(name => path.join(gitDir, name)) : []),
     ...refs.map(ref => path.join(commonDir, `${ref}.lock`)),
-    // git holds these for a moment only; a git process of ours may have been killed in that moment.
+    // git holds these for a moment only; a kill may have hit a git process of ours in that moment.
     ...(previousHolderDied ? ['packed-refs.lock', 'config.lock'].map(name => path.join(commonDir, name)) : []),
   ]
 }

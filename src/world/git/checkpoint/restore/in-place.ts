@@ -29,7 +29,7 @@ interface RestoreStep {
 interface PreparedStep {
   readonly step: RestoreStep
   readonly index: PrivateIndex
-  /** Files that are not saved and stay untouched. */
+  /** Files that no checkpoint contains; the restore leaves them alone. */
   readonly leftOut: readonly string[]
 }
 

@@ -120,8 +120,9 @@ async function restoreNested(
 }
 
 /**
- * Returns true if a nested repository may be placed at this path: the checkpoint has a repository or nothing there, and
- * no parent folder is a link. The path may come from a remote, and so may the files that git has just checked out.
+ * * Returns true if a restore may place a nested repository at this path: the checkpoint has a repository or nothing
+ * there, and no parent folder is a link. The path may come from a remote, and so may the files that git has just
+ * checked out.
  */
 async function isFree({ git }: RepositoryContext, tree: string, top: string, nested: RawPath): Promise<boolean> {
   const entry = (await git.run(['ls-tree', '-z', tree, '--', rawPathBytes(nested).toString()])).toString()

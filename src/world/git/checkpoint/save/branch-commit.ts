@@ -99,8 +99,8 @@ async function replaceUserIndex(
 }
 
 /**
- * Repairs the user's index after oneshot was killed during a replacement: a draft that matches the present HEAD becomes
- * the index, and any other draft is removed. Our lock, if it exists, has kept other processes away.
+ * * Repairs the user's index after oneshot was killed during a replacement: a draft that matches the present HEAD
+ * becomes the index, and the repair removes any other draft. Our lock, if it exists, has kept other processes away.
  */
 export async function repairUserIndex(context: RepositoryContext): Promise<void> {
   const { index, lock } = userIndexFiles(context)

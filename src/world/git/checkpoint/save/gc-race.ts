@@ -35,7 +35,7 @@ export function isUnchangedSince(context: RepositoryContext, gitDirStamp: string
 }
 
 /**
- * Checks that a new checkpoint still exists. `git gc --prune=now` does not know objects that were created after it
+ * * Checks that a new checkpoint still exists. `git gc --prune=now` does not know objects that appeared after it
  * started, and may delete them even when a ref points to them already; so we check once more after it has ended. A
  * dangling ref would break the user's git: the ref goes back to the previous checkpoint. Returns true if that was
  * necessary.

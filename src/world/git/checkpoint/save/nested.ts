@@ -13,7 +13,7 @@ export interface SavedNested {
   /** The path from the outer working tree. */
   readonly path: RawPath
   readonly head: string | null
-  /** Its own state and the states of repositories inside it; empty if nothing can be saved. */
+  /** Its own state and the states of repositories inside it; empty if we can save nothing. */
   readonly states: readonly NestedRepository[]
   readonly change: DiffStat
   readonly leftOut: readonly string[]
@@ -43,8 +43,8 @@ export async function saveNested(
 }
 
 /**
- * A foreign repository may be crafted to harm the user who runs git in it: we read its HEAD from its files. Its content
- * is not saved.
+ * * A stranger may have crafted the repository to harm the user who runs git in it: we read its HEAD from its files,
+ * and do not save its content.
  */
 function recordHeadOnly(outer: RepositoryContext, path: RawPath): SavedNested[] {
   const folder = joinBelow(outer.repository.top, path).toString()

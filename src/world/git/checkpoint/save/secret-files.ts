@@ -72,7 +72,7 @@ function isInHead({ inHead }: Difference): boolean {
   return inHead !== null && !inHead.startsWith('000000 ')
 }
 
-/** A deleted or unchanged file is not added, except one that HEAD has and the index lacks. */
+/** Skips deleted and unchanged files, except those that HEAD has and the index lacks. */
 function isOnDisk({ working, staged }: Difference): boolean {
   return working !== 'D' && (working !== '.' || staged === 'D')
 }

@@ -12,7 +12,7 @@ import { type WrittenTree, updateAndDiff, updateIndex } from './update-index.ts'
 import type { SaveFunction, SaveOptions } from './types.ts'
 import { NO_FSYNC } from '../../objects.ts'
 
-/** The state of a working tree after the private index was updated. */
+/** The state of a working tree after the update of the private index. */
 export interface StagedChanges {
   readonly status: WorkingTreeStatus
   /** The tree and its diff, if the update produced both. */
@@ -24,7 +24,7 @@ export interface StagedChanges {
   readonly leftOut: readonly string[]
   /** The subset of `leftOut` that git could not read. */
   readonly rejected: readonly string[]
-  /** Readable paths whose content on disk is not in the index. */
+  /** Paths whose content on disk is not in the index; files in unreadable folders are missing here. */
   readonly skippedPaths: readonly RawPath[]
   /** The states of the repositories inside, and their total change. */
   readonly nested: readonly NestedRepository[]

@@ -26,8 +26,8 @@ export interface IndexUpdateResult {
 }
 
 /**
- * Updates the index. A file that git cannot read keeps its entry, and the result names it: its filter fails, or it
- * shrinks during the read. A file that vanishes meanwhile is removed.
+ * * Updates the index. A file that git cannot read keeps its entry, and the result names it: its filter fails, or it
+ * shrinks during the read. If a file vanishes meanwhile, git removes its entry.
  */
 export async function updateIndex(git: Git, index: string, update: IndexUpdate): Promise<IndexUpdateResult> {
   let { add } = update

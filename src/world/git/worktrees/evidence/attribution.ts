@@ -17,7 +17,7 @@ interface Attribution extends Pick<WorkEvidence, 'commits' | 'commitCount' | 'fo
 interface AttributionInput {
   readonly since: Snapshot
   readonly worker: WorkerTrace | null
-  /** The start of the work: commits that were written earlier and only copied here are not its own. Null: unknown. */
+  /** The start of the work: commits from before, which the worker only copied, are not its own. Null: unknown. */
   readonly begunAt: Instant | null
   /** The branch of the work; null for the user's current branch. */
   readonly branch: string | null

@@ -25,7 +25,7 @@ export function reflogSize(gitDir: string): number {
   return fs.statSync(reflogFile(gitDir), { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Returns the commits that were created here since then; null if there is no reflog. */
+/** Returns the commits that git created here since then; null if there is no reflog. */
 export function commitsMadeSince(gitDir: string, size: number): HeadMove[] | null {
   return movesSince(gitDir, size)?.filter(({ message }) => !NO_COMMIT.test(message)) ?? null
 }
@@ -35,7 +35,7 @@ export function movesSince(gitDir: string, size: number): HeadMove[] | null {
   let text: string
   try {
     const bytes = readRegularFile(reflogFile(gitDir), MAX_REFLOG_SIZE).content
-    // A shorter reflog has been recreated.
+    // Somebody has recreated a shorter reflog.
     text = bytes.subarray(bytes.length < size ? 0 : size).toString('latin1')
   } catch {
     return null // The repository keeps no reflog, or stores it in another format.
@@ -60,8 +60,8 @@ const MAX_CLOCK_SKEW = 0.1
 const KILLED_COMMAND_TIME = 60
 
 /**
- * Returns the moves of HEAD that the worker's git commands made: the target commit was written while such a command
- * ran. The commit's object file has the time in milliseconds. For a packed commit, only the reflog has it, in seconds.
+ * * Returns the moves of HEAD that the worker's git commands made: such a command ran when git wrote the target commit.
+ * The commit's object file has the time in milliseconds. For a packed commit, only the reflog has it, in seconds.
  */
 export function workerMoves(
   moves: readonly HeadMove[],

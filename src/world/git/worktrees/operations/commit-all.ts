@@ -80,7 +80,7 @@ async function commitDetached(
     'HEAD^1',
   ])
   if (tree === whole) return head
-  // The last run was killed after it created the commit.
+  // A kill ended the last run after it created the commit.
   if (now !== null && tree === before && parent === head) {
     await context.git.run(['reset', '--quiet', '--mixed', now])
     await restoreFiles(context, excluded)

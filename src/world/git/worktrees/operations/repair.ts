@@ -82,7 +82,7 @@ function writeFileIn(folder: string, name: string, text: string): void {
   }
 }
 
-/** Returns the last commit that was checked out in a worktree. */
+/** Returns the last HEAD of a worktree. */
 function lastHead(gitDir: string | undefined): string | null {
   if (gitDir === undefined) return null
   try {
