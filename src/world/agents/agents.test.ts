@@ -10,14 +10,14 @@ const agents = knownAgents({
   thin: '/thin.cjs',
 })
 
-test('every agent that may be asked for is known by its kind, and no other', () => {
+test('knownAgents knows every supported agent by its kind, and no other', () => {
   expect(AGENT_KINDS.map(kind => agents(kind).kind)).toEqual(AGENT_KINDS)
   expect(() => agents('nobody')).toThrow('unknown agent nobody')
 })
 
 const order = makeLaunchRequest({ argv: ['/bin/program', '--own', 'x'], env: { HOME: '/nowhere' } })
 
-test('a command is started with its own words and reads nothing', () => {
+test('a command agent starts the given argv and reads no events', () => {
   const argv = ['pytest', '-v']
   expect(agents('command').planLaunch(makeLaunchRequest({ argv, mode: 'tty' }))).toEqual({
     argv,

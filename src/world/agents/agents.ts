@@ -8,12 +8,12 @@ import { opencode } from './opencode/opencode.ts'
 import { pi } from './pi/pi.ts'
 import { loopAgent } from './loop/loop-agent.ts'
 
-/** Every agent we know, by kind. */
+/** Returns a lookup of every known agent by its kind. */
 export function knownAgents(options: {
   demoArgv: readonly string[]
   demoThreads: string
   loopArgv: readonly string[]
-  /** The file that makes pi write less. */
+  /** The path of drop-updates.cjs, which makes pi write less. */
   thin: string
 }): (kind: string) => Agent {
   const agents = [
@@ -35,7 +35,10 @@ export function knownAgents(options: {
   }
 }
 
-/** Any program. Its exit status is its answer, and it is not started twice: only its caller knows whether it may be. */
+/**
+ * Runs any program. The exit status is its result. oneshot does not start it twice: only the caller knows if that is
+ * safe.
+ */
 const command: Agent = {
   kind: 'command',
   proof: 'exit-code',

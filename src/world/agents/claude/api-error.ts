@@ -10,9 +10,9 @@ export function classifyApiError(error: ApiError): Failure {
 
 function failureKind({ error, code = '', status, reason = '', words }: ApiError): FailureKind {
   if (CONTEXT_REASONS.has(reason) || words.startsWith('Prompt is too long') || status === 413) return 'context'
-  // 2.1.197 has no code for it. The same history would be refused again.
+  // Claude Code 2.1.197 has no code for this error. The API would refuse the same history again.
   if (/tool use concurrency issues/.test(words)) return 'thread-lost'
-  // As after a change of the account: the signatures of the history are those of another one.
+  // The API says this after a change of account: another account signed the history.
   if (/invalid.{0,4}(?:signature|data).{0,4}in.{0,4}(?:redacted_)?thinking/i.test(words)) return 'thread-lost'
   if (/thinking.{0,4}blocks.{0,80}cannot be modified/i.test(words)) return 'thread-lost'
   return KIND_BY_CODE.get(code) ?? KIND_BY_ERROR.get(error) ?? kindByStatus(status, words)
@@ -43,7 +43,7 @@ function kindsFor(names: string, kind: FailureKind): [string, FailureKind][] {
   return names.split(' ').map(name => [name, kind])
 }
 
-/** A lost connection is called a `server_error` in the end, and `unknown` while it is tried again. */
+/** Claude Code calls a lost connection `server_error` at the end of a turn, and `unknown` while it retries. */
 function kindByStatus(status: number | null, words: string): FailureKind {
   if (status === null) return words === '' || CONNECTION_ERRORS.test(words) ? 'network' : 'other'
   if (status === 429) return 'rate-limit'
@@ -57,7 +57,7 @@ const CONNECTION_ERRORS =
 
 const LOGIN_COMMAND = 'claude auth login'
 
-/** The one thing a person has to do about a failure; null when it passes by itself or nobody can. */
+/** Returns the one thing a person has to do about a failure, or null when it passes by itself or nobody can help. */
 function remedyFor(kind: FailureKind, error: ApiError): string | null {
   if (kind === 'login') return loginRemedy(error)
   return kind === 'setup' ? setupRemedy(error) : null
@@ -75,15 +75,15 @@ function setupRemedy({ error, code }: ApiError): string | null {
   return code === 'claude_code_version_too_old' ? 'claude update' : null
 }
 
-/** What is known of a failed request to the model, or of the turn that it ended. */
+/** The facts about a failed request to the model, or about the turn that it ended. */
 export interface ApiError {
-  /** What the program calls it: `rate_limit`, `server_error`… */
+  /** The program's name for the error: `rate_limit`, `server_error`… */
   readonly error: string
-  /** A finer name that 2.1.325 has for some. */
+  /** A finer name, which Claude Code 2.1.325 gives to some errors. */
   readonly code?: string
-  /** The HTTP status; null where there was no answer. */
+  /** The HTTP status, or null if there was no answer. */
   readonly status: number | null
-  /** `terminal_reason` of the turn. */
+  /** The `terminal_reason` of the turn. */
   readonly reason?: string
   readonly words: string
   readonly resetAt?: number | null

@@ -4,8 +4,9 @@ import { formatNote } from '../shared/transcript-lines.ts'
 import { type ClaudeState, noResult, type EventResult, storedTurnResult } from './state.ts'
 
 /**
- * Background tasks keep the program alive after the end of a turn, and the end of a task begins another. 2.1.197 tells only
- * their beginning and end, and those of calls in the foreground alike; 2.1.325 also lists those that run.
+ * Background tasks keep the program alive after the end of a turn, and the end of a task begins another turn. Claude
+ * Code 2.1.197 reports only the start and the end of tasks, and reports foreground calls in the same way; 2.1.325 also
+ * lists the running tasks.
  */
 export function taskStarted(event: JsonObject, state: ClaudeState): EventResult {
   const id = asString(event['task_id'])
@@ -23,7 +24,7 @@ const ENDED_STATUSES = new Set(['completed', 'failed', 'killed', 'stopped'])
 
 export function taskEnded(event: JsonObject, state: ClaudeState): EventResult {
   const seen = removeTask(asString(event['task_id']), state)
-  // What ends within a turn is told by its call, or by the agent itself.
+  // Within a turn, the tool call or the agent itself reports the end of a task.
   if (!state.hasEnded) return seen
   const status = asString(event['status'])
   const summary = asString(event['summary'])
@@ -36,7 +37,7 @@ export function tasksListed(event: JsonObject, state: ClaudeState): EventResult 
   return updateTasks(ids, running, state)
 }
 
-/** A watcher, which may run for ever. */
+/** Recognises a watcher, which may run for ever. */
 function isWatcher(task: JsonObject): boolean {
   return task['ambient'] === true || task['skip_transcript'] === true
 }

@@ -5,13 +5,13 @@ import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 import { readLine } from './read.ts'
 
-/** Claude Code. */
+/** The agent Claude Code. */
 export const claude: Agent = {
   kind: 'claude',
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
-  // It tells of a running tool every 30 s (2.1.325), so ten minutes of nothing mean that its model is gone.
+  // Claude Code 2.1.325 reports a running tool every 30 s, so ten minutes of silence mean that it has lost its model.
   silence: 10 * 60_000,
   takesPrompt: true,
   program: 'claude',

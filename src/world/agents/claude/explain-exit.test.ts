@@ -4,7 +4,7 @@ import { readAll } from '../../../../testkit/agents/read-all.ts'
 import { explainExit } from './explain-exit.ts'
 import { readLine } from './read.ts'
 
-/** As 2.1.197 and 2.1.325 write it. */
+/** Claude Code 2.1.197 and 2.1.325 write these lines. */
 test.each([
   ['--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons', 'setup'],
   ['No conversation found with session ID: 11111111-2222-4333-8444-555555555555', 'thread-lost'],
@@ -21,23 +21,23 @@ test.each([
   expect(word).toMatchObject({ ok: false, failure: { kind, text: stderr.split('\n')[0] } })
 })
 
-test('as root there are three ways out', () => {
+test('the remedy for root names three solutions', () => {
   const stderr = '--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n'
   const remedy = expect.stringMatching(/IS_SANDBOX=1.*--autonomy edits.*ordinary user/)
   expect(explainExit(makeExitEvidence({ stderr }))).toMatchObject({ failure: { remedy } })
 })
 
-test('an end without a word stays a crash', () => {
+test('an exit without a message stays a crash', () => {
   expect(explainExit(makeExitEvidence())).toBeNull()
   expect(explainExit(makeExitEvidence({ exit: { kind: 'code', code: 0 } }))).toBeNull()
   expect(explainExit(makeExitEvidence({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: 'error: x' }))).toBeNull()
 })
 
-test('what was said stands', () => {
+test('an exit does not change a turn result that the agent reported', () => {
   expect(explainExit(makeExitEvidence({ word: { ok: true, text: 'done' }, stderr: 'error: x' }))).toBeNull()
 })
 
-test('a word that waits for background tasks counts when the program ends well without them, and else does not', () => {
+test('a result that waits for background tasks counts when the program exits 0 without them, and not otherwise', () => {
   const { memory, observations } = readAll(readLine, [
     { type: 'system', subtype: 'task_started', task_id: 'b1', description: 'server', task_type: 'local_bash' },
     { type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'It runs.', permission_denials: [] },

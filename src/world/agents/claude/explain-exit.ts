@@ -6,10 +6,13 @@ import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { restoreState, storedTurnResult } from './state.ts'
 import { THREAD_LOST } from './turn-result.ts'
 
-/** What an end means that claude put into no word. One without any stays a crash: also when it exits 0 after an interrupt. */
+/**
+ * Explains an exit for which claude reported no turn result. An exit without any message stays a crash, even an exit 0
+ * after an interrupt.
+ */
 export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnResult | null {
   if (word !== null || exit.kind !== 'code') return null
-  // It waits ten minutes for its background tasks, then ends them and itself.
+  // Claude Code waits ten minutes for its background tasks, then ends them and itself.
   if (exit.code === 0) return restoreState(memory).isHeld ? storedTurnResult(restoreState(memory)) : null
   const failure = findStderrFailure(stderr)
   return failure === null ? null : failedTurn(failure)
@@ -18,7 +21,8 @@ export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnR
 function findStderrFailure(stderr: string): Failure | null {
   for (const line of stderr.split('\n').map(toOneLine)) {
     if (THREAD_LOST.test(line)) return makeFailure('thread-lost', line)
-    // Killed before it wrote down the first message, it can neither resume the thread nor begin one of that id.
+    // If a kill came before claude saved the first message, it can neither resume the thread nor begin one with that
+    // id.
     if (/^Error: Session ID \S+ is already in use/.test(line)) return makeFailure('thread-lost', line)
     if (line.includes('cannot be used with root/sudo')) return makeFailure('setup', line, ROOT_REMEDY)
     if (SETUP_ERRORS.test(line)) return makeFailure('setup', line)

@@ -51,12 +51,15 @@ describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
     ['background', ['say hi']],
     ['empty-answer', ['say hi']],
     ['background-lost', ['first', 'go on']],
-  ])('%s: what people said is found, and nothing that the program says in their place', (name, messages) => {
-    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
-    expect(findThread(place())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
-  })
+  ])(
+    '%s: findThread returns the messages of people, and none that the program writes in their place',
+    (name, messages) => {
+      keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
+      expect(findThread(place())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
+    },
+  )
 
-  test('commands are found as they were typed, or under the name they go by', () => {
+  test('findThread returns a command as the person typed it, or under its known name', () => {
     keep(fs.readFileSync(goldenPath(`claude/${version}/threads/commands.jsonl`)))
     const typed = COMMANDS.toSpliced(2, 0, ...(version === '2.1.325' ? ['/nosuch one'] : []))
     expect(findThread(place())?.messages).toEqual(typed)
@@ -66,7 +69,7 @@ describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
 const prompt = (text: string, more = {}) =>
   `${JSON.stringify({ type: 'user', promptSource: 'sdk', message: { role: 'user', content: text }, ...more })}\n`
 
-test('a line that a crash cut off is no message yet', () => {
+test('a line that a crash cut off is not yet a message', () => {
   keep(prompt('one') + prompt('two').slice(0, -8))
   expect(findThread(place())?.messages).toEqual(['one'])
   keep('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
@@ -75,7 +78,7 @@ test('a line that a crash cut off is no message yet', () => {
   expect(findThread(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
 })
 
-test('a line without its end counts once it is whole', () => {
+test('a line without a newline counts once it is complete', () => {
   keep(prompt('one').trimEnd())
   expect(findThread(place())?.messages).toEqual(['one'])
 })
@@ -90,7 +93,7 @@ test('text in blocks counts, and the same line twice counts once', () => {
   expect(findThread(place())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
 })
 
-test('a thread lies where its program put it', () => {
+test('findThread finds a thread in the folder where its program put it', () => {
   expect(findThread(place())).toBeNull()
   keep(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
   expect(findThread(place())?.messages).toEqual(['elsewhere'])
@@ -102,7 +105,7 @@ test('a thread lies where its program put it', () => {
   expect(findThread(place({ env: own }))?.messages).toEqual(['own'])
 })
 
-test('the id the program told goes before ours', () => {
+test('findThread prefers the id that the program reported to ours', () => {
   keep(prompt('ours'))
   expect(findThread(place({ thread: 'told' }))).toEqual({
     thread: TAG,
@@ -128,13 +131,13 @@ test.each([
   expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}`)
 })
 
-test('a long name is cut and told apart by a checksum', () => {
+test('projectFolder cuts a long name and adds a checksum', () => {
   const cwd = `/tmp/${'long'.repeat(60)}/deep`
   const name = `-tmp-${'long'.repeat(60)}`.slice(0, 200)
   expect(projectFolder({ CLAUDE_CONFIG_DIR: '/c' }, cwd)).toBe(`/c/projects/${name}-ywbtfg`)
 })
 
-test('symbolic links are resolved', () => {
+test('projectFolder resolves symbolic links', () => {
   fs.mkdirSync(path.join(home, 'work'))
   fs.symlinkSync('work', path.join(home, 'link'))
   keep(prompt('one'))

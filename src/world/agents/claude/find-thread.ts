@@ -6,7 +6,7 @@ import { listNames, modifiedAt, realPath } from '../shared/files.ts'
 import os from 'node:os'
 import { type JsonObject, asObject, asObjects, asString, joinTextBlocks, parseObject } from '../shared/json.ts'
 
-/** Looks up a thread by the id we chose for it, or the one the program told. */
+/** Finds a thread by the id that the program reported, or by the id that oneshot chose. */
 export function findThread(query: ThreadQuery): ThreadRecord | null {
   const threads = query.thread === null || query.thread === query.tag ? [query.tag] : [query.thread, query.tag]
   for (const thread of threads) {
@@ -16,7 +16,10 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
   return null
 }
 
-/** A thread lies with its working directory's; one that was begun in a worktree of the program's own lies elsewhere. */
+/**
+ * Claude Code stores a thread in the folder of its working directory. If the thread began in a worktree that claude
+ * made, the file lies in another project's folder.
+ */
 function findRecord({ env, cwd }: ThreadQuery, thread: string): RecordFile | null {
   const name = `${thread}.jsonl`
   const usual = readRecord(path.join(projectFolder(env, cwd), name))
@@ -43,12 +46,15 @@ function readRecord(file: string): RecordFile | null {
   }
 }
 
-/** Where claude keeps its settings and its threads. */
+/** Returns the folder in which claude stores its settings and its threads. */
 export function configFolder(env: Readonly<Record<string, string>>): string {
   return env['CLAUDE_CONFIG_DIR'] || path.join(env['HOME'] || os.homedir(), '.claude')
 }
 
-/** The folder of a working directory's threads. Symbolic links are resolved; all but letters and digits become dashes. */
+/**
+ * Returns the folder with the threads of a working directory. Claude Code resolves symbolic links and replaces every
+ * character except letters and digits by a dash.
+ */
 export function projectFolder(env: Readonly<Record<string, string>>, cwd: string): string {
   const real = realPath(cwd).normalize('NFC')
   const name = real.replace(/[^a-zA-Z0-9]/g, '-')
@@ -56,7 +62,7 @@ export function projectFolder(env: Readonly<Record<string, string>>, cwd: string
   return path.join(configFolder(env), 'projects', short)
 }
 
-/** Beyond this many characters claude cuts the name and adds a checksum. */
+/** Claude Code cuts a longer name (in characters) and adds a checksum. */
 const MAX_FOLDER_NAME = 200
 
 function checksum(text: string): string {
@@ -69,8 +75,8 @@ const USER_MARK = '"type":"user"'
 const NEWLINE = 10
 
 /**
- * What people said in a thread, in order. Only lines that may hold it are decoded: a thread is made mostly of what tools gave
- * back and of copies of what the model was sent. A last line that was only half written is left out.
+ * Returns the messages of people in a thread, in order. It decodes only the lines that may hold one: most of a thread
+ * is tool output and copies of what the program sent to the model. It leaves out an incomplete last line.
  */
 export function extractPrompts(bytes: Buffer): string[] {
   const prompts: string[] = []
@@ -91,11 +97,11 @@ export function extractPrompts(bytes: Buffer): string[] {
 function isPrompt(line: JsonObject): boolean {
   if (line['type'] !== 'user' || line['isSidechain'] === true) return false
   if (line['isMeta'] === true || line['isCompactSummary'] === true) return false
-  // A task that ended speaks as the user: 2.1.197 marks it by its origin alone.
+  // A finished task speaks as the user: Claude Code 2.1.197 marks it only by its origin.
   const { kind } = asObject(line['origin'])
   if ((kind !== undefined && kind !== 'human') || line['promptSource'] === 'system') return false
   if (asObjects(asObject(line['message'])['content']).some(block => block['type'] === 'tool_result')) return false
-  // What nobody typed has no source, but neither have commands.
+  // A text that nobody typed has no `promptSource`, but commands have none either.
   return line['promptSource'] !== undefined || !NOTE_PATTERN.test(promptOf(line))
 }
 
@@ -105,7 +111,9 @@ function promptOf(line: JsonObject): string {
   return joinTextBlocks(asObject(line['message'])['content'])
 }
 
-/** A command is written down as its parts: `<command-name>/review</command-name>… <command-args>main</command-args>`. */
+/**
+ * Claude Code stores a command as its parts: `<command-name>/review</command-name>… <command-args>main</command-args>`.
+ */
 function typedText(prompt: string): string {
   if (!/^\s*<command-(?:name|message)>/.test(prompt)) return prompt
   const name = textBetween(prompt, '<command-name>', '</command-name>', 'first')
@@ -113,7 +121,7 @@ function typedText(prompt: string): string {
   return name === undefined ? prompt : `${name} ${args}`.trimEnd()
 }
 
-/** By plain searches: an expression would take the square of the number of marks. */
+/** Uses plain searches, because the time of a regular expression would grow with the square of the number of marks. */
 function textBetween(text: string, begin: string, end: string, which: 'first' | 'last'): string | undefined {
   const at = text.indexOf(begin)
   const from = at + begin.length

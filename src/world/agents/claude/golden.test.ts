@@ -1,5 +1,5 @@
 import { testGoldenFiles } from '../../../../testkit/agents/golden.ts'
 import { readLine } from './read.ts'
 
-/** Long lists of its init are left out of what was recorded. */
+/** The recordings leave out the long lists of the init event. */
 testGoldenFiles('claude', readLine)

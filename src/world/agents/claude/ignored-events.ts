@@ -1,4 +1,4 @@
-/** Events of 2.1.197 and 2.1.325 that tell a person nothing, or nothing that another event does not tell. */
+/** Events of Claude Code 2.1.197 and 2.1.325 that are of no use to a person, or that repeat another event. */
 export const IGNORED_TYPES = new Set(
   [
     'stream_event tool_progress tool_use_summary keep_alive auth_status prompt_suggestion command_lifecycle',

@@ -4,13 +4,13 @@ import { planLaunch } from './launch.ts'
 
 const order = makeLaunchRequest({ argv: ['/bin/claude'] })
 
-test('a thread is begun under the id we chose, and resumed by it', () => {
+test('a thread begins under the id that oneshot chose, and resumes by it', () => {
   const common = ['/bin/claude', '-p', '--output-format', 'stream-json', '--verbose', '--dangerously-skip-permissions']
   expect(planLaunch(order)).toEqual({ argv: [...common, '--session-id', order.tag], env: {}, stdin: 'text' })
   expect(planLaunch({ ...order, resume: 't-1' }).argv).toEqual([...common, '--resume', 't-1'])
 })
 
-test("what the session asks for is said, and the caller's own arguments come last, unchanged", () => {
+test("planLaunch passes the session's options, and the caller's own arguments come last, unchanged", () => {
   const asked = {
     ...order,
     argv: ['/bin/claude', '--add-dir', '../other', '--model=opus'],
@@ -28,11 +28,11 @@ test("what the session asks for is said, and the caller's own arguments come las
   )
 })
 
-test('the mode that asks goes by the name that both versions know', () => {
+test('the mode `ask` uses the name that both versions know', () => {
   expect(planLaunch({ ...order, autonomy: 'ask' }).argv.slice(5, 7)).toEqual(['--permission-mode', 'default'])
 })
 
-test('a budget that is used up is not one without end', () => {
+test('a used-up budget does not become an unlimited one', () => {
   const { argv } = planLaunch({ ...order, budget: { usd: 0, turns: 0 } })
   expect(argv.slice(-4)).toEqual(['--max-budget-usd', '0.01', '--max-turns', '1'])
 })

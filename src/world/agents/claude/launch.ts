@@ -1,7 +1,7 @@
 import type { Autonomy } from '../../../core/session/session.ts'
 import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
 
-/** The caller's own arguments come last: where an option is given twice, the program goes by the later one. */
+/** Puts the caller's own arguments last: claude obeys the later one of two equal options. */
 export function planLaunch({ argv, resume, tag, autonomy, model, effort, budget }: LaunchRequest): LaunchPlan {
   const [program = 'claude', ...own] = argv
   return {
@@ -24,12 +24,12 @@ export function planLaunch({ argv, resume, tag, autonomy, model, effort, budget 
   }
 }
 
-/** 2.1.325 calls the mode that asks `manual` and still knows it as `default`; 2.1.197 knows it only so. */
+/** Claude Code 2.1.325 calls the asking mode `manual` and still accepts `default`; 2.1.197 knows only `default`. */
 const AUTONOMY_ARGUMENTS: Readonly<Record<Autonomy, readonly string[]>> = {
   full: ['--dangerously-skip-permissions'],
   edits: ['--permission-mode', 'acceptEdits'],
   ask: ['--permission-mode', 'default'],
 }
 
-/** In dollars. 0 is refused as a budget, and as a number of turns it would mean no limit. */
+/** In dollars. claude refuses a budget of 0, and 0 as a number of turns would mean no limit. */
 const SMALLEST_BUDGET = 0.01

@@ -5,7 +5,7 @@ import { addMessageUsage, usageUpdate } from './usage.ts'
 import { readServerToolResult, readToolCall, readToolResult } from './tools.ts'
 import { NOT_SENT_TO_MODEL } from './turn-result.ts'
 
-/** An answer of the model, block by block; or what the program says in its place. */
+/** Reads an answer of the model block by block, or the text that the program writes in its place. */
 export function readAssistantMessage(event: JsonObject, state: ClaudeState): EventResult {
   const message = asObject(event['message'])
   const isMain = typeof event['parent_tool_use_id'] !== 'string'
@@ -35,7 +35,7 @@ function readText(sentence: string, isMain: boolean, state: ClaudeState): EventR
   return textResult(line, line === null || state.hasSpoken ? state : { ...state, hasSpoken: true })
 }
 
-/** A failure, or what a command of the program's own puts out. */
+/** Reads a failure, or the output of one of the program's own commands. */
 function readSyntheticMessage(event: JsonObject, sentence: string, isMain: boolean, state: ClaudeState): EventResult {
   const error = asString(event['error'])
   if (!isMain) return textResult(formatToolResult(sentence, error !== ''), state)
@@ -45,12 +45,14 @@ function readSyntheticMessage(event: JsonObject, sentence: string, isMain: boole
   return textResult(formatError(sentence), { ...state, trouble: error, resetAt })
 }
 
-/** That a command is not known is told by the end of the turn. */
+/** The end of the turn reports an unknown command, so the transcript need not show it. */
 function isWorthShowing(sentence: string): boolean {
   return sentence !== '(no content)' && !NOT_SENT_TO_MODEL.test(sentence)
 }
 
-/** What is said to the model: what tools gave back, and the program's own notes. What people say is known already. */
+/**
+ * Reads an input to the model: a tool result or a note of the program. oneshot already knows the messages of people.
+ */
 export function readUserMessage(event: JsonObject, state: ClaudeState): EventResult {
   const { content } = asObject(event['message'])
   if (typeof content === 'string') return readNote(content, state)

@@ -6,13 +6,13 @@ import { readLine } from './read.ts'
 const init = { type: 'system', subtype: 'init', session_id: 't-1', cwd: '/p', claude_code_version: '9', model: 'm' }
 const success = { type: 'result', subtype: 'success', is_error: false, num_turns: 1, permission_denials: [] }
 
-test('what is not an event is shown as it is', () => {
+test('readLine shows a line that is not an event as it is', () => {
   for (const line of ['Warning: no stdin data', '{"half', '[1]', '42', '{"no":"type"}']) {
     expect(readLine(line, {})).toEqual({ observations: [], text: `${line}\n` })
   }
 })
 
-test('what a later version says is named and does no harm', () => {
+test('readLine reports an unknown event of a later version by name and continues', () => {
   const later = [
     { type: 'system', subtype: 'dream_started' },
     { type: 'telepathy' },
@@ -30,7 +30,7 @@ test('what a later version says is named and does no harm', () => {
   expect(transcript).toBe('── claude 9, m\nHi\n')
 })
 
-test('no event makes it stumble, whatever its fields hold', () => {
+test('no event makes readLine fail, whatever its fields hold', () => {
   const names = [
     'type',
     'subtype',
@@ -72,7 +72,7 @@ test('no event makes it stumble, whatever its fields hold', () => {
   )
 })
 
-test('an answer that comes in blocks is counted once, and one of a subagent is no turn', () => {
+test('an answer in several blocks counts once, and an answer of a subagent is not a turn', () => {
   const usage = { input_tokens: 10, cache_creation_input_tokens: 2, cache_read_input_tokens: 30, output_tokens: 1 }
   const block = (id: string, parent: string | null) => ({
     type: 'assistant',
@@ -92,7 +92,7 @@ test('an answer that comes in blocks is counted once, and one of a subagent is n
   ])
 })
 
-test('when a limit ends is kept for the end of the turn, and forgotten once it is lifted', () => {
+test('readLine remembers the reset time of a limit until the turn ends, and forgets it once the limit is lifted', () => {
   const limit = (status: string) => ({ type: 'rate_limit_event', rate_limit_info: { status, resetsAt: 1_794_737_395 } })
   const failure = { ...success, is_error: true, api_error_status: 429, result: "You've hit your limit" }
   const word = (events: object[]) => readAll(readLine, [init, ...events, failure]).observations.at(-1)
@@ -101,7 +101,7 @@ test('when a limit ends is kept for the end of the turn, and forgotten once it i
   expect(word([limit('rejected'), limit('allowed')])).toMatchObject({ word: { failure: { resetAt: null } } })
 })
 
-test('a hook of the user’s own may refuse a call without spoiling the work; the program’s refusal spoils it', () => {
+test('a refusal by the user’s own hook does not fail the turn; a refusal by the program does', () => {
   const denied = { ...success, result: 'end', permission_denials: [{ tool_name: 'Bash', tool_use_id: 'c1' }] }
   const refusal = (content: string) => ({
     type: 'user',
@@ -112,7 +112,7 @@ test('a hook of the user’s own may refuse a call without spoiling the work; th
   expect(last('This command requires approval')).toMatchObject({ word: { ok: false, failure: { kind: 'denied' } } })
 })
 
-test('an answer may speak of failures', () => {
+test('an answer may mention failures', () => {
   const result = 'Prompt is too long; No conversation found with session ID: x; Unknown command: /y'
   expect(readAll(readLine, [init, { ...success, result }]).observations.at(-1)).toMatchObject({ word: { ok: true } })
 })

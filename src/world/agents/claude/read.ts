@@ -8,7 +8,7 @@ import { readSystemMessage } from './system-message.ts'
 import { readTurnResult } from './turn-result.ts'
 import { readUserMessage } from './messages.ts'
 
-/** What a line of `claude -p --output-format stream-json` means. */
+/** Parses a line of `claude -p --output-format stream-json`. */
 export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
   if (event === null) return { observations: [], text: formatText(line) }
@@ -31,7 +31,10 @@ const EVENT_READERS = new Map<string, (event: JsonObject, state: ClaudeState) =>
   ['rate_limit_event', readRateLimit],
 ])
 
-/** Told whenever the state of a subscription's limits changes, mostly for the better; in seconds since 1970. */
+/**
+ * claude sends this event whenever the state of a subscription's limits changes, mostly for the better. `resetsAt` is
+ * in seconds since 1970.
+ */
 function readRateLimit(event: JsonObject, state: ClaudeState): EventResult {
   const { status, resetsAt } = asObject(event['rate_limit_info'])
   const resetAt = status === 'rejected' ? asNumber(resetsAt) * 1000 || null : null

@@ -1,38 +1,38 @@
 import type { TurnResult } from '../../../core/session/session.ts'
 import type { ParserState, Observation } from '../../../ports/agent.ts'
 
-/** What is kept of an attempt's output from one line to the next. */
+/** The parser's state, which it keeps from one line of an attempt's output to the next. */
 export type ClaudeState = {
   readonly cwd: string
-  /** The answers counted last: every block of an answer comes with its id and what was used up for it. */
+  /** The ids of the answers that were counted last: every block of an answer repeats its id and its usage. */
   readonly counted: readonly string[]
-  /** Used up by this process so far, as counted by us or told by results, whichever is more. */
+  /** The usage of this process so far: the larger of our own count and the reported results. */
   readonly input: number
   readonly cached: number
   readonly output: number
   readonly turns: number
-  /** The part of it that results have told. */
+  /** The part of the usage that results reported. */
   readonly toldInput: number
   readonly toldCached: number
   readonly toldOutput: number
   readonly usd: number | null
   /** Files that open calls are about to write, as `<call> <path>`. */
   readonly writing: readonly string[]
-  /** Open calls that have to do with its plan. */
+  /** Open calls that concern the agent's plan. */
   readonly planning: readonly string[]
-  /** The background tasks that run, by id. */
+  /** The ids of the running background tasks. */
   readonly tasks: readonly string[]
-  /** How the last turn ended, as JSON. */
+  /** The result of the last turn, as JSON. */
   readonly word: string | null
-  /** It ended while tasks ran: it counts once they are over, unless another turn follows. */
+  /** The turn ended while tasks ran: its result counts once they end, unless another turn follows. */
   readonly isHeld: boolean
   /** A turn has ended, and none has begun since. */
   readonly hasEnded: boolean
-  /** Something was said for people to read in this turn. */
+  /** The agent wrote text for people in this turn. */
   readonly hasSpoken: boolean
-  /** What the program calls the trouble that it told of in place of an answer. */
+  /** The program's name for the error that it reported in place of an answer. */
   readonly trouble: string
-  /** When the usage limit that was hit ends. */
+  /** The time at which the reached usage limit ends. */
   readonly resetAt: number | null
   /** Calls that a hook of the user's own refused. */
   readonly hooked: readonly string[]
@@ -65,7 +65,7 @@ export function restoreState(memory: ParserState): ClaudeState {
   return { ...INITIAL_STATE, ...(memory as Partial<ClaudeState>) }
 }
 
-/** What an event means, how it reads, and what is to be kept of it. */
+/** An event's observations, its line in the transcript, and the state after it. */
 export interface EventResult {
   readonly observations: readonly Observation[]
   readonly text: string | null
@@ -84,7 +84,7 @@ export function unknownEvent(what: string, state: ClaudeState): EventResult {
   return { observations: [{ type: 'unknown', what: what.replace(/[^\w/.-]/g, '').slice(0, 80) }], text: null, state }
 }
 
-/** One after the other, each with what the one before it kept. */
+/** Reads the items one after the other and hands the state of each on to the next. */
 export function readEach<T>(
   items: readonly T[],
   readItem: (item: T, state: ClaudeState) => EventResult,
@@ -99,7 +99,7 @@ export function readEach<T>(
   return result
 }
 
-/** A new turn in the same process: what was said about the end of the one before counts no more. */
+/** Begins a new turn in the same process and drops the result of the turn before. */
 export function beginTurn(state: ClaudeState): EventResult {
   if (!state.hasEnded) return noResult(state)
   const fresh = { ...state, hasEnded: false, hasSpoken: false, isHeld: false, trouble: '' }

@@ -8,7 +8,7 @@ import { IGNORED_SYSTEM_SUBTYPES } from './ignored-events.ts'
 import { tasksListed, taskEnded, taskStarted, taskUpdated } from './background-tasks.ts'
 import { NOT_SENT_TO_MODEL } from './turn-result.ts'
 
-/** What the program tells of itself. */
+/** Reads a message that the program writes about itself. */
 export function readSystemMessage(event: JsonObject, state: ClaudeState): EventResult {
   const subtype = asString(event['subtype'])
   const reader = SYSTEM_READERS.get(subtype)
@@ -36,7 +36,7 @@ const SYSTEM_READERS = new Map<string, (event: JsonObject, state: ClaudeState) =
   ['session_writes_lost', writesLost],
 ])
 
-/** Comes at the beginning of every turn. */
+/** claude sends this message at the beginning of every turn. */
 function turnStarted(event: JsonObject, state: ClaudeState): EventResult {
   const turn = beginTurn(state)
   const thread = asString(event['session_id'])
@@ -70,7 +70,7 @@ function conversationCompacted(event: JsonObject, state: ClaudeState): EventResu
 }
 
 function informationalMessage({ level, content }: JsonObject, state: ClaudeState): EventResult {
-  if (NOT_SENT_TO_MODEL.test(asString(content))) return noResult(state) // The end of the turn tells it.
+  if (NOT_SENT_TO_MODEL.test(asString(content))) return noResult(state) // The end of the turn reports it.
   return textResult(level === 'warning' || level === 'notice' ? noteFrom(content) : null, state)
 }
 
@@ -78,7 +78,7 @@ function notificationMessage({ priority, text: sentence }: JsonObject, state: Cl
   return textResult(priority === 'high' || priority === 'immediate' ? noteFrom(sentence) : null, state)
 }
 
-/** To another model. */
+/** Reports that claude changed to another model. */
 function modelFallback({ content }: JsonObject, state: ClaudeState): EventResult {
   return textResult(noteFrom(content), state)
 }
@@ -87,7 +87,7 @@ function writesLost({ error_code }: JsonObject, state: ClaudeState): EventResult
   return textResult(formatError(`it could not save all of its conversation: ${asString(error_code)}`), state)
 }
 
-/** As much of each end as a sentence may have. */
+/** In characters, for each end of the sentence. */
 const MAX_NOTE_LENGTH = 2_048
 
 function noteFrom(content: unknown): string | null {

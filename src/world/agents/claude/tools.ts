@@ -6,10 +6,13 @@ import { type ClaudeState, type EventResult, noResult, textResult } from './stat
 import type { AgentUpdate } from '../../../core/session/signals.ts'
 import { plannedTasks, taskState } from '../shared/todo-list.ts'
 
-/** Tools that write the one file they are given. */
+/** Tools that write the one file that their input names. */
 const WRITING_TOOLS = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
 
-/** A call. Those of a subagent read as part of what the call that started it gives back, for that one is still open. */
+/**
+ * Reads a tool call. A subagent's call reads as part of the output of the call that started the subagent, because that
+ * call is still open.
+ */
 export function readToolCall(block: JsonObject, isMain: boolean, state: ClaudeState): EventResult {
   const id = asString(block['id'])
   const tool = asString(block['name'])
@@ -40,7 +43,7 @@ export function readToolResult(block: JsonObject, event: JsonObject, isMain: boo
   }
 }
 
-/** A tool of the model's own servers answers within the same message. */
+/** A tool on the model's own servers answers within the same message. */
 export function readServerToolResult(block: JsonObject, state: ClaudeState): EventResult {
   const id = asString(block['tool_use_id'])
   return id === '' ? noResult(state) : { observations: [{ type: 'tool-ended', id }], text: null, state }
@@ -58,21 +61,21 @@ function pendingWrites(id: string, { writing }: ClaudeState): string[] {
   return writing.filter(entry => entry.startsWith(`${id} `)).map(entry => entry.slice(id.length + 1))
 }
 
-/** 2.1.325 tells which files a shell command changed. */
+/** Claude Code 2.1.325 reports which files a shell command changed. */
 function changedFiles(result: unknown): string[] {
   const changed = asArray(asObject(asObject(result)['bashEditDiff'])['changedFiles'])
   return changed.map(asString).filter(path => path !== '')
 }
 
-/** Only 2.1.325 says in so many words who refused a call. */
+/** Only Claude Code 2.1.325 states who refused a call. */
 function isRefusedByHook(id: string, event: JsonObject, answer: string): boolean {
   const meta = asObjects(event['tool_result_meta']).find(about => about['id'] === id)
   return asObject(meta?.['permission_decision'])['source'] === 'hook' || /^PreToolUse:\S+ hook /.test(answer)
 }
 
 /**
- * Without what is said to the model alone. Found by plain searches: an expression that begins again at each mark takes the
- * square of their number.
+ * Strips the parts that address the model alone. It uses plain searches: the time of a regular expression that starts
+ * again at each mark grows with the square of their number.
  */
 export function readableResult(answer: string): string {
   if (answer.startsWith("The user doesn't want to proceed with this tool use")) return 'interrupted'
@@ -85,7 +88,7 @@ function unwrapError(answer: string): string {
   return answer.startsWith(begin) && answer.endsWith(end) ? answer.slice(begin.length, -end.length) : answer
 }
 
-/** What follows the last hand-back of a subagent that has a report. */
+/** Returns the text after the last hand-back of a subagent that has a report. */
 function subagentReport(answer: string): string {
   const begin = 'The report follows:\n  '
   const last = answer.lastIndexOf(begin)
@@ -108,13 +111,13 @@ function stripFolder(gist: string, cwd: string): string {
 }
 
 /**
- * Its ways to keep a plan: TodoWrite, which tells it in whole, or in its place (2.1, unless CLAUDE_CODE_ENABLE_TASKS=0) tasks
- * with numbers of their own, which outlive a resume. 2.1.325 offers neither to its newest models, unless
- * CLAUDE_CODE_ENABLE_TODO_TOOLS=1.
+ * The tools that maintain a plan: TodoWrite, which reports the whole plan, or instead (2.1, unless
+ * CLAUDE_CODE_ENABLE_TASKS=0) tasks with numbers of their own, which outlive a resume. Claude Code 2.1.325 offers
+ * neither to its newest models, unless CLAUDE_CODE_ENABLE_TODO_TOOLS=1.
  */
 const TODO_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'])
 
-/** What is to be kept of a call until it is answered; null when it has nothing to do with a plan. */
+/** Returns the part of a call to remember until its result arrives, or null when the call does not concern a plan. */
 function rememberTodoCall(id: string, tool: string, input: JsonObject): string | null {
   return TODO_TOOLS.has(tool) ? JSON.stringify([id, asString(input['subject'])]) : null
 }
@@ -123,7 +126,7 @@ function isCallWithId(call: string, id: string): boolean {
   return (JSON.parse(call) as [id: string])[0] === id
 }
 
-/** What the answer to such a call says about the plan. */
+/** Returns the changes to the plan that the result of such a call reports. */
 function readTodoResult(call: string, result: unknown): Observation[] {
   const { newTodos, tasks, task, taskId, success, statusChange } = asObject(result)
   if (Array.isArray(newTodos)) return [plannedTasks(asObjects(newTodos), 'content')]

@@ -9,7 +9,10 @@ import { type ClaudeState, noResult, type EventResult, storedTurnResult } from '
 import { mergeResultUsage, usageUpdate } from './usage.ts'
 import type { ApiError } from './api-error.ts'
 
-/** The end of a turn. An exit code of 0 proves nothing, and neither does the subtype `success`: failed requests have it too. */
+/**
+ * Reads the end of a turn. Neither an exit code of 0 nor the subtype `success` proves anything: failed requests have
+ * them too.
+ */
 export function readTurnResult(result: JsonObject, before: ClaudeState): EventResult {
   if (isTaskNotification(result)) return repeatTurnResult(before)
   const state = mergeResultUsage(result, before)
@@ -25,7 +28,7 @@ export function readTurnResult(result: JsonObject, before: ClaudeState): EventRe
   return { observations: [usage], text: (text ?? '') + waiting, state: { ...newState, isHeld: true } }
 }
 
-/** That a task ended with the process before this one is written down for the model, and reported like a turn. */
+/** When a task ended with the previous process, claude writes a note for the model and reports it like a turn. */
 function isTaskNotification(result: JsonObject): boolean {
   const isNote = asObject(result['origin'])['kind'] === 'task-notification'
   return isNote && result['num_turns'] === 0 && result['is_error'] !== true && asString(result['result']) === ''
@@ -36,7 +39,7 @@ function repeatTurnResult(state: ClaudeState): EventResult {
   return word === null ? noResult(state) : { observations: [{ type: 'finished', word }], text: null, state }
 }
 
-/** Broken off from outside, the turn is not over: it counts as if the program had died in it, as 2.1.197 often does. */
+/** An interrupted turn is not over: it counts as if the program had died in it, as Claude Code 2.1.197 often does. */
 function isInterrupted(result: JsonObject): boolean {
   return asString(result['terminal_reason']).startsWith('aborted_') || result['interrupted_by_shutdown'] === true
 }
@@ -47,7 +50,7 @@ function turnResultFrom(result: JsonObject, state: ClaudeState): TurnResult {
   return { ok: true, text: toOneLine(asString(result['result'])) || 'the command was carried out' }
 }
 
-/** What was told in place of an answer, or as the last of them, is not told again. */
+/** The transcript does not repeat an error or an answer that it already shows. */
 function resultText(word: TurnResult, result: JsonObject, state: ClaudeState): string | null {
   if (!word.ok && state.trouble !== '') return null
   if (!word.ok) return formatError(word.failure.kind === 'denied' ? `it was not allowed: ${word.text}` : word.text)
@@ -85,14 +88,14 @@ function apiErrorFrom(result: JsonObject, state: ClaudeState, words: string): Ap
   }
 }
 
-/** A success that is none. */
+/** Finds the failure behind a reported success. */
 function findFalseSuccess(result: JsonObject, state: ClaudeState, words: string): Failure | null {
   const denied = asObjects(result['permission_denials']).filter(
     ({ tool_use_id }) => !state.hooked.includes(asString(tool_use_id)),
   )
   if (denied.length > 0) return makeFailure('denied', describeDenied(denied), AUTONOMY_REMEDY)
   if (result['num_turns'] === 0 && NOT_SENT_TO_MODEL.test(words)) return makeFailure('setup', words)
-  // A command of the program's own need not say anything.
+  // One of the program's own commands need not print anything.
   const isCommand = result['num_turns'] === 0 && (state.hasSpoken || asString(result['local_command']) !== '')
   if (asString(result['result']).trim() === '' && !isCommand) return makeFailure('empty', 'its last answer is empty')
   return null
@@ -100,7 +103,7 @@ function findFalseSuccess(result: JsonObject, state: ClaudeState, words: string)
 
 const AUTONOMY_REMEDY = 'give it more autonomy with --autonomy, or allow the tool in its own settings'
 
-/** The model was never asked. 2.1.197: an unknown `/word`; both: a hook of the user's own. */
+/** The program never asked the model. 2.1.197: an unknown `/word`; 2.1.197 and 2.1.325: a hook of the user's own. */
 export const NOT_SENT_TO_MODEL = /^Unknown (?:slash )?(?:command|skill):|^UserPromptSubmit operation blocked/
 
 function describeDenied(denied: readonly JsonObject[]): string {

@@ -2,12 +2,12 @@ import type { Observation } from '../../../ports/agent.ts'
 import { asNumber, type JsonObject, asObject, asObjects, asString } from '../shared/json.ts'
 import type { ClaudeState } from './state.ts'
 
-/** Subagents answer side by side; no more of them than this are ever under way. */
+/** Subagents answer in parallel; never more than this number of answers are in progress. */
 const REMEMBERED_MESSAGES = 32
 
 /**
- * Counts what an answer of the model used up, once. Its output is known only when the turn ends: 2.1.x streams answers block
- * by block, each with what was used up when the answer began.
+ * Adds the usage of a model's answer, once. Its output is known only when the turn ends: Claude Code 2.1.x streams
+ * answers block by block, each with the usage at the beginning of the answer.
  */
 export function addMessageUsage(message: JsonObject, isMain: boolean, state: ClaudeState): ClaudeState {
   const id = asString(message['id'])
@@ -25,9 +25,9 @@ export function addMessageUsage(message: JsonObject, isMain: boolean, state: Cla
 }
 
 /**
- * Takes over what a result tells. 2.1.325 counts `modelUsage` and `total_cost_usd` over the whole thread, whatever was lost
- * by a kill, and says beside it what was new since its last result; 2.1.197 counts this process alone. `usage` is no
- * help: it leaves out subagents, and the last answer before a budget was reached.
+ * Merges the usage that a result reports. Claude Code 2.1.325 counts `modelUsage` and `total_cost_usd` over the whole
+ * thread, regardless of losses by a kill, and reports the increase since its last result beside them; 2.1.197 counts only
+ * this process. `usage` does not help: it leaves out subagents, and the last answer before the budget was reached.
  */
 export function mergeResultUsage(result: JsonObject, state: ClaudeState): ClaudeState {
   const sinceLast = result['model_usage_since_last_result']
@@ -63,7 +63,7 @@ function reportedTotal({ toldInput, toldCached, toldOutput, usd }: ClaudeState):
   return { input: toldInput, cached: toldCached, output: toldOutput, usd: usd ?? 0 }
 }
 
-/** Over all models: a subagent's may be another, and so may the one that sums up. */
+/** Sums over all models: a subagent or the compaction may use another one. */
 function sumByModel(usageByModel: unknown): UsageTotal {
   const none: UsageTotal = { input: 0, cached: 0, output: 0, usd: 0 }
   return asObjects(Object.values(asObject(usageByModel))).reduce<UsageTotal>(

@@ -17,7 +17,7 @@ function request(own: readonly string[], changes: Partial<LaunchRequest> = {}): 
   return makeLaunchRequest({ argv: ['/bin/claude', ...own], env: { HOME: home }, ...changes })
 }
 
-test('as root it works with full autonomy only where it is told that it is in a sandbox', () => {
+test('as root, claude works with full autonomy only where a variable declares a sandbox', () => {
   expect(validate(request([]), root)).toEqual({
     problem: expect.stringContaining('as root'),
     remedy: expect.stringMatching(/--env IS_SANDBOX=1.*--autonomy edits.*ordinary user/),
@@ -30,7 +30,7 @@ test('as root it works with full autonomy only where it is told that it is in a 
   expect(validate(request([]), anybody)).toBeNull()
 })
 
-test("the user's own settings may tell it too", () => {
+test("the user's own settings may declare the sandbox too", () => {
   const settings = path.join(home, '.claude/settings.json')
   put(settings, '{"env":{"IS_SANDBOX":"1"}}')
   expect(validate(request([]), root)).toBeNull()
@@ -48,13 +48,13 @@ test.each([
   [['--worktree', 'x'], '--worktree', /every attempt/],
   [['--bg'], '--bg', /supervises only/],
   [['--version'], '--version', /claude itself/],
-])('%j is refused', (own, option, remedy) => {
+])('validate refuses %j', (own, option, remedy) => {
   const problem = `claude cannot be given ${option} here`
   expect(validate(request(own), anybody)).toEqual({ problem, remedy: expect.stringMatching(remedy) })
 })
 
 test.each([[['fix it']], [['--model', 'opus', 'fix it']], [['--bare', 'fix it']], [['--', 'fix it']]])(
-  'words besides the prompt are refused: %j',
+  'validate refuses words besides the prompt: %j',
   own => {
     expect(validate(request(own), anybody)?.problem).toBe('“fix it” would become part of every message to claude')
   },
@@ -65,6 +65,6 @@ test.each([
   [['--add-dir', '../a', '../b', '--settings', '{"x":1}']],
   [['--some-new-option', 'with', 'words']],
   [['--permission-mode', 'plan', '--fallback-model=sonnet', '--max-turns', '3']],
-])('other arguments are left to the program: %j', own => {
+])('validate leaves other arguments to the program: %j', own => {
   expect(validate(request(own), anybody)).toBeNull()
 })

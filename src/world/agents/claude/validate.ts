@@ -5,7 +5,7 @@ import { readJsonFile } from '../shared/files.ts'
 import { asObject } from '../shared/json.ts'
 import { configFolder } from './find-thread.ts'
 
-/** The options of 2.1.197 and 2.1.325 that take no word after them. */
+/** The options of Claude Code 2.1.197 and 2.1.325 that take no value. */
 const FLAGS = optionSet(
   '--allow-dangerously-skip-permissions --ax-screen-reader --bare --bg --background --brief --chrome --no-chrome',
   '-c --continue --dangerously-skip-permissions --desktop --disable-slash-commands',
@@ -14,7 +14,7 @@ const FLAGS = optionSet(
   '--restricted --safe-mode --strict-mcp-config --tmux --verbose -v --version',
 )
 
-/** Those that take exactly one. */
+/** The options that take exactly one value. */
 const OPTIONS_WITH_VALUE = optionSet(
   '--agent --agents --append-system-prompt --append-system-prompt-file --autocompact --debug-file --effort',
   '--environment --fallback-model --input-format --json-schema --max-budget-usd --max-turns --model -n --name',
@@ -23,12 +23,12 @@ const OPTIONS_WITH_VALUE = optionSet(
   '--system-prompt-file --system-prompt-snapshot',
 )
 
-/** Why claude cannot be started like this. */
+/** Returns the reason why claude cannot start with this request, or null. */
 export function validate(request: LaunchRequest, user: { isRoot: boolean }): LaunchProblem | null {
   return checkArguments(request.argv.slice(1), ARGUMENT_RULES) ?? (user.isRoot ? checkRoot(request) : null)
 }
 
-/** The program's own rule, and not ours to get around: it ends at once, before it has said a word. */
+/** This is claude's own rule, which oneshot must not bypass: claude exits at once, before any output. */
 function checkRoot({ autonomy, env }: LaunchRequest): LaunchProblem | null {
   if (autonomy !== 'full' || isDeclaredSandbox(env)) return null
   return {
@@ -42,14 +42,14 @@ const ARGUMENT_RULES: ArgumentRules = {
   nameOf: optionName,
   none: FLAGS,
   one: OPTIONS_WITH_VALUE,
-  others: 'several', // An option that is not known may take any number of words, as some do.
+  others: 'several', // An unknown option may take any number of words, as some known ones do.
   remedyFor: option => REMEDIES.get(option),
   problemWith: option => `claude cannot be given ${option} here`,
   toWord: checkWord,
 }
 
 function checkWord(word: string): LaunchProblem | null {
-  if (word === '--') return null // Ours stand before it.
+  if (word === '--') return null // Our own arguments precede it.
   return { problem: `“${word}” would become part of every message to claude`, remedy: 'put it into the prompt' }
 }
 
@@ -71,8 +71,8 @@ const REMEDIES = remedyMap(
 )
 
 /**
- * Whether claude takes this machine for a sandbox. 2.1.197 and 2.1.325 know `IS_SANDBOX` only as `1`, and read it from the
- * user's own settings too; bubblewrap's word may be any that means yes.
+ * Decides if claude takes this machine for a sandbox. Claude Code 2.1.197 and 2.1.325 accept `IS_SANDBOX` only as `1`,
+ * and read it from the user's own settings too; bubblewrap's variable may hold any word for yes.
  */
 function isDeclaredSandbox(env: Readonly<Record<string, string>>): boolean {
   if (env['IS_SANDBOX'] === '1' || /^(1|true|yes|on)$/i.test(env['CLAUDE_CODE_BUBBLEWRAP'] ?? '')) return true

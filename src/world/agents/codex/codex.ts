@@ -5,13 +5,13 @@ import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 import { readLine } from './read.ts'
 
-/** OpenAI's codex, by `codex exec --json`: one turn for each process. */
+/** OpenAI's codex, run as `codex exec --json`: one turn for each process. */
 export const codex: Agent = {
   kind: 'codex',
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
-  // It is quiet for as long as a tool runs, and waits 5 min for each answer (0.166).
+  // codex 0.166 writes nothing while a tool runs, and waits 5 min for each answer.
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'codex',

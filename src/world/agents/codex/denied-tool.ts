@@ -2,13 +2,13 @@ import { joinTextParts } from '../shared/json.ts'
 import { type JsonObject, asObject, parseObject, asString } from '../shared/json.ts'
 
 /**
- * Whether codex's sandbox kept the last turn of a rollout from doing its work: the refusal in its own words, or null.
+ * Returns the refusal with which codex's sandbox stopped the work of the last turn of a rollout, or null.
  *
- * codex 0.166.0 ends such a turn well, exits 0 and prints nothing of the command. Only its record shows it: an
- * `exec_command` that failed and has no event of its own was refused. In a read-only sandbox one refusal is enough;
- * where the agent may write in its folder it counts when nothing was done after it: it may have found another way.
- * Not provable: models that call tools from a script ("code mode") can keep a refusal to themselves, and a command that
- * goes on after a refused write and exits 0 looks like any other.
+ * codex 0.166.0 ends such a turn as a success, exits 0 and prints nothing about the command. Only its rollout shows it:
+ * the sandbox refused an `exec_command` that failed and has no event of its own. In a read-only sandbox one refusal is
+ * enough; where the agent may write in its folder, a refusal counts when no tool ran after it, because the agent may
+ * have found another way. Two cases cannot be proven: models that call tools from a script ("code mode") can hide a
+ * refusal, and a command that continues after a refused write and exits 0 looks like any other.
  */
 export function findDeniedTool(rollout: string): string | null {
   const turn = lastTurn(rollout)
@@ -23,11 +23,11 @@ export function findDeniedTool(rollout: string): string | null {
 interface ToolResult {
   readonly tool: string
   readonly output: string
-  /** Whether codex told of it as something that was done. */
+  /** codex reported the call as completed work. */
   readonly isTold: boolean
 }
 
-/** Found by its text: rollouts grow long, and quotes inside of records are escaped. */
+/** Finds the turn by its text: rollouts grow long, and quotes inside of records are escaped. */
 function lastTurn(rollout: string): JsonObject[] {
   const mark = rollout.lastIndexOf('"type":"task_started"')
   const start = rollout.lastIndexOf('\n', Math.max(0, mark)) + 1
@@ -69,7 +69,7 @@ function isDenied({ tool, output, isTold }: ToolResult): boolean {
 
 const BLOCKED = /read-only file system/i
 
-/** The last line is what the command itself said; before it stand codex's notes about it. */
+/** The last line is the command's own output; codex's notes precede it. */
 function lastLine(output: string): string {
   return output.trim().split('\n').at(-1) ?? ''
 }

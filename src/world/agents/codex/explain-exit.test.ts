@@ -18,33 +18,33 @@ test.each([
   ['no-prompt', { kind: 'setup', text: 'No prompt provided via stdin.' }],
   ['bad-config', { kind: 'setup', text: 'Error loading config.toml:' }],
   ['no-provider', { kind: 'setup', text: 'Error: Model provider `nope` not found' }],
-])('an end before the turn began is read from stderr: %s', (name, failure) => {
+])('explainExit reads an exit before the turn began from stderr: %s', (name, failure) => {
   expect(explainExit(makeExitEvidence({ stderr: recorded(`${name}.stderr`) }), now)).toMatchObject({
     ok: false,
     failure,
   })
 })
 
-test('a thread that another process still writes may be tried again', () => {
+test('oneshot may retry a thread that another process still writes', () => {
   expect(explainExit(makeExitEvidence({ stderr: recorded('two-writers.stderr') }), now)).toBeNull()
 })
 
-test('what its log says of tools is no complaint', () => {
+test('a line about tools in its log is not a failure', () => {
   expect(explainExit(makeExitEvidence({ stderr: recorded('tool-errors.stderr') }), now)).toBeNull()
 })
 
-test('a crash explains nothing', () => {
+test('a crash has no explanation', () => {
   const exit = { kind: 'signal', signal: 'SIGKILL' } as const
   expect(explainExit(makeExitEvidence({ exit, stderr: recorded('thread-lost.stderr') }), now)).toBeNull()
 })
 
-test('an error that was told without the end of the turn is its reason', () => {
+test('an error without an end of the turn is the reason of the exit', () => {
   const memory = { error: 'Missing environment variable: `OPENAI_API_KEY`.' }
   const word = explainExit(makeExitEvidence({ memory }), now)
   expect(word).toMatchObject({ ok: false, failure: { kind: 'login', remedy: 'set OPENAI_API_KEY in the environment' } })
 })
 
-test('a turn that its sandbox kept from writing did not do its work, whatever it says', () => {
+test('a turn whose writes the sandbox refused failed, whatever codex reports', () => {
   const home = tempFolder()
   const thread = '01a1df4b-7351-7e01-a545-07b98ebd207c'
   put(path.join(home, `sessions/2026/11/15/rollout-x-${thread}.jsonl`), recorded('threads/read-only.jsonl'))
@@ -74,11 +74,11 @@ test.each([
   ['long', null],
   ['killed', null],
   ['code-mode', null],
-])('what the record shows of refusals: %s', (name, refusal) => {
+])('findDeniedTool reads the refusals in the record: %s', (name, refusal) => {
   expect(findDeniedTool(recorded(`threads/${name}.jsonl`))).toEqual(refusal)
 })
 
-test('where it may write in its folder, a refusal counts when nothing was done after it', () => {
+test('where codex may write in its folder, a refusal counts when no tool ran after it', () => {
   const outside = recorded('threads/outside.jsonl').trimEnd()
   const call = '{"payload":{"type":"function_call","name":"exec_command","call_id":"later"}}'
   const output = '{"payload":{"type":"function_call_output","call_id":"later","output":"Process exited with code 0"}}'
@@ -86,7 +86,7 @@ test('where it may write in its folder, a refusal counts when nothing was done a
   expect(findDeniedTool([outside, call, output].join('\n'))).toBeNull()
 })
 
-test('the time at which a limit ends is told in the time zone of the session', () => {
+test('explainExit reads the reset time of a limit in the time zone of the session', () => {
   const message = 'You’ve hit your usage limit. Try again at 2:01 PM.'
   const word = failedTurn(classifyError(message, now, 'UTC'))
   const reset = (zone: string): unknown => explainExit(makeExitEvidence({ word, env: { TZ: zone } }), now)

@@ -9,7 +9,7 @@ import { classifyError } from './failure.ts'
 import { findDeniedTool } from './denied-tool.ts'
 import { findRollout } from './find-thread.ts'
 
-/** What an end means that codex put into no word, or into a wrong one. */
+/** Explains an exit for which codex reported no turn result, or a wrong one. */
 export function explainExit(evidence: ExitEvidence, now: Instant): TurnResult | null {
   const { word, exit } = evidence
   if (word?.ok === true) return findDenial(evidence)
@@ -27,7 +27,10 @@ function findDenial({ memory, env, stderr }: ExitEvidence): TurnResult | null {
   )
 }
 
-/** Said on stderr where a script of the model keeps it from the record. Where it may write it may matter little. */
+/**
+ * codex writes this line on stderr when a script of the model hides the refusal from the rollout. It counts only in a
+ * read-only sandbox: where codex may write, the refusal may not matter.
+ */
 const REJECTED_PATCH = /error=(patch rejected: writing is blocked by read-only sandbox)/
 
 function readRecordedDenial(thread: string, env: ExitEvidence['env']): string | undefined {
@@ -35,11 +38,11 @@ function readRecordedDenial(thread: string, env: ExitEvidence['env']): string | 
     const file = thread === '' ? null : findRollout(thread, env)
     return file === null ? undefined : (findDeniedTool(fs.readFileSync(file, 'utf8')) ?? undefined)
   } catch {
-    return undefined // Unreadable, so that nothing is proven against the agent's own word.
+    return undefined // An unreadable rollout proves nothing against the agent's own result.
   }
 }
 
-/** The clock times in codex's messages are those of its own time zone, which need not be ours. */
+/** The clock times in codex's messages are in the time zone of the agent, which may differ from ours. */
 function resetInAgentZone(failure: Failure, zone: string | undefined, now: Instant): TurnResult | null {
   if (failure.kind !== 'rate-limit' || zone === undefined || zone === '') return null
   const { resetAt } = classifyError(failure.text, now, zone.replace(/^:/, ''))
@@ -50,10 +53,13 @@ function failureOfTurn(error: string, now: Instant): Failure | null {
   return error === '' ? null : classifyError(error, now)
 }
 
-/** What codex says before it exits without having begun a turn. Its log lines begin with the time and do not count. */
+/**
+ * Finds the error that codex prints when it exits before a turn began. Its log lines begin with the time and do not
+ * count.
+ */
 function findStderrFailure(stderr: string): Failure | null {
   const lines = stderr.split('\n').filter(line => !/^\d{4}-\d\d-\d\dT/.test(line))
-  // Another process still writes the thread, or its lock is not yet gone: it may be tried again.
+  // Another process still writes the thread, or its lock still exists: a retry may succeed.
   if (lines.some(line => line.includes('already has an active writer'))) return null
   for (const line of lines) {
     if (/no rollout found/.test(line)) return makeFailure('thread-lost', line)

@@ -8,10 +8,10 @@ test.each([
   'Encrypted content could not be decrypted or parsed.',
   'The encrypted content for item rs_1 could not be verified. Reason: Encrypted content organization_id did not match the target organization.',
   'Invalid_Encrypted_Content',
-])('the reasoning of another account is a lost thread: %.60s', message => {
+])('encrypted reasoning of another account means a lost thread: %.60s', message => {
   expect(classifyError(message, 0)).toMatchObject({ kind: 'thread-lost' })
 })
 
-test('what merely speaks of encryption is not', () => {
+test('a message that only mentions encryption does not mean a lost thread', () => {
   expect(classifyError('cannot read the encrypted disk', 0).kind).toBe('other')
 })

@@ -4,7 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { asObject, parseObject, asString } from '../shared/json.ts'
 import { parseLimitReset } from './limit-reset.ts'
 
-/** What an error message of codex means. `zone` is the time zone its clock times are in. */
+/** Classifies an error message of codex. `zone` is the time zone of its clock times. */
 export function classifyError(message: string, now: Instant, zone?: string): Failure {
   const kind = failureKind(message)
   return {
@@ -15,11 +15,11 @@ export function classifyError(message: string, now: Instant, zone?: string): Fai
   }
 }
 
-/** All but the last two are from codex 0.166.0 itself; apostrophes in them are curly. The first that fits counts. */
+/** All but the last two patterns come from codex 0.166.0 itself, with curly apostrophes. The first match counts. */
 const KIND_PATTERNS: readonly (readonly [RegExp, FailureKind])[] = [
-  // The reasoning in the history can be read by one account only, and the same history would be refused again.
+  // Only one account can read the reasoning in the history, and the API would refuse the same history again.
   [/invalid_encrypted_content/i, 'thread-lost'],
-  // Passed on without its code. What could not be read may stand in between.
+  // Some servers pass the error on without its code. The unreadable content may stand in between.
   [/encrypted content (?:for item )?\S{0,100000} ?could not be/i, 'thread-lost'],
   [/encrypted content organization_id did not match/i, 'thread-lost'],
   [/quota exceeded|to use codex with your chatgpt plan/i, 'setup'],
@@ -46,7 +46,7 @@ function remedyFor(kind: FailureKind, message: string): string | null {
   return /quota exceeded|to use codex with your/i.test(message) ? 'check your plan and its billing' : null
 }
 
-/** Some servers' answers are passed on as they came. */
+/** codex passes the answers of some servers on unchanged. */
 function errorText(message: string): string {
   const { error } = parseObject(message) ?? {}
   const told = asString(asObject(error)['message'])

@@ -16,7 +16,7 @@ beforeEach(() => {
   home = tempFolder()
 })
 
-test('a thread is found by its id, with all that people said before and after compaction', () => {
+test('findThread finds a thread by its id, with all messages of people before and after compaction', () => {
   keep('long', LONG)
   expect(findThread(place({ thread: LONG }))).toEqual({
     writtenAt: expect.any(Number),
@@ -25,12 +25,12 @@ test('a thread is found by its id, with all that people said before and after co
   })
 })
 
-test('instructions, surroundings and news of subagents are nobody’s words', () => {
+test('instructions, environment notes and subagent reports are not messages of people', () => {
   keep('subagent', LONG)
   expect(findThread(place({ thread: LONG }))?.messages).toEqual(['hi\n'])
 })
 
-test('a message that was written down when the power failed counts', () => {
+test('a message that codex saved before the power failed counts', () => {
   const file = keep('killed', KILLED)
   const lines = fs.readFileSync(file, 'utf8').split('\n')
   const item = lines.findIndex(line => line.includes('"user.text"') && line.includes('one'))
@@ -38,18 +38,18 @@ test('a message that was written down when the power failed counts', () => {
   expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one\n'])
 })
 
-test('versions that told messages by an event of their own are read', () => {
+test('findThread reads versions that record messages as separate events', () => {
   const file = keep('killed', KILLED)
   fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"one"}}\n')
   expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one'])
 })
 
-test('a thread kept under another day than its id tells is found, too', () => {
+test('findThread finds a thread in the folder of another day than its id implies', () => {
   keep('long', LONG, '2031/01/02')
   expect(findThread(place({ thread: LONG }))?.messages).toHaveLength(4)
 })
 
-test('without an id it is the one begun in this folder, since then, with these words', () => {
+test('without an id, findThread returns the thread that began in this folder, after that time, with this text', () => {
   keep('killed', KILLED)
   keep('long', LONG)
   const since = Date.parse('2026-11-15T13:04:28Z')
@@ -63,24 +63,24 @@ test('without an id it is the one begun in this folder, since then, with these w
   expect(findThread(place({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()
 })
 
-test('of twins neither is taken', () => {
+test('findThread returns neither of two matching threads', () => {
   keep('killed', KILLED)
   keep('killed', '01a1df4f-264d-7433-b7b5-000000000000')
   expect(findThread(place({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
 })
 
-test('no record, no thread', () => {
+test('findThread returns null without a record', () => {
   expect(findThread(place({ thread: LONG }))).toBeNull()
   expect(findThread(place({ opening: 'one' }))).toBeNull()
 })
 
-test('codex keeps its threads below the home folder unless told otherwise', () => {
+test('without CODEX_HOME, findThread looks for threads below the home folder', () => {
   keep('long', LONG)
   fs.renameSync(path.join(home, 'codex'), path.join(home, '.codex'))
   expect(findThread(place({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
 })
 
-test('a record that cannot be looked at is not a missing one', () => {
+test('findThread throws for an unreadable record instead of reporting a missing one', () => {
   fs.mkdirSync(path.join(home, 'codex/sessions/2026/11/15/rollout-x.jsonl'), { recursive: true })
   expect(() => findThread(place({ opening: 'one' }))).toThrow('looking up the thread that codex keeps')
 })

@@ -6,10 +6,13 @@ import { type JsonObject, asArray, asObject, asString, joinTextParts, parseObjec
 import { listNames, modifiedAt, realPath } from '../shared/files.ts'
 import path from 'node:path'
 
-/** Clocks are read at both ends, and not at the same moment. */
+/** codex and oneshot read the clock at different moments. */
 const CLOCK_TOLERANCE: Duration = 5_000
 
-/** codex's own record of a thread; without an id, the one thread that was begun here, then, and with these words. */
+/**
+ * Reads codex's own record of a thread. Without an id, it returns the one thread that began in this folder, after that
+ * time, and with this text.
+ */
 export function findThread(query: ThreadQuery): ThreadRecord | null {
   try {
     if (query.thread !== null) return findById(query.thread, query.env)
@@ -17,7 +20,7 @@ export function findThread(query: ThreadQuery): ThreadRecord | null {
       .flatMap(file => matchRollout(file, query) ?? [])
       .filter(({ thread }) => !query.others.includes(thread))
     const [match] = matching
-    return matching.length === 1 && match !== undefined ? match : null // Of twins, neither is surely ours.
+    return matching.length === 1 && match !== undefined ? match : null // If two threads match, neither is certainly ours.
   } catch (cause) {
     throw new Trouble('looking up the thread that codex keeps', cause)
   }
@@ -33,7 +36,7 @@ function matchRollout(file: string, { cwd, since, opening }: ThreadQuery): Threa
   const content = fs.readFileSync(file, 'utf8')
   const meta = asObject(parseObject(content.slice(0, content.indexOf('\n')))?.['payload'])
   const begun = Date.parse(asString(meta['timestamp']))
-  const isOurs = meta['source'] === 'exec' // Not a subagent's, nor one that a person began on a terminal.
+  const isOurs = meta['source'] === 'exec' // This excludes threads of subagents and threads that a person began on a terminal.
   if (!isOurs || !(begun >= since - CLOCK_TOLERANCE) || !isSameFolder(asString(meta['cwd']), cwd)) return null
   const messages = extractMessages(content)
   if (messages[0]?.trim() !== opening.trim()) return null
@@ -41,9 +44,10 @@ function matchRollout(file: string, { cwd, since, opening }: ThreadQuery): Threa
 }
 
 /**
- * What people said. codex 0.166.0 writes each message down twice, as an item for the model (with a note of each image
- * before the words) and as an event; a crash may leave the first alone. Instructions, surroundings and news of
- * subagents are items of the user, too, but of other kinds; compaction repeats messages inside a record of its own.
+ * Returns the messages of people. codex 0.166.0 records each message twice, as an item for the model (with a note for
+ * each image before the text) and as an event; a crash may leave only the item. Instructions, environment notes and
+ * subagent reports are items of the user too, but of other kinds; compaction repeats messages inside a record of its
+ * own.
  */
 function extractMessages(content: string): string[] {
   const items: string[] = []
@@ -63,7 +67,7 @@ function itemText(payload: JsonObject): string {
   return joinTextParts(asArray(payload['content']).filter((_, at) => kinds[at] === 'user.text'))
 }
 
-/** `user_message` is how versions before it wrote the same. */
+/** Versions before 0.166.0 write the same as `user_message`. */
 function eventText(payload: JsonObject): string[] {
   if (payload['type'] === 'user_message') return [asString(payload['message'])]
   const item = asObject(payload['item'])
@@ -79,7 +83,7 @@ type Env = Readonly<Record<string, string>>
 
 const DAY: Duration = 86_400_000
 
-/** Where codex keeps a thread: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, days by its local time. */
+/** Finds the file of a thread: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, with days in codex's local time. */
 export function findRollout(thread: string, env: Env): string | null {
   const sessions = sessionsFolder(env)
   const days = listDays(sessions)
@@ -92,7 +96,7 @@ export function findRollout(thread: string, env: Env): string | null {
   return null
 }
 
-/** Rollouts that may have been begun since then, and some older ones. */
+/** Returns the rollouts that may have begun since then, and some older ones. */
 function rolloutsSince(since: Instant, env: Env): string[] {
   const sessions = sessionsFolder(env)
   const days = listDays(sessions).filter(day => day >= dayFolder(since - DAY))
@@ -108,7 +112,7 @@ function sessionsFolder(env: Env): string {
   return path.join(home, 'sessions')
 }
 
-/** As `YYYY/MM/DD`, oldest first. */
+/** Returns the days as `YYYY/MM/DD`, oldest first. */
 function listDays(sessions: string): string[] {
   const below = (folder: string): string[] =>
     listNames(path.join(sessions, folder))
@@ -117,7 +121,7 @@ function listDays(sessions: string): string[] {
   return below('').flatMap(below).flatMap(below).sort()
 }
 
-/** Thread ids are UUIDs of version 7: they begin with the time. */
+/** Thread ids are UUIDs of version 7, which begin with the time. */
 function threadCreatedAt(thread: string): Instant {
   const at = Number.parseInt(thread.replaceAll('-', '').slice(0, 12), 16)
   return Number.isNaN(at) ? 0 : at

@@ -10,7 +10,7 @@ import { type ToolUse, parseToolUse } from './tools.ts'
 
 type ItemStage = 'item.started' | 'item.updated' | 'item.completed'
 
-/** What an item of a turn means: words, thoughts, tools and plans. */
+/** Reads an item of a turn: a message, reasoning, a tool call or a plan. */
 export function readItem(stage: ItemStage, item: JsonObject, memory: ParserState): ParsedLine {
   const type = asString(item['type'])
   switch (type) {
@@ -18,7 +18,7 @@ export function readItem(stage: ItemStage, item: JsonObject, memory: ParserState
       return stage === 'item.completed' ? readMessage(asString(item['text']), memory) : NO_RESULT
     case 'reasoning':
       return countAnswer([], null, memory)
-    case 'error': // Mere warnings come like this, too: a turn that fails of one says so itself.
+    case 'error': // codex reports mere warnings like this, too: a turn that fails because of one reports that itself.
       return { observations: [], text: formatNote(asString(item['message'])) }
     case 'todo_list':
       return {
@@ -43,13 +43,13 @@ function readMessage(words: string, memory: ParserState): ParsedLine {
   return countAnswer([], formatText(words), line === '' ? memory : { ...memory, said: truncateResult(line) })
 }
 
-/** Words before a tool are announcements: what counts as the answer comes after the last one. */
+/** Text before a tool call is an announcement: the answer follows the last tool call. */
 function readTool(stage: ItemStage, item: JsonObject, memory: ParserState): ParsedLine {
   if (stage === 'item.updated') return NO_RESULT
   const tool = parseToolUse(item)
   const open = asArray(memory['open']).map(asString)
   if (stage === 'item.started') return toolStarted(tool, { ...memory, open: [...open, tool.id] })
-  // Some kinds are told of only when they are over.
+  // codex reports some kinds of tools only when they end.
   const started = open.includes(tool.id) ? { ...NO_RESULT, memory } : toolStarted(tool, memory)
   return {
     observations: [...started.observations, ...toolEnded(tool)],
@@ -67,8 +67,8 @@ function toolEnded({ id, edits }: ToolUse): Observation[] {
 }
 
 /**
- * codex does not say where an answer of the model begins. What follows the end of a tool is a new one: right unless an
- * answer asked for several tools and codex ran them one after the other.
+ * codex does not report where an answer of the model begins, so text after the end of a tool counts as a new one. The
+ * count is wrong if an answer asked for several tools and codex ran them one after the other.
  */
 function countAnswer(observations: Observation[], words: string | null, memory: ParserState): ParsedLine {
   if (memory['answering'] === true) return { observations, text: words, memory }
@@ -76,7 +76,7 @@ function countAnswer(observations: Observation[], words: string | null, memory: 
   return { observations: [spent, ...observations], text: words, memory: { ...memory, answering: true } }
 }
 
-/** Which of its steps is under way codex 0.166 does not tell. */
+/** codex 0.166 does not report which step is in progress. */
 function planUpdate(item: JsonObject): Observation {
   const steps = asObjects(item['items'])
   return plannedTasks(

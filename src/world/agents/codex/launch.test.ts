@@ -8,7 +8,7 @@ import { findBinary } from './launch.ts'
 import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 
-test('it is told to work without questions and to read the prompt on stdin', () => {
+test('planLaunch makes codex work without questions and read the prompt on stdin', () => {
   expect(planLaunch(request())).toEqual({
     argv: ['/opt/codex', 'exec', '--json', '--dangerously-bypass-approvals-and-sandbox', '--skip-git-repo-check', '-'],
     env: {},
@@ -16,7 +16,7 @@ test('it is told to work without questions and to read the prompt on stdin', () 
   })
 })
 
-test('a thread is resumed after all options, and the words of the caller come first', () => {
+test('`resume` follows all options, and the arguments of the caller come first', () => {
   const asked = request({ argv: ['/opt/codex', '-i', 'a.png'], resume: 'id', model: 'gpt-5.5', effort: 'high' })
   expect(planLaunch(asked).argv.slice(2).join(' ')).toBe(
     '-i a.png --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check ' +
@@ -24,7 +24,7 @@ test('a thread is resumed after all options, and the words of the caller come fi
   )
 })
 
-test('less autonomy is a narrower sandbox', () => {
+test('less autonomy means a narrower sandbox', () => {
   expect(planLaunch(request({ autonomy: 'edits' })).argv).toContain('workspace-write')
   expect(planLaunch(request({ autonomy: 'ask' })).argv).toContain('read-only')
 })
@@ -33,7 +33,7 @@ test.each([
   ['hoisted', 'node_modules/@openai/codex-linux-x64'],
   ['nested', 'node_modules/@openai/codex/node_modules/@openai/codex-linux-x64'],
   ['in the package itself', 'node_modules/@openai/codex'],
-])('the program itself is started, not its wrapper: %s', (_, home) => {
+])('findBinary returns the program itself, not its wrapper: %s', (_, home) => {
   const root = tempFolder()
   const wrapper = put(path.join(root, 'node_modules/@openai/codex/bin/codex.js'))
   put(path.join(root, 'node_modules/@openai/codex/package.json'), '{}')
@@ -47,7 +47,7 @@ test.each([
   })
 })
 
-test('what is no wrapper, or has nothing to wrap here, is started as it is', () => {
+test('findBinary returns a program unchanged when it is no wrapper or its binary is missing', () => {
   const root = tempFolder()
   const wrapper = put(path.join(root, 'node_modules/@openai/codex/bin/codex.js'))
   expect(findBinary(wrapper, 'linux-x64')).toEqual({ program: wrapper, env: {} })
@@ -55,7 +55,7 @@ test('what is no wrapper, or has nothing to wrap here, is started as it is', () 
   expect(findBinary('/nowhere/codex')).toEqual({ program: '/nowhere/codex', env: {} })
 })
 
-test('arguments that fight with ours are refused before the work is accepted', () => {
+test('validate refuses arguments that conflict with ours', () => {
   const problem = (...own: string[]): string | undefined => validate(request({ argv: ['/opt/codex', ...own] }))?.problem
   expect(problem()).toBeUndefined()
   expect(problem('-p', 'review', '-c', 'a=1', '-c', 'b=2', '--color=never', '-i', 'a.png', 'b.png')).toBeUndefined()
@@ -72,7 +72,7 @@ test('arguments that fight with ours are refused before the work is accepted', (
   expect(problem('--'), 'before our own options').toBe('codex cannot be given -- besides its prompt')
 })
 
-test('a model may be named once', () => {
+test('validate refuses a second model', () => {
   const argv = ['/opt/codex', '-m', 'gpt-5.5']
   expect(validate(request({ argv }))).toBeNull()
   expect(validate(request({ argv, model: 'gpt-6-sol' }))).toEqual({

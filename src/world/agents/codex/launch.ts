@@ -8,7 +8,7 @@ import { realPath } from '../shared/files.ts'
 const AUTONOMY_ARGUMENTS: Readonly<Record<Autonomy, readonly string[]>> = {
   full: ['--dangerously-bypass-approvals-and-sandbox'],
   edits: ['-s', 'workspace-write'],
-  // `exec` never asks: what it would have to ask for is refused by the sandbox.
+  // `exec` never asks: the sandbox refuses every action that would need a question.
   ask: ['-s', 'read-only'],
 }
 
@@ -16,7 +16,8 @@ export function planLaunch(request: LaunchRequest): LaunchPlan {
   const [program = 'codex', ...own] = request.argv
   const { program: binary, env } = findBinary(program)
   return {
-    // The caller's own words come first: `-i FILE…` would swallow whatever follows it, were it not an option of ours.
+    // The caller's arguments come first: `-i FILE…` takes every following word up to the next option, and ours begin
+    // with one.
     argv: [
       binary,
       'exec',
@@ -31,7 +32,7 @@ export function planLaunch(request: LaunchRequest): LaunchPlan {
   }
 }
 
-/** codex 0.166.0: `resume` takes no sandbox of its own, so it follows the options. */
+/** codex 0.166.0: `resume` takes no sandbox option, so it follows the options. */
 function requestArguments({ model, effort, resume }: LaunchRequest): string[] {
   return [
     ...(model === null ? [] : ['-m', model]),
@@ -47,8 +48,8 @@ interface Binary {
 }
 
 /**
- * The program itself when `program` is the npm package's wrapper, else `program` as it is. codex 0.166.0: a wrapper
- * that is killed leaves the real one working on, holding the thread's lock.
+ * Returns the program itself when `program` is the wrapper of the npm package, else `program`. codex 0.166.0: after a
+ * kill of the wrapper, the real program continues to work and holds the thread's lock.
  */
 export function findBinary(program: string, platform = `${process.platform}-${process.arch}`): Binary {
   const wrapper = realPath(program)
@@ -57,7 +58,7 @@ export function findBinary(program: string, platform = `${process.platform}-${pr
   const root = path.dirname(path.dirname(wrapper))
   const binary = path.join(platformPackage(wrapper, platform) ?? root, 'vendor', target, 'bin/codex')
   if (!fs.existsSync(binary)) return { program, env: {} }
-  // As the wrapper does, so that hints about updates name the right command.
+  // The wrapper sets these variables too; with them, hints about updates name the right command.
   return { program: binary, env: { CODEX_MANAGED_PACKAGE_ROOT: root, [managerVariable(wrapper)]: '1' } }
 }
 
@@ -68,12 +69,12 @@ const TARGETS: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-/** Nested, hoisted or linked: found as Node itself would find it from the wrapper. */
+/** Resolves the package as Node does from the wrapper, so that it finds a nested, hoisted or linked one. */
 function platformPackage(wrapper: string, platform: string): string | undefined {
   try {
     return path.dirname(createRequire(wrapper).resolve(`@openai/codex-${platform}/package.json`))
   } catch {
-    return undefined // Older packages carry the program themselves.
+    return undefined // Older packages contain the program themselves.
   }
 }
 

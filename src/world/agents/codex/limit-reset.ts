@@ -1,6 +1,9 @@
 import type { Duration, Instant } from '../../../lib/time.ts'
 
-/** When a limit ends, as codex tells it: by its own clock, or in how long. Null when it does not say or is unclear. */
+/**
+ * Returns the time at which a limit ends, which codex gives as a clock time or as a delay. Returns null when the
+ * message gives no time or an unclear one.
+ */
 export function parseLimitReset(message: string, now: Instant, zone?: string): Instant | null {
   const relative = /try again in (\d+(?:\.\d+)?) ?(ms|s|m|h|seconds?|minutes?|hours?|days?)\b/i.exec(message)
   if (relative !== null) return now + Math.ceil(Number(relative[1]) * unitDuration(relative[2] ?? 's'))
@@ -9,8 +12,8 @@ export function parseLimitReset(message: string, now: Instant, zone?: string): I
 }
 
 /**
- * codex 0.166.0: `9:00 AM` always means today, other days come with their date. The minute is not rounded, so the limit
- * ends within it.
+ * codex 0.166.0: `9:00 AM` always means today, and other days have a date. codex does not round the minute, so the
+ * limit ends within it.
  */
 function parseClockTime(match: RegExpExecArray, now: Instant, zone?: string): Instant | null {
   const [, month, day, year, hour, minute, half] = match
@@ -20,7 +23,7 @@ function parseClockTime(match: RegExpExecArray, now: Instant, zone?: string): In
   const date: CalendarDate | null = month === undefined ? today : parseDate(year, month, day)
   if (date === null) return null
   const at = instantInZone([...date, hours, Number(minute)], zone) + MINUTE
-  const isOutdated = at < now - HOUR // Read long after it was said: by now anything may be true.
+  const isOutdated = at < now - HOUR // oneshot read the message long after codex wrote it, so the time may be of any day.
   return isOutdated ? null : at
 }
 
@@ -42,7 +45,7 @@ function parseDate(year: string | undefined, month: string, day: string | undefi
   return index < 0 ? null : [Number(year), index, Number(day)]
 }
 
-/** The day a clock in that zone shows; null for a zone we cannot read. */
+/** Returns the date in that time zone, or null for a zone that we cannot read. */
 function dateInZone(at: Instant, zone?: string): CalendarDate | null {
   const shown = clockInZone(at, zone)
   if (shown === null) return null
@@ -50,7 +53,7 @@ function dateInZone(at: Instant, zone?: string): CalendarDate | null {
   return [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
 }
 
-/** Looked up twice: the first guess may lie on the other side of a change to summer time. */
+/** Computes the offset twice: the first guess may lie on the other side of a change to summer time. */
 function instantInZone([year, month, day, hour, minute]: WallTime, zone?: string): Instant {
   const asUtc = Date.UTC(year, month, day, hour, minute)
   const guess = asUtc - zoneOffset(asUtc, zone)
@@ -62,7 +65,7 @@ function zoneOffset(at: Instant, zone?: string): Duration {
   return (clockInZone(whole, zone) ?? whole) - whole
 }
 
-/** What a clock in that zone shows, written as if it were UTC. */
+/** Returns the wall time in that time zone as if it were UTC. */
 function clockInZone(at: Instant, zone?: string): Instant | null {
   try {
     const format = new Intl.DateTimeFormat('en-US', { ...FIELDS, ...(zone === undefined ? {} : { timeZone: zone }) })
@@ -70,7 +73,7 @@ function clockInZone(at: Instant, zone?: string): Instant | null {
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part
     return Date.UTC(year, month - 1, day, hour, minute, second)
   } catch {
-    return null // A zone such as `CET-1CEST`, which codex knows and we do not.
+    return null // Node does not know a zone such as `CET-1CEST`; codex does.
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type ReadResult, readAll } from '../../../../testkit/agents/read-all.ts'
 import { readLine } from './read.ts'
 
-test('an answer counts as the last word only when it follows the last tool', () => {
+test('an answer is the turn result only when it follows the last tool call', () => {
   const said = '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I will look."}}'
   const looked = '{"type":"item.started","item":{"id":"1","type":"command_execution","command":"ls"}}'
   const end = '{"type":"turn.completed","usage":{}}'
@@ -11,7 +11,7 @@ test('an answer counts as the last word only when it follows the last tool', () 
   expect(word([said, looked, said, end])).toEqual({ ok: true, text: 'I will look.' })
 })
 
-test('what it will say in years to come is told, and breaks nothing', () => {
+test('readLine reports an unknown event and continues', () => {
   const lines = [
     '{"type":"turn.paused","why":null}',
     '{"type":"item.completed","item":{"id":7,"type":"dream"}}',
@@ -34,7 +34,7 @@ test('what it will say in years to come is told, and breaks nothing', () => {
   expect(transcript).toContain('plain words\n')
 })
 
-test('a plan is told in one line', () => {
+test('readLine shows a plan in one line', () => {
   const items = [
     { text: 'look', completed: true },
     { text: 'fix', completed: false },
@@ -43,7 +43,7 @@ test('a plan is told in one line', () => {
   expect(transcript).toBe('── plan: 1 of 2 done, next fix\n')
 })
 
-test('a command is shown without the shell around it', () => {
+test('readLine shows a command without the shell around it', () => {
   const gist = (command: string): string | undefined => {
     const item = { id: '1', type: 'command_execution', command }
     const [, seen] = readLines({ type: 'item.started', item }).observations

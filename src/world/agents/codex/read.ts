@@ -10,8 +10,8 @@ import { classifyError } from './failure.ts'
 import { readItem } from './items.ts'
 
 /**
- * What a line of `codex exec --json` means. Remembered are the thread, what the model said last since it last called a
- * tool, and the last error: the end of a turn does not repeat them.
+ * Parses a line of `codex exec --json`. The state holds the thread, the model's last text since its last tool call, and
+ * the last error, because the end of a turn does not repeat them.
  */
 export function readLine(line: string, memory: ParserState, now: Instant): ParsedLine {
   const event = jsonInOutput(line)
@@ -44,7 +44,7 @@ function threadStarted(thread: string, memory: ParserState): ParsedLine {
   return { observations: [{ type: 'threaded', thread }], text: null, memory: { ...memory, thread } }
 }
 
-/** Either it tries again by itself, or the turn is about to fail of it. */
+/** After an error, codex either retries by itself, or the turn is about to fail. */
 function readError(message: string, memory: ParserState, now: Instant): ParsedLine {
   const cause = /^Reconnecting\W{1,20}(?:[\d/]+|waiting for network) \((.*)\)$/s.exec(message)?.[1]
   if (cause === undefined && !message.startsWith('Reconnecting')) {
@@ -87,7 +87,7 @@ function turnFinished(word: TurnResult): Observation {
   return { type: 'finished', word }
 }
 
-/** Tokens are summed up by codex over the whole thread; its answers are counted one by one, where they begin. */
+/** codex sums tokens over the whole thread; the parser counts the answers one by one, where they begin. */
 function usageFrom(usage: JsonObject): Usage {
   return {
     ...NO_USAGE,

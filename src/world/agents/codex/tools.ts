@@ -8,13 +8,13 @@ export interface ToolUse {
   readonly gist: string
   readonly output: string
   readonly hasFailed: boolean
-  /** The files it wrote. */
+  /** The files that the tool wrote. */
   readonly edits: readonly string[]
-  /** Whether the model's servers run it, so that the same answer goes on after it. */
+  /** True if the model's servers run the tool, so that the same answer continues after it. */
   readonly isWithinAnswer: boolean
 }
 
-/** A use of a tool, whichever of codex's kinds it is. */
+/** Parses a tool call of any of codex's kinds. */
 export function parseToolUse(item: JsonObject): ToolUse {
   const hasFailed = item['status'] === 'failed' || item['status'] === 'declined'
   const base = { id: asString(item['id']), hasFailed, output: '', edits: [], isWithinAnswer: false }
@@ -37,10 +37,13 @@ export function parseToolUse(item: JsonObject): ToolUse {
   }
 }
 
-/** Nobody types more, and a line tells only its beginning. */
+/** In characters. Nobody types a longer command, and the transcript shows only its beginning. */
 const MAX_COMMAND = 32_768
 
-/** `ls -l` of `/bin/bash -lc 'ls -l'`: every command comes in a shell. Quotes that take thinking are left. */
+/**
+ * Returns `ls -l` for `/bin/bash -lc 'ls -l'`: codex runs every command in a shell. It leaves complicated quotes
+ * unchanged.
+ */
 function unwrapShell(command: string): string {
   if (command.length > MAX_COMMAND) return command
   const script = /^\S*\/?(?:bash|zsh|sh) -l?c (.+)$/s.exec(command)?.[1]

@@ -1,7 +1,7 @@
 import type { LaunchRequest, LaunchProblem } from '../../../ports/agent.ts'
 import { checkArguments, optionName, optionSet, remedyMap } from '../shared/check-arguments.ts'
 
-/** codex ends at once, or does something else than was asked, when its own arguments fight with ours. */
+/** Refuses arguments that conflict with ours: with them, codex exits at once or does something else. */
 export function validate(request: LaunchRequest): LaunchProblem | null {
   const remedyFor = (option: string): string | undefined => modelConflict(option, request) ?? REMEDIES.get(option)
   return checkArguments(request.argv.slice(1), { ...ARGUMENT_RULES, remedyFor })

@@ -5,7 +5,7 @@ import { DIRECTIVES, parseScript } from './script.ts'
 
 const agent = demo(['node', 'demo'], '/threads')
 
-test('its thread has the name we choose, and is resumed by it', () => {
+test('a thread has the id that oneshot chose, and resumes by it', () => {
   const plan = (resume: string | null, isContinuation = false): readonly string[] =>
     agent.planLaunch(makeLaunchRequest({ argv: ['node', 'demo'], resume, isContinuation })).argv
   expect(plan(null)).toEqual(['node', 'demo', '--thread', 'our-tag'])
@@ -25,18 +25,18 @@ test.each([
     [{ type: 'finished', word: { ok: true, text: 'done' } }],
     'done\n',
   ],
-])('%j is understood', (event, observations, text) => {
+])('readLine understands %j', (event, observations, text) => {
   expect(agent.readLine?.(JSON.stringify(event), {})).toEqual({ observations, text })
   expect(agent.readLine?.(`${JSON.stringify(event)}\r`, {})).toEqual({ observations, text })
 })
 
-test('what is not an event is shown as it is', () => {
+test('readLine shows a line that is not an event as it is', () => {
   for (const line of ['hello', '{', '[1]', 'null', '42']) {
     expect(agent.readLine?.(line, {})).toEqual({ observations: [], text: `${line}\n` })
   }
 })
 
-test('a prompt tells it what to do, in words that may stand anywhere', () => {
+test('a prompt directs the demo agent by directives at any position', () => {
   expect(parseScript('please steps=20 delay=100ms write=notes.txt crash=3 hang=4 fail=yes talk=9 litter=yes')).toEqual({
     steps: 20,
     delay: 100,
@@ -58,7 +58,7 @@ test('a prompt tells it what to do, in words that may stand anywhere', () => {
   })
 })
 
-test('without any words it has five short steps, and every word that is documented is understood', () => {
+test('without directives the script has five short steps, and parseScript understands every documented directive', () => {
   const plain = parseScript('fix the bug; steps =9, mysteps=7')
   expect(plain).toMatchObject({ steps: 5, delay: 300, crash: null })
   for (const [directive] of DIRECTIVES) expect(parseScript(directive), directive).not.toEqual(parseScript(''))

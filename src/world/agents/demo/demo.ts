@@ -4,7 +4,7 @@ import type { Agent, Observation } from '../../../ports/agent.ts'
 import { eventInOutput } from '../shared/json.ts'
 import { DemoThread } from './thread.ts'
 
-/** The embedded agent: no account, no network, real work and real misfortunes. Resumes by thread id. */
+/** The embedded agent needs no account and no network, does real work and really crashes. It resumes by thread id. */
 export function demo(argv: readonly string[], threads: string): Agent {
   return {
     kind: 'demo',
@@ -79,7 +79,7 @@ function toText(event: DemoEvent): string | null {
   }
 }
 
-/** What the demo agent says, one JSON object per line. */
+/** The events of the demo agent, one JSON object per line. */
 export type DemoEvent =
   | { readonly type: 'thread.started'; readonly thread: string; readonly resumed: boolean }
   | { readonly type: 'text'; readonly text: string }
@@ -87,5 +87,5 @@ export type DemoEvent =
   | { readonly type: 'tool'; readonly tool: string; readonly gist: string; readonly path?: string }
   | { readonly type: 'approval.requested'; readonly question: string }
   | { readonly type: 'approval.answered'; readonly answer: string }
-  /** `bytes`: what this process had written to stdout before this line, so that nothing can be lost unnoticed. */
+  /** `bytes` is the size of the process's output on stdout before this line, so that a reader notices any loss. */
   | { readonly type: 'turn.ended'; readonly ok: boolean; readonly text: string; readonly bytes: number }

@@ -11,8 +11,8 @@ import { type DemoScript, parseScript } from './script.ts'
 import { DemoThread } from './thread.ts'
 
 /**
- * The demo agent as a program: reads a prompt on stdin and works it off step by step. `--thread ID` begins a thread of that
- * name, `--resume ID` goes on with one, `--go-on` with what was begun in it.
+ * Runs the demo agent as a program: it reads a prompt on stdin and performs its steps one by one. `--thread ID` begins
+ * a thread with that id, `--resume ID` resumes one, and `--go-on` continues its unfinished turn.
  */
 export async function demoAgent(argv: readonly string[]): Promise<void> {
   const text = fs.readFileSync(0, 'utf8')
@@ -64,12 +64,12 @@ async function runStep(step: number, thread: DemoThread, script: DemoScript): Pr
   thread.append({ kind: 'step', step })
 }
 
-/** Killed between the deed and its memory, it finds the line already there. */
+/** After a kill between the write and its thread entry, the line is already in the file. */
 function isWritten(file: string, step: number): boolean {
   return fs.existsSync(file) && fs.readFileSync(file, 'utf8').split('\n').includes(`step ${step}`)
 }
 
-/** A misfortune happens in its step, and only in one life unless it always does. */
+/** Returns true if the failure happens in this step: once per thread, or in every process if `isRepeated`. */
 function failOnce(
   what: 'crash' | 'hang',
   failingStep: number | null,
@@ -85,13 +85,14 @@ function failOnce(
   return true
 }
 
-/** Asks on the terminal when there is one; without one it waits as long as it was told to and goes on unanswered. */
+/** Asks on the terminal if there is one; without one it waits for the scripted time and continues without an answer. */
 async function ask(thread: DemoThread, script: DemoScript): Promise<void> {
   emit({ type: 'approval.requested', question: script.ask ?? '' })
   const timeout = AbortSignal.timeout(script.patience)
   let answer = 'nobody answered'
   if (process.stdout.isTTY) {
-    // Not a file stream: its next read of the terminal could not be called off, and would keep us alive.
+    // A file stream would not work: its pending read of the terminal cannot be cancelled and would keep the process
+    // alive.
     const input = new tty.ReadStream(fs.openSync('/dev/tty', 'r'))
     const terminal = readline.promises.createInterface({ input, output: process.stdout })
     answer = await terminal.question(`${script.ask} [y/n] `, { signal: timeout }).catch(() => answer)

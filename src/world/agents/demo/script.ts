@@ -1,27 +1,29 @@
 import { parseDuration } from '../../../lib/time.ts'
 
-/** What a prompt tells the demo agent to do. */
+/** The actions that a prompt asks of the demo agent. */
 export interface DemoScript {
   readonly steps: number
   readonly delay: number
-  /** Dies by SIGKILL in this step, once per thread; `crashAlways` in every life. */
+  /** The agent dies by SIGKILL in this step, once per thread; with `crashAlways`, in every process. */
   readonly crash: number | null
   readonly crashAlways: boolean
-  /** Falls silent for ever in this step, once per thread. */
+  /** The agent falls silent for ever in this step, once per thread. */
   readonly hang: number | null
   readonly fail: boolean
-  /** A file in the working directory that gets a line for each step. */
+  /** A file in the working directory to which the agent appends a line for each step. */
   readonly write: string | null
   readonly ask: string | null
-  /** How long it waits for an answer before it goes on without one. */
+  /** The time that the agent waits for an answer before it continues without one. */
   readonly patience: number
-  /** Bytes of text said in each step. */
+  /** The size in bytes of the text that the agent writes in each step. */
   readonly talk: number
-  /** A tool process left behind in a session of its own. */
+  /** The agent leaves a tool process behind, in a process session of its own. */
   readonly litter: boolean
 }
 
-/** Directives are words like `steps=20`, of which the first of each counts; everything else in the prompt is only echoed. */
+/**
+ * Parses directives such as `steps=20`. The first of each kind counts; the agent only echoes the rest of the prompt.
+ */
 export function parseScript(prompt: string): DemoScript {
   const found = new Map<string, string>()
   for (const [, key, quoted, plain] of prompt.matchAll(/(?:^|\s)([a-z]+)=(?:"([^"]*)"|(\S+))/g)) {

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** What the demo agent remembers between its lives: one line for each thing that happened, on disk before it counts. */
+/** An entry of the demo agent's thread file, which outlives its processes. An entry counts once it is on disk. */
 export type ThreadEntry =
   | { readonly kind: 'prompt'; readonly text: string }
-  /** Told that its process had ended: it goes on with the last prompt. */
+  /** oneshot reported that the process had ended: the agent continues with the last prompt. */
   | { readonly kind: 'go-on'; readonly text: string }
   | { readonly kind: 'step'; readonly step: number }
   | { readonly kind: 'misfortune'; readonly what: 'crash' | 'hang' }
@@ -30,14 +30,14 @@ export class DemoThread {
     }
   }
 
-  /** Everything remembered; undefined for a thread that never was. */
+  /** Returns all entries, or undefined for a thread that never existed. */
   readEntries(): ThreadEntry[] | undefined {
     if (!fs.existsSync(this.#file)) return undefined
     const lines = fs.readFileSync(this.#file, 'utf8').split('\n')
     return lines.slice(0, -1).map(line => JSON.parse(line) as ThreadEntry)
   }
 
-  /** What belongs to the last prompt, the prompt first; nothing before there was one. */
+  /** Returns the entries of the last prompt, beginning with the prompt; empty before the first prompt. */
   currentTurn(): ThreadEntry[] {
     const entries = this.readEntries() ?? []
     const begin = entries.findLastIndex(entry => entry.kind === 'prompt')

@@ -1,9 +1,9 @@
 import { explainByStderr } from '../shared/turn-result.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
-/** What gemini complained of before it had a turn to end. */
+/** Explains an exit of gemini before it had a turn to end. */
 export const explainExit = explainByStderr([
-  // A thread that was begun but in which nothing was said can be neither begun nor resumed (0.61.0): only left.
+  // gemini 0.61.0 can neither begin nor resume a thread that it began without any message; oneshot must abandon it.
   { sign: /Session ID .{0,200} already exists/, kind: 'thread-lost' },
   { sign: /Invalid session identifier|No previous sessions found/, kind: 'thread-lost' },
   {

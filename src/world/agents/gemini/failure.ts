@@ -6,7 +6,10 @@ import { asNumber, asObject, parseObject, asString } from '../shared/json.ts'
 
 export const LOGIN_REMEDY = 'start gemini and log in, or set GEMINI_API_KEY'
 
-/** What gemini said when a turn failed: `[API Error: {"error":{"code":429,…}}]`, or plain words. `at` is when it said so. */
+/**
+ * Classifies the error of a failed turn: `[API Error: {"error":{"code":429,…}}]`, or plain text. `at` is the time of
+ * the message.
+ */
 export function classifyError(message: string, at: Instant | null): Failure {
   const whole = unwrapApiError(message)
   const error = asObject(parseObject(whole)?.['error'])
@@ -40,7 +43,7 @@ function failureKind(text: string, code: number): FailureKind {
     : 'other'
 }
 
-/** `Please retry in 32.5s`, `"retryDelay":"34s"`. */
+/** Reads `Please retry in 32.5s` and `"retryDelay":"34s"`. */
 function parseLimitReset(text: string, at: Instant | null): Instant | null {
   const [, delay] = /(?:retry in |retryDelay"?:\s*"?)((?:[\d.]+(?:ms|s|m|h))+)/i.exec(text) ?? []
   const duration = delay === undefined ? undefined : parseDuration(delay)

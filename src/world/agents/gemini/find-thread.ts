@@ -7,12 +7,12 @@ import { joinTextParts } from '../shared/json.ts'
 import { listNames, modifiedAt } from '../shared/files.ts'
 import { type JsonObject, asObject, parseObject, asObjects, asString } from '../shared/json.ts'
 
-/** The first line of a file holds the id of its thread. */
+/** In bytes. The first line of a file holds the id of its thread. */
 const MAX_HEADER = 4096
 
 /**
- * Looks up a thread among all that gemini keeps: the id is of our choosing and found nowhere else. A thread may have several
- * files, for every resumption leaves one behind in which nothing is said (0.61.0).
+ * Finds a thread among all files of gemini, since oneshot chose its unique id. A thread may have several files, because
+ * every resume leaves one without messages behind (0.61.0).
  */
 export function findThread({ thread, tag, env }: ThreadQuery): ThreadRecord | null {
   const id = thread ?? tag
@@ -39,8 +39,8 @@ function readThreadId(file: string): string {
 }
 
 /**
- * Each message is a line of its own, and `$set` replaces all of them: so a message is taken back whose turn has failed. What
- * tools gave back is written as if the user had said it, but is no text.
+ * Each message is a line, and `$set` replaces all messages: gemini removes the message of a failed turn like this. It
+ * records tool output as a message of the user, but without text.
  */
 function extractMessages(content: string): string[] {
   let entries: readonly JsonObject[] = []

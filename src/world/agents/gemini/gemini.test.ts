@@ -13,7 +13,7 @@ import { readLine } from './read.ts'
 
 const id = '77777777-0000-4000-8000-000000000007'
 
-test('a thread is begun under our id and resumed under its own', () => {
+test('a thread begins under our id and resumes under its own', () => {
   expect(gemini.planLaunch(makeLaunchRequest({ argv: ['/bin/gemini', '-s'], model: 'gemini-2.5-pro' }))).toEqual({
     argv: '/bin/gemini --output-format stream-json --yolo --skip-trust -m gemini-2.5-pro --session-id our-tag -s'.split(
       ' ',
@@ -27,7 +27,7 @@ test('a thread is begun under our id and resumed under its own', () => {
     expect(gemini.planLaunch(makeLaunchRequest({ argv: ['/bin/gemini'], autonomy })).argv).not.toContain('--skip-trust')
 })
 
-test('what fights our own arguments is objected to', () => {
+test('validate refuses arguments that conflict with ours', () => {
   const objection = (changes: Partial<LaunchRequest>): string | undefined =>
     gemini.validate?.(makeLaunchRequest(changes), { isRoot: false })?.problem
   expect(objection({ argv: ['gemini', '--sandbox'] })).toBeUndefined()
@@ -35,7 +35,7 @@ test('what fights our own arguments is objected to', () => {
   expect(objection({ argv: ['gemini', '--resume=latest'] })).toBe('--resume=latest cannot be given to gemini here')
 })
 
-test('an answer in pieces is told in whole lines, and what is left of it before anything else', () => {
+test('readLine shows an answer in whole lines, and the rest of it before any other event', () => {
   let memory: ParserState = {}
   const told = [
     'One\nTw',
@@ -54,7 +54,7 @@ test('an answer in pieces is told in whole lines, and what is left of it before 
   expect(memory).toMatchObject({ unsaid: 'Four', answer: '\n\nThree\nFour' })
 })
 
-test('what gemini may say one day is reported by name and stops nothing', () => {
+test('readLine reports an unknown event by name and continues', () => {
   for (const [line, what] of [
     ['{"type":"dream","of":[1]}', 'dream'],
     ['{"type":"constructor"}', 'constructor'],
@@ -67,7 +67,7 @@ test('what gemini may say one day is reported by name and stops nothing', () => 
   }
 })
 
-test('a turn without a last answer is no success', () => {
+test('a turn without a final answer is not a success', () => {
   expect(readLine('{"type":"result","status":"success"}', {}).observations).toMatchObject([
     { type: 'finished', word: { ok: false, failure: { kind: 'empty' } } },
   ])
@@ -84,7 +84,7 @@ test.each([
   expect(classifyError(message, 1000)).toMatchObject({ kind, resetAt: kind === 'rate-limit' ? 33_500 : null })
 })
 
-test('the record holds what people said, whichever of its files it stands in', () => {
+test("findThread returns the messages of people from any of the thread's files", () => {
   const home = tempFolder()
   const query = makeThreadQuery({ tag: id, env: { HOME: home } })
   expect(findThread(query)).toBeNull()

@@ -5,13 +5,13 @@ import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 import { readLine } from './read.ts'
 
-/** The Gemini CLI. Its ids are of our choosing. */
+/** The Gemini CLI. oneshot chooses its thread ids. */
 export const gemini: Agent = {
   kind: 'gemini',
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
-  // It is quiet for as long as a tool runs (0.61).
+  // gemini 0.61 writes nothing while a tool runs.
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'gemini',

@@ -1,9 +1,10 @@
 import type { Autonomy } from '../../../core/session/session.ts'
 import type { LaunchPlan, LaunchRequest } from '../../../ports/agent.ts'
 
-/** Without a terminal it asks nobody: what it may not do is left out of its tools. */
+/** Without a terminal gemini asks nobody: it removes the tools that it may not use. */
 const AUTONOMY_ARGUMENTS: Record<Autonomy, readonly string[]> = {
-  // Without --skip-trust gemini refuses a folder that its user does not trust, and so loads no settings and commands from it.
+  // Without --skip-trust gemini refuses a folder that its user does not trust, and loads no settings and commands from
+  // it.
   full: ['--yolo', '--skip-trust'],
   edits: ['--approval-mode', 'auto_edit'],
   ask: ['--approval-mode', 'default'],
@@ -21,7 +22,7 @@ export function planLaunch({ argv, autonomy, model, resume, tag }: LaunchRequest
       ...(resume === null ? ['--session-id', tag] : ['--resume', resume]),
       ...own,
     ],
-    // It would start itself a second time to have more memory; then the one that works is not the one we watch.
+    // Without this variable gemini starts a second process with more memory, and oneshot would watch the wrong one.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     stdin: 'text',
   }

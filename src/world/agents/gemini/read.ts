@@ -10,10 +10,10 @@ import type { Instant } from '../../../lib/time.ts'
 import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { classifyError } from './failure.ts'
 
-/** More of an answer than this is not needed to tell how a turn ended. */
+/** In characters. The turn result needs no more of an answer. */
 const MAX_ANSWER = 2000
 
-/** What a line of `gemini --output-format stream-json` means. */
+/** Parses a line of `gemini --output-format stream-json`. */
 export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
   if (event === null) return { observations: [], text: formatText(line) }
@@ -43,7 +43,10 @@ function readError({ message, severity }: JsonEvent, memory: ParserState): Parse
   return { observations: [], text: formatError(sentence), memory: { ...memory, error: sentence } }
 }
 
-/** Answers come in pieces of a few words. Whole lines are told at once, the rest when it is whole or over. */
+/**
+ * gemini streams answers in pieces of a few words. The transcript shows whole lines at once, and the rest when its line
+ * or the answer ends.
+ */
 function readAnswerPart({ content }: JsonEvent, memory: ParserState): ParsedLine {
   const answer = `${asString(memory['answer'])}${asString(content)}`.slice(0, MAX_ANSWER)
   const unsaid = `${asString(memory['unsaid'])}${asString(content)}`
@@ -84,13 +87,13 @@ function readToolResult({ tool_id: id, status, output, error }: JsonEvent, memor
   return { ...ended, observations: [...ended.observations, plannedTasks(asObjects(JSON.parse(plan)), 'description')] }
 }
 
-/** Counts the answers of the model, which the program does not: one ends where a tool has returned. */
+/** Counts the answers of the model, because gemini does not: an answer ends where a tool has returned. */
 function countAnswer(memory: ParserState): Observation[] {
   if (memory['isAnswering'] === true) return []
   return [{ type: 'spent', scope: 'step', spending: { ...NO_USAGE, turns: 1 } }]
 }
 
-/** The last line of a run, which tells how it went and what it used up. */
+/** Reads the last line of a run, which reports its result and its usage. */
 function readResult(event: JsonEvent, memory: ParserState): ParsedLine {
   const word = turnResultFrom(event, memory)
   const observations: Observation[] = [...usageUpdate(event['stats']), { type: 'finished', word }]
@@ -112,7 +115,7 @@ function parseTimestamp(timestamp: unknown): Instant | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** gemini counts tokens for its process, and knows no prices; its answers were counted one by one. */
+/** gemini counts tokens per process, and knows no prices; the parser has counted the answers one by one. */
 function usageUpdate(stats: unknown): Observation[] {
   const { input_tokens: input, output_tokens: output, cached } = asObject(stats)
   if (asNumber(input) + asNumber(output) === 0) return []

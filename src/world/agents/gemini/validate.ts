@@ -1,13 +1,13 @@
 import type { LaunchRequest, LaunchProblem } from '../../../ports/agent.ts'
 import { checkArguments, nameBeforeEquals, optionSet, type ArgumentRules } from '../shared/check-arguments.ts'
 
-/** Why gemini cannot be started like this. */
+/** Returns the reason why gemini cannot start with this request, or null. */
 export function validate({ argv, effort }: LaunchRequest): LaunchProblem | null {
   if (effort !== null) return { problem: 'gemini takes no effort', remedy: 'leave it out, or choose another model' }
   return checkArguments(argv.slice(1), ARGUMENT_RULES)
 }
 
-/** Which of its options take words is not known, so that words are left to it. */
+/** oneshot does not know which of gemini's options take values, so it leaves words to gemini. */
 const ARGUMENT_RULES: ArgumentRules = {
   nameOf: arg => arg,
   others: 'none',

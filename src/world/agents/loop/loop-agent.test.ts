@@ -6,7 +6,7 @@ import { loopAgent } from './loop-agent.ts'
 
 const agent = loopAgent('ralph', ['node', 'loop'])
 
-test('each of its lives is started in the same way', () => {
+test('every process of a loop starts with the same command', () => {
   const argv = ['node', 'loop', '{}']
   expect(agent.planLaunch(makeLaunchRequest({ argv, resume: null })).argv).toEqual(argv)
   expect(agent.planLaunch(makeLaunchRequest({ argv, resume: 't', isContinuation: true })).argv).toEqual(argv)
@@ -40,10 +40,10 @@ test.each<[LoopEvent, unknown[], string | null]>([
     ],
     '1 of 2\n',
   ],
-])('%j is understood', (event, observations, text) => {
+])('readLine understands %j', (event, observations, text) => {
   expect(agent.readLine?.(JSON.stringify(event), {})).toEqual({ observations, text })
 })
 
-test('what is not an event is shown as it is', () => {
+test('readLine shows a line that is not an event as it is', () => {
   expect(agent.readLine?.('hello', {})).toEqual({ observations: [], text: 'hello\n' })
 })

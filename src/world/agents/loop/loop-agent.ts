@@ -7,8 +7,9 @@ import type { Usage } from '../../../core/session/usage.ts'
 import type { Task } from '../../../core/session/task.ts'
 
 /**
- * Our own program that works off a list: to its supervisor an agent like any other. What it is to do is in its arguments, and
- * how far it has come in the session's folder, so that each of its lives goes on where the one before was.
+ * oneshot's own program that works through a task list; the supervisor treats it like any other agent. Its arguments
+ * hold the job, and the session's folder holds its progress, so that each process continues where the previous one
+ * ended.
  */
 export function loopAgent(kind: 'ralph' | 'build', argv: readonly string[]): Agent {
   return {
@@ -55,13 +56,13 @@ function toText(event: LoopEvent): string | null {
   return event.type === 'say' || event.type === 'ended' ? `${event.text}\n` : null
 }
 
-/** What a loop's program says, one JSON object per line. */
+/** The events of a loop's program, one JSON object per line. */
 export type LoopEvent =
   | { readonly type: 'loop'; readonly thread: string }
-  /** For people to read. */
+  /** Text for people. */
   | { readonly type: 'say'; readonly text: string }
-  /** All there are to do. */
+  /** All tasks of the loop. */
   | { readonly type: 'tasks'; readonly tasks: readonly Omit<Task, 'source'>[] }
-  /** By all of its workers so far. */
+  /** The usage of all workers so far. */
   | { readonly type: 'spent'; readonly spending: Usage }
   | { readonly type: 'ended'; readonly kind: 'done' | 'planned' | 'review' | 'unfinished'; readonly text: string }

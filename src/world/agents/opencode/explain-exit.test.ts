@@ -10,11 +10,11 @@ test.each([
   ['bad-config', { kind: 'setup', text: expect.stringContaining('is not valid JSON') }],
   ['unknown-option', { kind: 'setup' }],
   ['outside', { kind: 'denied', text: 'opencode was refused external_directory (/etc/*)' }],
-])('an end without a word is read from stderr: %s', (name, why) => {
+])('explainExit reads an exit without a turn result from stderr: %s', (name, why) => {
   expect(explainExit(makeExitEvidence({ stderr: said(name) }))).toMatchObject({ ok: false, failure: why })
 })
 
-test('what a subagent was refused makes a good word wrong', () => {
+test("a refusal of a subagent's call turns a reported success into a failure", () => {
   const word = { ok: true, text: 'Really done.' } as const
   const exit = { kind: 'code', code: 0 } as const
   expect(explainExit(makeExitEvidence({ exit, word, stderr: said('subagent-refused') }))).toMatchObject({
@@ -23,7 +23,7 @@ test('what a subagent was refused makes a good word wrong', () => {
   expect(explainExit(makeExitEvidence({ exit, word, stderr: said('no-agent') }))).toBeNull()
 })
 
-test('it may end in the midst of its work as if all were well', () => {
+test('opencode may exit 0 in the middle of its work', () => {
   const exit = { kind: 'code', code: 0 } as const
   expect(explainExit(makeExitEvidence({ exit, memory: { thread: 'ses_1' } }))).toMatchObject({
     failure: { kind: 'empty' },
@@ -31,7 +31,7 @@ test('it may end in the midst of its work as if all were well', () => {
   expect(explainExit(makeExitEvidence({ exit }))).toBeNull()
 })
 
-test('a crash explains nothing, and a failure of its own stays as it is', () => {
+test('a crash has no explanation, and a reported failure stays unchanged', () => {
   const word = failedTurn(makeFailure('rate-limit', 'slow down'))
   expect(
     explainExit(makeExitEvidence({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: said('outside') })),

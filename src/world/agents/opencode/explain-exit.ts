@@ -4,7 +4,7 @@ import { renderTerminalText } from '../../../lib/text/terminal-text.ts'
 import type { ExitEvidence } from '../../../ports/agent.ts'
 import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 
-/** What an end means that opencode put into no word, or into a wrong one. */
+/** Explains an exit for which opencode reported no turn result, or a wrong one. */
 export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnResult | null {
   if (exit.kind !== 'code' || word?.ok === false) return null
   const lines = renderTerminalText(stderr, { colour: false }).split('\n')
@@ -16,7 +16,7 @@ export function explainExit({ exit, word, stderr, memory }: ExitEvidence): TurnR
 const PERMISSION_REQUESTED = 'permission requested: '
 const AUTO_REJECTED = '; auto-rejecting'
 
-/** Those of subagents show here only. */
+/** Only stderr shows refusals of subagents' calls. */
 function findDenial(lines: readonly string[]): Failure | null {
   const request = lines.findLast(
     line => line.lastIndexOf(AUTO_REJECTED) > line.indexOf(PERMISSION_REQUESTED) && line.includes(PERMISSION_REQUESTED),
@@ -28,7 +28,7 @@ function findDenial(lines: readonly string[]): Failure | null {
   return makeFailure('denied', `opencode was refused ${what}`, 'give the session more autonomy')
 }
 
-/** What opencode says before it exits without having begun a turn. */
+/** Finds the error that opencode prints when it exits before a turn began. */
 function findStderrFailure(lines: readonly string[]): Failure | null {
   for (const line of lines) {
     if (line.startsWith('Error: Session not found')) return makeFailure('thread-lost', line)
@@ -43,7 +43,7 @@ function findStderrFailure(lines: readonly string[]): Failure | null {
 const SETUP_ERRORS =
   /^Error: (?:Config|.*not valid JSON|You must provide a message|File not found|Failed to change directory)/
 
-/** opencode 1.18.33 exits 0 when its turn stops after tools were called. */
+/** opencode 1.18.33 exits 0 when its turn stops after tool calls. */
 function findUnfinishedTurn(code: number, memory: ExitEvidence['memory']): Failure | null {
   if (code !== 0 || typeof memory['thread'] !== 'string') return null
   return makeFailure('empty', 'opencode ended in the midst of its work, after it had called tools')

@@ -4,7 +4,7 @@ import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { asNumber, type JsonObject, asObject, asString } from '../shared/json.ts'
 
-/** What an `error` event of opencode means. `at` is when it was told. */
+/** Classifies an `error` event of opencode. `at` is the time of the event. */
 export function classifyError(error: JsonObject, at: Instant): Failure {
   const about = asObject(error['data'])
   const name = asString(error['name'])
@@ -29,7 +29,7 @@ function failureKind(name: string, status: number, message: string): FailureKind
   return 'other'
 }
 
-/** For errors without a status; the first two lines are from opencode 1.18.33 itself. */
+/** Patterns for errors without a status; the first two come from opencode 1.18.33 itself. */
 const KIND_PATTERNS: readonly (readonly [RegExp, FailureKind])[] = [
   [/cannot connect to api|connection reset|unable to connect/i, 'network'],
   [/socket connection was closed|ECONN|ENOTFOUND|timed out|timeout|network/i, 'network'],
@@ -40,7 +40,7 @@ const KIND_PATTERNS: readonly (readonly [RegExp, FailureKind])[] = [
 function remedyFor(kind: FailureKind, status: number, message: string): string | null {
   if (kind === 'login') return 'opencode auth login'
   if (status === 402) return 'check your plan and its billing'
-  // opencode 1.18.33 says no more than this of a model or provider that it does not know.
+  // opencode 1.18.33 prints only this for an unknown model or provider.
   return kind === 'setup' || message.startsWith('Unexpected server error') ? 'opencode models' : null
 }
 

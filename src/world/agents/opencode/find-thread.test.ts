@@ -20,28 +20,28 @@ beforeEach(() => {
   fs.mkdirSync(path.dirname(file), { recursive: true })
 })
 
-test('a thread is found by its id, with all that people said before and after compaction', () => {
+test('findThread finds a thread by its id, with all messages of people before and after compaction', () => {
   record()
   expect(findThread(place({ thread: COMPACTED }))).toEqual({ thread: COMPACTED, messages: ['do it', 'and now this\n'] })
 })
 
-test('a thread whose id was never told is found by its title', () => {
+test('findThread finds a thread with an unreported id by its title', () => {
   record()
   expect(findThread(place({ tag: 't-killed' }))).toEqual({ thread: KILLED, messages: ['hello', 'go on'] })
 })
 
-test('contents of attached files are nobody’s words', () => {
+test('the contents of attached files are not messages of people', () => {
   record()
   expect(findThread(place({ tag: 't-file' }))?.messages).toEqual(['with file'])
 })
 
-test('what a subagent was told is not in the thread, and its session is not ours', () => {
+test("a prompt to a subagent is not in the thread, and the subagent's session is not ours", () => {
   record()
   expect(findThread(place({ tag: 't-task' }))?.messages).toEqual(['do it'])
   expect(findThread(place({ tag: 'sub (@general subagent)' }))).toBeNull()
 })
 
-test('it is read while opencode writes', () => {
+test('findThread reads the database while opencode writes it', () => {
   record()
   const writer = openDatabase(file)
   writer.exec('BEGIN IMMEDIATE')
@@ -50,14 +50,14 @@ test('it is read while opencode writes', () => {
   writer.close()
 })
 
-test('no record, no thread', () => {
+test('findThread returns null without a record', () => {
   expect(findThread(place({ thread: KILLED }))).toBeNull()
   record()
   expect(findThread(place({ thread: 'ses_nobody' }))).toBeNull()
   expect(findThread(place({ tag: 'another' }))).toBeNull()
 })
 
-test('opencode keeps its threads below the home folder unless told otherwise', () => {
+test('findThread looks for threads below the home folder, unless OPENCODE_DB names another file', () => {
   record()
   const elsewhere = path.join(home, 'elsewhere.db')
   fs.renameSync(file, elsewhere)
@@ -69,13 +69,13 @@ test('opencode keeps its threads below the home folder unless told otherwise', (
   expect(findThread(place({ thread: KILLED, env: { HOME: home } }))?.thread).toBe(KILLED)
 })
 
-test('a thread that was begun in another folder is none of ours', () => {
+test('findThread rejects a thread that began in another folder', () => {
   record()
   expect(findThread(place({ thread: KILLED }))?.thread).toBe(KILLED)
   expect(findThread(place({ thread: KILLED, cwd: '/somewhere/else' }))).toBeNull()
 })
 
-test('a record that cannot be read is not a missing one', () => {
+test('findThread throws for an unreadable record instead of reporting a missing one', () => {
   record()
   const locker = openDatabase(file)
   locker.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
@@ -85,7 +85,7 @@ test('a record that cannot be read is not a missing one', () => {
   expect(() => findThread(place({ thread: KILLED }))).toThrow('looking up the thread that opencode keeps')
 })
 
-/** What opencode 1.18.33 wrote into its database. */
+/** Writes the rows that opencode 1.18.33 wrote into its database. */
 function record(): void {
   const database = openDatabase(file)
   database.exec(fs.readFileSync(goldenPath('opencode/1.18.33/threads/all.sql'), 'utf8'))

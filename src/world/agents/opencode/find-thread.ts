@@ -5,10 +5,13 @@ import type { ThreadQuery, ThreadRecord } from '../../../ports/agent.ts'
 import { type Database, openDatabase } from '../../../os/sqlite.ts'
 import { realPath } from '../shared/files.ts'
 
-/** The supervisor waits for this; a reader is held up only while a crashed writer's log is being recovered. */
+/**
+ * In milliseconds. The supervisor waits for this; a reader waits only while SQLite recovers the log of a crashed
+ * writer.
+ */
 const BUSY_TIMEOUT = 1_000
 
-/** opencode's own record of a thread; without an id, the one that bears our tag as its title. */
+/** Reads opencode's own record of a thread; without an id, the thread with our tag as its title. */
 export function findThread(query: ThreadQuery): ThreadRecord | null {
   const file = databaseFile(query.env)
   if (!fs.existsSync(file)) return null
@@ -31,14 +34,14 @@ function databaseFile(env: ThreadQuery['env']): string {
   return path.resolve(folder, env['OPENCODE_DB'] || 'opencode.db')
 }
 
-/** opencode 1.18.33 hangs for ever in a thread that was begun in another folder: that one is none of ours. */
+/** opencode 1.18.33 hangs for ever in a thread that began in another folder, so such a thread is not ours. */
 function findById(database: Database, { thread, cwd }: ThreadQuery): string | null {
   const row = database.prepare('SELECT id, directory FROM session WHERE id = ?').get(thread)
   const { directory } = (row as { directory?: string } | undefined) ?? {}
   return directory !== undefined && realPath(directory) === realPath(cwd) ? rowId(row) : null
 }
 
-/** Subagents work in sessions of their own, below ours. */
+/** Subagents work in child sessions of ours. */
 function findByTag(database: Database, tag: string): string | null {
   return rowId(
     database.prepare('SELECT id FROM session WHERE title = ? AND parent_id IS NULL ORDER BY time_created').get(tag),
@@ -49,7 +52,10 @@ function rowId(row: unknown): string | null {
   return (row as { id: string } | undefined)?.id ?? null
 }
 
-/** What people said: contents of attached files, requests to go on after compacting and the like are synthetic. */
+/**
+ * Selects the messages of people: opencode marks contents of attached files, requests to continue after compaction and
+ * similar texts as synthetic.
+ */
 const MESSAGES_QUERY = `
   SELECT message.id AS message, json_extract(part.data, '$.text') AS text
   FROM message JOIN part ON part.message_id = message.id

@@ -8,7 +8,7 @@ import { findBinary } from './launch.ts'
 import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 
-test('a thread is begun with our tag as its title, in the folder of the session', () => {
+test('a thread begins with our tag as its title, in the folder of the session', () => {
   expect(planLaunch(request())).toEqual({
     argv: ['/opt/opencode', 'run', '--format', 'json', '--auto', '--title', 'our-tag'],
     env: { PWD: '/home/dev/project' },
@@ -16,14 +16,14 @@ test('a thread is begun with our tag as its title, in the folder of the session'
   })
 })
 
-test('a thread is resumed by its id', () => {
+test('a thread resumes by its id', () => {
   const asked = request({ argv: ['/opt/opencode', '--agent', 'plan'], resume: 'ses_1', model: 'a/b', effort: 'high' })
   expect(planLaunch(asked).argv.slice(2).join(' ')).toBe(
     '--format json --auto --session ses_1 --model a/b --variant high --agent plan',
   )
 })
 
-test('less autonomy: outside of its folder it must ask; then for every edit and command', () => {
+test('less autonomy: opencode must ask outside of its folder; then for every edit and command', () => {
   expect(planLaunch(request({ autonomy: 'edits' })).argv).not.toContain('--auto')
   expect(planLaunch(request({ autonomy: 'edits' })).env).toEqual({ PWD: '/home/dev/project' })
   const own = { OPENCODE_PERMISSION: '{"webfetch":"deny","bash":"allow"}' }
@@ -36,7 +36,7 @@ test('less autonomy: outside of its folder it must ask; then for every edit and 
   )
 })
 
-test('the program itself is started, not a script around it', () => {
+test('findBinary returns the program itself, not a script around it', () => {
   const root = tempFolder()
   const script = put(path.join(root, 'node_modules/opencode-ai/bin/opencode'), '#!/usr/bin/env node\n')
   const quick = put(path.join(root, 'node_modules/opencode-linux-x64/bin/opencode'))
@@ -51,13 +51,13 @@ test('the program itself is started, not a script around it', () => {
   expect(findBinary(script, { ...machine, hasMusl: true })).toBe(script)
 })
 
-test('what is no script is started as it is', () => {
+test('findBinary returns a program that is not a script unchanged', () => {
   const program = put(path.join(tempFolder(), 'node_modules/opencode-ai/bin/opencode.exe'), '\u007fELF')
   expect(findBinary(program)).toBe(program)
   expect(findBinary('/nowhere/opencode')).toBe('/nowhere/opencode')
 })
 
-test('arguments that fight with ours are refused before the work is accepted', () => {
+test('validate refuses arguments that conflict with ours', () => {
   const problem = (...own: string[]): string | undefined =>
     validate(request({ argv: ['/opt/opencode', ...own] }))?.problem
   expect(problem()).toBeUndefined()
@@ -70,7 +70,7 @@ test('arguments that fight with ours are refused before the work is accepted', (
   expect(problem('fix it')).toBe('opencode cannot be given fix it besides its prompt')
 })
 
-test('a model and an effort may be named once', () => {
+test('validate refuses a second model or effort', () => {
   const argv = ['/opt/opencode', '--model', 'a/b', '--variant', 'high']
   expect(validate(request({ argv }))).toBeNull()
   expect(validate(request({ argv, model: 'c/d' }))?.remedy).toBe(

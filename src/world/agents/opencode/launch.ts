@@ -9,13 +9,17 @@ export function planLaunch(request: LaunchRequest): LaunchPlan {
   const [program = 'opencode', ...own] = request.argv
   return {
     argv: [findBinary(program), 'run', '--format', 'json', ...requestArguments(request), ...own],
-    // opencode 1.18.33 works in $PWD, wherever it is started; a thread resumed in another folder hangs for ever.
+    // opencode 1.18.33 works in $PWD, regardless of its working directory; a thread that resumes in another folder
+    // hangs for ever.
     env: { PWD: request.cwd, ...permissionVariables(request) },
     stdin: 'text',
   }
 }
 
-/** By its title a thread is found whose id was never told. Once set it stays: opencode makes up none of its own. */
+/**
+ * The title lets findThread find a thread whose id opencode never reported. opencode keeps a given title and does not
+ * invent one.
+ */
 function requestArguments({ autonomy, tag, resume, model, effort }: LaunchRequest): string[] {
   return [
     ...(autonomy === 'full' ? ['--auto'] : []),
@@ -26,9 +30,9 @@ function requestArguments({ autonomy, tag, resume, model, effort }: LaunchReques
 }
 
 /**
- * Without `--auto` opencode edits and runs commands inside its folder, and refuses what it would have to ask for. With
- * these rules, which are added to the user's own, it has to ask for every edit and command; tools of MCP servers stay
- * as the user's configuration has them.
+ * Without `--auto` opencode edits and runs commands inside its folder, and refuses every action that needs a question.
+ * With these rules, which extend the user's own, it has to ask for every edit and command; the user's configuration
+ * still decides about tools of MCP servers.
  */
 function permissionVariables({ autonomy, env }: LaunchRequest): Readonly<Record<string, string>> {
   if (autonomy !== 'ask') return {}
@@ -37,9 +41,9 @@ function permissionVariables({ autonomy, env }: LaunchRequest): Readonly<Record<
 }
 
 /**
- * The program itself when `program` is a script of the npm package around it, else `program` as it is: a wrapper that
- * is killed may leave the real one working on. In opencode 1.18.33 the package's own file is the program, unless its
- * install script was not run; in older versions it is always a script.
+ * Returns the program itself when `program` is a script of the npm package, else `program`: after a kill of the script,
+ * the real program may continue to work. In opencode 1.18.33 the package's own file is the program, unless its install
+ * script did not run; in older versions it is always a script.
  */
 export function findBinary(program: string, machine?: Machine): string {
   const wrapper = realPath(program)
@@ -68,11 +72,11 @@ function hasAvx2(): boolean {
   try {
     return /\bavx2\b/.test(fs.readFileSync('/proc/cpuinfo', 'utf8'))
   } catch {
-    return false // macOS, or not ours to read.
+    return false // macOS, or we may not read it.
   }
 }
 
-/** The likeliest first. `baseline` runs on every x64, so it is right where we do not know better. */
+/** Returns the most likely package first. `baseline` runs on every x64, so it comes first when we know no better. */
 function packageNames({ platform, arch, hasAvx2, hasMusl }: Machine): string[] {
   const base = `opencode-${platform}-${arch}`
   const builds = arch === 'x64' ? (hasAvx2 ? [base, `${base}-baseline`] : [`${base}-baseline`, base]) : [base]
@@ -84,7 +88,7 @@ function binaryInPackage(name: string, resolve: (id: string) => string): string 
     const binary = path.join(path.dirname(resolve(`${name}/package.json`)), 'bin/opencode')
     return fs.existsSync(binary) ? binary : undefined
   } catch {
-    return undefined // Not installed.
+    return undefined // The package is not installed.
   }
 }
 
@@ -96,6 +100,6 @@ function isScript(file: string): boolean {
     fs.closeSync(fd)
     return start.toString() === '#!'
   } catch {
-    return false // Starting it will say what is wrong with it.
+    return false // The start of the program will report the error.
   }
 }

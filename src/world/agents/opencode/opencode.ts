@@ -5,13 +5,13 @@ import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 import { readLine } from './read.ts'
 
-/** opencode, by `opencode run --format json`: one turn for each process, whose end is the end of the process. */
+/** opencode, run as `opencode run --format json`: one turn for each process; the turn ends when the process exits. */
 export const opencode: Agent = {
   kind: 'opencode',
   proof: 'end-event',
   defaultMode: 'headless',
   modes: ['headless'],
-  // It tries again in silence, 5 min for each time (1.18).
+  // opencode 1.18 retries in silence, 5 min for each try.
   silence: 15 * 60_000,
   takesPrompt: true,
   program: 'opencode',

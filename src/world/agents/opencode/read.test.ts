@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readAll } from '../../../../testkit/agents/read-all.ts'
 import { readLine } from './read.ts'
 
-test('the word is that of the last step', () => {
+test('the turn result is the text of the last step', () => {
   const start = { type: 'step_start', part: {} }
   const words = { type: 'text', part: { text: 'Done.' } }
   const end = (reason: string) => ({ type: 'step_finish', part: { reason } })
@@ -27,7 +27,7 @@ test('a limit ends when the server says so', () => {
   expect(resetAt({})).toMatchObject({ failure: { kind: 'rate-limit', resetAt: null } })
 })
 
-test('errors without a status are told by their words', () => {
+test('classifyError classifies errors without a status by their text', () => {
   const kind = (name: string, message: string): unknown =>
     wordAfter({ type: 'error', error: { name, data: { message } } })
   expect(kind('APIError', 'Cannot connect to API: Unable to connect.')).toMatchObject({ failure: { kind: 'network' } })
@@ -39,7 +39,7 @@ test('errors without a status are told by their words', () => {
   expect(wordAfter({ type: 'error', error: 'odd' })).toMatchObject({ failure: { kind: 'other' } })
 })
 
-test('what it will say in years to come is told, and breaks nothing', () => {
+test('readLine reports an unknown event and continues', () => {
   const lines = [
     '{"type":"session_paused","sessionID":"ses_1"}',
     '{"type":"tool_use","sessionID":7,"part":{"tool":"dream","state":[]}}',

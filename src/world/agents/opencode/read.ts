@@ -9,9 +9,9 @@ import { classifyError } from './failure.ts'
 import { readTool } from './tools.ts'
 
 /**
- * What a line of `opencode run --format json` means. There is no event for the end: the turn is over when the process
- * is, and its word is that of the last step. Remembered are the thread, the step that is under way, what the model said
- * and which tool was refused in it, the last error, and whether a word was given.
+ * Parses a line of `opencode run --format json`. opencode sends no end event: the turn ends when the process exits, and
+ * the last step gives its result. The state holds the thread, the current step, its text and its refused tool, the last
+ * error, and a flag that a turn result was reported.
  */
 export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = jsonInOutput(line)
@@ -44,7 +44,7 @@ function readEvent(event: JsonObject, memory: ParserState): ParsedLine {
   }
 }
 
-/** opencode 1.18.33: a step that begins again without having ended is all that shows of an answer that broke off. */
+/** opencode 1.18.33: a step that begins again without an end is the only trace of an interrupted answer. */
 function stepStarted(message: string, memory: ParserState): ParsedLine {
   const { observations, memory: next } = continueTurn(memory)
   const isAgain = message !== '' && memory['step'] === message
@@ -58,13 +58,16 @@ function stepStarted(message: string, memory: ParserState): ParsedLine {
 
 const ANSWER_CUT_OFF = 'the answer of the model was cut off; opencode asks again'
 
-/** A word that was given was not the last one after all. */
+/** Withdraws a turn result that was not the last one. */
 function continueTurn(memory: ParserState): Pick<ParsedLine, 'observations'> & { memory: ParserState } {
   const observations: Observation[] = memory['hasWord'] === true ? [{ type: 'began' }] : []
   return { observations, memory: { ...memory, said: '', refused: '', hasWord: false } }
 }
 
-/** opencode 1.18.33: compacting ends with a step that looks like an answer, then opencode itself asks to go on. */
+/**
+ * opencode 1.18.33: compaction ends with a step that looks like an answer, then opencode itself asks the model to
+ * continue.
+ */
 function readText(part: JsonObject, memory: ParserState): ParsedLine {
   if (part['synthetic'] === true) return { ...continueTurn(memory), text: formatNote('the conversation was shortened') }
   const words = asString(part['text'])
@@ -88,8 +91,8 @@ function stepFinished(part: JsonObject, memory: ParserState): ParsedLine {
 }
 
 /**
- * After tools another step follows, so that there is no word yet. Not so after a refusal: opencode 1.18.33 then ends,
- * with status 0.
+ * After tool calls another step follows, so there is no result yet. After a refusal none follows: opencode 1.18.33 then
+ * exits with status 0.
  */
 function turnResultFrom(reason: string, memory: ParserState): TurnResult | null {
   const refused = asString(memory['refused'])
@@ -116,7 +119,7 @@ function readError(error: JsonObject, at: number, memory: ParserState): ParsedLi
   }
 }
 
-/** Subagents’ steps are not told, and so not counted. */
+/** opencode does not report the steps of subagents, so the parser does not count them. */
 function usageFrom(part: JsonObject): Extract<Observation, { type: 'spent' }>['spending'] {
   const tokens = asObject(part['tokens'])
   const cache = asObject(tokens['cache'])

@@ -4,7 +4,7 @@ import { type JsonObject, asObject, asObjects, asString } from '../shared/json.t
 import { plannedTasks } from '../shared/todo-list.ts'
 import { formatToolCall, summarizeInput, formatToolResult } from '../shared/transcript-lines.ts'
 
-/** A tool is told of once, when it is over. */
+/** opencode reports a tool call once, when it has ended. */
 export function readTool(part: JsonObject, memory: ParserState): ParsedLine {
   const state = asObject(part['state'])
   const tool = asString(part['tool'])
@@ -24,12 +24,12 @@ export function readTool(part: JsonObject, memory: ParserState): ParsedLine {
   }
 }
 
-/** A subagent's refusal is passed on in other words, and the turn goes on after it. */
+/** opencode rewords a refusal of a subagent's call, and the turn continues after it. */
 function isDenied(state: JsonObject): boolean {
   return state['status'] === 'error' && asString(state['error']).startsWith('The user rejected permission')
 }
 
-/** A patch is told apart by its files, a todo list by what stands in it; the rest by its arguments. */
+/** Summarises a patch by its files, a todo list by its entries, and any other call by its arguments. */
 function summarizeCall(state: JsonObject): string {
   const paths = patchedFiles(state)
   if (paths.length > 0) return paths.join(' ')
@@ -48,14 +48,14 @@ function toolResult(tool: string, state: JsonObject): { output: string; hasFaile
   if (typeof exit === 'number' && exit !== 0) {
     return { output: `${output.trimEnd()}\nexit status ${exit}`.trim(), hasFailed: true }
   }
-  if (tool === 'invalid') return { output, hasFailed: true } // How a tool that does not exist is called.
+  if (tool === 'invalid') return { output, hasFailed: true } // opencode calls a tool that does not exist `invalid`.
   return { output: SILENT_TOOLS.has(tool) ? '' : output.replace(WRAPPER_TAGS, ''), hasFailed: false }
 }
 
 const EDITING_TOOLS = new Set(['write', 'edit', 'multiedit', 'patch', 'apply_patch'])
-/** What these give back when all went well is known from how they were called. */
+/** The input of these tools already shows the result of a successful call. */
 const SILENT_TOOLS = new Set([...EDITING_TOOLS, 'todowrite'])
-/** Around the answer of a subagent, and in the place of no answer at all. */
+/** opencode puts these tags around the answer of a subagent, and this text in place of an empty output. */
 const WRAPPER_TAGS = /^\(no output\)$|^<\/?task(?:_result)?\b[^>\n]{0,200}>\n?/gm
 
 function editedFiles(tool: string, state: JsonObject): string[] {
@@ -64,7 +64,7 @@ function editedFiles(tool: string, state: JsonObject): string[] {
   return paths.length > 0 ? paths : [asString(asObject(state['input'])['filePath'])].filter(path => path !== '')
 }
 
-/** The files of an `apply_patch`. */
+/** Returns the files of an `apply_patch`. */
 function patchedFiles(state: JsonObject): string[] {
   const files = asObjects(asObject(state['metadata'])['files']).map(file => asString(file['filePath']))
   return files.filter(path => path !== '')

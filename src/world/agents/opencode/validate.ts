@@ -1,7 +1,7 @@
 import type { LaunchRequest, LaunchProblem } from '../../../ports/agent.ts'
 import { checkArguments, nameBeforeEquals, optionSet, remedyMap } from '../shared/check-arguments.ts'
 
-/** opencode ends at once, or does something else than was asked, when its own arguments fight with ours. */
+/** Refuses arguments that conflict with ours: with them, opencode exits at once or does something else. */
 export function validate(request: LaunchRequest): LaunchProblem | null {
   const remedyFor = (option: string): string | undefined => optionConflict(option, request) ?? REMEDIES.get(option)
   return checkArguments(request.argv.slice(1), { ...ARGUMENT_RULES, remedyFor })
@@ -13,7 +13,7 @@ const ARGUMENT_RULES = {
     '--log-level --command -s --session -m --model --agent --format --title --attach -p --password',
     '-u --username --dir --port --variant',
   ),
-  several: optionSet('-f --file'), // opencode 1.18.33: it takes every word up to the next option.
+  several: optionSet('-f --file'), // opencode 1.18.33: `-f` takes every word up to the next option.
   others: 'none',
   problemWith: (option: string) => `opencode cannot be given ${option} here`,
   toWord: checkWord,

@@ -1,21 +1,22 @@
-// Loaded into pi before its own code: leaves out of its stdout the lines that only repeat what is to come.
+// Node loads this file into pi before pi's own code. It drops the lines of pi's stdout that later lines repeat.
 //
-// pi 0.73 writes the whole answer so far, twice, with every few characters of it: its `message_update` events grow with the
-// square of the answer's length. `tool_execution_update` does the same with a tool's output. The events that follow them carry everything, and our
-// stdout is a file on the user's disk. One empty line of the kind stays every few seconds: it tells that pi is at work.
+// pi 0.73 writes the whole answer so far, twice, with every few characters of it: its `message_update` events grow with
+// the square of the answer's length. `tool_execution_update` does the same with a tool's output. The events that follow
+// them carry everything, and our stdout is a file on the user's disk. One empty line of the kind stays every few
+// seconds, as a sign that pi works.
 'use strict'
 
 const { isMainThread } = require('node:worker_threads')
 
 const BEGINNINGS = ['message_update', 'tool_execution_update'].map(type => Buffer.from(`{"type":"${type}"`))
 const NEWLINE = 0x0a
-/** Five seconds: well below any patience with a silent agent. */
+/** Five seconds are well below every limit for a silent agent. */
 const BETWEEN_SIGNS_MS = 5000
 
-/** Takes output piece by piece, cut anywhere, and gives back what is to be written of it. */
+/** Takes output in chunks, cut anywhere, and returns the bytes to write. */
 function thinner(now) {
-  let held = Buffer.alloc(0) // The beginning of a line that may yet turn out to be one to leave out.
-  let inLine = null // What happens to the rest of the line we are in: 'keep', 'drop', or null at its beginning.
+  let held = Buffer.alloc(0) // The beginning of a line that may have to be dropped.
+  let inLine = null // The decision about the rest of the current line: 'keep', 'drop', or null at its beginning.
   let lastSign = -Infinity
 
   return { take, rest: () => held }
@@ -34,7 +35,7 @@ function thinner(now) {
 
   function line(piece, isEnd) {
     const whole = inLine === null && held.length > 0 ? Buffer.concat([held, piece]) : piece
-    if (inLine === null) inLine = fate(whole)
+    if (inLine === null) inLine = keepOrDrop(whole)
     if (inLine === null && !isEnd) {
       held = Buffer.from(whole)
       return []
@@ -53,8 +54,8 @@ function thinner(now) {
   }
 }
 
-/** What becomes of a line that begins like this; null while too little of it is known. */
-function fate(bytes) {
+/** Decides about a line by its beginning; returns null while too little of it is known. */
+function keepOrDrop(bytes) {
   if (BEGINNINGS.some(beginning => bytes.subarray(0, beginning.length).equals(beginning))) return 'drop'
   return BEGINNINGS.some(beginning => beginning.subarray(0, bytes.length).equals(bytes)) ? null : 'keep'
 }
@@ -67,7 +68,7 @@ function install(stdout) {
     const bytes = bytesOf(chunk, encoding)
     if (bytes === undefined || bytes.length === 0) return write.call(stdout, chunk, encoding, callback)
     const kept = take(bytes)
-    // An empty write calls back in its turn, after what was written before it.
+    // An empty write calls back in its turn, after the writes before it.
     return kept.length > 0 || done !== undefined ? write.call(stdout, kept, done) : !stdout.writableNeedDrain
   }
   process.on('exit', () => rest().length > 0 && write.call(stdout, rest()))
@@ -78,11 +79,11 @@ function bytesOf(chunk, encoding) {
   return chunk instanceof Uint8Array ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : undefined
 }
 
-// In a worker thread stdout belongs to the main thread, which has been here already.
+// In a worker thread stdout belongs to the main thread, which has already installed the filter.
 const isPreloaded = module.parent?.id === 'internal/preload'
 if (isPreloaded && isMainThread) {
   install(process.stdout)
-  // What pi starts as a fork of itself would get our option too, and whoever reads that may want to read all of it.
+  // A process that pi forks would inherit our option, and the reader of its output may need all of it.
   process.execArgv.splice(process.execArgv.indexOf('--require'), 2)
 }
 

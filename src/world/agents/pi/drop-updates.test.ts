@@ -24,7 +24,7 @@ const lines = fc.constantFrom(
   ' {"type":"message_update"}\n',
 )
 
-test('what only repeats itself is left out, wherever the output is cut', () => {
+test('the filter drops repeated events, wherever the chunks are cut', () => {
   fc.assert(
     fc.property(fc.array(lines), fc.array(fc.nat(40)), (output, cuts) => {
       const all = Buffer.from(output.join(''))
@@ -36,7 +36,7 @@ test('what only repeats itself is left out, wherever the output is cut', () => {
   )
 })
 
-test('a sign of life stays, one in five seconds', () => {
+test('the filter keeps one sign of life in five seconds', () => {
   let now = 0
   const { take } = thinner(() => now)
   const written = [0, 1000, 4999, 5000, 5001, 12_000].map(at => {
@@ -47,7 +47,7 @@ test('a sign of life stays, one in five seconds', () => {
   expect(written).toEqual([sign, '', '', sign, '', sign])
 })
 
-test('in a program of its own it keeps callbacks, order, the last words and its children as they are', () => {
+test('in a real program the filter leaves callbacks, order, the last output and child processes unchanged', () => {
   const folder = tempFolder()
   fs.writeFileSync(
     path.join(folder, 'program.mjs'),

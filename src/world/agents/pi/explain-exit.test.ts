@@ -20,11 +20,11 @@ test.each([
   expect(word).toMatchObject({ ok: false, failure: { kind } })
 })
 
-test('what it says is told without dressing', () => {
+test('explainExit returns the message without its prefix', () => {
   expect(explainExit(makeExitEvidence({ stderr: 'Error: Unknown option: -zz\n' }))?.text).toBe('Unknown option: -zz')
 })
 
-test('a turn that ended, a death by signal and other complaints are left as they are', () => {
+test('explainExit ignores an ended turn, a death by signal and other messages', () => {
   const complaint = "No session found matching 'x'"
   expect(explainExit(makeExitEvidence({ stderr: complaint, word: { ok: true, text: 'done' } }))).toBeNull()
   expect(explainExit(makeExitEvidence({ exit: { kind: 'signal', signal: 'SIGKILL' }, stderr: complaint }))).toBeNull()

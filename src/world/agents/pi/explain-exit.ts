@@ -1,9 +1,9 @@
 import { explainByStderr } from '../shared/turn-result.ts'
 import { LOGIN_REMEDY } from './failure.ts'
 
-/** What pi complained of before it had a turn to end. */
+/** Explains an exit of pi before it had a turn to end. */
 export const explainExit = explainByStderr([
-  // Asked of nobody, pi answers no and exits 0 with nothing done: the thread belongs to another working directory.
+  // Without a person to ask, pi answers no and exits 0 without work: the thread belongs to another working directory.
   { sign: /Fork this session into current directory/, kind: 'thread-lost' },
   { sign: /No session found matching|Session file is not a valid/, kind: 'thread-lost' },
   {
@@ -23,7 +23,7 @@ export const explainExit = explainByStderr([
     remedy: 'repair the extension, or run pi without extensions: -ne',
   },
   { sign: /^Stored session working directory does not exist/, kind: 'setup' },
-  // pi 0.87 on Node 20: it needs Node 22.19 and stumbles over what is not there.
+  // pi 0.87 on Node 20: pi needs Node 22.19 and fails at a missing export.
   {
     sign: /^SyntaxError: The requested module .* does not provide an export/,
     kind: 'setup',

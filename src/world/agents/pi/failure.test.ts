@@ -29,7 +29,7 @@ test.each([
   expect(classifyError(message, null).kind).toBe(kind)
 })
 
-test('a limit ends when the provider says so, counted from when it said it', () => {
+test('a limit ends when the provider says so, counted from the time of the message', () => {
   const at = 1_000_000
   const resetAt = (message: string): number | null => classifyError(message, at).resetAt
   expect(resetAt('429 Please try again in 2s.')).toBe(at + 2000)
@@ -42,7 +42,7 @@ test('a limit ends when the provider says so, counted from when it said it', () 
   expect(classifyError('429 Please try again in 2s.', null).resetAt).toBeNull()
 })
 
-test('the text is what a person would read, and a remedy stands where only a person can help', () => {
+test('the text is readable for a person, and a remedy exists where only a person can help', () => {
   expect(classifyError('401: {"error":{"message":"Invalid key","type":"x"}}', null)).toEqual({
     kind: 'login',
     text: '401: Invalid key',

@@ -7,8 +7,9 @@ import { asObject, asString, parseObject } from '../shared/json.ts'
 export const LOGIN_REMEDY = "start pi and type /login, or set the API key of the model's provider"
 
 /**
- * What a failed request to the model means. pi hands on what the provider said, with the HTTP status before it where there was
- * one: `429 Rate limit …` (0.73), `429: {"message":…}` (0.87). `at` is when it was said: limits end so and so much later.
+ * Classifies a failed request to the model. pi passes the provider's message on, with the HTTP status before it if
+ * there was one: `429 Rate limit …` (0.73), `429: {"message":…}` (0.87). `at` is the time of the message: limits end a
+ * given time after it.
  */
 export function classifyError(whole: string, at: Instant | null): Failure {
   const message = headAndTail(whole, 4_096)
@@ -31,7 +32,7 @@ function failureKind(message: string): FailureKind {
 
 const RATE_LIMIT_WORDS =
   /rate.?limit|too many requests|usage.?limit|quota|throttl|resource.?exhausted|retry delay|out of budget|billing|credit balance/i
-/** As seen from the providers pi speaks to; its own list (pi-ai, utils/overflow) is where these come from. */
+/** These messages of pi's providers come from pi's own list (pi-ai, utils/overflow). */
 const CONTEXT_WORDS =
   /context[_ ](?:window|length|size)|maximum (?:context|prompt|allowed input) length|prompt (?:is )?too long|request_too_large|input (?:is too long|token count)|too many tokens|token limit|reduce the length of the messages|range of input length|exceeds the limit of \d+/i
 const LOGIN_WORDS =
@@ -54,14 +55,14 @@ function remedyFor(kind: FailureKind, message: string): string | null {
   return isUnpaid ? "look at the plan and the balance with the model's provider" : null
 }
 
-/** `429: {"error":{"message":"Slow down"}}` reads as `429: Slow down`. */
+/** Returns `429: Slow down` for `429: {"error":{"message":"Slow down"}}`. */
 function errorText(message: string): string {
   const brace = message.indexOf('{')
   const told = brace < 0 ? '' : innerMessage(message.slice(brace))
   return toOneLine(headAndTail(told === '' ? message : message.slice(0, brace) + told, 4_096))
 }
 
-/** Nothing when it is not JSON after all: then it is shown as it came. */
+/** Returns an empty string when the text is not JSON; the caller then shows it unchanged. */
 function innerMessage(told: string): string {
   const body = parseObject(told) ?? {}
   return asString(body['message']) || asString(asObject(body['error'])['message'])
@@ -73,7 +74,7 @@ const DELAY_PATTERNS = [
   /"retryDelay":\s*"([\d.]+s)"/i,
 ]
 
-/** How long to wait, where a provider says so: `Please try again in 1m30s`, `Try again in ~45 min`. */
+/** Returns the time to wait if a provider gives one: `Please try again in 1m30s`, `Try again in ~45 min`. */
 function parseRetryDelay(message: string): Duration | undefined {
   for (const pattern of DELAY_PATTERNS) {
     const delay = pattern.exec(message)?.[1]

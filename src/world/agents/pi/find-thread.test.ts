@@ -23,20 +23,20 @@ test('before the first answer there is no record', () => {
 test.each([
   ['0.73.1', '01a1df5a-2bb5-76b0-bbba-9753cf20f4bb'],
   ['0.87.1', '01a1df5a-54e7-755a-9c9c-f6d2088ee521'],
-])('the record of pi %s holds what people said, in order and in full', (version, thread) => {
+])('the record of pi %s holds the messages of people, in order and in full', (version, thread) => {
   const recorded = goldenPath(`pi/${version}/threads/killed-in-tool.jsonl`)
   put(ownThreadFile(place(), 'our-tag'), fs.readFileSync(recorded))
   const messages = ['first message', 'second message\nwith "role":"user" and two lines', 'third message', 'go on']
   expect(findThread(place())).toEqual({ thread, messages, writtenAt: expect.any(Number) })
 })
 
-test('half a line at the end, as a crash leaves it, is not yet a message', () => {
+test('an incomplete last line, left by a crash, is not yet a message', () => {
   const file = ownThreadFile(place(), 'our-tag')
   put(file, `${header('mine')}\n${said('one')}\n${said('two').slice(0, -9)}`)
   expect(findThread(place())).toEqual({ thread: 'mine', messages: ['one'], writtenAt: expect.any(Number) })
 })
 
-test('a thread that pi named itself is found by its id', () => {
+test('findThread finds a thread that pi named itself by its id', () => {
   put(
     path.join(path.dirname(ownThreadFile(place(), 'our-tag')), '2026_abc.jsonl'),
     `${header('abc')}\n${said('hello')}\n`,

@@ -7,16 +7,19 @@ import { listNames, modifiedAt, readJsonFile, realPath } from '../shared/files.t
 import { parseMessage } from './messages.ts'
 import os from 'node:os'
 
-/** The first line of a thread's file holds its id and working directory. */
+/** In bytes. The first line of a thread's file holds its id and working directory. */
 const MAX_HEADER = 8192
 
-/** Looks up a thread. There is none before its first complete answer: pi writes nothing down until then. */
+/** Finds a thread. It has no record before its first complete answer: pi saves nothing until then. */
 export function findThread(query: ThreadQuery): ThreadRecord | null {
   const file = findThreadFile(query, query)
   return file === null ? null : readRecord(file)
 }
 
-/** The file of a thread: the one we named, else the one with that id among the threads of this working directory. */
+/**
+ * Returns the file of a thread: the file that oneshot named, else the file with that id in this working directory's
+ * folder.
+ */
 export function findThreadFile(
   context: PiContext,
   { tag, thread }: { tag: string; thread: string | null },
@@ -28,7 +31,7 @@ export function findThreadFile(
   return (
     [threadFolder(context), defaultThreadFolder(context)].flatMap(listThreadFiles).find(file => {
       const header = readHeader(file)
-      // pi works where the thread was begun: one from elsewhere is none of ours.
+      // pi works where the thread began, so a thread from another folder is not ours.
       return header?.id === thread && header.cwd === cwd
     }) ?? null
   )
@@ -52,27 +55,32 @@ function readRecord(file: string): ThreadRecord | null {
   return thread === '' ? null : { thread, messages: entries.flatMap(extractMessages), writtenAt: modifiedAt(file) }
 }
 
-/** pi adds entries and takes none away: also what was summed up or branched off is still there, in order. */
+/** pi appends entries and removes none: compacted and branched-off messages are still there, in order. */
 function extractMessages(entry: string): string[] {
-  if (!entry.includes('"role":"user"')) return [] // Spares parsing what tools gave back, which is most of a thread.
+  if (!entry.includes('"role":"user"')) return [] // This check avoids parsing tool output, which is most of a thread.
   const event = parseEvent(entry)
   if (event?.type !== 'message') return []
   const message = parseMessage(event['message'])
   return message.role === 'user' ? [joinTextBlocks(message.content)] : []
 }
 
-/** Where pi is started, and with what around it. It asks the kernel where it is, and is told without symbolic links. */
+/**
+ * The working directory and environment of pi. pi asks the kernel for its folder and gets it without symbolic links.
+ */
 export interface PiContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The file we have pi keep a thread in: among its own, so that `pi --resume` shows it too. */
+/** Returns the file in which pi stores a thread of ours: it lies among pi's own, so that `pi --resume` shows it too. */
 export function ownThreadFile(context: PiContext, tag: string): string {
   return path.join(threadFolder(context), `${tag}.jsonl`)
 }
 
-/** Where pi 0.73 and 0.87 keep the threads of a working directory: as told by the environment or settings, or as usual. */
+/**
+ * Returns the folder in which pi 0.73 and 0.87 store the threads of a working directory: from the environment, the
+ * settings or the default.
+ */
 function threadFolder(context: PiContext): string {
   const cwd = realPath(context.cwd)
   const configured = context.env['PI_CODING_AGENT_SESSION_DIR'] || folderFromSettings(context, cwd)
@@ -86,7 +94,7 @@ function defaultThreadFolder(context: PiContext): string {
   return path.join(agentFolder(context), 'sessions', `--${name}--`)
 }
 
-/** Settings of the project go before those of the user. */
+/** Settings of the project precede those of the user. */
 function folderFromSettings(context: PiContext, cwd: string): string {
   const files = [path.join(cwd, '.pi', 'settings.json'), path.join(agentFolder(context), 'settings.json')]
   return files.map(readSessionDir).find(configured => configured !== '') ?? ''

@@ -18,7 +18,7 @@ beforeEach(() => {
   fs.writeFileSync(path.join(root, 'bin', 'node'), '', { mode: 0o755 })
 })
 
-test('a thread is begun in a file of ours among those of pi', () => {
+test('a thread begins in a file that oneshot names, among those of pi', () => {
   const file = path.join(usual(), 'our-tag.jsonl')
   expect(planLaunch(request(), thin)).toEqual({
     argv: [path.join(root, 'bin/node'), '--require', thin, program, '-p', '--mode', 'json', '--session', file],
@@ -27,7 +27,7 @@ test('a thread is begun in a file of ours among those of pi', () => {
   })
 })
 
-test('what the caller wants of it stands behind what we want', () => {
+test("the caller's arguments follow ours", () => {
   const { argv } = planLaunch(
     request({ argv: [program, '--verbose'], model: 'a/b', effort: 'high', autonomy: 'edits' }),
     thin,
@@ -43,25 +43,25 @@ test('what the caller wants of it stands behind what we want', () => {
   ])
 })
 
-test('a thread is resumed by its file, also one that pi named itself', () => {
+test('a thread resumes by its file, also one that pi named itself', () => {
   const ours = thread('our-tag.jsonl', 'mine', cwd)
   const other = thread('2026_other.jsonl', 'other', cwd)
   expect(sessionOf({ resume: 'mine' })).toBe(ours)
   expect(sessionOf({ resume: 'other', tag: 'another tag' })).toBe(other)
 })
 
-test('a thread that is not there, or belongs elsewhere, is asked for by its id: pi then says that it is lost', () => {
+test('planLaunch passes a missing or foreign thread by its id, so that pi reports the loss', () => {
   thread('2026_other.jsonl', 'other', path.join(root, 'another project'))
   expect(sessionOf({ resume: 'gone' })).toBe('gone')
   expect(sessionOf({ resume: 'other' })).toBe('other')
 })
 
-test('a linked working directory is taken for the one it leads to, as pi does', () => {
+test('planLaunch resolves a linked working directory, as pi does', () => {
   fs.symlinkSync(cwd, path.join(root, 'link'))
   expect(sessionOf({ cwd: path.join(root, 'link') })).toBe(path.join(usual(), 'our-tag.jsonl'))
 })
 
-test('the folder of threads is the one that environment and settings tell pi', () => {
+test('the thread folder follows the environment and the settings of pi', () => {
   const env = { ...request().env, PI_CODING_AGENT_DIR: path.join(root, 'agent') }
   const usualName = path.basename(usual())
   expect(sessionOf({ env })).toBe(path.join(root, 'agent/sessions', usualName, 'our-tag.jsonl'))
@@ -72,7 +72,7 @@ test('the folder of threads is the one that environment and settings tell pi', (
   expect(sessionOf({ env: { ...env, PI_CODING_AGENT_SESSION_DIR: root } })).toBe(path.join(root, 'our-tag.jsonl'))
 })
 
-test('only a Node script of pi is thinned; anything else is started as it is', () => {
+test("planLaunch filters the output of pi's Node script only; it starts any other program as it is", () => {
   const starts = (other: string, env = request().env, preload = thin): boolean =>
     planLaunch(request({ argv: [other], env }), preload).argv[0] === other
   expect(starts(program)).toBe(false)
@@ -85,7 +85,7 @@ test('only a Node script of pi is thinned; anything else is started as it is', (
   expect(starts(path.join(root, 'gone')), 'not there').toBe(true)
 })
 
-/** Puts a package in place and answers the link that npm makes to its program. */
+/** Installs a package and returns the link that npm makes to its program. */
 function installed(name: string, beginning: string): string {
   const folder = path.join(root, 'node_modules', name)
   fs.mkdirSync(path.join(folder, 'dist/bundle'), { recursive: true })

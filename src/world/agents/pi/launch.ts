@@ -7,7 +7,7 @@ import { which } from '../../../os/which.ts'
 import { readJsonFile, realPath } from '../shared/files.ts'
 import { asString } from '../shared/json.ts'
 
-/** Everything but commands: pi asks nobody before it uses a tool, so that what it may not do must not be there. */
+/** All tools but commands: pi asks nobody before it uses a tool, so oneshot must remove a forbidden tool. */
 const EDITING_TOOLS = 'read,edit,write,grep,find,ls'
 
 export function planLaunch(request: LaunchRequest, filter: string): LaunchPlan {
@@ -32,8 +32,8 @@ export function planLaunch(request: LaunchRequest, filter: string): LaunchPlan {
 }
 
 /**
- * The thread as a file: pi goes on with the one that is there and begins one that is not, always in this working directory.
- * A thread that is lost is asked for by its id, so that pi says so: given a file it would begin anew without a word.
+ * Names the thread by its file: pi resumes an existing file and begins a missing one, always in this working directory.
+ * Names a lost thread by its id, so that pi reports the loss: with a file it would begin a new thread silently.
  */
 function sessionArgument(request: LaunchRequest): string {
   const { resume, tag } = request
@@ -42,15 +42,15 @@ function sessionArgument(request: LaunchRequest): string {
 }
 
 /**
- * How to start pi so that it leaves out what only repeats itself (see thin.cjs). As it is where that cannot be: a compiled
- * binary, a wrapper, no Node. The environment is not touched, for pi's tools are started with it.
+ * Returns the command that starts pi with the output filter (see drop-updates.cjs). It returns the plain program for a
+ * compiled binary, for a wrapper, and without Node. It does not change the environment, because pi's tools inherit it.
  */
 function startCommand(program: string, context: PiContext, filter: string): string[] {
   const node = fs.existsSync(filter) ? findInterpreter(program, context) : undefined
   return node === undefined ? [program] : [node, '--require', filter, program]
 }
 
-/** The Node that the kernel would start for this script; undefined when it is not pi's own script. */
+/** Returns the Node that the kernel would start for this script, or undefined when it is not pi's own script. */
 function findInterpreter(program: string, { cwd, env }: PiContext): string | undefined {
   const script = realPath(program)
   if (!isPiScript(script)) return undefined
@@ -65,7 +65,7 @@ function isPiScript(script: string): boolean {
   return name === 'pi-coding-agent' || name.endsWith('/pi-coding-agent')
 }
 
-/** Of the nearest package above. */
+/** Returns the name of the nearest package above. */
 function packageName(folder: string): string {
   const manifest = readJsonFile(path.join(folder, 'package.json'))
   const parent = path.dirname(folder)

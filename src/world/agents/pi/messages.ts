@@ -5,13 +5,13 @@ import { failedTurn, makeFailure } from '../shared/turn-result.ts'
 import { classifyError } from './failure.ts'
 import type { Observation } from '../../../ports/agent.ts'
 
-/** A message of pi's, as far as it was looked at. */
+/** The fields of a pi message that oneshot reads. */
 export interface PiMessage {
   readonly role: string
   readonly content: unknown
   readonly stopReason: string
   readonly errorMessage: string
-  /** When it began, in milliseconds since 1970; null in what is not dated. */
+  /** The time at which the message began, in milliseconds since 1970; null without a date. */
   readonly timestamp: number | null
   readonly usage: unknown
 }
@@ -28,7 +28,9 @@ export function parseMessage(value: unknown): PiMessage {
   }
 }
 
-/** How a run of pi ended, by its last answer. pi exits 0 whatever happened, so that only this tells. */
+/**
+ * Returns the turn result from the last answer of a run. pi exits 0 in every case, so only the answer shows the result.
+ */
 export function turnResultFrom(messages: unknown): TurnResult {
   const answer = asArray(messages)
     .map(parseMessage)
@@ -53,12 +55,12 @@ const STOP_REASON_TEXTS = new Map([
   ['toolUse', 'the turn ended in the middle of using tools'],
 ])
 
-/** What an answer of the model used up; nothing when there was none. */
+/** Returns the usage of a model's answer; empty when there was no answer. */
 export function usageUpdate(usage: unknown): Observation[] {
   const { input, output, cacheRead, cacheWrite, cost } = asObject(usage)
   const read = asNumber(input) + asNumber(cacheRead) + asNumber(cacheWrite)
   if (read + asNumber(output) === 0) return []
-  // A model whose price pi does not know costs it 0.
+  // pi reports a cost of 0 for a model with an unknown price.
   const usd = asNumber(asObject(cost)['total']) || null
   const spending = { input: read, cached: asNumber(cacheRead), output: asNumber(output), usd, turns: 1 }
   return [{ type: 'spent', scope: 'step', spending }]

@@ -5,14 +5,14 @@ import { validate } from './validate.ts'
 import { planLaunch } from './launch.ts'
 import { readLine } from './read.ts'
 
-/** The coding agent pi. `thin` is where thin.cjs lies. */
+/** The coding agent pi. `thin` is the path of drop-updates.cjs. */
 export function pi({ thin: filter }: { thin: string }): Agent {
   return {
     kind: 'pi',
     proof: 'end-event',
     defaultMode: 'headless',
     modes: ['headless'],
-    // It waits 10 min for each answer (0.73).
+    // pi 0.73 waits 10 min for each answer.
     silence: 15 * 60_000,
     takesPrompt: true,
     program: 'pi',

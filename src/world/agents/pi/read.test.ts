@@ -2,21 +2,21 @@ import { expect, test } from 'vitest'
 import type { Observation } from '../../../ports/agent.ts'
 import { readLine } from './read.ts'
 
-test('what pi may say one day is reported by name and stops nothing', () => {
+test('readLine reports an unknown event by name and continues', () => {
   expect(readLine('{"type":"agent_dreams","of":["sheep"]}', {})).toEqual(unknown('agent_dreams'))
   expect(readLine('{"type":"constructor"}', {})).toEqual(unknown('constructor'))
   expect(readLine('{"type":"message_end","message":{"role":"prophet"}}', {})).toEqual(unknown('message_end/prophet'))
 })
 
 test.each(['null', '[]', '7', '{}', '{"type":7}', 'plain words', '{"type":"agent_end"', '\u001b[31mplain words'])(
-  'what is no event is shown as it is: %s',
+  'readLine shows a line that is not an event as it is: %s',
   line => {
     const text = `${line.replace('\u001b[31m', '')}\n`
     expect(readLine(line, {})).toEqual({ observations: [], text })
   },
 )
 
-test('events with nothing in them, or the wrong things, are survived', () => {
+test('readLine survives empty events and events with wrong fields', () => {
   const types = ['session', 'agent_start', 'agent_end', 'message_end', 'auto_retry_start', 'compaction_end']
   const inside = [{}, { message: 7, messages: 7, result: 7, args: 7, usage: 'x' }, { messages: [null, { role: 7 }] }]
   for (const type of [...types, 'compaction_start', 'tool_execution_start', 'tool_execution_end']) {
@@ -32,7 +32,7 @@ test.each([
   ['error', 'half an answer', 'other'],
   ['deferred', 'later', 'other'],
   ['constructor', 'I build', 'other'],
-])('an answer that ended with %s and “%s” is no success', (stopReason, text, kind) => {
+])('an answer that ended with %s and “%s” is not a success', (stopReason, text, kind) => {
   const message = { role: 'assistant', stopReason, content: [{ type: 'text', text }] }
   expect(wordAfter([message])).toMatchObject({ ok: false, failure: { kind } })
 })
@@ -44,7 +44,7 @@ test('the last answer counts, whatever comes around it', () => {
   expect(wordAfter([])).toMatchObject({ ok: false, failure: { kind: 'empty' } })
 })
 
-test('a run after the first one begins a turn; the first is none but itself', () => {
+test('a run after the first one begins a turn; the first run does not', () => {
   const start = '{"type":"agent_start"}'
   expect(readLine(start, {}).observations).toEqual([])
   const { memory = {} } = readLine('{"type":"agent_end","messages":[]}', {})

@@ -6,7 +6,7 @@ import { toolCallEnded, toolCallStarted, unknownEvent } from '../shared/tool-cal
 import { classifyError } from './failure.ts'
 import { parseMessage, turnResultFrom, usageUpdate } from './messages.ts'
 
-/** What a line of `pi --mode json` means. */
+/** Parses a line of `pi --mode json`. */
 export function readLine(line: string, memory: ParserState): ParsedLine {
   const event = eventInOutput(line)
   if (event === null) return { observations: [], text: formatText(line) }
@@ -21,7 +21,7 @@ const IGNORED_TYPES = new Set([
   'message_start',
   'message_update',
   'tool_execution_update',
-  'auto_retry_end', // The end of the run it belongs to has told how it went.
+  'auto_retry_end', // The end of its run has reported the result.
   'agent_settled',
   'queue_update',
   'entry_appended',
@@ -48,7 +48,7 @@ const EVENT_READERS = new Map<string, (event: JsonEvent, memory: ParserState) =>
   ],
 ])
 
-/** pi ends its run with every failure, and begins another to try again: also after it has summed up the conversation. */
+/** pi ends its run at every failure, and begins another run to retry, also after a compaction. */
 function runStarted(_event: JsonEvent, { hasEnded, ...memory }: ParserState): ParsedLine {
   return { observations: hasEnded === true ? [{ type: 'began' }] : [], text: null, memory }
 }
@@ -69,7 +69,7 @@ function messageEnded({ message: value }: JsonEvent): ParsedLine {
   return { observations: usageUpdate(message.usage), text: formatText(joinTextBlocks(message.content)) }
 }
 
-/** What we gave it, what its tools gave back (told by their own events), and its notes to itself. */
+/** Messages from oneshot, tool results (which have their own events), and pi's notes to itself. */
 const IGNORED_ROLES = new Set([
   'user',
   'system',
@@ -85,7 +85,7 @@ function retryScheduled(event: JsonEvent): ParsedLine {
   return { observations: [{ type: 'retrying', failure }], text: formatNote(`pi tries again ${describeRetry(event)}`) }
 }
 
-/** Summing up fails without a run of its own that would have told why. */
+/** A failed compaction has no run of its own that would report the reason. */
 function compactionRetryScheduled(event: JsonEvent): ParsedLine {
   const failure = classifyError(asString(event['errorMessage']), null)
   const text =

@@ -1,10 +1,10 @@
 import type { LaunchRequest, LaunchProblem } from '../../../ports/agent.ts'
 import { checkArguments, optionSet, remedyMap } from '../shared/check-arguments.ts'
 
-/** pi 0.73 has no `max`; it says so and goes on without. */
+/** pi 0.73 has no `max`; it prints a warning and continues without. */
 const EFFORT_LEVELS = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Why pi cannot be started like this. */
+/** Returns the reason why pi cannot start with this request, or null. */
 export function validate({ argv, autonomy, effort }: LaunchRequest): LaunchProblem | null {
   if (autonomy === 'ask') {
     return {
@@ -19,7 +19,7 @@ export function validate({ argv, autonomy, effort }: LaunchRequest): LaunchProbl
   return checkArguments(argv.slice(1), { ...ARGUMENT_RULES, remedyFor: option => forbidden.get(option) })
 }
 
-/** The options of pi 0.73 and 0.87; one that it does not know takes the word after it, but no file. */
+/** The options of pi 0.73 and 0.87; an unknown option takes the word after it, but no file. */
 const ARGUMENT_RULES = {
   nameOf: (arg: string) => arg,
   none: optionSet(
@@ -36,7 +36,7 @@ const ARGUMENT_RULES = {
   toWord: checkWord,
 } as const
 
-/** pi puts words and files together with the prompt, every time it is started: also when it only is to go on. */
+/** pi adds words and files to the prompt at every start, also when it only continues a turn. */
 function checkWord(word: string): LaunchProblem {
   return word.startsWith('@')
     ? { problem: `the file ${word} cannot be given to pi here`, remedy: 'name the file in the prompt' }

@@ -41,23 +41,23 @@ test.each([
   expect(checkArguments(args, rules)?.problem ?? null).toBe(problem)
 })
 
-test('an option that is not known takes what the program would let it take', () => {
+test('an unknown option takes as many words as the program would give it', () => {
   const problem = (others: ArgumentRules['others']): string | undefined =>
     checkArguments(['--unknown', 'a', 'b', 'c'], { ...rules, others })?.problem
   expect([problem('none'), problem('one'), problem('several')]).toEqual(['a word: a', 'a word: b', undefined])
 })
 
-test('short options may have their word joined to them', () => {
+test('a value may follow its short option without a space', () => {
   const joined = { ...rules, nameOf: optionName }
   expect(checkArguments(['-mopus', '-rlast'], joined)?.problem).toBe('no -r')
   expect(checkArguments(['-mopus', 'word'], joined)?.problem).toBe('a word: word')
 })
 
-test('how an argument begins may tell that it is for no option', () => {
+test('the beginning of an argument may show that it belongs to no option', () => {
   const files = { ...rules, others: 'several' as const, noWord: /^[-@]/ }
   expect(checkArguments(['--unknown', 'a', '@b'], files)?.problem).toBe('a word: @b')
 })
 
-test('the remedy is told with the problem', () => {
+test('checkArguments returns the remedy with the problem', () => {
   expect(checkArguments(['-v'], rules)).toEqual({ problem: 'no -v', remedy: 'ask it yourself' })
 })

@@ -1,31 +1,31 @@
 import type { LaunchProblem } from '../../../ports/agent.ts'
 
-/** How a program reads its command line. */
+/** The rules by which a program reads its command line. */
 interface OptionSyntax {
-  /** The option that an argument names: `--model` of `--model=opus`, where the program reads it so. */
+  /** Returns the option that an argument names: `--model` of `--model=opus`, if the program reads it so. */
   readonly nameOf: (arg: string) => string
-  /** Options that take no word, for programs of which others do. */
+  /** Options that take no value, for programs whose unknown options take some. */
   readonly none?: ReadonlySet<string>
   /** Options that take the next argument, whatever it looks like. */
   readonly one?: ReadonlySet<string>
   /** Options that take the next argument and the words after it. */
   readonly several?: ReadonlySet<string>
-  /** What an option takes that stands in none of these, as far as words follow it. */
+  /** The number of following words that an option takes if it is in none of these sets. */
   readonly others: 'none' | 'one' | 'several'
-  /** How an argument begins that is no word an option might take: with a dash, unless told otherwise. */
+  /** Matches an argument that no option takes as its value: one with a leading dash, unless this is set. */
   readonly noWord?: RegExp
 }
 
-/** What a program's user must not give it. */
+/** The arguments that a user must not give to a program. */
 export interface ArgumentRules extends OptionSyntax {
-  /** What to do instead of giving it this option; undefined when it may be given. */
+  /** Returns the thing to do instead of giving this option, or undefined when the option is allowed. */
   readonly remedyFor: (option: string) => string | undefined
-  /** The sentence about an option that has a remedy. */
+  /** Returns the sentence about an option that has a remedy. */
   readonly problemWith: (option: string) => string
   readonly toWord: (word: string) => LaunchProblem | null
 }
 
-/** The first objection to the caller's own arguments, first of all to an option. */
+/** Returns the first problem with the caller's own arguments; problems with options come before those with words. */
 export function checkArguments(args: readonly string[], rules: ArgumentRules): LaunchProblem | null {
   const { options, words } = splitArguments(args, rules)
   return firstProblem(options, option => checkOption(option, rules)) ?? firstProblem(words, rules.toWord)
@@ -36,7 +36,7 @@ function checkOption(option: string, { remedyFor, problemWith }: ArgumentRules):
   return remedy === undefined ? null : { problem: problemWith(option), remedy }
 }
 
-/** Options and what is to be done instead, from lines such as `['-c --continue', 'leave it out']`. */
+/** Maps options to remedies, from lines such as `['-c --continue', 'leave it out']`. */
 export function remedyMap(...entries: readonly (readonly [options: string, remedy: string])[]): Map<string, string> {
   return new Map(entries.flatMap(([options, remedy]) => options.split(' ').map(option => [option, remedy] as const)))
 }
@@ -45,7 +45,7 @@ export function optionSet(...lines: readonly string[]): Set<string> {
   return new Set(lines.flatMap(line => line.split(' ')))
 }
 
-/** `--sandbox` of `--sandbox=read-only`, `-s` of `-sread-only`. */
+/** Returns `--sandbox` for `--sandbox=read-only`, and `-s` for `-sread-only`. */
 export function optionName(arg: string): string {
   return arg.startsWith('--') ? nameBeforeEquals(arg) : arg.slice(0, 2)
 }
@@ -54,7 +54,7 @@ export function nameBeforeEquals(arg: string): string {
   return arg.split('=')[0] ?? arg
 }
 
-/** A lone `-` is a word. So is `--`, and whatever comes after it. */
+/** A lone `-` is a word. So are `--` and all arguments after it. */
 function splitArguments(args: readonly string[], syntax: OptionSyntax): { options: string[]; words: string[] } {
   const options: string[] = []
   const words: string[] = []
@@ -72,7 +72,7 @@ function splitArguments(args: readonly string[], syntax: OptionSyntax): { option
   return { options, words }
 }
 
-/** How many of the arguments after an option belong to it. */
+/** Returns the number of arguments after an option that belong to it. */
 function countValues(option: string, rest: readonly string[], syntax: OptionSyntax): number {
   if (syntax.none?.has(option)) return 0
   if (syntax.one?.has(option)) return 1

@@ -3,7 +3,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { hasCode } from '../../../lib/errors.ts'
 import { type JsonObject, parseObject } from './json.ts'
 
-/** The names in a folder of some program; none when it is not there. */
+/** Returns the names in a program's folder, or an empty list if the folder does not exist. */
 export function listNames(folder: string): string[] {
   try {
     return fs.readdirSync(folder)
@@ -13,7 +13,7 @@ export function listNames(folder: string): string[] {
   }
 }
 
-/** Without symbolic links. What is not there, or no longer, keeps its name: whoever uses it will say what is wrong. */
+/** Resolves symbolic links. A missing file keeps its path: the code that uses it will report the error. */
 export function realPath(file: string): string {
   try {
     return fs.realpathSync(file)
@@ -22,7 +22,9 @@ export function realPath(file: string): string {
   }
 }
 
-/** What a file of settings says; null when it says nothing, or nothing that its own program could read either. */
+/**
+ * Reads a settings file; returns null when it is missing, or so broken that its own program could not read it either.
+ */
 export function readJsonFile(file: string): JsonObject | null {
   try {
     return parseObject(fs.readFileSync(file, 'utf8'))
@@ -31,7 +33,7 @@ export function readJsonFile(file: string): JsonObject | null {
   }
 }
 
-/** When a file was last written. */
+/** Returns the time of the last write to a file. */
 export function modifiedAt(file: string): Instant {
   return Math.floor(fs.statSync(file).mtimeMs)
 }

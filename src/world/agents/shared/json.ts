@@ -1,9 +1,9 @@
 import { headAndTail } from '../../../lib/text/lines.ts'
 
-/** Output of a program that may change with every release: what is missing or of another shape reads as empty. */
+/** Output of a program that may change with every release: a missing field or one of another type reads as empty. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** An object that says what it is. */
+/** An object with a type. */
 export interface JsonEvent {
   readonly type: string
   readonly [field: string]: unknown
@@ -14,7 +14,7 @@ export function parseObject(line: string): JsonObject | null {
     const value: unknown = JSON.parse(line)
     return isObject(value) ? value : null
   } catch {
-    return null // Not an event: plain words, or a line that a crash cut off.
+    return null // The line is not an event: it is plain text, or a crash cut it off.
   }
 }
 
@@ -23,12 +23,12 @@ export function parseEvent(line: string): JsonEvent | null {
   return value === null || asString(value['type']) === '' ? null : (value as JsonEvent)
 }
 
-/** Characters at each end of a text that are kept. No program says more at once that a person reads. */
+/** The number of characters to keep at each end of a text. No program prints a longer text that a person reads. */
 const KEPT_OF_TEXT = 131_072
 
 /**
- * An object in a program's output, with the middle of very long texts left out: matched in whole, a text of 64 MB would hold up all
- * sessions for a minute. Threads are not read by this, because a prompt may be as long.
+ * Parses an object in a program's output and cuts the middle out of very long texts: regular expressions on a text of
+ * 64 MB would block all sessions for a minute. Readers of threads do not use it, because a prompt may be that long.
  */
 export function jsonInOutput(line: string): JsonObject | null {
   const value = parseObject(line)
@@ -41,7 +41,7 @@ export function eventInOutput(line: string): JsonEvent | null {
   return value === null || asString(value['type']) === '' ? null : (value as JsonEvent)
 }
 
-/** Cuts them in place, level by level and without calling itself: a program may nest as deep as its line is long. */
+/** Cuts the texts in place, without recursion: a program may nest as deep as its line is long. */
 function cutTexts(whole: object): void {
   const open: object[] = [whole]
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
@@ -78,7 +78,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The words of a message or of what a tool gave back: a string, or blocks of which some are text. */
+/** Returns the text of a message or of a tool result: a string, or those blocks that are text. */
 export function joinTextBlocks(content: unknown): string {
   if (typeof content === 'string') return content
   return asObjects(content)
@@ -87,7 +87,7 @@ export function joinTextBlocks(content: unknown): string {
     .join('\n')
 }
 
-/** The same where text is written down in pieces, whatever their types are. */
+/** Returns the text of a message that a program stores in parts of any type. */
 export function joinTextParts(content: unknown): string {
   if (typeof content === 'string') return content
   return asObjects(content)

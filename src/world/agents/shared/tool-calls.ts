@@ -2,18 +2,18 @@ import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import type { Observation, ParsedLine, ParserState } from '../../../ports/agent.ts'
 import { formatToolCall, formatToolResult } from './transcript-lines.ts'
 
-/** A command may be a whole script; what is kept of it is for people to recognise it by. */
+/** In characters. A command may be a whole script; people need only enough of it to recognise it. */
 const MAX_SUMMARY = 200
 
 interface ToolCall {
   readonly id: string
   readonly tool: string
   readonly gist: string
-  /** The file it is about to write; empty when it is not that kind of call. */
+  /** The file that the call is about to write; empty for any other kind of call. */
   readonly path: string
 }
 
-/** For programs that tell of a call's end whether it went well, but not which file it was about: that is kept in mind. */
+/** Remembers the file of a call, for programs whose end event reports the success of a call but not its file. */
 export function toolCallStarted({ id, tool, gist, path }: ToolCall, memory: ParserState): ParsedLine {
   return {
     observations: [{ type: 'tool-started', id, tool, gist: toOneLine(gist).slice(0, MAX_SUMMARY) }],
@@ -41,7 +41,7 @@ function writingKey(id: string): string {
   return `writing ${id}`
 }
 
-/** Something that a later version says: told by its name, so that somebody may teach us. */
+/** Reports an event of a later version by its name, so that a person can add support for it. */
 export function unknownEvent(what: string): ParsedLine {
   const name = what === '' ? 'an event without a type' : toOneLine(what).slice(0, 80)
   return { observations: [{ type: 'unknown', what: name }], text: null }

@@ -3,18 +3,18 @@ import { headAndTail } from '../../../lib/text/lines.ts'
 import { toOneLine, renderTerminalText } from '../../../lib/text/terminal-text.ts'
 
 /**
- * How an agent's events read in a transcript, the same for every agent. Each line's first characters tell what it is, and
- * views colour by them: `● ` a tool is called, `  │ ` what it gave back, `✗ ` something failed, `── ` a note, else words.
+ * Formats an agent's events for a transcript, in the same way for every agent. The first characters of a line show its
+ * kind, and views colour by them: `● ` a tool call, `  │ ` its output, `✗ ` a failure, `── ` a note, else text.
  */
 
 const MAX_SUMMARY = 160
 const MAX_LINE = 200
 const MAX_SENTENCE = 500
-/** Of what a tool gave back: its first lines, how many were left out, and its last ones. */
+/** A tool result shows its first lines, the number of lines left out, and its last lines. */
 const FIRST_LINES = 3
 const LAST_LINES = 2
 
-/** A line that is no event may be of any length. */
+/** In characters. A line that is not an event may be of any length. */
 const LONGEST_SAID = 131_072
 
 export function formatText(text: string): string | null {
@@ -22,12 +22,12 @@ export function formatText(text: string): string | null {
   return words.trim() === '' ? null : `${words}\n`
 }
 
-/** `gist` is the one thing a person wants to know of a call: the command, the file, the pattern. */
+/** `gist` is the one thing that a person wants to know about a call: the command, the file, the pattern. */
 export function formatToolCall(tool: string, gist: string): string {
   return `● ${toOneLine(tool)} ${truncate(toOneLine(headAndTail(gist)), MAX_SUMMARY)}`.trimEnd() + '\n'
 }
 
-/** The beginning and the end of what a tool gave back; errors are marked. */
+/** Formats the beginning and the end of a tool's output, and marks errors. */
 export function formatToolResult(output: string, isError = false): string | null {
   const part = headAndTail(output)
   const lines = renderTerminalText(part, { colour: false }).trimEnd().split('\n')
@@ -52,7 +52,7 @@ export function formatNote(sentence: string): string {
   return `── ${truncate(toOneLine(headAndTail(sentence)), MAX_SENTENCE)}\n`
 }
 
-/** The most telling of a tool's arguments, whatever the agent calls them. */
+/** Returns the most informative of a tool's arguments, for the argument names of all agents. */
 export function summarizeInput(input: unknown): string {
   if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : ''
   const fields = input as Record<string, unknown>
@@ -79,7 +79,7 @@ const SUMMARY_FIELDS = [
   'prompt',
 ]
 
-/** Counts columns. What is far too long is not measured to its end: a line may be the whole of a packed file. */
+/** Cuts by columns. It does not measure a far too long text to its end: a line may be a whole minified file. */
 export function truncate(text: string, width: number): string {
   return truncateToWidth(text.length > 8 * width ? text.slice(0, 8 * width) : text, width)
 }

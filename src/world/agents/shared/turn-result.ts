@@ -5,7 +5,7 @@ import { toOneLine } from '../../../lib/text/terminal-text.ts'
 import { truncate } from './transcript-lines.ts'
 import type { ExitEvidence } from '../../../ports/agent.ts'
 
-/** A failure that no limit's end is known of. */
+/** Makes a failure without a known reset time. */
 export function makeFailure(kind: FailureKind, sentence: string, remedy: string | null = null): Failure {
   return { kind, text: toOneLine(headAndTail(sentence, 4_096)), resetAt: null, remedy }
 }
@@ -14,7 +14,7 @@ export function failedTurn(failure: Failure): TurnResult {
   return { ok: false, text: failure.text, failure }
 }
 
-/** The last word is for a line of a table; whoever wants all of it reads the transcript. */
+/** The turn result goes into a line of a table; the transcript holds all of it. */
 export function truncateResult(line: string): string {
   return truncate(line, 1000)
 }
@@ -22,12 +22,12 @@ export function truncateResult(line: string): string {
 interface StderrPattern {
   readonly sign: RegExp
   readonly kind: FailureKind
-  /** Said instead of the line itself, where the line does not tell what is wrong. */
+  /** The text to report instead of the line, if the line does not show the problem. */
   readonly text?: string
   readonly remedy?: string
 }
 
-/** Explains an end that no turn came before, by the first of these that stands on stderr. */
+/** Explains an exit before any turn by the first of these patterns that matches stderr. */
 export function explainByStderr(patterns: readonly StderrPattern[]): (evidence: ExitEvidence) => TurnResult | null {
   return ({ exit, word, stderr }) => {
     if (word !== null || exit.kind !== 'code') return null
