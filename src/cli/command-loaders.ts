@@ -1,7 +1,7 @@
 import type { CommandHandler } from './context.ts'
 import type { CommandName } from './args/command.ts'
 
-/** What carries out each command, loaded only when it is wanted: starting up is most of what a short command costs. */
+/** The handler of each command, which loads only on demand: loading is most of the time of a short command. */
 export const COMMAND_LOADERS: { readonly [N in CommandName]: () => Promise<CommandHandler> } = {
   run: async () => (await import('./commands/run.ts')).run,
   ralph: async () => (await import('./commands/ralph.ts')).ralph,

@@ -5,20 +5,20 @@ import type { Screen } from './terminal/screen.ts'
 import type { LandedView, PreflightView, RetriedView } from '../api/contract/loop.ts'
 import type { RunRequest } from '../api/contract/requests.ts'
 
-/** Where a command is given. */
+/** The dependencies of a command. */
 export interface CommandContext {
   readonly screen: Screen
   readonly env: NodeJS.ProcessEnv
   readonly home: Home
   readonly hooks: CliHooks
-  /** As the shell passed it, for a look at the bytes behind a word. */
+  /** The arguments as the shell passed them, for the bytes behind a word. */
   readonly argv: readonly string[]
 }
 
-/** Carries a command out and answers with the exit code. */
+/** Runs a command and returns the exit code. */
 export type CommandHandler = (line: ParsedArgs, surroundings: CommandContext) => Promise<number>
 
-/** The directory we stand in. It may have been removed under us. */
+/** Returns the current directory, or refuses if another program has removed it. */
 export function currentDirectory(): string {
   try {
     return process.cwd()
@@ -27,12 +27,12 @@ export function currentDirectory(): string {
   }
 }
 
-/** What the command line needs done and may not do itself; `main.ts` plugs it in. A number is an exit code. */
+/** The actions that the command line needs but may not import; `main.ts` provides them. A number is an exit code. */
 export interface CliHooks {
   /** Runs the agent in this terminal, without any supervision. */
   runDirect(request: RunRequest): Promise<number>
   demo(options: { keep: boolean }): Promise<number>
-  /** Looks at what a loop would find. */
+  /** Inspects the project and the list for a loop. */
   preflight(wish: {
     cwd: string
     list: string | null
@@ -40,8 +40,8 @@ export interface CliHooks {
     patterns?: readonly string[]
     beads?: boolean
   }): Promise<PreflightView>
-  /** Brings what a loop has merged into the user's checkout. */
+  /** Merges the loop's commits into the user's checkout. */
   landLoop(home: Home, sessionId: string, how: { isSquash: boolean; isDry: boolean }): Promise<LandedView>
-  /** Opens a task of a loop that does not run. */
+  /** Reopens a task of a loop that does not run. */
   retryTask(home: Home, sessionId: string, task: string, options: { isFresh: boolean }): Promise<RetriedView>
 }

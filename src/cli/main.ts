@@ -10,7 +10,7 @@ import { printError } from './terminal/print-error.ts'
 import { OPTIONS } from './args/options.ts'
 import { VERSION } from '../lib/version.ts'
 
-/** Carries out one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
+/** Runs one command line and leaves its result in `process.exitCode`. It never throws and never exits early. */
 export async function runCli(argv: readonly string[], hooks: CliHooks): Promise<void> {
   const { line: args, cause } = tryParse(argv)
   setProcessTitle(argv, args === undefined ? 'oneshot' : `oneshot ${args.command.name}`)
@@ -57,17 +57,17 @@ function tryParse(argv: readonly string[]): { line?: ParsedArgs; cause?: unknown
   }
 }
 
-/** A failed write to stdout has left its code already, and it counts more. */
+/** A failed write to stdout has already set its code, which takes precedence. */
 function setExitCode(code: number): void {
   process.exitCode ??= code
 }
 
-/** A bare `oneshot --help` was read as the help command. */
+/** The parser reads a bare `oneshot --help` as the help command. */
 function isHelpOverview(args: ParsedArgs): boolean {
   return args.command.name === 'help' && args.positionals.length === 0
 }
 
-/** The line was not understood, but a program still reads the answer. */
+/** The line is invalid, but a program still reads the answer. */
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? argv.length : end).includes('--json')

@@ -41,21 +41,21 @@ export type CommandName =
   | 'version'
   | '__complete'
 
-/** A command as data. Parsing, help, suggestions, shell completion and the reference are all made from it. */
+/** A command as data. The parser, help, suggestions, shell completion and the reference all use it. */
 export interface Command {
   readonly name: CommandName
   readonly aliases?: readonly string[]
-  /** Null keeps it out of help: it is for programs. */
+  /** Null hides the command from help: it is for programs. */
   readonly group: (typeof GROUPS)[number] | null
   readonly summary: string
-  /** What a person should know beyond the summary. */
+  /** The facts that a person should know beyond the summary. */
   readonly about?: string
   readonly arguments: readonly Argument[]
   readonly options: readonly Option<unknown>[]
-  /** What may follow `--` and is handed on unchanged. Absent: `--` merely ends the options. */
+  /** The arguments after `--`, which the command hands on unchanged. If absent, `--` merely ends the options. */
   readonly rest?: { readonly placeholder: string; readonly summary: string }
   readonly examples: readonly Example[]
-  /** Said when there are more arguments than it takes. */
+  /** The hint for a line with too many arguments. */
   readonly excessHint?: string
 }
 
@@ -67,7 +67,7 @@ export interface Argument {
 }
 
 export interface Option<T> {
-  /** Without the two dashes. */
+  /** The name without the two dashes. */
   readonly name: string
   readonly short?: string
   readonly valueType: ValueType<T>
@@ -77,7 +77,7 @@ export interface Option<T> {
 
 export interface Example {
   readonly argv: readonly string[]
-  /** A redirection or a pipe, which is the shell's part. */
+  /** A redirection or a pipe, which the shell handles. */
   readonly shell?: string
   readonly description: string
 }
@@ -86,7 +86,7 @@ export function isFlag(option: Option<unknown>): boolean {
   return option.valueType.placeholder === ''
 }
 
-/** The session a command is about. `otherwise` is what is meant without a name. */
+/** Describes the session that a command acts on. `fallback` names the session that a line without a name means. */
 export function sessionArgument(
   completion: CompletionSource,
   fallback = 'this directory’s most recent session unless given',

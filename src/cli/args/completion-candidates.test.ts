@@ -11,7 +11,7 @@ function values(...words: string[]): string[] {
   return completionCandidates(words, () => sessions).map(line => line.split('\t', 1)[0] as string)
 }
 
-test('commands by their beginning, with what they do', () => {
+test('completionCandidates suggests commands by their beginning, with their summaries', () => {
   expect(completionCandidates(['st'], () => [])).toEqual([
     'stop\tstop sessions and everything they started',
     'status\tshow how a session is doing, and why',
@@ -19,7 +19,7 @@ test('commands by their beginning, with what they do', () => {
   expect(values('')).not.toContain('__complete')
 })
 
-test('sessions that fit the command, with their titles made harmless', () => {
+test('completionCandidates suggests the sessions that fit the command, with sanitised titles', () => {
   expect(completionCandidates(['stop', ''], () => sessions)).toEqual(['demo-fix-auth\tfix the login'])
   expect(values('clean', '')).toEqual(['demo-docs'])
   expect(values('status', 'demo-')).toEqual(['demo-fix-auth', 'demo-docs'])
@@ -27,19 +27,19 @@ test('sessions that fit the command, with their titles made harmless', () => {
   expect(values('status', 'demo-docs', '')).toEqual([])
 })
 
-test('channels after notify test', () => {
+test('completionCandidates suggests channels after notify test', () => {
   const channels = ['phone\tntfy', 'desk\tdesktop']
   expect(completionCandidates(['notify', 'test', ''], () => [], channels)).toEqual(channels)
   expect(completionCandidates(['notify', 'test', 'p'], () => [], channels)).toEqual(['phone\tntfy'])
   expect(values('notify', '')).toEqual(['list', 'test'])
 })
 
-test('options of the command and those of all', () => {
+test('completionCandidates suggests the options of the command and the global ones', () => {
   expect(values('log', '--')).toEqual(expect.arrayContaining(['--lines', '--since', '--color']))
   expect(values('log', '--ra')).toEqual(['--raw'])
 })
 
-test('values of an option, after a space or an equals sign', () => {
+test('completionCandidates suggests values of an option, after a space or an equals sign', () => {
   expect(values('run', '--agent', 'c')).toEqual(['claude', 'codex', 'command'])
   expect(values('run', '--agent=o')).toEqual(['--agent=opencode'])
   expect(values('--color', '')).toEqual(['auto', 'always', 'never'])
@@ -47,14 +47,14 @@ test('values of an option, after a space or an equals sign', () => {
   expect(values('help', 'ex')).toEqual(['exit-codes'])
 })
 
-test('files, folders and programs are the shell’s to suggest', () => {
+test('completionCandidates leaves files, folders and programs to the shell', () => {
   expect(values('run', '--prompt-file', 'x')).toEqual([':files'])
   expect(values('run', '--cwd=')).toEqual([':folders'])
   expect(values('run', '--', 'py')).toEqual([':commands'])
   expect(values('run', '--', 'pytest', 'te')).toEqual([':files'])
 })
 
-test('a line that makes no sense gets no answer rather than an error', () => {
+test('an invalid line gets no suggestions rather than an error', () => {
   expect(values('nonsense', '--what', '')).not.toContain('nonsense')
   expect(values()).toContain('run')
 })

@@ -12,12 +12,12 @@ import type { CompletionSource, ValueType } from './value-types.ts'
 import { GLOBAL_OPTIONS } from './options.ts'
 import { TOPICS } from '../help/topics.ts'
 
-/** Asks the shell for its own suggestions, in place of a list of ours. */
+/** These words ask the shell for its own suggestions instead of ours. */
 const SHELL_COMPLETIONS = { files: ':files', folders: ':folders', commands: ':commands' } as const
 
 /**
- * Suggestions for the last of the words, as `value<TAB>description` lines. A line that begins with a colon asks
- * the shell to suggest files, folders or commands instead.
+ * Returns suggestions for the last word, as `value<TAB>description` lines. A line that begins with a colon asks the
+ * shell to suggest files, folders or commands instead.
  */
 export function completionCandidates(
   words: readonly string[],
@@ -47,11 +47,11 @@ interface TypedArgs {
   readonly arguments: number
   /** The option whose value comes next. */
   readonly awaited: Option<unknown> | undefined
-  /** How many words into a command after `--` the next one is; 0 before it. */
+  /** The position of the next word in the command after `--`; 0 before it. */
   readonly afterDashes: number
 }
 
-/** A line being typed is often not yet valid, so this forgives what the parser refuses. */
+/** A half-typed line is often not yet valid, so this accepts lines that the parser refuses. */
 function parseTypedWords(words: readonly string[]): TypedArgs {
   let command: Command | undefined
   let count = 0

@@ -5,7 +5,7 @@ import { toOneLine } from '../../lib/text/terminal-text.ts'
 import type { Argument, Command, Option } from './command.ts'
 import { commandNames } from '../definitions/commands.ts'
 
-/** Words of other programs for what is called differently here. */
+/** Names that other programs use for our commands. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   top: 'list --watch',
   remove: 'clean',
@@ -107,7 +107,7 @@ export function invalidArgument(command: Command, argument: Argument, word: stri
   )
 }
 
-/** What was typed, short enough for a sentence. */
+/** Quotes the typed text, short enough for a sentence. */
 function quoteShort(text: string): string {
   const line = toOneLine(text)
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 59)}…` : line)

@@ -27,7 +27,7 @@ import {
   wordType,
 } from './value-types.ts'
 
-/** Every option of every command. An option means the same wherever it is accepted. */
+/** Every option of every command. An option has the same meaning in all commands that accept it. */
 export const OPTIONS = {
   help: flag('help', 'show this help', 'h'),
   version: flag('version', 'print the version'),
@@ -156,7 +156,7 @@ export const OPTIONS = {
   keep: flag('keep', 'leave the demo’s state folder in place to look at'),
 } as const
 
-/** Accepted by every command, before or after its name. */
+/** Every command accepts these options, before or after its name. */
 export const GLOBAL_OPTIONS: readonly Option<unknown>[] = [
   OPTIONS.help,
   OPTIONS.version,
@@ -174,7 +174,7 @@ function flag(name: string, summary: string, short?: string): Option<true> {
   return valueOption(name, FLAG, summary, short)
 }
 
-/** Any text is read: an unknown agent is refused later, with a code of its own. */
+/** Accepts any text: a later check refuses an unknown agent with a code of its own. */
 function agentKind(): ValueType<string> {
   return { ...textType('AGENT'), choices: AGENT_KINDS }
 }

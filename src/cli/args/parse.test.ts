@@ -21,7 +21,7 @@ test('options may stand before the command, before and after its arguments', () 
 })
 
 test.each([[['-n', '5']], [['-n5']], [['--lines', '5']], [['--lines=5']], [['-fn5']], [['-n', '9', '-n', '5']]])(
-  'a value may be given as %j',
+  'the parser accepts a value as %j',
   argv => {
     expect(parseArgs(['log', ...argv]).value(OPTIONS.lines)).toBe(5)
   },
@@ -37,7 +37,7 @@ test('a repeated option keeps all its values, empty ones too', () => {
   expect(args.positionals).toEqual(['do it'])
 })
 
-test('what follows -- is handed on unchanged, and kept apart from the prompt', () => {
+test('the parser hands the arguments after -- on unchanged, and separates them from the prompt', () => {
   expect(parseArgs(['run', '--', 'pytest', '-v', '--', 'x']).rest).toEqual(['pytest', '-v', '--', 'x'])
   const both = parseArgs(['run', 'fix it', '--name', 'a', '--', '--model', 'opus'])
   expect([both.positionals, both.argvIndexes, both.rest]).toEqual([['fix it'], [1], ['--model', 'opus']])
@@ -57,12 +57,12 @@ test('a prompt may begin with a dash, a lone dash is a word, and a known option 
   expect(parseArgs(['run', '--cwd=/a b', 'x']).value(OPTIONS.cwd)).toBe('/a b')
 })
 
-test('no command is help', () => {
+test('a line without a command means help', () => {
   expect(parseArgs([]).command.name).toBe('help')
   expect(parseArgs(['-q']).command.name).toBe('help')
 })
 
-test.each(['ls', 'ps', 'logs'])('%s is another name', alias => {
+test.each(['ls', 'ps', 'logs'])('%s is an alias', alias => {
   expect(parseArgs([alias]).command.aliases).toContain(alias)
 })
 
@@ -94,7 +94,7 @@ test.each<[string[], string, string | undefined]>([
   [['list', 'x'], 'list does not take the argument "x"', 'see oneshot list --help'],
   [['completion'], 'completion needs SHELL: one of bash, zsh, fish', expect.any(String)],
   [['daemon', 'stat'], expect.stringContaining('one of start, stop, status'), 'did you mean: oneshot daemon status?'],
-])('%j is refused', (argv, message, hint) => {
+])('the parser refuses %j', (argv, message, hint) => {
   expect(refusalOf(argv)).toMatchObject({ code: 'usage', message, hint })
 })
 
@@ -106,7 +106,7 @@ test.each<[string[], number | undefined, string[]]>([
   [['ralph', '--parallel', '--land', 'PRD.md'], 3, ['PRD.md']],
   [['ralph', '--parallel', '2024-plan.md'], 3, ['2024-plan.md']],
   [['ralph', 'PRD.md'], undefined, ['PRD.md']],
-])('%j: a value may be left out', (argv, width, words) => {
+])('%j: the option may omit its value', (argv, width, words) => {
   const args = parseArgs(argv)
   expect([args.value(OPTIONS.parallel), args.positionals]).toEqual([width, words])
 })
@@ -116,7 +116,7 @@ test.each(['0', '65', '-1'])('but %s is a number, and a wrong one', number => {
   expect(refusalOf(['ralph', '--parallel', number])).toMatchObject({ code: 'usage', message })
 })
 
-test('limits and durations are read as times', () => {
+test('the parser reads limits and durations as times', () => {
   expect(parseArgs(['run', '--max-time', '1h30m', 'x']).value(OPTIONS.maxTime)).toBe(5_400_000)
   expect(parseArgs(['run', '--max-time', 'none', 'x']).value(OPTIONS.maxTime)).toBeNull()
   expect(parseArgs(['run', '--max-time=0', 'x']).value(OPTIONS.maxTime)).toBeNull()

@@ -5,7 +5,7 @@ import { HELP } from '../definitions/setup.ts'
 import { ParsedArgs } from './parsed-args.ts'
 import { missingValue, unexpectedValue, unknownCommand, unknownOption, invalidValue } from './errors.ts'
 
-/** Understands a command line by the table, or refuses it. Nothing is looked up outside of it. */
+/** Parses a command line by the command table, or refuses it. It uses nothing outside of the line and the table. */
 export function parseArgs(argv: readonly string[]): ParsedArgs {
   const index = commandIndex(argv)
   const word = argv[index]
@@ -14,7 +14,7 @@ export function parseArgs(argv: readonly string[]): ParsedArgs {
   return new ArgsParser(command, argv, index).parse()
 }
 
-/** Options that stand before the command: the global ones, and --json. */
+/** Options that may stand before the command: the global ones, and --json. */
 const EARLY_OPTIONS = [...GLOBAL_OPTIONS, OPTIONS.json]
 
 function commandIndex(argv: readonly string[]): number {
@@ -72,7 +72,7 @@ class ArgsParser {
     else throw unexpectedValue(option)
   }
 
-  /** `-f`, `-fq`, `-n5`, `-n 5`, `-fn5`: flags may share a dash, the last may take a value. */
+  /** Reads `-f`, `-fq`, `-n5`, `-n 5`, `-fn5`: flags may share a dash, and the last may take a value. */
   #readShortOptions(word: string): void {
     for (let index = 1; index < word.length; index++) {
       const option = this.#options.find(known => known.short === word[index])
@@ -82,7 +82,7 @@ class ArgsParser {
     }
   }
 
-  /** A number that was left out is not looked for in the name of a file; one that is wrong is refused. */
+  /** Uses the implied value if the next word is not a number, such as a file name; refuses a wrong number. */
   #optionalValue(option: Option<unknown>): string {
     const { impliedValue, read } = option.valueType
     if (impliedValue === undefined) return this.#requiredValue(option)
@@ -108,7 +108,7 @@ class ArgsParser {
   }
 }
 
-/** A dash makes an option, except alone, and except before a sentence: prompts may begin with one. */
+/** A leading dash makes an option, except for a lone dash and for a sentence: prompts may begin with a dash. */
 function isOption(word: string, options: readonly Option<unknown>[]): boolean {
   if (!word.startsWith('-') || word === '-') return false
   if (!/\s/.test(word)) return true

@@ -1,13 +1,13 @@
 import type { Command, Option } from './command.ts'
 
-/** A command line that was understood. */
+/** The result of parsing a command line. */
 export class ParsedArgs {
   readonly command: Command
-  /** The arguments in order, options taken out. */
+  /** The arguments in order, without the options. */
   readonly positionals: readonly string[]
-  /** Where in argv each word stood: its bytes may have to be read again. */
+  /** The index in argv of each positional argument: a caller may have to read its bytes again. */
   readonly argvIndexes: readonly number[]
-  /** What followed `--`, for a command that keeps it apart; null when there was no `--`. */
+  /** The arguments after `--`, for a command that separates them; null without a `--`. */
   readonly rest: readonly string[] | null
   readonly #given: ReadonlyMap<Option<unknown>, readonly unknown[]>
 
@@ -29,7 +29,7 @@ export class ParsedArgs {
     return this.#given.has(option)
   }
 
-  /** The option's value; the last one when it was given more than once. */
+  /** Returns the option's value; the last one if the line repeats the option. */
   value<T>(option: Option<T>): T | undefined {
     return this.values(option).at(-1)
   }

@@ -2,26 +2,26 @@ import { expect, test } from 'vitest'
 import { decodeLossless } from '../../lib/text/lossless-utf8.ts'
 import { argumentBytes, rawArgument, rawEnvironment } from './raw-arguments.ts'
 
-test('bytes that are not UTF-8 are found again in the kernel’s copy of the command line', () => {
+test('argumentBytes finds bytes that are not UTF-8 in the kernel’s copy of the command line', () => {
   const typed = Buffer.from([0x66, 0xff, 0xfe, 0x67])
   const commandLine = Buffer.concat([Buffer.from('node\0--flag\0main.js\0run\0'), typed, Buffer.from('\0')])
   const argv = ['run', typed.toString()]
   expect(rawArgument(argv, 1, commandLine)).toEqual(typed)
 })
 
-test('an empty argument keeps its place', () => {
+test('an empty argument keeps its position', () => {
   expect(rawArgument(['run', '', 'x'], 2, Buffer.from('node\0main.js\0run\0\0x\0'))).toEqual(Buffer.from('x'))
 })
 
-test('a command line that says something else is not believed', () => {
+test('rawArgument returns nothing for a command line that does not match argv', () => {
   expect(rawArgument(['run', 'a\ufffd'], 1, Buffer.from('node\0other\0'))).toBeUndefined()
 })
 
-test('a replacement character that was typed as such stays', () => {
+test('a replacement character that the user typed stays', () => {
   expect(argumentBytes(['run', 'a\ufffdb'], 1)).toEqual(Buffer.from('a\ufffdb'))
 })
 
-test('a variable that is not UTF-8 keeps its bytes, and one that was changed since keeps its new value', () => {
+test('a variable that is not UTF-8 keeps its bytes, and a changed variable keeps its new value', () => {
   const raw = Buffer.from([0x61, 0xff, 0x0a, 0x3d])
   const kernel = (): Buffer => Buffer.concat([Buffer.from('PLAIN=x\0RAW='), raw, Buffer.from('\0CHANGED=\xff\0')])
   const env = { PLAIN: 'x', RAW: raw.toString(), CHANGED: 'new \ufffd' }

@@ -2,12 +2,12 @@ import fs from 'node:fs'
 import { refusal } from '../../api/contract/problems.ts'
 import { decodeLossless, encodeLossless } from '../../lib/text/lossless-utf8.ts'
 
-/** What Node puts in place of bytes that are not UTF-8. */
+/** Node puts this character in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
 
 /**
- * A word of the command line as the bytes that were typed. Node decodes argv as UTF-8 and loses what is not;
- * the kernel still has it. Where it cannot be asked, the decoded text is the best there is.
+ * Returns an argument as the bytes that the user typed. Node decodes argv as UTF-8 and loses invalid bytes; the kernel
+ * still has them. Without /proc, it returns the decoded text.
  */
 export function argumentBytes(argv: readonly string[], index: number): Buffer {
   const text = argv[index] as string
@@ -15,7 +15,7 @@ export function argumentBytes(argv: readonly string[], index: number): Buffer {
   return raw ?? Buffer.from(text)
 }
 
-/** Refuses arguments that would reach the program as something else than was typed. */
+/** Refuses arguments that would reach the program with other bytes than the user typed. */
 export function refuseInvalidUtf8(argv: readonly string[], from: number): void {
   for (let index = from; index < argv.length; index++) {
     const bytes = argumentBytes(argv, index)
@@ -28,12 +28,12 @@ export function refuseInvalidUtf8(argv: readonly string[], from: number): void {
   }
 }
 
-/** The environment with every byte of its values; Node decodes it as UTF-8 and loses what is not. */
+/** Returns the environment with every byte of its values; Node decodes it as UTF-8 and loses invalid bytes. */
 export function rawEnvironment(env: NodeJS.ProcessEnv, kernel = ownEnvironment): NodeJS.ProcessEnv {
   if (!Object.values(env).some(value => value?.includes(REPLACEMENT))) return env
   const raw = decodeLossless(kernel() ?? Buffer.alloc(0)).split('\0')
   const values = new Map(raw.map(entry => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]))
-  // A value that was changed since the start is not what the kernel has.
+  // The kernel has only the values at the start of the process, so a changed value stays.
   const isSame = (name: string, value: string | undefined): boolean =>
     Buffer.from(encodeLossless(values.get(name) ?? '')).toString() === value
   return Object.fromEntries(
@@ -45,7 +45,9 @@ function ownEnvironment(): Buffer | undefined {
   return readBytes('/proc/self/environ')
 }
 
-/** The words of argv are the last ones of the process's own command line. Undefined when they do not match. */
+/**
+ * Finds an argument in the process's own command line, which ends with argv. Returns undefined when they do not match.
+ */
 export function rawArgument(
   argv: readonly string[],
   index: number,
@@ -65,8 +67,8 @@ export function rawArgument(
 let commandLineAtStart: Buffer | undefined
 
 /**
- * Puts a title in the place of the command line, which every user of the machine can read for as long as we live: it may
- * hold a prompt or a key. What Node could not decode of it is remembered.
+ * Replaces the command line by a title, because every user of the machine can read it while we run: it may hold a
+ * prompt or a key. It saves a command line that Node could not decode.
  */
 export function setProcessTitle(argv: readonly string[], title: string): void {
   if (argv.some(word => word.includes(REPLACEMENT))) commandLineAtStart = ownCommandLine()

@@ -8,17 +8,17 @@ import type { CommandContext } from '../context.ts'
 import { OPTIONS } from './options.ts'
 import { argumentBytes } from './raw-arguments.ts'
 
-/** No agent reads as much; a device that never ends should not fill the memory. */
+/** No agent reads a longer text; an endless device must not fill the memory. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
-/** What a text is for, in sentences about it. */
+/** The purpose of a text, for messages about it. */
 export interface TextKind {
   readonly what: 'prompt' | 'message'
   /** The option that names a file. */
   readonly option: string
 }
 
-/** A text as bytes, from a file or, by `-`, from stdin. */
+/** Reads a text as bytes, from a file or, with `-`, from stdin. */
 export async function readText(source: string, { what: kind, option }: TextKind, screen: Screen): Promise<Buffer> {
   if (source === '-' && isTerminal(0))
     screen.err.printLine(`reading the ${kind} from this terminal; end it with Ctrl-D`)
@@ -60,7 +60,7 @@ function describeReadError(cause: unknown): string {
   return hasCode(cause, 'EACCES', 'EPERM') ? 'you may not read it' : errorMessage(cause)
 }
 
-/** The prompt as bytes, from wherever it was given; undefined when there is none. */
+/** Reads the prompt as bytes from its argument or file; returns undefined if there is none. */
 export async function readPrompt(
   args: ParsedArgs,
   { argv, screen }: CommandContext,

@@ -4,7 +4,10 @@ import { invalidArgument, missingArgument, unexpectedArgument } from './errors.t
 import { refusal } from '../../api/contract/problems.ts'
 import { OPTIONS } from './options.ts'
 
-/** Refuses arguments the command does not take. Apart from parsing, so that `--help` works on a half-typed line. */
+/**
+ * Refuses arguments that the command does not take. The parser does not check this, so that `--help` works on a
+ * half-typed line.
+ */
 export function checkPositionals(args: ParsedArgs): void {
   const { command, positionals } = args
   positionals.forEach((word, index) => {
@@ -16,13 +19,13 @@ export function checkPositionals(args: ParsedArgs): void {
   if (missing !== undefined) throw missingArgument(command, missing)
 }
 
-/** The argument a word at this place fills; the last one may take many. */
+/** Returns the definition of the argument at this position; the last one may take many words. */
 export function argumentAt(definitions: readonly Argument[], index: number): Argument | undefined {
   const last = definitions.at(-1)
   return definitions[index] ?? (last?.isRepeated ? last : undefined)
 }
 
-/** Refuses a line that asks for two things on stdout. */
+/** Refuses a line that asks for two kinds of output on stdout. */
 export function refuseFollowWithJson(args: ParsedArgs): void {
   if (!args.has(OPTIONS.follow) || !args.has(OPTIONS.json)) return
   throw refusal(

@@ -28,6 +28,6 @@ test.each([
   expect(USD_AMOUNT.read(text)).toBe(amount)
 })
 
-test('somebody else’s word may be anything but nothing', () => {
+test('wordType accepts any text but an empty one', () => {
   expect(['opus', 'a/b:c', ' '].map(wordType('MODEL').read)).toEqual(['opus', 'a/b:c', undefined])
 })

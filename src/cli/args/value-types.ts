@@ -2,7 +2,7 @@ import { parseBytes } from '../../lib/bytes.ts'
 import { splitShellWords } from '../../lib/text/shell-words.ts'
 import { type Duration, type Instant, parseDuration } from '../../lib/time.ts'
 
-/** Where the shell's suggestions for a value come from, when they are not a fixed list. */
+/** The source of the shell's suggestions for a value without a fixed list. */
 export type CompletionSource =
   | 'sessions'
   | 'live'
@@ -18,21 +18,24 @@ export type CompletionSource =
   | 'loop-words'
   | 'loops'
 
-/** A sort of value on the command line: how it is read, named in help, and completed. */
+/** A type of value on the command line, with its parser, its name in help, and its completion. */
 export interface ValueType<T> {
-  /** Stands for the value in help; empty for a flag, which takes none. */
+  /** The name of the value in help; empty for a flag, which takes none. */
   readonly placeholder: string
   /** Ends the sentence "it must be …". */
   readonly allowed: string
   readonly choices?: readonly string[]
   readonly completion?: CompletionSource
-  /** What is meant by the option alone, for one whose value may be left out: the next word is its value only if it can be read as one. */
+  /**
+   * The value of the option alone, if the line may omit its value: the next word is the value only if `read` accepts
+   * it.
+   */
   readonly impliedValue?: string
-  /** Undefined when the text is not one of these. */
+  /** Returns undefined when the text is not a value of this type. */
   readonly read: (text: string) => T | undefined
 }
 
-/** A moment as people say it: so long ago, or a date. */
+/** A point in time as people write it: a time ago, or a date. */
 export type TimeSpec = { readonly ago: Duration } | { readonly at: Instant }
 
 export const FLAG: ValueType<true> = { placeholder: '', allowed: '', read: () => true }
@@ -56,7 +59,7 @@ export const POSITIVE_INTEGER: ValueType<number> = {
   read: text => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
 }
 
-/** How many at a time. */
+/** The number of parallel workers. */
 export const PARALLELISM: ValueType<number> = {
   placeholder: '[N]',
   allowed: 'a whole number from 1 to 64',
@@ -70,7 +73,7 @@ export const SMALL_INTEGER: ValueType<number> = {
   read: text => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
 }
 
-/** How long to wait: 0 not at all, null for ever. */
+/** The time to wait: 0 means not at all, null means for ever. */
 export const WAIT_LIMIT: ValueType<Duration | null> = {
   placeholder: 'DURATION',
   allowed: 'a duration such as 6h, off, or none',
@@ -95,7 +98,7 @@ export const NON_NEGATIVE_INTEGER: ValueType<number> = {
   read: text => (/^\d{1,9}$/.test(text) ? Number(text) : undefined),
 }
 
-/** An amount of something that is counted by the thousand and by the million. */
+/** A count, which people write by the thousand and by the million. */
 export const COUNT: ValueType<number> = {
   placeholder: 'N',
   allowed: 'a number from 1 on, such as 20000, 500k or 2M',
@@ -114,7 +117,10 @@ export const TIME: ValueType<TimeSpec> = {
   read: parseTime,
 }
 
-/** A variable for the environment. It may be empty; a name alone would add nothing, because all of yours is passed on. */
+/**
+ * A variable for the environment. Its value may be empty; a name alone would add nothing, because the session inherits
+ * your whole environment.
+ */
 export const ASSIGNMENT: ValueType<readonly [string, string]> = {
   placeholder: 'KEY=VALUE',
   allowed: 'KEY=VALUE, where KEY is made of letters, digits and _',
@@ -124,7 +130,7 @@ export const ASSIGNMENT: ValueType<readonly [string, string]> = {
   },
 }
 
-/** The same for a session that is there already: a name alone takes what it is here and now. */
+/** A variable for an existing session: a name alone takes its current value from this environment. */
 export const ENV_CHANGE: ValueType<readonly [string, string | null]> = {
   placeholder: 'KEY[=VALUE]',
   allowed: 'KEY or KEY=VALUE, where KEY is made of letters, digits and _',
@@ -136,14 +142,14 @@ export function textType(placeholder: string, completion?: CompletionSource): Va
   return completion === undefined ? plain : { ...plain, completion }
 }
 
-/** A command as words; no words for none. */
+/** A command as words; no words mean no command. */
 export const COMMAND_WORDS: ValueType<readonly string[]> = {
   placeholder: 'COMMAND',
   allowed: 'a command whose quotes are closed',
   read: splitShellWords,
 }
 
-/** Somebody else's name for something: any text but none. */
+/** A name that another program defines: any text but an empty one. */
 export function wordType(placeholder: string): ValueType<string> {
   return { placeholder, allowed: 'a word', read: given => (given.trim() === '' ? undefined : given) }
 }

@@ -10,9 +10,9 @@ import { which } from '../../os/which.ts'
 
 export interface MechanismChoice {
   readonly mechanism: BootManager
-  /** Whether it does its part as things are. */
+  /** True if the mechanism works under the current conditions. */
   readonly isReady: boolean
-  /** What a person should know. */
+  /** The facts that a person should know. */
   readonly notes: readonly string[]
 }
 
@@ -22,13 +22,13 @@ const MANAGER_TIMEOUT: Duration = 5_000
 interface ChooseOptions {
   readonly with: BootManagerName | undefined
   readonly env: NodeJS.ProcessEnv
-  /** Nothing may be changed. */
+  /** True if the command must not change anything. */
   readonly dryRun: boolean
 }
 
 /**
- * The wanted way, or the best that works here. Without lingering a unit is worse than a crontab: its manager ends at
- * logout, and ends the agents with it.
+ * Returns the requested mechanism, or the best that works here. Without lingering a unit is worse than a crontab: its
+ * manager ends at logout, and ends the agents with it.
  */
 export async function chooseMechanism(all: readonly BootManager[], options: ChooseOptions): Promise<MechanismChoice> {
   const usable: MechanismChoice[] = []
@@ -47,12 +47,12 @@ export async function chooseMechanism(all: readonly BootManager[], options: Choo
   return { ...best, notes: [...rejected.flatMap(({ notes }) => notes), ...best.notes] }
 }
 
-/** Nobody on Linux wants to hear of launchd. */
+/** A refusal on Linux need not mention launchd. */
 function isRelevantHere({ name }: BootManager, env: NodeJS.ProcessEnv): boolean {
   return name !== 'launchd' || which('launchctl', env, '/') !== undefined
 }
 
-/** What is to be known about a way that can be gone, or why it cannot. */
+/** Returns the choice for a usable mechanism, or the reason why it is not usable. */
 async function checkMechanism(mechanism: BootManager, options: ChooseOptions): Promise<MechanismChoice | string> {
   const obstacle = await mechanism.whyUnavailable()
   if (mechanism.name === 'systemd') return await checkSystemd(mechanism, options, obstacle)
@@ -65,7 +65,7 @@ async function checkMechanism(mechanism: BootManager, options: ChooseOptions): P
   return { mechanism, isReady, notes }
 }
 
-/** Of a user who is not logged in no manager runs, until lingering starts one. */
+/** No manager runs for a user who is not logged in, until lingering starts one. */
 async function checkSystemd(
   mechanism: BootManager,
   options: ChooseOptions,
@@ -86,7 +86,7 @@ async function waitForManager(mechanism: BootManager): Promise<string | undefine
   }
 }
 
-/** `hasBegun`: we have just switched it on. */
+/** `hasBegun` is true if this call has enabled lingering. */
 async function ensureLinger(options: ChooseOptions): Promise<{ isReady: boolean; notes: string[]; hasBegun: boolean }> {
   const ask = createRunCommand(options.env)
   const user = currentUserName()

@@ -14,10 +14,10 @@ import type { Home } from '../../state/home.ts'
 import { launchdManager } from '../../world/boot/launchd.ts'
 import { systemdManager } from '../../world/boot/systemd.ts'
 
-/** What starts the supervisor with the machine, as `boot status --json` prints it. */
+/** The boot entries that start the supervisor with the machine, as `boot status --json` prints them. */
 export interface BootReport {
   readonly installed: readonly BootEntry[]
-  /** Null where there is no logind. */
+  /** Null on a machine without logind. */
   readonly linger: boolean | null
   readonly problems: readonly BootProblem[]
 }
@@ -25,7 +25,7 @@ export interface BootReport {
 interface BootEntry {
   readonly with: BootManagerName
   readonly where: string
-  /** Whether it is exactly what `boot install` would write now. */
+  /** True if the entry is exactly the one that `boot install` would write now. */
   readonly isCurrent: boolean
   readonly noResume: boolean
   readonly program: string | null
@@ -52,7 +52,7 @@ export async function inspectBoot(home: Home, env: NodeJS.ProcessEnv): Promise<B
       installed.push(bootEntry(mechanism, found, faults.length === 0))
       problems.push(...faults, ...findSystemProblems(mechanism, linger))
     } catch (cause) {
-      if ((await mechanism.whyUnavailable()) !== undefined) continue // Whoever may not have a crontab has no line in it.
+      if ((await mechanism.whyUnavailable()) !== undefined) continue // A user who may not have a crontab has no line in it.
       problems.push({
         message: `${mechanism.name} cannot be looked at: ${errorMessage(cause)}`,
         hint: 'oneshot doctor',
@@ -71,7 +71,7 @@ function bootEntry({ name }: BootManager, { where, order }: InstalledBoot, isCur
   return { with: name, where, isCurrent, noResume: order?.noResume ?? false, program: order?.program ?? null }
 }
 
-/** What is wrong with what was written down; `boot install` mends each. */
+/** Finds the faults of an installed entry; `boot install` repairs each. */
 function findFaults({ render }: BootManager, found: InstalledBoot, expected: BootCommand): BootProblem[] {
   const hint = 'oneshot boot install'
   const { order, where } = found
@@ -84,13 +84,13 @@ function findFaults({ render }: BootManager, found: InstalledBoot, expected: Boo
       { message: `${where} starts another oneshot: ${order[difference]}, this one has ${expected[difference]}`, hint },
     ]
   }
-  // The PATH of this moment may be another one than the PATH of that; both are good enough.
+  // The current PATH may differ from the installed one; both are acceptable.
   const isUnchanged = render({ ...expected, path: order.path }) === found.text
   if (!isUnchanged) return [{ message: `${where} was changed, or written by another version`, hint }]
   return found.isEnabled ? [] : [{ message: `${where} is switched off`, hint }]
 }
 
-/** What keeps it from doing its part although it is in order itself. */
+/** Finds the system settings that disable an intact entry. */
 function findSystemProblems({ name }: BootManager, linger: boolean | null): BootProblem[] {
   if (name === 'systemd' && linger === false) {
     const message =
@@ -108,7 +108,7 @@ function duplicateProblem(installed: readonly BootEntry[]): BootProblem {
   return { message: `${names} both start it; one is enough`, hint: 'oneshot boot install' }
 }
 
-/** The command that installs it where something can be installed, and else what to do instead. */
+/** Returns the command that installs an entry if a mechanism is usable, else the thing to do instead. */
 export async function installHint(home: Home, env: NodeJS.ProcessEnv): Promise<string> {
   const obstacles = await Promise.all(mechanismsFor(home, env).map(mechanism => mechanism.whyUnavailable()))
   return obstacles.includes(undefined)
@@ -116,7 +116,7 @@ export async function installHint(home: Home, env: NodeJS.ProcessEnv): Promise<s
     : 'nothing here can start programs at boot for you; arrange for "oneshot daemon start" to run at boot as your user'
 }
 
-/** All there are for this home, the best first. */
+/** Returns all mechanisms for this home, the best first. */
 export function mechanismsFor(home: Home, env: NodeJS.ProcessEnv): readonly BootManager[] {
   const name = bootName(home)
   return [systemdManager(name, env), launchdManager(name, env), cronManager(name, env)]

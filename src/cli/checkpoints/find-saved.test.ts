@@ -16,11 +16,11 @@ test.each([
   ['command', 'aa'],
   ['far', 'cc'],
   ['dd', 'dd'],
-])('%s means %s, because a whole name counts more than a beginning', (word, id) => {
+])('%s means %s, because a whole name precedes a prefix', (word, id) => {
   expect(singleMatch(matchByName(ALL, word), word, 'origin').sessionId).toBe(id)
 })
 
-test('what is not one says where it was looked for', () => {
+test('singleMatch refuses an ambiguous or unknown name and says where it searched', () => {
   expect(() => singleMatch(matchByName(ALL, 'demo'), 'demo', 'origin')).toThrow(
     'there are checkpoints of 2 sessions on origin: demo-com, demo-far',
   )

@@ -12,17 +12,17 @@ import { readSessions } from '../../views/sessions.ts'
 import { isResumable } from '../../views/session-state.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 
-/** A session of which something is kept in this repository, whoever knows of it. */
+/** A session with checkpoints in this repository, of this home or of another. */
 export interface SavedSession extends SavedSessionView {
-  /** Whether a remote has something else of it, which was not fetched. */
+  /** True if a remote has different checkpoints of it, which findSaved did not fetch. */
   readonly isDiverged?: true
 }
 
 type FetchResult = Awaited<ReturnType<typeof fetchSavedSessions>>
 
 /**
- * All that a word may mean, the newest first; with a remote, after what is there was fetched. Sessions of this home are never
- * fetched: theirs are here.
+ * Returns all sessions that a word may mean, the newest first. With a remote, it fetches the remote's sessions before.
+ * It never fetches sessions of this home: their checkpoints are here.
  */
 export async function findSaved(
   word: string | undefined,
@@ -44,7 +44,7 @@ export async function findSaved(
 
 type NamedSession = Pick<SavedSession, 'name' | 'sessionId'>
 
-/** A whole name or task counts more than the beginning of one. */
+/** A whole name or task precedes a prefix of one. */
 export function matchByName<K extends NamedSession>(all: readonly K[], word: string | undefined): readonly K[] {
   if (word === undefined) return all
   const matchers: ((session: NamedSession) => boolean)[] = [
@@ -55,7 +55,7 @@ export function matchByName<K extends NamedSession>(all: readonly K[], word: str
   return matchers.map(matcher => all.filter(matcher)).find(found => found.length > 0) ?? []
 }
 
-/** It is not fetched: it is here. */
+/** Refuses to fetch a session of this home, because its checkpoints are here. */
 export function refuseLocalSession(
   word: string | undefined,
   localSessions: readonly SessionView[],
@@ -74,7 +74,7 @@ export function refuseLocalSession(
   throw refusal('cannot-restore', `${name} is a session of this machine, in ${cwd}`, `oneshot ${command} ${name}`)
 }
 
-/** The one of a single name that is newest. */
+/** Returns the newest match if all matches have the same name, and refuses otherwise. */
 export function singleMatch(
   found: readonly SavedSession[],
   word: string | undefined,
@@ -105,7 +105,7 @@ export function singleMatch(
   return first
 }
 
-/** Told where several machines have worked under one name. */
+/** Returns a notice if several machines have worked under one name. */
 export function otherMatchesNotice({ name, at }: SavedSession, found: readonly SavedSession[]): string[] {
   const others = found.length - 1
   if (others < 1) return []
@@ -119,13 +119,13 @@ function taskFromName(name: string): string {
   return name.slice(name.indexOf('-') + 1)
 }
 
-/** What this repository keeps of sessions that this home does not know: cleaned ones, and those of other machines. */
+/** Returns the sessions in this repository that this home does not know: cleaned ones, and those of other machines. */
 export async function findOrphans({ home }: CommandContext): Promise<SavedSessionView[]> {
   const localIds = new Set(readSessions(home).map(({ id }) => id))
   return (await findSavedSessions(home, currentDirectory())).filter(({ sessionId }) => !localIds.has(sessionId))
 }
 
-/** Those that are called so, by name or id; a name that a session of this home has means that one. */
+/** Returns the orphans with these names or ids; a name of a session of this home means that session. */
 export async function findOrphansByName(
   words: readonly string[],
   context: CommandContext,

@@ -22,6 +22,6 @@ test.each([
   expect(chosen(word)).toBe(number)
 })
 
-test.each(['24', '9', '9cafe0', '244', 'x', ''])('%j is none, however a commit begins', word => {
+test.each(['24', '9', '9cafe0', '244', 'x', ''])('%j is not a checkpoint, even if a commit begins with it', word => {
   expect(() => chosen(word)).toThrow(`demo-poem has no checkpoint ${word}`)
 })

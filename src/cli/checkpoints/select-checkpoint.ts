@@ -8,16 +8,16 @@ import { isLive, pickSession } from '../session/find-session.ts'
 import { findSaved, otherMatchesNotice, refuseLocalSession, singleMatch } from './find-saved.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 
-/** How a person names a checkpoint: by number, from either end, or by the beginning of its commit. */
+/** A reference to a checkpoint: its number, a position from either end, or a prefix of its commit. */
 const CHECKPOINT_REFERENCE = /^(?:\d{1,9}|first|last|now|[0-9a-f]{7,64})$/
-/** Less of a commit is a number that was mistyped. */
+/** A shorter prefix of a commit is a mistyped number. */
 const COMMIT_PREFIX = /^[0-9a-f]{7,64}$/
 
 export function isCheckpointReference(word: string): boolean {
   return CHECKPOINT_REFERENCE.test(word)
 }
 
-/** The checkpoint that is meant. */
+/** Returns the checkpoint that the word refers to, or refuses. */
 export function selectCheckpoint(
   all: readonly CheckpointView[],
   word: string,
@@ -37,7 +37,7 @@ function findCheckpoint(all: readonly CheckpointView[], word: string): Checkpoin
   return all.find(({ commit }) => commit.startsWith(word))
 }
 
-/** Whose checkpoint is brought back: that of a session or, where nobody knows of one, what its repository keeps. */
+/** The owner of a checkpoint to restore: a session of this home or, if no home knows it, its refs in the repository. */
 export interface CheckpointOwner {
   readonly name: string
   readonly id: string
@@ -68,7 +68,9 @@ function pickLocalSession(context: CommandContext, name: string | undefined): Pi
   return { name: sessionName, id, cwd, push }
 }
 
-/** A session whose folder is gone, and whose checkpoints are in the repository that we are in: its project was moved. */
+/**
+ * Finds a session whose folder is missing and whose checkpoints are in the current repository: its project was moved.
+ */
 async function findMovedProject(
   { name, id, cwd }: PickedSession,
   { home }: CommandContext,
@@ -91,7 +93,9 @@ async function findSavedOwner(
   return { name: chosen.name, id: chosen.sessionId, cwd: currentDirectory(), isLocal: false }
 }
 
-/** Before anybody is asked: nobody's files are taken from under their hands. */
+/**
+ * Refuses before any question if a session runs in the folder: a restore must not change files under a running agent.
+ */
 export function refuseWhileRunning(cwd: string, { home }: CommandContext): void {
   const running = readSessions(home).find(session => session.cwd === cwd && isLive(session) && !isIdle(session))
   if (running === undefined) return

@@ -18,7 +18,7 @@ import { waitForEnd } from '../session/wait.ts'
 import type { CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-/** Ending what a program left behind takes two seconds at most, unless it is stubborn. */
+/** Ending the processes that a program left behind takes two seconds at most, unless they ignore signals. */
 const END_TIMEOUT: Duration = 3_000
 
 export async function attach(args: ParsedArgs, context: CommandContext): Promise<number> {
@@ -61,7 +61,7 @@ export async function attach(args: ParsedArgs, context: CommandContext): Promise
   return 0
 }
 
-/** A terminal that goes away takes its windows with it, so we stay for that. */
+/** Keeps this process alive after SIGHUP and SIGTERM, so that it can close the worker windows of a closed terminal. */
 async function withWorkerWindows<T>(
   { home, env }: CommandContext,
   loop: SessionView,
@@ -85,7 +85,7 @@ function detachMessage(before: SessionView, after: SessionView, paint: Paint): s
   return after.pid === null ? stateLine(after, paint) : `detached; ${shownName(after)} continues`
 }
 
-/** A terminal that closed because the work is over does so a moment before the end is recorded. */
+/** When the work ends, its terminal closes a moment before the supervisor records the end. */
 async function readFinalState(home: Home, session: SessionView): Promise<SessionView> {
   const now = readSession(home, session.id) ?? session
   const isEnding = now.phase === 'stopping' && now.pid === null
@@ -96,7 +96,9 @@ function attachFailed({ name }: SessionView): Error {
   return refusal('world-failed', `tmux could not attach to ${name}`, `oneshot follow ${name}, or oneshot doctor`)
 }
 
-/** By the number that tmux gave to the session: other users can read the arguments, and the name has words of the prompt. */
+/**
+ * Names the tmux session by its number: other users can read the arguments, and the name contains words of the prompt.
+ */
 async function attachToTmux(
   { socket, session }: { socket: string; session: string },
   options: readonly string[],

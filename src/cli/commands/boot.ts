@@ -23,7 +23,7 @@ const ACTIONS = { install, remove, status } as const satisfies Record<
   (args: ParsedArgs, context: CommandContext) => Promise<number>
 >
 
-/** Not there, as with a session that is not. */
+/** The same code as for a missing session. */
 const NOT_INSTALLED = 3
 
 async function install(args: ParsedArgs, { home, env, screen }: CommandContext): Promise<number> {
@@ -39,13 +39,13 @@ async function install(args: ParsedArgs, { home, env, screen }: CommandContext):
     printNotes(args, screen, [`would be written to ${mechanism.where}`, ...notes])
     return 0
   }
-  openHome(home) // A keeper finds nothing to do where there is no home, and leaves.
-  // Whoever stopped it wants none now; and a supervisor that keeps its sessions still is for a boot only.
+  openHome(home) // Without a home, a keeper finds no work and exits.
+  // A user who stopped the supervisor wants none now; and a supervisor that holds its sessions is only for a boot.
   const shouldStart = !command.noResume && !fs.existsSync(home.downMarker)
   await mechanism.install(command)
   const removed = []
   for (const other of mechanisms) if (other !== mechanism) removed.push(await removeIfInstalled(other))
-  // It lived by the unit that went.
+  // The supervisor ran in the removed unit.
   if (removed.some(result => result?.hasStopped) && mechanism.start === undefined) await startDaemon(home)
   if (shouldStart && mechanism.start !== undefined && (await findRespondingDaemon(home)) === undefined) {
     await mechanism.start()
@@ -64,7 +64,7 @@ async function remove(args: ParsedArgs, { home, env, screen }: CommandContext): 
     if (result !== undefined) removed.push(mechanism.where)
     hasStopped ||= result?.hasStopped === true
   }
-  // It lived by the unit; sessions go on being supervised until somebody says otherwise.
+  // The supervisor ran in the unit; it continues to supervise sessions until the user stops it.
   if (hasStopped) await startDaemon(home)
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ removed }))
   printNotes(args, screen, removed.length === 0 ? ['nothing was installed'] : removed.map(where => `removed: ${where}`))

@@ -48,7 +48,7 @@ export async function build(args: ParsedArgs, context: CommandContext): Promise<
   return planMode === 'first' ? await reviewPlan(session, args, context) : await presentLoop(session, args, context)
 }
 
-/** A plan is shown to whoever is there to look at it. */
+/** Shows the plan first if a person can read it. */
 function selectPlanMode(args: ParsedArgs, { mayAsk }: Screen): 'only' | 'on' | 'first' {
   if (args.has(OPTIONS.planOnly)) {
     if (args.has(OPTIONS.yes)) throw refusal('usage', '--plan-only and --yes exclude each other', 'give one of them')
@@ -57,7 +57,7 @@ function selectPlanMode(args: ParsedArgs, { mayAsk }: Screen): 'only' | 'on' | '
   return mayAsk && !args.has(OPTIONS.yes) && !args.has(OPTIONS.json) ? 'first' : 'on'
 }
 
-/** Somebody's plan is not written over. */
+/** Refuses to overwrite an existing plan. */
 function refuseExistingPlan({ list }: PreflightView, file: string, cwd: string): void {
   if (isRefusal(list)) {
     if (fs.existsSync(path.resolve(cwd, file))) throw list

@@ -48,7 +48,7 @@ export async function clean(args: ParsedArgs, context: CommandContext): Promise<
   return 0
 }
 
-/** Nobody knows whether somebody else needs them: they are removed by name only. */
+/** Prints checkpoints without a session. oneshot cannot know who else needs them, so it removes them by name only. */
 async function printOrphans(context: CommandContext): Promise<void> {
   for (const { name, sessionId, at } of await findOrphans(context))
     context.screen.err.printLine(
@@ -56,7 +56,7 @@ async function printOrphans(context: CommandContext): Promise<void> {
     )
 }
 
-/** Their checkpoints can be had as long as they are in git. */
+/** Returns a notice about checkpoints that remain in git: the user can still restore them. */
 function remainingCheckpoints(gone: readonly SessionView[]): string[] {
   const [first, ...more] = gone.filter(({ checkpoint }) => checkpoint !== null)
   if (first === undefined) return []
@@ -66,7 +66,7 @@ function remainingCheckpoints(gone: readonly SessionView[]): string[] {
   ]
 }
 
-/** A loop goes with all who have worked for it; they stay as long as it does, because it may ask for them. */
+/** Removes a loop together with its workers. The workers stay as long as the loop, because it may read them. */
 function selectSessions(words: readonly string[], args: ParsedArgs, context: CommandContext): SessionView[] {
   const all = readSessions(context.home)
   const isNamed = words.length > 0
@@ -85,12 +85,12 @@ function selectSessions(words: readonly string[], args: ParsedArgs, context: Com
   ]
 }
 
-/** What is alive of it: itself, or the loop it works for. */
+/** Returns the live one of the session and its loop. */
 function findLiveOwner(session: SessionView, all: readonly SessionView[]): SessionView | undefined {
   return [session, ...all.filter(({ id }) => id === session.parent)].find(isLive)
 }
 
-/** Whoever names sessions means them; whoever names none is asked. */
+/** Asks for a confirmation only if the line names no sessions. */
 async function confirmRemoval(
   args: ParsedArgs,
   { screen }: CommandContext,

@@ -4,7 +4,7 @@ import { completionCandidates as candidates } from '../args/completion-candidate
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { CommandContext } from '../context.ts'
 
-/** Answers a shell. Whatever goes wrong, a press of the tab key must not print an error into the line being typed. */
+/** Answers a shell. A press of the tab key must never print an error into the half-typed line. */
 export async function complete(args: ParsedArgs, { screen, home, env }: CommandContext): Promise<number> {
   try {
     const entries = args.positionals.includes('notify') ? await loadChannels(env) : []

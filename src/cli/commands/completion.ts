@@ -9,8 +9,8 @@ export async function completion(args: ParsedArgs, { screen }: CommandContext): 
 }
 
 /**
- * Each script hands the words as they are to `oneshot __complete` and shows its answer. Nothing that was typed is
- * evaluated, and no completion package is needed. The bash one keeps to bash 3.2, which macOS still has.
+ * Each script passes the words unchanged to `oneshot __complete` and shows its answer. It evaluates nothing that the
+ * user typed, and needs no completion package. The bash script works in bash 3.2, which macOS still has.
  */
 export const bashScript = `
 # oneshot completion for bash

@@ -76,7 +76,7 @@ export async function config(args: ParsedArgs, { env, screen }: CommandContext):
   return 0
 }
 
-/** A channel as one line, its secrets hidden. */
+/** Describes a channel in one line and hides its secrets. */
 function channelSetting(entry: ChannelEntry, where: string): [string, Setting<string>] {
   const rest = Object.entries(describeChannel(entry)).map(([key, value]) => `${key}=${value}`)
   return [`notify.${entry.name}`, { value: [entry.type, ...rest].join(' '), origin: 'user', where }]
@@ -84,7 +84,7 @@ function channelSetting(entry: ChannelEntry, where: string): [string, Setting<st
 
 const ACTIONS_WITH_KEY: readonly string[] = ['get', 'set', 'unset']
 
-/** Says as well when another place overrules the file. */
+/** Prints the change, and a note if another source overrides the file. */
 function printChange(
   { name, file, action, now }: { name: KeyName; file: string; action: string; now: Setting<unknown> },
   { out, err }: CommandContext['screen'],
@@ -106,7 +106,7 @@ function describeFiles(env: NodeJS.ProcessEnv, cwd: string): { kind: string; pat
   return project === null ? files : [...files, { kind: 'project', path: project, exists: true }]
 }
 
-/** Durations are told in the notation of the files, so that they can be copied into one. */
+/** Prints durations in the notation of the files, so that the user can copy them into one. */
 function settingText(effective: Config, key: KeyName): string {
   return showValue(key, effective[key].value)
 }

@@ -39,7 +39,7 @@ function alreadyResumed({ pid }: DaemonView): Refusal {
 async function stop(args: ParsedArgs, { home, screen }: CommandContext): Promise<number> {
   const running = await findDaemon(home)
   if (running !== undefined) await stopDaemon(home, running)
-  // A keeper may be about to bring a crashed one back; the marker tells it not to.
+  // A keeper may be about to restart a crashed supervisor; the marker stops it.
   else if (homeExists(home)) fs.writeFileSync(home.downMarker, '')
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ stopped: running !== undefined }))
   else if (!screen.isQuiet)

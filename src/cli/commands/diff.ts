@@ -34,7 +34,9 @@ export async function diff(args: ParsedArgs, context: CommandContext): Promise<n
   return 0
 }
 
-/** A name is no checkpoint's word: whatever looks like one is. `NAME@1 NAME@2` is `NAME 1 2`. */
+/**
+ * Treats every word that looks like a checkpoint reference as one, and not as a name. `NAME@1 NAME@2` means `NAME 1 2`.
+ */
 function parseDiffArgs(given: readonly string[]): { name: string | undefined; from: string; to: string } {
   const parts = given.map(word => /^(.+)@([^@]+)$/.exec(word))
   const names = [...new Set(parts.flatMap(part => part?.[1] ?? []))]

@@ -35,7 +35,7 @@ function summarize(findings: readonly Finding[]): string {
 async function runChecks(args: ParsedArgs, { env, home }: CommandContext): Promise<Finding[]> {
   const cwd = currentDirectory()
   const options = { fix: args.has(OPTIONS.fix) }
-  // The folder comes before the supervisor, which refuses one that is open to others.
+  // The check of the folder comes first, because the supervisor refuses a folder that is open to others.
   const folder = checkHome(home, options)
   const [tmux, daemon, config, boot, logout, channels, agents] = await Promise.all([
     checkTmux(env, cwd),
@@ -65,7 +65,7 @@ async function runChecks(args: ParsedArgs, { env, home }: CommandContext): Promi
   ]
 }
 
-/** A configuration that cannot be read chooses nothing; its own check says what is wrong. */
+/** An unreadable configuration chooses no agent; its own check reports the problem. */
 async function configuredAgent(
   args: ParsedArgs,
   env: NodeJS.ProcessEnv,

@@ -22,7 +22,7 @@ export async function events(args: ParsedArgs, context: CommandContext): Promise
   return 0
 }
 
-/** They are written down as they are learnt of, which may be later than others that came after them. */
+/** The supervisor records events when it learns of them, which may be later than the record of younger ones. */
 function sortByTime(events: readonly EventView[]): readonly EventView[] {
   return events.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
 }
@@ -31,7 +31,7 @@ function last<T>(items: readonly T[], count: number | 'all'): readonly T[] {
   return count === 'all' ? items : items.slice(Math.max(0, items.length - count))
 }
 
-/** One line for each event as it happens, until the session has ended. */
+/** Prints one line for each event as it happens, until the session has ended. */
 async function follow(session: SessionView, { home, screen }: CommandContext, isJson: boolean): Promise<number> {
   const { out } = screen
   const { ended } = await untilInterrupted({}, async signal => {

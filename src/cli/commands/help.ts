@@ -12,7 +12,7 @@ export async function help(args: ParsedArgs, { screen }: CommandContext): Promis
   const [word] = args.positionals
   const topic = TOPICS.find(({ name }) => name === word)
   const command = word === undefined ? null : findCommand(word)
-  // `config` is a command and a topic; whoever asks for help on it gets both.
+  // `config` is a command and a topic; help shows both.
   if (command !== undefined) out.printLine(wrapHelp(renderHelp(command, out.paint), out.width))
   if (topic !== undefined)
     out.printLine(`${command === undefined ? '' : '\n'}${wrapHelp(topic.render(out.paint), out.width)}`)

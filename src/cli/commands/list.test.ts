@@ -16,7 +16,7 @@ const shown = (options: { isWhole: boolean }): string[] =>
     ({ session, isBelow }) => `${isBelow ? '  ' : ''}${session.name}`,
   )
 
-it('those who work for a loop stand below it while they live, in the order they were begun', () => {
+it('live workers of a loop follow it in the order of their creation', () => {
   expect(shown({ isWhole: false })).toEqual([
     'demo-new',
     'ralph-prd',
@@ -26,7 +26,7 @@ it('those who work for a loop stand below it while they live, in the order they 
   ])
 })
 
-it('all of them when that is asked for', () => {
+it('isWhole includes the ended workers', () => {
   expect(shown({ isWhole: true }).slice(1, 5)).toEqual([
     'ralph-prd',
     '  demo-prd-1-1',
@@ -35,7 +35,7 @@ it('all of them when that is asked for', () => {
   ])
 })
 
-it('they follow the choice of their loop, wherever they work themselves', () => {
+it('the filter applies to the loop and not to its workers, whatever their folder', () => {
   const fits = ({ agent }: { agent: string }): boolean => agent === 'ralph'
   expect(nestWorkers(sessions, { fits, isWhole: false })).toHaveLength(3)
 })

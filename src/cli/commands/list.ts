@@ -29,7 +29,7 @@ export async function list(args: ParsedArgs, context: CommandContext): Promise<n
   return 0
 }
 
-/** What was asked for; `others` have ended, or do not fit. */
+/** Returns the selected sessions; `others` are those that the filters exclude. */
 function selectRows(
   args: ParsedArgs,
   sessions: readonly SessionView[],
@@ -54,7 +54,7 @@ function renderSessions(rows: readonly SessionRow[], args: ParsedArgs, { out }: 
   return renderTable(columns, rows, { headers: !args.has(OPTIONS.noHeaders), width })
 }
 
-/** Whether each session has a name of its own on the screen. */
+/** Returns true if each session has a distinct name on the screen. */
 function areDistinct([name]: readonly Column<SessionRow>[], rows: readonly SessionRow[]): boolean {
   return new Set(rows.map(row => name?.text(row))).size === rows.length
 }
@@ -102,13 +102,13 @@ function emptyListMessage(others: readonly SessionView[]): string {
 
 export interface SessionRow {
   readonly session: SessionView
-  /** It works for the one above. */
+  /** True for a worker of the loop above. */
   readonly isBelow: boolean
 }
 
 /**
- * Sessions in their order, those who work for a loop below it, in the order they were begun: while they live, or all of them. `fits` chooses among those
- * that work for nobody who is there.
+ * Lists sessions in their order, and below each loop its workers in the order of their creation: the live ones, or all
+ * of them. `fits` filters the sessions without a listed parent.
  */
 export function nestWorkers(
   sessions: readonly SessionView[],

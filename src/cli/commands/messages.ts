@@ -35,7 +35,7 @@ function findMessage(all: readonly MessageView[], number: number, { name }: Sess
   throw refusal('usage', `${name} was given ${count}, and no message ${number}`, `oneshot messages ${name}`)
 }
 
-/** Byte for byte for a program; a person's terminal is not the message's to play with. */
+/** Writes the exact bytes for a program; for a terminal it removes control characters. */
 async function printMessage(
   message: MessageView,
   args: ParsedArgs,

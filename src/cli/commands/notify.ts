@@ -34,7 +34,7 @@ async function list(args: ParsedArgs, { env, home, screen }: CommandContext): Pr
   return 0
 }
 
-/** By the supervisor, from where real notices come: what works for it works. */
+/** The supervisor sends the test, as it sends real notifications: a channel that works for it works. */
 async function testChannels(
   channel: string | undefined,
   args: ParsedArgs,

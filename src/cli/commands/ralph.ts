@@ -74,7 +74,7 @@ async function startCommand(args: ParsedArgs, context: CommandContext): Promise<
   return typeof session === 'number' ? session : await presentLoop(session, args, context)
 }
 
-/** Says what will be done, and what might have been meant. */
+/** Prints the planned work, and a hint if the user may have meant an unfinished loop. */
 function printAnnouncement(
   summary: LoopSummary & { list: ListView },
   args: ParsedArgs,
@@ -93,7 +93,7 @@ function printAnnouncement(
 /** Options of the actions, not of a new loop. */
 const ACTION_OPTIONS: readonly Option<unknown>[] = [OPTIONS.watch, OPTIONS.discardWork, OPTIONS.squash, OPTIONS.dryRun]
 
-/** What does nothing there is refused rather than passed over. */
+/** Refuses an option that has no effect there, instead of ignoring it. */
 function refuseUnusedOptions(args: ParsedArgs, what: string, allowed: readonly Option<unknown>[]): void {
   const option = RALPH.options.find(known => args.has(known) && !allowed.includes(known))
   if (option === undefined) return
@@ -112,7 +112,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   again: 'retry',
 }
 
-/** A loop is stopped and resumed like any session. */
+/** Refuses a list that is a mistyped action or a session command: a user stops and resumes a loop like any session. */
 function refuseSessionCommand(list: string | null, cwd: string): void {
   if (list === null || fs.existsSync(path.join(cwd, list))) return
   const word = /[./]/.test(list) ? '' : list

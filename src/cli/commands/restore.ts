@@ -36,7 +36,7 @@ export async function restore(args: ParsedArgs, context: CommandContext): Promis
   return 0
 }
 
-/** `NAME@7`, `NAME` or `7`. */
+/** Parses `NAME@7`, `NAME` or `7`. */
 function parseReference(text: string): { name: string | undefined; word: string } {
   const [, name, number] = /^(.+)@([^@]+)$/.exec(text) ?? []
   if (name !== undefined && number !== undefined) return { name, word: number }

@@ -22,7 +22,7 @@ import { parseEnvChanges } from '../resume/from-remote.ts'
 import { currentDirectory, type CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-/** What was missing and is there again. */
+/** The parts that were missing and that the command restored. */
 interface ResumeResult {
   readonly session: SessionView
   readonly supervision: boolean
@@ -50,7 +50,7 @@ async function resumeOrImport(
   const chosen = pickSession(context, args.positionals[0], canResume)
   if (args.has(OPTIONS.dryRun)) return printPreview(chosen, args, context, isSupervised)
   const logOffset = readTranscriptLength(home, chosen.id)
-  // Where its folder is gone, it is refused or goes on in another: there is nothing to foretell.
+  // If the folder is missing, the supervisor refuses the session or continues it in another folder: no preview applies.
   const isInPlace = !args.has(OPTIONS.movedTo) && fs.existsSync(chosen.cwd)
   if (!screen.isQuiet && isInPlace && (isResumable(chosen) || !isSupervised)) {
     const preview = await readPreview(chosen, home, isSupervised)
@@ -72,13 +72,15 @@ async function printPreview(
   return 0
 }
 
-/** A supervisor is asked; where there is none, what is on disk tells it, and none is started only to look. */
+/**
+ * Asks a running supervisor; without one it reads the preview from disk, and does not start a supervisor only to look.
+ */
 async function readPreview({ id }: SessionView, home: Home, isSupervised: boolean): Promise<ResumePreview> {
   const stored = isSupervised ? undefined : readResumePreview(home, id)
   return stored ?? (await ensureDaemon(home)).previewResume(id)
 }
 
-/** Brings back what is missing: the supervisor, the work, or both. */
+/** Restores the missing part: the supervisor, the work, or both. */
 async function resumeLocal(
   chosen: SessionView,
   args: ParsedArgs,

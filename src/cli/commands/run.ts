@@ -52,7 +52,7 @@ export async function run(args: ParsedArgs, context: CommandContext): Promise<nu
   if (!isFollowing) return printSession(session, args, screen)
   if (!screen.isQuiet) screen.err.printLine(`${session.name}  (Ctrl-C leaves it running)`)
   const log = { raw: false, colour: screen.out.isColoured }
-  const { followSession } = await import('../session/follow-session.ts') // It brings SQLite, which `run` does without.
+  const { followSession } = await import('../session/follow-session.ts') // This module loads SQLite, which `run` does not need.
   return await followSession(context, session, { log, passStatus: true })
 }
 

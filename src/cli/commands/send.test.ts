@@ -16,27 +16,25 @@ test.each([
   [['fix-auth', '-'], { name: 'fix-auth', source: '-', place: 1 }],
   [['--file', 'a.md'], { name: undefined, source: 'a.md', place: -1 }],
   [['fix-auth', '--file', '-'], { name: 'fix-auth', source: '-', place: -1 }],
-])('in send %j name and text are told apart', (argv, expected) => {
+])('parseMessageArgs separates name and text of send %j', (argv, expected) => {
   expect(parts(...argv)).toEqual(expected)
 })
 
-test.each([['fix-auth'], ['demo-fix-auth'], ['a1']])(
-  '%s alone is a name without a text, and is sent to nobody',
-  word => {
-    const refused = {
-      code: 'usage',
-      message: `there is no text for ${word}`,
-      hint: expect.stringContaining(`send ${word} "`),
-    }
-    expect(() => parts(word)).toThrow(expect.objectContaining(refused))
-  },
+test.each([['fix-auth'], ['demo-fix-auth'], ['a1']])('%s alone is a name without a text, and send refuses it', word => {
+  const refused = {
+    code: 'usage',
+    message: `there is no text for ${word}`,
+    hint: expect.stringContaining(`send ${word} "`),
+  }
+  expect(() => parts(word)).toThrow(expect.objectContaining(refused))
+})
+
+test.each([[[]], [['fix-auth', 'text', '--file', 'a.md']], [['-', '--file', 'a.md']]])(
+  'parseMessageArgs refuses send %j',
+  argv => expect(() => parts(...argv)).toThrow(expect.objectContaining({ code: 'usage' })),
 )
 
-test.each([[[]], [['fix-auth', 'text', '--file', 'a.md']], [['-', '--file', 'a.md']]])('send %j is refused', argv =>
-  expect(() => parts(...argv)).toThrow(expect.objectContaining({ code: 'usage' })),
-)
-
-test('a blank message is refused before anybody is asked', async () => {
+test('readMessage refuses a blank message', async () => {
   const argv = ['send', 'fix-auth', ' \n']
   const context = { argv } as unknown as CommandContext
   const args = parseArgs(argv)
@@ -54,7 +52,7 @@ function message(number: number): MessageView {
 const of = (session: SessionView, before = session, ahead: MessageView[] = []): string =>
   deliveryNotice({ message: message(4), before, session, ahead }, Date.parse('2026-11-15T10:00:00.000Z'))
 
-test('a message waits for the turn that is under way, and for those before it', () => {
+test('a message waits for the end of the current turn, and for the messages before it', () => {
   expect(of(makeSessionView())).toBe('message 4 accepted; it is delivered when the current turn ends')
   const ahead = [message(2), message(3)]
   expect(of(makeSessionView(), makeSessionView(), [message(3)])).toBe(
@@ -65,7 +63,7 @@ test('a message waits for the turn that is under way, and for those before it', 
   )
 })
 
-test('a session that had ended is woken', () => {
+test('the notice says that an ended session starts again', () => {
   expect(of(makeSessionView(), makeEndedSessionView())).toBe(
     'message 4 accepted; demo-fix-auth starts again and gets it now',
   )
@@ -74,12 +72,12 @@ test('a session that had ended is woken', () => {
   )
 })
 
-test('one that is being ended goes on instead', () => {
+test('the notice says that a session whose attempt is ending continues afterwards', () => {
   const stopping = makeSessionView({ phase: 'stopping', attempt: 2 })
   expect(of(stopping)).toBe('message 4 accepted; it is delivered as soon as attempt 2, which is ending, is over')
 })
 
-test('one that rests or waits for a person says what makes it go on', () => {
+test('the notice says how a resting or blocked session continues', () => {
   const resting = makeSessionView({ phase: 'resting', pid: null, until: '2026-11-15T10:03:00.000Z' })
   expect(of(resting)).toBe(
     'message 4 accepted; demo-fix-auth rests and continues in 3 min, then it is delivered (at once: oneshot resume demo-fix-auth)',

@@ -37,10 +37,10 @@ export async function send(args: ParsedArgs, context: CommandContext): Promise<n
   return await followSession(context, session, { log, passStatus: true })
 }
 
-/** How a supervisor that is leaving, or has left, refuses. */
+/** The codes with which a supervisor that is stopping, or has stopped, refuses. */
 const UNREACHABLE_CODES = new Set(['daemon-unreachable', 'daemon-refused'])
 
-/** A supervisor that goes away in mid-call may have taken the message down or not: by its key it stays one message. */
+/** A supervisor that stops during the call may have accepted the message or not: the key prevents a duplicate. */
 async function sendWithRetry(
   home: Home,
   id: string,
@@ -68,17 +68,17 @@ function printDelivery(sent: SentMessage, args: ParsedArgs, { screen }: CommandC
   } else out.printLine(isQuiet || !out.isTerminal ? String(sent.message.number) : deliveryNotice(sent, Date.now()))
 }
 
-/** Which words of the line mean what. */
+/** The meaning of the words of the line. */
 export interface MessageArgs {
-  /** The session's name; undefined means this directory's. */
+  /** The session's name; undefined means this directory's session. */
   readonly name: string | undefined
-  /** A file or `-`; undefined when the text itself was typed. */
+  /** A file or `-`; undefined when the line contains the text. */
   readonly source: string | undefined
-  /** Which word is the text. */
+  /** The index of the text among the positional arguments. */
   readonly place: number
 }
 
-/** Tells name and text apart. A name alone is a text that was forgotten, and is not sent to somebody else. */
+/** Separates name and text. A name alone is a forgotten text, which must not go to another session. */
 export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionView[]): MessageArgs {
   const { positionals } = args
   const file = args.value(OPTIONS.file)
@@ -94,7 +94,7 @@ export function parseMessageArgs(args: ParsedArgs, sessions: readonly SessionVie
   return { name: second === undefined ? undefined : first, source: positionals[place] === '-' ? '-' : undefined, place }
 }
 
-/** The message as bytes. */
+/** Reads the message as bytes. */
 export async function readMessage(
   { source, place }: MessageArgs,
   args: ParsedArgs,
@@ -123,14 +123,14 @@ function missingText(name: string): Refusal {
 
 export interface SentMessage {
   readonly message: MessageView
-  /** As it was before, and is now. */
+  /** The session before the call and after it. */
   readonly before: SessionView
   readonly session: SessionView
-  /** Messages before this one that nobody was given yet. */
+  /** Earlier messages that the agent has not received yet. */
   readonly ahead: readonly MessageView[]
 }
 
-/** What will become of a message, in one sentence. */
+/** Describes the delivery of a message in one sentence. */
 export function deliveryNotice({ message, before, session, ahead }: SentMessage, now: Instant): string {
   const accepted = `message ${message.number} accepted`
   const { name, phase } = session

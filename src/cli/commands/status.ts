@@ -40,7 +40,7 @@ export async function status(args: ParsedArgs, context: CommandContext): Promise
   return args.has(OPTIONS.exitStatus) ? exitStatusFor(session) : 0
 }
 
-/** One field of the JSON form: text as it is, null as nothing, anything else as JSON. */
+/** Prints one field of the JSON form: text unchanged, null as nothing, anything else as JSON. */
 function fieldValue(fields: Readonly<Record<string, unknown>>, field: string): string {
   if (!Object.hasOwn(fields, field)) {
     const suggestion = didYouMean(field, Object.keys(fields))
@@ -93,7 +93,7 @@ function describe(home: Home, session: SessionView & { usage: UsageView | null }
   ]
 }
 
-/** `340 MB in 4 processes, 1m12s of CPU` */
+/** Returns `340 MB of memory in 4 processes, 1m12s of CPU`. */
 function describeUsage({ processes, cpuSeconds, memoryBytes }: UsageView): string {
   const many = processes === 1 ? '1 process' : `${processes} processes`
   return `${formatBytes(memoryBytes)} of memory in ${many}, ${cpuSeconds < 1 ? 'less than 1 s' : formatDuration(Math.round(cpuSeconds) * 1_000)} of CPU`

@@ -33,7 +33,7 @@ export async function tasks(args: ParsedArgs, context: CommandContext): Promise<
   return 0
 }
 
-/** Within a session that one is meant, whatever directory we are in. */
+/** Inside a session, a line without a name means that session, in every directory. */
 function findTargetSession(name: string | undefined, { home, env }: CommandContext): SessionView {
   const sessions = readSessions(home)
   const { sessionId } = parseMailboxEntry(env['ONESHOT_ATTEMPT'] ?? '')
@@ -41,7 +41,7 @@ function findTargetSession(name: string | undefined, { home, env }: CommandConte
   return ownSession ?? chooseSession(sessions, name, () => true)
 }
 
-/** Piped, only the ids are printed: those that were given to new tasks, or those that were changed. */
+/** Prints only ids into a pipe: those of new tasks, or those of changed ones. */
 async function changeTasks(
   session: SessionView,
   request: TasksRequest,
@@ -89,15 +89,15 @@ function taskStateLabel({ state }: TaskView): string {
   return `${STATE_STYLES[state].symbol} ${state}`
 }
 
-/** What a line of `oneshot tasks` asks for. */
+/** The request of a line of `oneshot tasks`. */
 export interface TasksArgs {
-  /** The session's name; undefined means the one we are in, or this directory's. */
+  /** The session's name; undefined means the session around us, or this directory's. */
   readonly name: string | undefined
-  /** Undefined for a look at the list. */
+  /** Undefined if the line only asks for the list. */
   readonly request: TasksRequest | undefined
 }
 
-/** Tells a session's name and an action apart: no session has an action's name, because its agent is part of it. */
+/** Separates a session's name and an action: no session has an action's name, because the name contains its agent. */
 export function parseTasksArgs(words: readonly string[]): TasksArgs {
   const name = isAction(words[0]) ? undefined : words[0]
   const [action, ...rest] = name === undefined ? words : words.slice(1)

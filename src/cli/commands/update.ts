@@ -10,7 +10,7 @@ import { checkNpm, updateNpm } from '../update/npm.ts'
 import { packageRoot } from '../update/npm.ts'
 import { VERSION } from '../../lib/version.ts'
 
-/** Everything it needs is loaded before it begins: the files it was loaded from are replaced under it. */
+/** Loads every needed module before it begins, because the update replaces the files of this program. */
 export async function update(args: ParsedArgs, { screen, home }: CommandContext): Promise<number> {
   const { out, err } = screen
   const root = packageRoot()

@@ -36,7 +36,7 @@ export async function verify(args: ParsedArgs, context: CommandContext): Promise
   const limit = args.value(OPTIONS.checkLimit)
   const outcome = await untilInterrupted({}, async signal => {
     const found = await gatherEvidence(context.home, session)
-    // Where nothing has landed, what lies here says nothing about it.
+    // If the loop's work has not landed, a check of this folder proves nothing about it.
     const checkToRun = found.isApart && !args.has(OPTIONS.checkLine) ? 'off' : choice
     const checkResult = await runCheck(checkToRun, session, context, { limit, signal })
     return toVerificationView(found.session, found.shown, found.words, checkResult)
@@ -49,7 +49,7 @@ export async function verify(args: ParsedArgs, context: CommandContext): Promise
   return VERDICT_EXIT_CODES[proof.verdict]
 }
 
-/** Before anything is run, which may change files itself. */
+/** Reads the evidence before any check runs, because a check may change files itself. */
 async function gatherEvidence(home: Home, picked: SessionView) {
   if (!isLive(picked) && picked.isSaving) await waitForCheckpoint(home, picked)
   const session = readSession(home, picked.id) ?? picked
@@ -62,7 +62,7 @@ async function gatherEvidence(home: Home, picked: SessionView) {
   return { session, shown, words, isApart: false }
 }
 
-/** Null when it cannot be saved just now: then its newest checkpoint must do. */
+/** Returns null when the supervisor cannot save now: the caller then uses the newest checkpoint. */
 async function checkpointNow(home: Home, { id }: SessionView): Promise<CheckpointView | null> {
   try {
     return (await (await ensureDaemon(home)).checkpoint(id)).checkpoint
@@ -77,12 +77,12 @@ const VERDICT_COLORS: { readonly [V in VerificationView['verdict']]: ColorName }
   refuted: 'red',
   'not-proven': 'yellow',
 }
-/** Of a list that is longer, people look into the JSON. */
+/** People read a longer list in the JSON. */
 const MAX_SHOWN = 6
 
 type LabeledLine = readonly [label: string, text: string]
 
-/** The verdict, and below it what it stands on. */
+/** Describes the verdict, and below it the evidence. */
 export function describeVerification(proof: VerificationView, paint: Paint): string[] {
   const { verdict, sentence, check, state, reason, said, failures, remarks } = proof
   const lines = [
@@ -131,12 +131,12 @@ function quoteLines(tail: string): string[] {
   return tail === '' ? [] : tail.split('\n').map(line => `  │ ${line}`)
 }
 
-/** A test suite that takes longer is not run by the way. */
+/** A longer test suite should not run as part of this command. */
 const CHECK_TIMEOUT: Duration = 15 * 60_000
 
 const USER_CHOICE = 'as you said'
 
-/** What is to be run to see whether the project is in order; or why nothing is. */
+/** The check command to run, or the reason why none runs. */
 export type CheckChoice = { readonly line: string; readonly why: string } | 'none' | 'off'
 
 export function chooseCheck(
@@ -156,7 +156,7 @@ export function chooseCheck(
     : { line: requested, why: 'as it was started with' }
 }
 
-/** Runs it where the session worked, with what is in your environment. */
+/** Runs the check in the folder of the session, with your environment. */
 export async function runCheck(
   choice: CheckChoice,
   session: SessionView,

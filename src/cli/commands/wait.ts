@@ -16,7 +16,7 @@ import { OPTIONS } from '../args/options.ts'
 export async function wait(args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen, home } = context
   const sessions = pickSessions(context, args.positionals)
-  if (sessions.some(isLive)) await ensureDaemon(home) // Nobody else records the end.
+  if (sessions.some(isLive)) await ensureDaemon(home) // Only the supervisor records the end.
   const latest = new Map(sessions.map(session => [session.id, session]))
   const outcome = await untilInterrupted({ timeout: args.value(OPTIONS.timeout) }, signal =>
     Promise.all(
@@ -40,7 +40,7 @@ export async function wait(args: ParsedArgs, context: CommandContext): Promise<n
   return outcome.ended === 'interrupted' ? INTERRUPTED : TIMED_OUT
 }
 
-/** Says the end aloud, and once each time that it waits for a person. */
+/** Prints the end, and each time once that the session waits for a person. */
 function stateAnnouncer({ err, isQuiet }: Screen): (view: SessionView) => void {
   let wasBlocked = false
   return view => {

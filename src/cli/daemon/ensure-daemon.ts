@@ -9,20 +9,22 @@ import { type Home, homeExists, openHome } from '../../state/home.ts'
 import { assertFreeSpace } from '../../state/disk-reserve.ts'
 import { readLastLines } from './read-last-lines.ts'
 
-/** How long a daemon may take to listen: a fraction of a second, more when it has to take over from a stuck one. */
+/**
+ * The time in which a daemon must listen: it needs a fraction of a second, and more when it has to replace a stuck one.
+ */
 const START_TIMEOUT: Duration = 20_000
-/** A daemon that was told to stop finishes the deed in hand first. */
+/** A daemon that was asked to stop finishes the current effect first. */
 const STOP_TIMEOUT: Duration = 15_000
-/** Short against starting a process, long against asking. */
+/** In milliseconds: short compared to the start of a process, long compared to a request. */
 const POLL_INTERVAL: Duration = 15
 
-/** A client whose daemon answers; one is started when there is none, or when the one there is does not answer. */
+/** Returns a client of a responding daemon, and starts a daemon if none responds. */
 export async function ensureDaemon(home: Home): Promise<Client> {
   if ((await findRespondingDaemon(home)) === undefined) await startDaemon(home)
   return connect(home.daemonSocket)
 }
 
-/** A daemon that is stuck or suspended counts as none: a newcomer decides whether to take over from it. */
+/** Treats a stuck or suspended daemon as missing: the new daemon decides if it replaces it. */
 export async function findRespondingDaemon(home: Home): Promise<DaemonView | undefined> {
   try {
     return await findDaemon(home)
@@ -36,18 +38,18 @@ export async function findDaemon(home: Home): Promise<DaemonView | undefined> {
   return homeExists(home) ? await connect(home.daemonSocket).findDaemon() : undefined
 }
 
-/** With `isHeld` it starts nothing that is not alive; the marker tells it so, however often it has to begin. */
+/** With `isHeld` the daemon starts no agent that is not alive; the marker file keeps this across its restarts. */
 export async function startDaemon(home: Home, { isHeld = false } = {}): Promise<DaemonView> {
   openHome(home)
   assertFreeSpace(home)
   if (isHeld) fs.writeFileSync(home.holdMarker, '', { mode: 0o600 })
   fs.rmSync(home.downMarker, { force: true })
-  const { startKeeper } = await import('../../state/keeper.ts') // node:child_process, 2 ms that `run` seldom needs.
+  const { startKeeper } = await import('../../state/keeper.ts') // node:child_process takes 2 ms to load, and `run` seldom needs it.
   startKeeper(home)
   return await waitForDaemon(home)
 }
 
-/** For whoever has had one started. */
+/** Waits until a daemon that the caller has started responds. */
 export async function waitForDaemon(home: Home): Promise<DaemonView> {
   const view = await pollUntil(() => findRespondingDaemon(home), START_TIMEOUT)
   if (view !== undefined) return view
@@ -59,7 +61,10 @@ export async function waitForDaemon(home: Home): Promise<DaemonView> {
   )
 }
 
-/** Resolves when it is gone. Work goes on; the marker it leaves keeps keeper and shims from starting another. */
+/**
+ * Resolves when the daemon has exited. Agents continue; the marker that it leaves stops keeper and shims from starting
+ * another.
+ */
 export async function stopDaemon(home: Home, daemon: DaemonView): Promise<void> {
   await connect(home.daemonSocket).stopDaemon()
   if (await pollUntil(async () => (isAlive(daemon.pid) ? undefined : true), STOP_TIMEOUT)) return

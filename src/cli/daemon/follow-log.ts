@@ -2,17 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fs from 'node:fs'
 import { readPart } from '../../os/files/file-io.ts'
 
-/** Long against a look, short against a reader. */
+/** In milliseconds: long compared to a check of the file, short for a reader. */
 const POLL_INTERVAL = 250
 const LARGEST_CHUNK = 1_048_576
 
-/** A line of the supervisor's log as programs read it. A line without a time belongs to the one before. */
+/** Parses a line of the supervisor's log for programs. A line without a time belongs to the line before. */
 export function parseLogLine(line: string): { at: string | null; text: string } {
   const [, at, text] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (.*)$/.exec(line) ?? []
   return at === undefined || text === undefined ? { at: null, text: line } : { at, text }
 }
 
-/** Shows each line that is added after `offset`. A log that became shorter was emptied, and is read from its start. */
+/**
+ * Shows each line that is added after `offset`. If the log became shorter, somebody emptied it, and this reads it from
+ * its start.
+ */
 export async function followLines(
   file: string,
   offset: number,

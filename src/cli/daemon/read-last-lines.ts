@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-/** The last lines of a text file that may be long; no lines when it cannot be read. */
+/** Returns the last lines of a text file that may be long; no lines when it is unreadable. */
 export function readLastLines(file: string, lines: number): string[] {
   const text = readLastBytes(file, Math.min(lines * 1000, 16_000_000))
   const all = text.trimEnd().split('\n')
@@ -12,7 +12,7 @@ function readLastBytes(file: string, limit: number): string {
   try {
     handle = fs.openSync(file, 'r')
   } catch {
-    return '' // Nothing was written yet, or not for us: there is nothing to show either way.
+    return '' // The file does not exist or is unreadable: there are no lines to show.
   }
   try {
     const { size } = fs.fstatSync(handle)

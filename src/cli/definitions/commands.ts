@@ -7,7 +7,7 @@ import { BUILD, RALPH } from './loops.ts'
 import { BOOT, DAEMON, DOCTOR, UPDATE } from './supervisor.ts'
 import { ATTACH, CLEAN, KILLALL, RENAME, RESTART, RUN, STOP, WAIT } from './sessions.ts'
 
-/** Every command, in the order help shows them. */
+/** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   RUN,
   RALPH,
@@ -52,7 +52,7 @@ export function findCommand(word: string): Command | undefined {
   return COMMANDS.find(command => command.name === word || command.aliases?.includes(word))
 }
 
-/** What a person may have meant to type. */
+/** Returns the names for suggestions after a typo. */
 export function commandNames(): string[] {
   return COMMANDS.filter(command => command.group !== null).flatMap(command => [
     command.name,

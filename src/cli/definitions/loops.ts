@@ -5,7 +5,7 @@ import { OPTIONS } from '../args/options.ts'
 
 export const LOOP_ACTIONS = ['status', 'land', 'retry'] as const
 
-/** Options that are about those who work. */
+/** Options of the loop's workers. */
 const WORKER_OPTIONS = [
   OPTIONS.agent,
   OPTIONS.model,
@@ -22,7 +22,7 @@ const WORKER_OPTIONS = [
   OPTIONS.pushUntracked,
 ] as const
 
-/** Options that are about the loop as a whole. */
+/** Options of the loop as a whole. */
 const LOOP_OPTIONS = [
   OPTIONS.prd,
   OPTIONS.verify,

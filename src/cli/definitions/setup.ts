@@ -93,7 +93,7 @@ export const VERSION_COMMAND: Command = {
   examples: [{ argv: ['version', '--json'], description: 'with those of Node and the system' }],
 }
 
-/** What the completion scripts call at each press of the tab key. */
+/** The completion scripts call this command at each press of the tab key. */
 export const COMPLETE: Command = {
   name: '__complete',
   group: null,

@@ -10,7 +10,7 @@ const agent = {
 }
 const judge = (version: string | undefined) => checkVersion(agent, version, `${version} at /bin/claude`)
 
-test('a version between the oldest and the newest that were tried is in order', () => {
+test('a version between the oldest and the newest tried one is ok', () => {
   for (const version of ['2.1.197', '2.1.200', '2.1.325'])
     expect(judge(version)).toEqual({
       check: 'agent claude',
@@ -19,7 +19,7 @@ test('a version between the oldest and the newest that were tried is in order', 
     })
 })
 
-test('an older one is too old, and the hint gets a newer one', () => {
+test('an older version is too old, and the hint installs a newer one', () => {
   expect(judge('2.1.99')).toMatchObject({
     status: 'warning',
     message: '2.1.99 at /bin/claude is too old: 2.1.197 is the oldest that was tried',
@@ -27,7 +27,7 @@ test('an older one is too old, and the hint gets a newer one', () => {
   })
 })
 
-test('a newer one is in order, and is called newer', () => {
+test('a newer version is ok, and the finding calls it newer', () => {
   expect(judge('3.0.0')).toMatchObject({
     status: 'ok',
     message: expect.stringContaining('(newer than 2.1.325, the newest that was tried)'),

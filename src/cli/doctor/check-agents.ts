@@ -11,13 +11,13 @@ export interface AgentCheckContext {
   readonly env: NodeJS.ProcessEnv
   readonly cwd: string
   readonly home: Home
-  /** The agent that gets prompts; null when none was chosen. */
+  /** The agent that gets prompts; null when none is configured. */
   readonly agent: string | null
   readonly autonomy: string
   readonly isRoot: boolean
 }
 
-/** Which agents are there and what is worth knowing about them, asked side by side. */
+/** Checks all agents in parallel and reports the facts that a user should know about them. */
 export async function checkAgents(context: AgentCheckContext): Promise<Finding[]> {
   const unknownOutput = readUnknownOutput(context.home)
   const findings = await Promise.all(AGENT_PROGRAMS.map(agent => checkAgent(agent, context, unknownOutput)))
@@ -68,7 +68,7 @@ export function checkVersion(agent: AgentProgram, version: string | undefined, f
   return ok(check, `${found}${age}; ${loginHint}`)
 }
 
-/** claude 2.1: as root it refuses to skip its questions, unless it is told that it is in a sandbox. */
+/** claude 2.1: as root it refuses to skip its questions, unless a variable declares a sandbox. */
 function checkRoot({ kind }: AgentProgram, { env, isRoot, autonomy }: AgentCheckContext): Finding[] {
   if (kind !== 'claude' || !isRoot || autonomy !== 'full' || env['IS_SANDBOX'] === '1') return []
   return [
@@ -100,6 +100,6 @@ function readUnknownOutput(home: Home): UnknownOutput[] {
   try {
     return countUnknownOutput(home)
   } catch {
-    return [] // What is wrong with the state folder is told by the check of its own.
+    return [] // The check of the state folder reports its problems.
   }
 }

@@ -7,7 +7,7 @@ import { inspectBoot, lingerHint, installHint } from '../boot/inspect.ts'
 import { findRespondingDaemon } from '../daemon/ensure-daemon.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
-/** Whether work goes on by itself after a reboot. */
+/** Checks if work continues by itself after a reboot. */
 export async function checkBoot(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const check = 'boot'
   const { installed, problems } = await inspectBoot(home, env)
@@ -18,13 +18,13 @@ export async function checkBoot(home: Home, env: NodeJS.ProcessEnv): Promise<Fin
   return [ok(check, `${entry.with} starts the supervisor${entry.noResume ? ', which holds all sessions' : ''}`)]
 }
 
-/** Whether work goes on after logout. Says nothing where there is no logind that could end it. */
+/** Checks if work continues after logout. It reports nothing on a machine without logind, which could end the work. */
 export async function checkLogout(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const ask = createRunCommand(env)
   const user = currentUserName()
   const [rule, linger] = await Promise.all([readLogoutRule(ask), isLingerEnabled(ask, user)])
   if (rule === null) return []
-  const running = await findRespondingDaemon(home).catch(() => undefined) // What is wrong with the home is told elsewhere.
+  const running = await findRespondingDaemon(home).catch(() => undefined) // Another check reports problems of the home.
   const scope = readLoginScope(running?.pid ?? 'self')
   return [evaluateLogout({ place: scope, linger: linger === true, isKilled: isKilledAtLogout(rule, user) })]
 }

@@ -10,7 +10,7 @@ import type { Home } from '../../state/home.ts'
 import { which } from '../../os/which.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
-/** Whether the channels you are told by can work. A configuration that cannot be read has a check of its own. */
+/** Checks if the notification channels can work. An unreadable configuration has a check of its own. */
 export async function checkChannels(env: NodeJS.ProcessEnv, home: Home): Promise<Finding[]> {
   try {
     const entries = await loadChannels(env)
@@ -35,7 +35,7 @@ function checkChannel(entry: ChannelEntry, env: NodeJS.ProcessEnv, failure: stri
   return warning(check, `${entry.type}; it failed last: ${toOneLine(failure)}`, hint)
 }
 
-/** What it needs and does not find here, in a sentence. */
+/** Describes in a sentence the requirement of a channel that is missing here. */
 function missingRequirement(entry: ChannelEntry, env: NodeJS.ProcessEnv): string | undefined {
   try {
     const address = resolveChannelAddress(entry, env)
@@ -47,7 +47,7 @@ function missingRequirement(entry: ChannelEntry, env: NodeJS.ProcessEnv): string
   }
 }
 
-/** Programs of which it needs one. */
+/** Returns the programs of which the channel needs one. */
 function requiredPrograms(address: ReturnType<typeof resolveChannelAddress>): readonly string[] {
   switch (address.type) {
     case 'desktop':
@@ -63,7 +63,7 @@ function requiredPrograms(address: ReturnType<typeof resolveChannelAddress>): re
   }
 }
 
-/** Secrets that lie in the open are none. */
+/** Warns if other users can read a file with secrets. */
 function checkFileMode(entries: readonly ChannelEntry[], env: NodeJS.ProcessEnv): Finding[] {
   const hasSecret = entries.some(({ type, given }) =>
     Object.entries(CHANNEL_TYPES[type]).some(

@@ -10,7 +10,7 @@ test.each([
   expect(extractVersion(text)).toBe(version)
 })
 
-test('versions are compared by their numbers, not by their letters', () => {
+test('compareVersions compares numbers, not letters', () => {
   expect(compareVersions('2.1.99', '2.1.197')).toBeLessThan(0)
   expect(compareVersions('0.166.0', '0.99.9')).toBeGreaterThan(0)
   expect(compareVersions('1.18.33', '1.18.33')).toBe(0)
@@ -30,6 +30,6 @@ test.each([
   expect(version && isAtLeast(version, 3, 2)).toBe(expected)
 })
 
-test('a tmux without a number is not judged', () => {
+test('parseTmuxVersion returns undefined for a tmux without a number', () => {
   expect(parseTmuxVersion('tmux master')).toBeUndefined()
 })

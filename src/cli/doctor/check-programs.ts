@@ -30,26 +30,28 @@ export function checkTools(env: NodeJS.ProcessEnv, cwd: string): Finding[] {
   })
 }
 
-/** Some agents take seconds to tell their version; longer means that they wait for something. */
+/** Some agents take seconds to print their version; after a longer time they wait for something. */
 const VERSION_TIMEOUT: Duration = 5_000
 
-/** The first line a program answers with; empty when it cannot be started or says nothing. */
+/** Returns the first line of a program's output; empty when it cannot start or prints nothing. */
 export async function readVersionLine(program: string, option: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const { stdout, stderr } = await run(program, [option], { env, timeout: VERSION_TIMEOUT })
-    const output = stdout.trim() === '' ? stderr : stdout // pi 0.73.1 tells its version on stderr.
+    const output = stdout.trim() === '' ? stderr : stdout // pi 0.73.1 prints its version on stderr.
     return toOneLine(output.trim().split('\n', 1)[0] as string).slice(0, 80)
   } catch {
-    return '' // It cannot be started; that it is there is all we can say.
+    return '' // The program cannot start; the caller only reports that it exists.
   }
 }
 
-/** A release as numbers, `2.1.325` of `2.1.325 (Claude Code)`; undefined where there are none. */
+/** Returns a release as numbers, `2.1.325` of `2.1.325 (Claude Code)`, or undefined without numbers. */
 export function extractVersion(text: string): string | undefined {
   return /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(text)?.[0]
 }
 
-/** Negative when `a` is older than `b`, positive when it is newer. Both are dotted numbers. */
+/**
+ * Returns a negative number when `a` is older than `b`, and a positive one when it is newer. Both are dotted numbers.
+ */
 export function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number)
   const right = b.split('.').map(Number)
@@ -57,7 +59,7 @@ export function compareVersions(a: string, b: string): number {
   return differences.find(difference => difference !== 0) ?? left.length - right.length
 }
 
-/** A tmux release as numbers: `tmux 3.3a` and `tmux next-3.6` compare as 3.3 and 3.6; undefined for others. */
+/** Parses a tmux release: `tmux 3.3a` and `tmux next-3.6` compare as 3.3 and 3.6; returns undefined for others. */
 export function parseTmuxVersion(text: string): { readonly major: number; readonly minor: number } | undefined {
   const [, major, minor] = /(\d{1,9})\.(\d{1,9})/.exec(text) ?? []
   return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }

@@ -8,7 +8,7 @@ import { isInDockerContext } from '../run/notices.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
-/** Below this a day's output of a talkative agent may not fit. */
+/** In bytes. With less space, a day's output of a talkative agent may not fit. */
 const LOW_DISK_SPACE = 1024 ** 3
 const MIN_DISK_SPACE = 64 * 1024 ** 2
 
@@ -64,13 +64,13 @@ export async function checkConfig(env: NodeJS.ProcessEnv, cwd: string, overrides
   }
 }
 
-/** An image that is built here must not hold the logs of sessions. */
+/** A docker image that is built here must not contain the logs of sessions. */
 export function checkDocker(cwd: string): Finding[] {
   if (!isInDockerContext(cwd)) return []
   return [warning('docker', 'docker build here copies .agent (logs and prompts)', 'echo .agent >> .dockerignore')]
 }
 
-/** The supervisor needs one watch in one instance; other programs of yours may have taken them all. */
+/** The supervisor needs one watch in one instance; your other programs may have used them all. */
 export function checkWatches(): Finding[] {
   const check = 'inotify'
   const instances = readNumber('/proc/sys/fs/inotify/max_user_instances')
@@ -86,7 +86,7 @@ function closeToOthers(root: string): boolean {
     fs.chmodSync(root, 0o700)
     return true
   } catch {
-    return false // It belongs to somebody else; the finding says so.
+    return false // The file belongs to another user; the finding says so.
   }
 }
 

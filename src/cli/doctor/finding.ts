@@ -1,4 +1,4 @@
-/** What a check found. A note is worth knowing, a warning worth changing; only a failure stands in the way. */
+/** The result of a check. A note is worth knowing, a warning worth a change; only a failure prevents the work. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'note' | 'warning' | 'failure'

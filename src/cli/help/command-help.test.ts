@@ -12,7 +12,7 @@ import { TOPICS } from './topics.ts'
 const plain = makePaint(false)
 const shown = COMMANDS.filter(command => command.group !== null)
 
-test('help on a command gives examples first, then usage, arguments and options', () => {
+test('help on a command shows examples first, then usage, arguments and options', () => {
   expect(renderHelp(findCommand('wait') ?? null, plain)).toMatchInlineSnapshot(`
     "oneshot wait: wait until sessions have ended, and exit with their outcome
 
@@ -62,7 +62,7 @@ test.each(shown.map(command => [command.name, command] as const))(
   },
 )
 
-test.each([40, 80])('help fits a terminal of %i columns, and no word of it is lost', width => {
+test.each([40, 80])('help fits a terminal of %i columns and loses no word', width => {
   for (const paint of [plain, makePaint(true)]) {
     const texts = [null, ...shown].map(command => renderHelp(command, paint))
     for (const text of [...texts, ...TOPICS.map(topic => topic.render(paint))]) {
@@ -78,7 +78,7 @@ test.each([40, 80])('help fits a terminal of %i columns, and no word of it is lo
   }
 })
 
-test('an option that is broken stays in its column', () => {
+test('a wrapped option stays in its column', () => {
   expect(wrapHelp('  -q, --quiet  print only names, or nothing', 30)).toBe(
     '  -q, --quiet  print only\n               names, or\n               nothing',
   )
@@ -90,12 +90,12 @@ test.each(COMMANDS.map(command => [command.name, command] as const))('%s has no 
   expect(names).toEqual([...new Set(names)])
 })
 
-test('every exit code a refusal may have is explained', () => {
+test('help explains every exit code of a refusal', () => {
   const explained = EXIT_CODES.map(({ name }) => Number(name))
   expect(explained).toEqual(expect.arrayContaining(Object.keys(PROBLEMS).map(exitCodeOf)))
 })
 
-test('the reference holds every command, option, variable and key', () => {
+test('the reference contains every command, option, variable and key', () => {
   const text = reference()
   for (const { name, options } of shown) {
     expect(text).toContain(`### \`${name}\``)

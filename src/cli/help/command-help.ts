@@ -6,7 +6,7 @@ import { RUN } from '../definitions/sessions.ts'
 import { exampleLine, describeOption, twoColumns, section, usageLine } from './layout.ts'
 import { TOPICS } from './topics.ts'
 
-/** Help on a command, or without one the overview. */
+/** Renders help on a command, or the overview without one. */
 export function renderHelp(command: Command | null, paint: Paint): string {
   return (command === null ? overview(paint) : commandHelp(command, paint)).join('\n\n')
 }

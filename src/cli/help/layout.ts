@@ -8,13 +8,13 @@ export function section(title: string, lines: readonly string[], paint: Paint): 
   return [paint.bold(`${title}:`), ...lines.map(line => `  ${line}`)].join('\n')
 }
 
-/** Names in one column, what they mean in the next. */
+/** Puts names into one column and their summaries into the next. */
 export function twoColumns(entries: readonly HelpEntry[], paint: Paint): string[] {
   const width = Math.max(...entries.map(({ name }) => name.length))
   return entries.map(({ name, summary }) => `${paint.cyan(name)}${' '.repeat(width - name.length)}  ${summary}`)
 }
 
-/** `-n, --lines N` */
+/** Returns `-n, --lines N`. */
 export function describeOption(option: Option<unknown>): HelpEntry {
   const short = option.short === undefined ? '    ' : `-${option.short}, `
   const value = isFlag(option) ? '' : ` ${valuePlaceholder(option)}`
@@ -28,7 +28,7 @@ function valuePlaceholder({ valueType }: Option<unknown>): string {
     : valueType.placeholder
 }
 
-/** `oneshot run [options] [PROMPT] [-- ARGV...]` */
+/** Returns `oneshot run [options] [PROMPT] [-- ARGV...]`. */
 export function usageLine(command: Command): string {
   const rest = command.rest === undefined ? [] : [`[-- ${command.rest.placeholder}]`]
   return ['oneshot', command.name, '[options]', ...command.arguments.map(argumentUsage), ...rest].join(' ')
@@ -43,10 +43,10 @@ export function exampleLine({ argv, shell }: Example): string {
   return [formatCommandLine(['oneshot', ...argv]), ...(shell === undefined ? [] : [shell])].join(' ')
 }
 
-/** Longer lines are hard to read, however wide the terminal is. */
+/** In columns. Longer lines are hard to read, even on a wide terminal. */
 const MAX_WIDTH = 100
 
-/** Breaks help at words, so that no line is wider than the terminal; what stands in a second column stays there. */
+/** Wraps help at words, so that no line is wider than the terminal; text of the second column stays there. */
 export function wrapHelp(text: string, width: number): string {
   if (!Number.isFinite(width)) return text
   const widest = Math.max(20, Math.min(width, MAX_WIDTH))
@@ -55,7 +55,7 @@ export function wrapHelp(text: string, width: number): string {
     .join('\n')
 }
 
-/** Lines of a paragraph are one line, which is broken anew. Indented lines stay apart. */
+/** Joins the lines of a paragraph, so that wrapLine can break them anew. Indented lines stay separate. */
 function joinParagraphs(lines: readonly string[]): string[] {
   const joined: string[] = []
   for (const line of lines) {
@@ -75,7 +75,7 @@ function wrapLine(line: string, width: number): string[] {
   const plain = stripColor(line)
   if (displayWidth(plain) <= width) return [line]
   const [, first = '', second = ''] = /^(\s*(?:\S.*?\s{2,})?)(\S.*)$/.exec(plain) ?? []
-  // Only names are coloured, and those stand in the first column or begin a line.
+  // Only names have colours, and they stand in the first column or begin a line.
   const [prefix, rest] = line.endsWith(second) ? [first, second] : ['', line]
   const indent = prefix.length <= width / 2 ? prefix.length : 6
   const lines = [line.slice(0, line.length - rest.length)]

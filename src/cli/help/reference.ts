@@ -6,7 +6,7 @@ import { type Command, GROUPS } from '../args/command.ts'
 import { COMMANDS } from '../definitions/commands.ts'
 import { GLOBAL_OPTIONS } from '../args/options.ts'
 
-/** The whole command line as Markdown, for docs/reference.md. */
+/** Renders the whole command line as Markdown, for docs/reference.md. */
 export function reference(): string {
   const groups = GROUPS.flatMap(group => [
     `## ${group}`,

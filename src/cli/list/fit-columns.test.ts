@@ -26,12 +26,12 @@ test('one very long name leaves all columns of the list on a terminal of 80 colu
   ])
 })
 
-test('a wide terminal shows long names and titles whole', () => {
+test('a wide terminal shows long names and titles in full', () => {
   expect(shown(200)[1]).toContain(`${long}1`)
   expect(shown(200)[2]).toMatch(/ fix the login of users that have no password$/)
 })
 
-test('a terminal of 40 columns shows name, state and title, and no column that is cut to nothing', () => {
+test('a terminal of 40 columns shows name, state and title, and no empty column', () => {
   expect(shown(40)[0]).toMatch(/^NAME +STATE +TITLE$/)
   expect(shown(40)[1]).toMatch(/1 +● running {2}sleep 3000$/)
   for (const width of [20, 40, 60, 80, 120, 200])

@@ -2,16 +2,19 @@ import { displayWidth } from '../../lib/text/display-width.ts'
 import type { Column } from '../terminal/table.ts'
 import { shortNames } from './short-names.ts'
 
-/** Stands before the name of a session that works for the one above. */
+/** The prefix of the name of a worker, which stands below its loop. */
 export const BELOW = '└ '
 
 const GAP = 2
-/** With fewer columns than this a name or a title tells nothing. */
+/** In columns. A shorter name or title is not readable. */
 const LEAST = 12
-/** A terminal that is too narrow for all columns loses these first, in this order. */
+/** A too narrow terminal loses these columns first, in this order. */
 const LEAST_WANTED = ['RESTARTS', 'AGENT', 'CREATED']
 
-/** Columns of a list that fit into `width`: NAME and TITLE share the room that the others leave, and long names are shortened. */
+/**
+ * Selects the columns of a list that fit into `width`: NAME and TITLE share the space that the others leave, and long
+ * names become shorter.
+ */
 export function fitColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): Column<Row>[] {
   let wanted = columns
   for (const header of LEAST_WANTED)
@@ -23,7 +26,7 @@ export function fitColumns<Row>(columns: readonly Column<Row>[], rows: readonly 
   )
 }
 
-/** The columns of the terminal that NAME and TITLE have for themselves. */
+/** Returns the width that is left for NAME and TITLE. */
 function roomIn<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): number {
   const others = columns.slice(1, -1).map(column => widest(column, rows) + GAP)
   return width - GAP - others.reduce((sum, one) => sum + one, 0)

@@ -7,19 +7,19 @@ const shown = (names: readonly string[], width: number): string[] => {
   return names.map(name => short.get(name) as string)
 }
 
-test('a name that fits is shown whole, and a long one keeps its beginning and its end', () => {
+test('shortNames keeps a short name, and keeps the beginning and the end of a long one', () => {
   expect(shown(['demo-docs', 'command-fix-the-login-of-all-users-2'], 20)).toEqual([
     'demo-docs',
     'command-fix-…users-2',
   ])
 })
 
-test('long names that differ in one place only are told from each other', () => {
+test('long names that differ in one place only stay distinct', () => {
   const names = ['web', 'api', 'cli'].map(part => `codex-repair-the-tests-of-the-${part}-that-fail-on-every-second-day`)
   expect(shown(names, 16)).toEqual(['…-web-that-fail…', '…-api-that-fail…', '…-cli-that-fail…'])
 })
 
-test('no name is wider than asked, and only the same names look the same when they differ in their first letters', () => {
+test('no name is wider than the limit, and names that differ in their first letters stay distinct', () => {
   const name = fc.stringMatching(/^[a-z][a-z-]{0,80}$/)
   fc.assert(
     fc.property(

@@ -1,6 +1,8 @@
 import { truncateToWidth, displayWidth } from '../../lib/text/display-width.ts'
 
-/** Names cut to a width in the middle, where they differ least. Different names stay different wherever the width allows it. */
+/**
+ * Cuts names to a width in the middle, where they differ least. Different names stay different if the width allows it.
+ */
 export function shortNames(names: readonly string[], width: number): Map<string, string> {
   const short = new Map<string, string>()
   const all = [...new Set(names)]
@@ -12,7 +14,7 @@ export function shortNames(names: readonly string[], width: number): Map<string,
   return short
 }
 
-/** The end takes this part of the room: names that were made from the same words differ there. */
+/** The share of the width for the end: names made from the same words differ there. */
 const END_PART = 0.4
 
 function withoutMiddle(name: string, width: number): string {
@@ -21,7 +23,7 @@ function withoutMiddle(name: string, width: number): string {
   return `${name.slice(0, Math.max(0, width - 1 - end))}…${end === 0 ? '' : name.slice(-end)}`
 }
 
-/** These look alike when their middles are left out, so each is shown from where it begins to differ from the others. */
+/** Shows each name from the first difference on, because these names look alike without their middles. */
 function withoutBeginning(names: readonly string[], width: number): Map<string, string> {
   const from = Math.max(0, commonStart(names) - 1)
   const text = (name: string): string => truncateToWidth(`…${name.slice(from)}`, width)

@@ -6,17 +6,17 @@ import type { Paint } from '../terminal/colors.ts'
 import { OPTIONS } from '../args/options.ts'
 
 export interface LoopSummary {
-  /** Null where it is still to be planned. */
+  /** Null if the loop still has to plan it. */
   readonly list: ListView | null
-  /** Where that will be. */
+  /** The path of the list. */
   readonly file: string
   readonly check: PreflightView['check']
   readonly project: PreflightView
-  /** Whom those who work are like. */
+  /** The template of the workers' requests. */
   readonly worker: RunRequest
 }
 
-/** What a loop is about to do, a line each. */
+/** Describes the planned work of a loop in several lines. */
 export function summaryLines(summary: LoopSummary, args: ParsedArgs, paint: Paint): string[] {
   const { list, file, worker, project } = summary
   const entries: [string, string][] = [

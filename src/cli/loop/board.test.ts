@@ -31,7 +31,7 @@ const plain = makePaint(false)
 const lines = (width: number, height = Number.POSITIVE_INFINITY): string[] =>
   boardLines(board, '● running ralph-prd', plain, { width, height })
 
-it('shows all there is to know, and nothing hangs on colour', () => {
+it('the board shows all facts, and needs no colour to be understood', () => {
   expect(lines(Number.POSITIVE_INFINITY)).toEqual([
     '● running ralph-prd',
     '  ██████▒▒▒▒▒▒░░░░░░░░░░░░  1 of 4 done · 1 working · 1 blocked · 1 open · about 2 min left',
@@ -49,17 +49,17 @@ it('shows all there is to know, and nothing hangs on colour', () => {
   ])
 })
 
-it.each([40, 60, 71, 72, 80, 100, 140])('never is wider than a terminal of %i columns', width => {
+it.each([40, 60, 71, 72, 80, 100, 140])('the board is never wider than a terminal of %i columns', width => {
   expect(lines(width).filter(line => displayWidth(line) > width)).toEqual([])
 })
 
-it.each([6, 8, 10, 12, 20])('in a window of %i lines keeps what comes next', height => {
+it.each([6, 8, 10, 12, 20])('in a window of %i lines the board keeps the next command', height => {
   const shown = lines(80, height)
   expect(shown.length).toBeLessThan(height)
   expect(shown.at(-1)).toBe('  next  oneshot attach ralph-prd')
 })
 
-it('names both ways on, and where the work is that was set aside', () => {
+it('the board names both next commands, and the branch of a blocked task', () => {
   const blocked = board.tasks.map(task => (task.state === 'blocked' ? { ...task, branch: 'oneshot/x-2' } : task))
   const partly = { ...board, next: 'oneshot resume ralph-prd', also: 'oneshot ralph land ralph-prd', tasks: blocked }
   const shown = (width: number): string[] =>
@@ -73,11 +73,11 @@ it('names both ways on, and where the work is that was set aside', () => {
   expect(shown(60).slice(-2)).toEqual(['  next  oneshot resume ralph-prd', '        or oneshot ralph land ralph-prd'])
 })
 
-it('on a narrow terminal keeps number, state and task', () => {
+it('on a narrow terminal the board keeps number, state and task', () => {
   expect(lines(60)).toEqual(expect.arrayContaining(['NO  STATE      TASK', '3   ● working  make part 3: demo-prd-3-1']))
 })
 
-it('has the tick only for tasks whose check passed', () => {
+it('the board shows the tick only for tasks whose check passed', () => {
   const [first, ...others] = board.tasks as [LoopTaskView, ...LoopTaskView[]]
   const states = (height: number, ...proofs: readonly LoopTaskView['proof'][]): string[] => {
     const tasks = [...proofs.map(proof => ({ ...first, proof })), ...others]
@@ -90,7 +90,7 @@ it('has the tick only for tasks whose check passed', () => {
   expect(states(12, 'checked', 'changed', 'checked')).toEqual(['◇ done'])
 })
 
-describe('tasks that do not fit', () => {
+describe('foldTasks', () => {
   const task = (id: number, state: LoopTaskView['state']): LoopTaskView => ({
     ...(board.tasks[0] as LoopTaskView),
     id: String(id),
@@ -105,7 +105,7 @@ describe('tasks that do not fit', () => {
   const shown = (most: number): string[] =>
     foldTasks(many, most).map(row => (isFolded(row) ? `${row.count} ${row.state}` : row.id))
 
-  it('are folded: what is over first, then what has not begun, never what goes on', () => {
+  it('folds done tasks first, then open ones, and never running or blocked ones', () => {
     expect(shown(22)).toHaveLength(22)
     expect(shown(15)).toEqual([
       '8 done',
@@ -129,7 +129,7 @@ describe('tasks that do not fit', () => {
   })
 })
 
-it('a long title uses the room that the evidence leaves', () => {
+it('a long title uses the space that the evidence leaves', () => {
   const title = 'a title of a hundred and twenty characters '.repeat(3).trim()
   const tasks = board.tasks.map(task => ({ ...task, title, evidence: '1 file +5 -0' }))
   const shown = boardLines({ ...board, tasks }, '', plain, { width: 200, height: Number.POSITIVE_INFINITY })

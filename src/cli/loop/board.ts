@@ -21,7 +21,7 @@ const STATE_SYMBOLS: { readonly [S in LoopTaskState]: string } = {
   blocked: '▲',
 }
 
-/** Done, and no check passed. */
+/** The task is done, but no check passed. */
 const UNTESTED_SYMBOL = '◇'
 
 const STATE_COLORS: { readonly [S in LoopTaskState]: ColorName } = {
@@ -36,11 +36,11 @@ const STATE_COLORS: { readonly [S in LoopTaskState]: ColorName } = {
   blocked: 'magenta',
 }
 
-/** Below this many columns only what matters most is shown. */
+/** In columns. A narrower terminal shows only the most important columns. */
 const NARROW_WIDTH = 72
 const BAR_WIDTH = 24
 
-/** The board as lines. `height`: no more of them than this, if that can be, the least telling tasks folded together. */
+/** Renders the board as lines: if possible at most `height` lines, with the least important tasks folded. */
 export function boardLines(
   board: LoopView,
   head: string,
@@ -58,7 +58,7 @@ export function boardLines(
   return fitToHeight(header, ['', ...table], footer, height)
 }
 
-/** In the smallest window what comes next is still seen. */
+/** Keeps the next command visible even in the smallest window. */
 function fitToHeight(
   header: readonly string[],
   table: readonly string[],
@@ -71,7 +71,7 @@ function fitToHeight(
   return [...head, ...body, ...footer]
 }
 
-/** Where the work is that was set aside for a person. */
+/** Names the branches of the blocked tasks, which wait for a person. */
 function blockedBranchLines({ tasks }: LoopView, paint: Paint, width: number): string[] {
   const blocked = tasks.filter(({ state, branch }) => state === 'blocked' && branch !== null)
   const lines = blocked.slice(0, MAX_BLOCKED_SHOWN).map(({ id, branch }) => `task ${id} is on ${branch}`)
@@ -84,7 +84,7 @@ function blockedBranchLines({ tasks }: LoopView, paint: Paint, width: number): s
 
 const MAX_BLOCKED_SHOWN = 4
 
-/** Both on one line where that fits. */
+/** Shows both commands on one line if they fit. */
 function nextCommandLines({ next, also }: LoopView, paint: Paint, width: number): string[] {
   if (next === null) return []
   const both = `${next}, or ${also}`
@@ -92,7 +92,7 @@ function nextCommandLines({ next, also }: LoopView, paint: Paint, width: number)
   return ['', ...commands.map((command, index) => `  ${index === 0 ? paint.dim('next') : '    '}  ${command}`)]
 }
 
-/** An empty line, the headers, and one that a terminal keeps for the cursor. */
+/** An empty line, the headers, and one line that a terminal reserves for the cursor. */
 const HEADER_LINES = 3
 
 function progressBar({ counts, tasks, secondsLeft, stage }: LoopView, paint: Paint, width: number): string {
@@ -122,13 +122,13 @@ const STAGE_TEXTS: { readonly [S in LoopView['stage']]: string } = {
   ended: 'there is no task in its list',
 }
 
-/** An estimate to the second would be a lie. */
+/** An estimate to the second would claim too much precision. */
 function roundedDuration(seconds: number): string {
   const minutes = Math.round(seconds / 60)
   return formatDuration((minutes < 20 ? minutes : Math.round(minutes / 5) * 5) * 60_000)
 }
 
-/** As many lines as the width asks for. */
+/** Uses as many lines as the width requires. */
 function factLines(board: LoopView, width: number): string[] {
   const { list, agent, check, iterations, maxIterations, parallel, width: now, branch, landedAt, spent } = board
   const facts = [
@@ -177,7 +177,7 @@ function fixedColumns(width: number, paint: Paint): Column<BoardRow>[] {
   ]
 }
 
-/** Title and evidence share what room there is; the title gives way last. */
+/** Title and evidence share the remaining width; the title shrinks last. */
 function textColumns(fixed: readonly Column<BoardRow>[], rows: readonly BoardRow[], width: number): Column<BoardRow>[] {
   const usedWidth = fixed
     .map(({ header, text }) => Math.max(header.length, ...rows.map(row => displayWidth(text(row)))) + 2)
@@ -194,7 +194,7 @@ function textColumns(fixed: readonly Column<BoardRow>[], rows: readonly BoardRow
   ]
 }
 
-/** The board, or what is known before there is one. */
+/** Renders the board, or the known facts before there is one. */
 export function sessionBoardLines(
   session: SessionView,
   board: LoopView | undefined,

@@ -8,14 +8,14 @@ import { refusal } from '../../api/contract/problems.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 import { shownName } from '../session/format.ts'
 
-/** The last loop on this list, if it was not finished: whoever begins anew may have meant to go on with it. */
+/** Returns the last loop on this list if it is unfinished: the user may have meant to continue it. */
 export function findUnfinishedLoop(home: Home, cwd: string, list: string | null): SessionView | undefined {
   const loops = sortByRelevance(readSessions(home)).filter(session => isLoop(session) && session.cwd === cwd)
   const last = loops.find(session => readBoard(home, session, Date.now())?.list === list)
   return last !== undefined && isResumable(last) ? last : undefined
 }
 
-/** The loop that is meant: by its own name or by that of somebody who works for it. */
+/** Returns the loop that a word means, by its own name or by that of one of its workers. */
 export function pickLoop({ home }: CommandContext, word: string | undefined): SessionView {
   const sessions = readSessions(home)
   const cwd = currentDirectory()

@@ -1,6 +1,6 @@
 import type { LoopTaskState, LoopTaskView } from '../../api/contract/loop.ts'
 
-/** Some tasks of one state, in one row. */
+/** Several tasks of one state in one row. */
 export interface FoldedTasks {
   readonly state: LoopTaskState
   readonly count: number
@@ -12,10 +12,12 @@ export function isFolded(row: LoopTaskView | FoldedTasks): row is FoldedTasks {
   return 'count' in row
 }
 
-/** What is folded first when there is no room: what is over, then what has not begun. What goes on or waits for a person is always shown. */
+/** The states to fold first without space: done, then open. Running and blocked tasks are always visible. */
 const FOLD_ORDER = ['done', 'open'] as const
 
-/** The tasks in at most so many rows, as far as that can be: the first of those that are done go first, the last of those that are open. */
+/**
+ * Folds the tasks into at most `maxRows` rows, if possible: the first of the done tasks, and the last of the open ones.
+ */
 export function foldTasks(tasks: readonly LoopTaskView[], maxRows: number): (LoopTaskView | FoldedTasks)[] {
   let rows: (LoopTaskView | FoldedTasks)[] = [...tasks]
   for (const state of FOLD_ORDER) {

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { pickLoop } from './find-loop.ts'
 
-/** Brings what a loop has merged into what the user has checked out. */
+/** Merges the loop's commits into the branch that the user has checked out. */
 export async function landCommand(
   args: ParsedArgs,
   context: CommandContext,

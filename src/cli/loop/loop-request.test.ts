@@ -18,7 +18,7 @@ async function asked(...argv: string[]): Promise<{ request: RunRequest; spec: Lo
   return { request, spec: JSON.parse(request.argv[0] ?? '') as LoopRequest }
 }
 
-test('time and money are for the loop as a whole, turns and what is about a life for each iteration', async () => {
+test('time and money limit the loop as a whole, turns and supervision limit each iteration', async () => {
   const words = [
     '--max-time',
     '2h',
@@ -49,18 +49,18 @@ test('time and money are for the loop as a whole, turns and what is about a life
   })
 })
 
-test('unless it is said otherwise nothing limits a loop, three failures set a task aside, and a check is looked for later', async () => {
+test('by default nothing limits a loop, three failures block a task, and the loop detects a check later', async () => {
   const { request, spec } = await asked('--', '--fast')
   expect(request).toMatchObject({ maxTime: null, limits: {}, mode: 'headless' })
   expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
   expect(spec.worker.argv).toEqual(['--fast'])
 })
 
-test('an agent of a loop may write without a limit where its user says so', async () => {
+test("the user may remove the output limit of a loop's agent", async () => {
   expect((await asked('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
 })
 
-test('what is said is what is asked for', async () => {
+test('the request contains the options of the line', async () => {
   const { spec } = await asked(
     '--parallel',
     '--land',
@@ -77,6 +77,6 @@ test('what is said is what is asked for', async () => {
   expect(spec).not.toHaveProperty('seek')
 })
 
-test('a name that was given counts more than that of the list', async () => {
+test('a name on the line precedes that of the list', async () => {
   expect((await asked('--name', 'night')).request.name).toBe('night')
 })

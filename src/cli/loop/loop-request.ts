@@ -7,29 +7,29 @@ import type { ParsedArgs } from '../args/parsed-args.ts'
 import { OPTIONS } from '../args/options.ts'
 import { parseGuardedPaths } from './preflight.ts'
 
-/** Whole test suites are run, side by side with agents who run them as well. */
+/** A check runs whole test suites, in parallel with agents that run them as well. */
 const CHECK_TIMEOUT: Duration = 30 * 60_000
-/** Agents that begin in the same instant meet the same limits and locks in the same instant. */
+/** In milliseconds. Agents that start at the same time hit the same limits and locks at the same time. */
 const START_STAGGER: Duration = 500
-/** Once may be bad luck and twice a misunderstanding. */
+/** One failure may be bad luck, and two a misunderstanding. */
 const DEFAULT_RETRIES = 3
 
-/** Our own program costs nothing to start again, and those who work for it go on meanwhile. */
+/** Delays in milliseconds. A restart of our own program costs nothing, and its workers continue meanwhile. */
 const LOOP_RESTART_POLICY = { limit: 20, nextDelay: 500, maxDelay: 10_000 } as const
 
-/** What is different from loop to loop beyond its line. */
+/** The differences between loops that are not on their command lines. */
 export interface LoopOptions {
   readonly kind: 'ralph' | 'build'
   readonly list: string | null
   readonly check: LoopRequest['check']
   readonly planning: LoopRequest['plan']
-  /** The session's name unless one was given; absent: made from its prompt. */
+  /** The session's name unless the line gives one; if absent, the prompt gives the name. */
   readonly name?: string
 }
 
 /**
- * What the daemon is asked for, made of what it would be asked for an agent with this prompt: how an agent is to work is for those who work for the
- * loop, time and money are for all of it.
+ * Builds the request to the daemon from the request for an agent with this prompt: the agent options apply to the
+ * workers, time and money to the whole loop.
  */
 export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): RunRequest {
   const { prompt = '', cwd, env, saving, onExit, alertAfter, projectFiles, limits, beads } = base
@@ -59,7 +59,7 @@ export function buildLoopRequest(base: RunRequest, args: ParsedArgs, config: Con
 
 function buildLoopSpec(base: RunRequest, args: ParsedArgs, config: Config, options: LoopOptions): LoopRequest {
   const parallel = args.value(OPTIONS.parallel) ?? null
-  // What is found later is the agent's own, and is run only where the agent may run anything.
+  // A check that the loop finds later is the agent's own, so the loop runs it only if the agent may run anything.
   const shouldDetectCheck =
     options.check === null && !args.has(OPTIONS.noVerify) && (base.autonomy ?? 'full') === 'full'
   return {
@@ -104,7 +104,7 @@ function workerOptions(base: RunRequest, config: Config): LoopRequest['worker'] 
   }
 }
 
-/** Refuses a line that says two things, or one that would do nothing. */
+/** Refuses a line with options that exclude each other or have no effect. */
 export function checkLoopArgs(args: ParsedArgs): void {
   const exclude = (one: keyof typeof OPTIONS, other: keyof typeof OPTIONS): void => {
     if (!args.has(OPTIONS[one]) || !args.has(OPTIONS[other])) return

@@ -7,7 +7,7 @@ import { OPTIONS } from '../args/options.ts'
 import fs from 'node:fs'
 import { literalGlob } from '../../lib/text/glob.ts'
 
-/** The list that is to be worked off; refuses where there is nothing in it to do. */
+/** Returns the task list, and refuses a list without open tasks. */
 export function requireOpenTasks(args: ParsedArgs, { list }: PreflightView): ListView {
   if (isRefusal(list)) throw list
   const { tasks, objections } = list
@@ -34,7 +34,7 @@ function listTaskIds({ tasks }: ListView): string {
   return ids.length > 8 ? `${ids.slice(0, 3).join(', ')} … ${ids.at(-1)}` : ids.join(', ')
 }
 
-/** Only git shows what was done, and worktrees begin at a commit. */
+/** Only git shows the changes, and a worktree begins at a commit. */
 export function assertRepository(args: ParsedArgs, cwd: string, { repository }: PreflightView): void {
   if (repository === null)
     throw refusal(
@@ -50,14 +50,14 @@ export function assertRepository(args: ParsedArgs, cwd: string, { repository }: 
     )
 }
 
-/** What must pass: as the line says, else what the project is tested with. */
+/** Returns the check that must pass: the one on the line, else the project's test command. */
 export function chooseCheck(args: ParsedArgs, { check }: PreflightView): LoopRequest['check'] {
   const given = args.value(OPTIONS.verify)
   if (given !== undefined) return { line: given, why: 'as you said' }
   return args.has(OPTIONS.noVerify) ? null : check
 }
 
-/** The list as it is seen from where the work happens. */
+/** Returns the path of the list, relative to the working directory. */
 export function resolveListFile(args: ParsedArgs, word: string | undefined, cwd: string): string | null {
   const option = args.value(OPTIONS.prd)
   if (option !== undefined && word !== undefined)
@@ -66,7 +66,7 @@ export function resolveListFile(args: ParsedArgs, word: string | undefined, cwd:
   return file === undefined ? null : path.relative(cwd, path.resolve(cwd, file))
 }
 
-/** Patterns of files that must stay as they are, and of files that a task may weaken, relative to the work's folder. */
+/** Patterns of files that must not change, and of files that a task may weaken, relative to the working directory. */
 export interface GuardedPaths {
   readonly protect: readonly string[]
   readonly allow: readonly string[]
@@ -79,7 +79,7 @@ export function parseGuardedPaths(args: ParsedArgs, cwd: string): GuardedPaths {
   }
 }
 
-/** A path that is there means that very path, whatever signs are in its name. */
+/** The path of an existing file means exactly that file, even with glob characters in its name. */
 function toPattern(word: string, cwd: string): string {
   const real = fs.realpathSync(cwd)
   const absolute = path.resolve(cwd, word)

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { pickLoop } from './find-loop.ts'
 
-/** Opens a task again and resumes the loop. */
+/** Reopens a task and resumes the loop. */
 export async function retryCommand(
   args: ParsedArgs,
   context: CommandContext,

@@ -23,7 +23,7 @@ const shown = (height: number): string[] => {
   return planLines(board, { paint: makePaint(false), width: 40, height })
 }
 
-it('shows the text of the plan, cut to the screen', () => {
+it('planLines shows the text of the plan, cut to the screen', () => {
   const words = Array.from({ length: 20 }, (_, n) => `line ${n}`).join('\n')
   fs.writeFileSync(path.join(folder, 'PRD.md'), `# A tool\n\n- [ ] one\n  \u001b[31mwhy\n${words}\n`)
   expect(shown(12)).toEqual([
@@ -41,6 +41,6 @@ it('shows the text of the plan, cut to the screen', () => {
   expect(shown(Number.POSITIVE_INFINITY)).toContain('  line 19')
 })
 
-it('shows the titles where the file is gone', () => {
+it('planLines shows the titles if the file is missing', () => {
   expect(shown(24)).toContain('  1  make part 1')
 })

@@ -19,12 +19,12 @@ import { exitStatusFor, stateLine } from '../session/format.ts'
 import type { CommandContext } from '../context.ts'
 import { presentLoop } from './start-loop.ts'
 
-/** What stands above and below the plan: its name, what is left out, the question, and empty lines. */
+/** The lines above and below the plan: its name, the number of omitted lines, the question, and empty lines. */
 const SURROUNDING_LINES = 6
-/** Fewer lines would not be worth a look. */
+/** Fewer lines would not be useful. */
 const MIN_PLAN_LINES = 6
 
-/** The plan as it stands in its file, as much of it as the screen has room for. */
+/** Shows the plan as its file has it, as much as fits on the screen. */
 export function planLines(
   board: LoopView | undefined,
   { paint, width, height }: Pick<Output, 'paint' | 'width' | 'height'>,
@@ -49,11 +49,11 @@ function readPlan(board: LoopView | undefined): string | null {
   try {
     return fs.readFileSync(path.resolve(board.cwd, board.list), 'utf8')
   } catch {
-    return null // It was moved this moment: the titles are known.
+    return null // The file was just moved: the titles are known.
   }
 }
 
-/** Follows the planning, shows the plan, and starts it once a person agrees. The plan waits for a person who leaves. */
+/** Follows the planning, shows the plan, and starts it once a person agrees. If the person leaves, the plan waits. */
 export async function reviewPlan(session: SessionView, args: ParsedArgs, context: CommandContext): Promise<number> {
   const { home, screen } = context
   const { err } = screen
@@ -80,7 +80,7 @@ export async function reviewPlan(session: SessionView, args: ParsedArgs, context
   return await presentLoop(await client.resume(planned.id), args, context)
 }
 
-/** Asks until the answer is yes or no; the plan can be edited in between. */
+/** Asks until the answer is yes or no; the person can edit the plan in between. */
 async function confirmPlan(board: LoopView | undefined, { env, screen }: CommandContext): Promise<boolean> {
   const list = board?.list ?? null
   if (board === undefined || list === null) return await confirmDefaultYes('Start?')
@@ -92,7 +92,7 @@ async function confirmPlan(board: LoopView | undefined, { env, screen }: Command
   }
 }
 
-/** Shows what those who plan say, until there is a plan or an end of it. */
+/** Shows the output of the planners until there is a plan or the planning has ended. */
 async function waitForPlan(home: Home, session: SessionView, err: Output, signal: AbortSignal): Promise<SessionView> {
   const logs = new Map<string, Promise<void>>()
   const planningDone = new AbortController()

@@ -12,7 +12,10 @@ import { toJson } from '../terminal/format.ts'
 import type { CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-/** Starts a loop; a number is the exit code of whoever interrupted that. `worker`: what those who work are like. */
+/**
+ * Starts a loop; returns an exit code if the user interrupted the start. `worker` is the template of the workers'
+ * requests.
+ */
 export async function startLoop(
   request: RunRequest,
   worker: RunRequest,
@@ -34,7 +37,7 @@ export async function startLoop(
   return session
 }
 
-/** Says what was started, or follows it. */
+/** Prints the started loop, or follows it. */
 export async function presentLoop(session: SessionView, args: ParsedArgs, context: CommandContext): Promise<number> {
   const { screen } = context
   const { out, err, isQuiet } = screen

@@ -9,13 +9,13 @@ import type { Output } from '../terminal/output.ts'
 import type { CommandContext } from '../context.ts'
 import { sessionBoardLines } from './board.ts'
 
-/** The screen beside the usual one, and no cursor on it. */
+/** Enters the alternate screen and hides the cursor. */
 const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l'
 const LEAVE_ALTERNATE_SCREEN = '\u001b[?25h\u001b[?1049l'
 
 /**
- * Shows a board as it changes, until the loop has ended or nobody looks any more. On a terminal it is redrawn in place and left there at the end;
- * elsewhere each board follows the one before, as JSON one a line.
+ * Shows a board as it changes, until the loop has ended or the user leaves. On a terminal it redraws in place and
+ * leaves the last board there; elsewhere it prints each board after the one before, as JSON one per line.
  */
 export async function watchBoardUntilEnd(
   session: SessionView,
@@ -36,7 +36,7 @@ export async function watchBoardUntilEnd(
   }
 }
 
-/** The last board stays on the usual screen. */
+/** Prints the last board on the normal screen. */
 async function leaveAlternateScreen(home: Home, session: SessionView, out: Output): Promise<void> {
   await out.write(Buffer.from(LEAVE_ALTERNATE_SCREEN))
   const last = readSession(home, session.id) ?? session
@@ -55,7 +55,7 @@ function inPlacePrinter(out: Output): BoardPrinter {
   }
 }
 
-/** That time goes by is no news. */
+/** Does not print a board again if only its times have changed. */
 function appendingPrinter(out: Output, isJson: boolean): BoardPrinter {
   let shown = ''
   return async (session, board) => {

@@ -6,12 +6,12 @@ import type { Home } from '../../state/home.ts'
 import { runTmux } from '../../os/run-tmux.ts'
 import { isLive } from '../session/find-session.ts'
 
-/** Shows a file as it grows, whatever keys are pressed. */
+/** Shows a file as it grows, and ignores keys. */
 const TAIL_COMMAND = 'trap "" INT QUIT TSTP; exec tail -n 2000 -F "$ONESHOT_SHOW"'
 
 /**
- * Gives a loop's tmux session a window for each of those who work for it, while somebody is attached: new ones come, ended ones go. It lives in
- * the command that is attached, and the windows end with it. What is shown is on disk, so nothing hangs on any of this.
+ * Gives a loop's tmux session a window for each live worker while a user is attached. It runs in the attached command,
+ * and the windows close with it. The windows only show files on disk, so nothing depends on them.
  */
 export class WorkerWindows {
   readonly #home: Home
@@ -23,13 +23,13 @@ export class WorkerWindows {
   constructor(home: Home, loop: SessionView, env: NodeJS.ProcessEnv) {
     this.#home = home
     this.#loop = loop
-    // A window or a whole server that has gone meanwhile is no trouble: there is nobody left to show it to.
+    // A missing window or server is no failure: nobody is left to look at it.
     this.#tmux = async (...args) =>
       (await runTmux({ program: 'tmux', socket: home.tmuxSocket }, args, { env, timeout: 10_000 })).stdout
     this.#syncing = this.#keepInSync().catch(() => undefined)
   }
 
-  /** Closes them, unless somebody else is looking. */
+  /** Closes the windows, unless another client is attached. */
   async close(): Promise<void> {
     this.#stopping.abort()
     await this.#syncing
@@ -52,7 +52,7 @@ export class WorkerWindows {
     }
   }
 
-  /** Opens what is missing and closes what is too much; two who look at the same loop may both have opened one. */
+  /** Opens missing windows and closes surplus ones: two clients of the same loop may both have opened one. */
   async #sync(live: readonly SessionView[]): Promise<void> {
     const windows = (await this.#tmux('list-windows', '-t', this.#target, '-F', '#{window_id} #{@worker}')).split('\n')
     const open = windows.map(row => row.split(' ')).filter(([, worker]) => worker !== undefined && worker !== '')

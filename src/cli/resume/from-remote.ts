@@ -23,7 +23,7 @@ import { type CommandContext, currentDirectory } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 import { previewLines, showResumed } from './show-resume.ts'
 
-/** A session that nobody here knows of, but whose checkpoints are in this repository or on a remote of it. */
+/** Finds a session that this home does not know, but whose checkpoints are in this repository or on a remote of it. */
 export async function findImportable(
   args: ParsedArgs,
   context: CommandContext,
@@ -34,7 +34,7 @@ export async function findImportable(
   const remote = args.value(OPTIONS.from)
   const localSessions = readSessions(home)
   const isLocal = localSessions.some(({ name, task, id }) => [name, task, id].some(text => text.startsWith(word ?? '')))
-  // Without a name nobody means what was cleared away.
+  // A line without a name never means a cleaned session.
   if (remote === undefined && (isLocal || word === undefined)) return null
   const all = await findSaved(word, remote, context, onFetched)
   const isContinued = ({ claim }: SavedSession): boolean => all.some(({ sessionId }) => sessionId === claim?.sessionId)
@@ -50,7 +50,9 @@ export async function findImportable(
   return saved
 }
 
-/** The claim by which another machine came to be at work on it: nobody else continues it unasked. */
+/**
+ * Returns the claim with which another machine works on the session: nobody else may continue it without --take-over.
+ */
 function findClaim({ sessionId, isAtWork }: SavedSession, all: readonly SavedSession[]): SavedSession['claim'] {
   return isAtWork ? all.find(({ claim }) => claim?.sessionId === sessionId)?.claim : undefined
 }
@@ -73,7 +75,8 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
   if (args.has(OPTIONS.movedTo))
     throw refusal('usage', `${saved.name} continues in this directory`, 'leave out --cwd, or cd to it first')
   const cwd = currentDirectory()
-  // What the project says comes from where the session comes from: it has no say in what that may do here.
+  // The project's configuration has the same source as the session, so it must not decide about the session's rights
+  // here.
   const config = await loadConfig({ env, cwd, overrides: args.values(OPTIONS.config), withoutProject: true })
   const remote = args.value(OPTIONS.from)
   const supervision = parseSupervisionOptions(args, config)
@@ -123,7 +126,10 @@ export async function importSession(saved: SavedSession, args: ParsedArgs, conte
   )
 }
 
-/** Somebody else may have written what the agent is told to do: it is shown, and begins only when its user agrees. */
+/**
+ * Another person may have written the agent's instructions: this shows them, and the agent starts only when the user
+ * agrees.
+ */
 async function confirmImport(
   { name }: SavedSession,
   preview: ResumePreview,
@@ -140,7 +146,7 @@ async function confirmImport(
 
 type FetchListener = NonNullable<Parameters<typeof findSaved>[3]>
 
-/** Puts back what is fetched meanwhile. */
+/** Undoes the fetches of the operation. */
 export async function undoFetches<T>(
   { home }: CommandContext,
   operation: (onFetched: FetchListener) => Promise<T>,
@@ -153,7 +159,7 @@ export async function undoFetches<T>(
   }
 }
 
-/** The variables that are to be different from now on. */
+/** Returns the variables to change. */
 export function parseEnvChanges(args: ParsedArgs, env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     args.values(OPTIONS.envChange).map(([key, value]) => [key, value ?? currentValue(key, env)]),

@@ -8,7 +8,7 @@ import { followSession } from '../session/follow-session.ts'
 import type { CommandContext } from '../context.ts'
 import { OPTIONS } from '../args/options.ts'
 
-/** What was found of a session, and what comes next. */
+/** Describes the state of a session, and the next step. */
 export function previewLines(session: SessionView | null, { found, next }: ResumePreview, paint: Paint): string[] {
   const label = (text: string): string => paint.dim(text.padEnd(6))
   return [
@@ -18,7 +18,7 @@ export function previewLines(session: SessionView | null, { found, next }: Resum
   ]
 }
 
-/** Tells of a session that was taken up, and follows it when that is wanted. */
+/** Prints a resumed session, and follows it on request. */
 export async function showResumed(
   session: SessionView,
   message: string,

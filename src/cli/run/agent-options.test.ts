@@ -6,7 +6,7 @@ const has =
   (program: string) =>
     programs.includes(program)
 
-test('asked for beats configured beats found on PATH in our order', () => {
+test('a requested agent precedes the configured one, which precedes the first one on PATH', () => {
   expect(chooseAgent('demo', 'codex', has('claude'))).toBe('demo')
   expect(chooseAgent(undefined, 'codex', has('claude'))).toBe('codex')
   expect(chooseAgent(undefined, null, has('gemini', 'opencode'))).toBe('opencode')
@@ -17,7 +17,7 @@ test.each([
   ['xyzzy', 'agent-unknown', expect.stringContaining('the agents are claude')],
   ['command', 'usage', expect.stringContaining('oneshot run -- pytest')],
   [undefined, 'agent-missing', expect.stringMatching(/--agent demo[\s\S]*npm install -g @openai\/codex/)],
-])('%s is refused as %s', (asked, code, hint) => {
+])('chooseAgent refuses %s as %s', (asked, code, hint) => {
   let cause: unknown
   try {
     chooseAgent(asked, null, has())

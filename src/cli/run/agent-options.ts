@@ -10,7 +10,7 @@ import type { Refusal } from '../../lib/errors.ts'
 
 type AgentOptions = Pick<RunRequest, 'autonomy' | 'model' | 'effort' | 'limits' | 'thread'>
 
-/** Options that mean something to an agent only. */
+/** Options that apply to agents only. */
 const AGENT_ONLY_OPTIONS: readonly Option<unknown>[] = [
   OPTIONS.autonomy,
   OPTIONS.model,
@@ -21,7 +21,7 @@ const AGENT_ONLY_OPTIONS: readonly Option<unknown>[] = [
   OPTIONS.thread,
 ]
 
-/** How the agent is to work. */
+/** Returns the options of the agent. */
 export function parseAgentOptions(args: ParsedArgs, config: Config): AgentOptions {
   const limits = definedFields({
     usd: args.value(OPTIONS.budgetUsd),
@@ -37,14 +37,14 @@ export function parseAgentOptions(args: ParsedArgs, config: Config): AgentOption
   return { autonomy: args.value(OPTIONS.autonomy) ?? config.autonomy.value, ...options }
 }
 
-/** A command would not even hear of them. */
+/** Refuses agent options for a command, which would never see them. */
 export function refuseAgentOptions(args: ParsedArgs): void {
   const option = AGENT_ONLY_OPTIONS.find(known => args.has(known))
   if (option === undefined) return
   throw refusal('usage', `--${option.name} is for an agent with a prompt, and this is a command`, 'leave it out')
 }
 
-/** Nobody would count what it spends, look a conversation up, or see it end. */
+/** Refuses options that need the supervisor: without it nobody counts usage, finds a thread, or sees the end. */
 export function refuseUnsupervisedOptions({ limits, thread, memory, verify, onExit }: RunRequest): void {
   const requested = [
     limits !== undefined && 'a budget',
@@ -68,7 +68,7 @@ function definedFields<T extends object>(values: T): DefinedFields<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as DefinedFields<T>
 }
 
-/** The agent that gets the prompt: the one asked for, the configured one, else the first whose program is there. */
+/** Returns the agent that gets the prompt: the requested one, the configured one, else the first installed one. */
 export function chooseAgent(
   requested: string | undefined,
   configured: string | null,

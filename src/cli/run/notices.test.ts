@@ -20,6 +20,6 @@ test.each([
   ['all hidden files', { Dockerfile: '', '.dockerignore': '.*' }, false],
   ['an allow list', { Dockerfile: '', '.dockerignore': '*\n!src\n' }, false],
   ['an ignore file of the Dockerfile', { Dockerfile: '', 'Dockerfile.dockerignore': '.agent' }, false],
-])('docker would take .agent along, with %s: %j', (_, files, expected) => {
+])('docker would copy .agent, with %s: %j', (_, files, expected) => {
   expect(isInDockerContext(projectWith(files))).toBe(expected)
 })

@@ -12,7 +12,7 @@ import { readRegularFile } from '../../os/files/file-io.ts'
 import { isExportableVariable } from '../../lib/text/shell-words.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 
-/** Tells once, where nobody has chosen it, what an agent with full autonomy may do. */
+/** Explains full autonomy once to a user who has not chosen it. */
 export function printAutonomyNoticeOnce(
   { agent, autonomy, cwd }: RunRequest,
   args: ParsedArgs,
@@ -31,7 +31,7 @@ export function printAutonomyNoticeOnce(
     openHome(home)
     fs.writeFileSync(marker, '', { mode: 0o600 })
   } catch {
-    // A folder that cannot be written has worse to tell, and is told elsewhere; the notice is only shown once more.
+    // If the folder is not writable, another check reports it; the notice only appears once more.
   }
 }
 
@@ -44,10 +44,10 @@ function autonomyNotice(agent: string, file: string, paint: Paint): string[] {
 }
 
 const BUILD_FILES = ['Dockerfile', 'Containerfile', 'compose.yaml', 'compose.yml', 'docker-compose.yml']
-/** Bytes; nobody writes a longer one by hand. */
+/** In bytes. Nobody writes a longer file by hand. */
 const MAX_DOCKERIGNORE_BYTES = 1_048_576
 
-/** Says, before a project has its first `.agent` folder, that a docker build would copy the logs in it into the image. */
+/** Warns, before a project has its first `.agent` folder, that a docker build would copy its logs into the image. */
 export function printDockerNotice(
   { cwd, projectFiles }: RunRequest,
   args: ParsedArgs,
@@ -60,7 +60,7 @@ export function printDockerNotice(
   )
 }
 
-/** Whether images are built here, and `.dockerignore` does not leave `.agent` out. */
+/** Returns true if users build images here, and `.dockerignore` does not exclude `.agent`. */
 export function isInDockerContext(cwd: string): boolean {
   if (!BUILD_FILES.some(name => fs.existsSync(path.join(cwd, name)))) return false
   return !['.dockerignore', 'Dockerfile.dockerignore'].some(name => excludesAgentFolder(path.join(cwd, name)))
@@ -71,7 +71,7 @@ function excludesAgentFolder(file: string): boolean {
     const lines = readRegularFile(file, MAX_DOCKERIGNORE_BYTES).content.toString().split('\n')
     return lines.some(text => /^\/?(\*\*\/)?(\.agent|\.\*|\*\*?)(\/(\*\*?)?)?$/.test(text.trim()))
   } catch {
-    return false // It is not there, or nothing that docker could read.
+    return false // The file is missing, or docker could not read it either.
   }
 }
 
@@ -91,6 +91,6 @@ export function printDroppedVariables(env: Readonly<Record<string, string>>, { h
     )
     fs.appendFileSync(marker, `${unreported.join('\n')}\n`, { mode: 0o600 })
   } catch {
-    // A folder that cannot be written has worse to tell; the note is only shown once more.
+    // If the folder is not writable, another check reports it; the note only appears once more.
   }
 }

@@ -29,7 +29,7 @@ async function request(argv: string[], env: NodeJS.ProcessEnv = {}) {
   return buildRunRequest(args, context, { config, cwd, prompt: await readPrompt(args, context) })
 }
 
-test('a prompt goes to the first agent on PATH, as bytes, with what follows -- handed on', async () => {
+test('a prompt goes to the first agent on PATH, as bytes, with the arguments after --', async () => {
   expect(
     await request(['fix "it" $(now)', '--cwd', folder, '--', '--model', 'x'], { TMUX: '/s', ONESHOT_ATTEMPT: 'a.1' }),
   ).toEqual({
@@ -48,7 +48,7 @@ test('a prompt goes to the first agent on PATH, as bytes, with what follows -- h
   })
 })
 
-test('how it is seen through comes from the line, else from the configuration', async () => {
+test('the supervision options come from the line, else from the configuration', async () => {
   const line = ['--restart', 'on-failure', '--max-restarts', '3', '--silence', 'none', '--limit-wait', 'off']
   const given = await request([...line, '--memory', '2G', '--', 'ls'], {
     ONESHOT_RESTART_WINDOW: '1h',
@@ -68,7 +68,7 @@ test('how it is seen through comes from the line, else from the configuration', 
   })
 })
 
-test('without a prompt what follows -- is a command, whatever agent is configured', async () => {
+test('without a prompt the arguments after -- are a command, whatever agent is configured', async () => {
   const given = await request(['--tty', '--max-time', 'none', '--env', 'A=1', '--cwd', folder, '--', 'ls', '-l'], {
     ONESHOT_AGENT: 'codex',
     ONESHOT_TMUX_SESSION: 'nightly',
@@ -78,7 +78,7 @@ test('without a prompt what follows -- is a command, whatever agent is configure
   expect(given).not.toHaveProperty('prompt')
 })
 
-test('an agent is told how to work, by the line before the configuration', async () => {
+test('the agent options of the line precede those of the configuration', async () => {
   const wishes = ['--model', 'opus', '--effort', 'high', '--thread', 't-1', '--max-turns', '9']
   const budget = ['--budget-usd', '2.5', '--budget-tokens', '500k']
   expect(await request(['x', '--agent', 'demo', ...wishes, ...budget], { ONESHOT_AUTONOMY: 'edits' })).toMatchObject({
@@ -94,7 +94,7 @@ test('an agent is told how to work, by the line before the configuration', async
 })
 
 test.each(['--autonomy=full', '--model=opus', '--effort=high', '--max-turns=3', '--budget-usd=1', '--thread=t'])(
-  '%s means nothing to a command, and is refused',
+  'a command refuses %s, which applies to agents only',
   async option => {
     const [name] = option.split('=')
     await expect(request([option, '--', 'ls'])).rejects.toMatchObject({
@@ -104,7 +104,7 @@ test.each(['--autonomy=full', '--model=opus', '--effort=high', '--max-turns=3', 
   },
 )
 
-test('a prompt file is taken byte by byte, and symbolic links to the directory are followed', async () => {
+test('buildRunRequest reads a prompt file byte by byte, and resolves symbolic links to the directory', async () => {
   const given = await request([
     '--agent',
     'demo',
@@ -133,11 +133,11 @@ test.each([
   [['--agent', 'nobody', '--', 'ls'], 'agent-unknown'],
   [['--'], 'usage'],
   [[], 'usage'],
-])('run %j is refused as %s', async (argv, code) => {
+])('run refuses %j as %s', async (argv, code) => {
   await expect(request(argv)).rejects.toMatchObject({ code })
 })
 
-test('a blank prompt file is refused by its name, and a bad name is mended in the hint', async () => {
+test('the refusal of a blank prompt file names it, and the hint corrects an invalid name', async () => {
   const blank = path.join(folder, 'blank.md')
   await expect(request(['--prompt-file', blank])).rejects.toMatchObject({
     code: 'prompt-empty',
@@ -155,11 +155,11 @@ test.each([
   [['--on-exit', ''], { ONESHOT_ON_EXIT: 'that' }, undefined],
   [[], { ONESHOT_ON_EXIT: 'that', ONESHOT_RESILIENT: 'false' }, undefined],
   [['--on-exit', 'this'], { ONESHOT_RESILIENT: 'false' }, ['this']],
-])('%j with %j runs %j when it has ended', async (argv, env, words) => {
+])('%j with %j runs %j when the session has ended', async (argv, env, words) => {
   expect((await request([...argv, 'fix it', '--cwd', folder], env)).onExit).toEqual(words)
 })
 
-test('what is to be run at the end is one thing, and is not for work that nobody sees end', async () => {
+test('a session runs one command at its end, and needs the supervisor for it', async () => {
   const both = { ONESHOT_ON_EXIT: 'this', ONESHOT_ON_EXIT_SHELL: 'that' }
   await expect(request(['fix it', '--cwd', folder], both)).rejects.toMatchObject({ code: 'usage' })
   const given = await request(['--on-exit', 'this', 'fix it', '--cwd', folder])

@@ -16,10 +16,10 @@ import { parseOnExit } from './supervision-options.ts'
 import { refuseInvalidUtf8, rawEnvironment } from '../args/raw-arguments.ts'
 import { refuseUnusedMaxRestarts, parseSupervisionOptions } from './supervision-options.ts'
 
-/** Variables of the terminal or the attempt we are called from; the new work has its own. */
+/** Variables of the terminal or the attempt around us; the new session has its own. */
 const DROPPED_VARIABLES = new Set(['TMUX', 'TMUX_PANE', 'ONESHOT_ATTEMPT'])
 
-/** What the daemon is asked for: the line, with the configuration filled in where it is silent. */
+/** Builds the request to the daemon: the options of the line, completed from the configuration. */
 export function buildRunRequest(
   args: ParsedArgs,
   context: CommandContext,
@@ -44,7 +44,7 @@ export function buildRunRequest(
   }
 }
 
-/** Where the work happens, without symbolic links: sessions are found again by it. */
+/** Returns the working directory without symbolic links, because commands find sessions by it. */
 export function resolveDirectory(args: ParsedArgs): string {
   const cwd = args.value(OPTIONS.cwd)
   if (cwd === undefined) return currentDirectory()
@@ -96,7 +96,7 @@ function selectMode(args: ParsedArgs): RunRequest['mode'] {
   return isTty ? 'tty' : isHeadless ? 'headless' : undefined
 }
 
-/** PWD tells where the shell stands; some agents believe it more than their own directory. */
+/** Sets PWD too: some agents trust it more than their working directory. */
 export function buildEnvironment(args: ParsedArgs, env: NodeJS.ProcessEnv, cwd: string): Record<string, string> {
   const inherited = Object.entries(rawEnvironment(env)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !DROPPED_VARIABLES.has(entry[0]),

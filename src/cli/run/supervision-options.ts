@@ -12,7 +12,7 @@ type SupervisionOptions = Pick<
   'restart' | 'patience' | 'memory' | 'maxOutput' | 'saving' | 'alertAfter' | 'verify' | 'beads'
 >
 
-/** How the session is to be seen through. */
+/** Returns the supervision options of the session. */
 export function parseSupervisionOptions(args: ParsedArgs, config: Config): SupervisionOptions {
   const withDefault = <T>(value: T | undefined, fallback: T): T => (value === undefined ? fallback : value)
   const restartMode = args.value(OPTIONS.restart)
@@ -52,18 +52,18 @@ function parseVerifyOptions(args: ParsedArgs): Pick<SupervisionOptions, 'verify'
   return git || check !== null ? { verify: { git, check } } : {}
 }
 
-/** A command is started once unless its user says otherwise: a number alone would do nothing, in silence. */
+/** oneshot starts a command once unless its user requests more: a number alone would silently have no effect. */
 export function refuseUnusedMaxRestarts(args: ParsedArgs): void {
   if (!args.has(OPTIONS.maxRestarts) || args.has(OPTIONS.restart)) return
   throw refusal('usage', '--max-restarts does nothing for a command by itself', 'add --restart on-failure')
 }
 
-/** What is to be run when the work has ended: as the line says, else as the configuration does. */
+/** Returns the command to run when the session has ended: the one on the line, else the configured one. */
 export function parseOnExit(args: ParsedArgs, config: Config): readonly string[] | undefined {
   const words = args.value(OPTIONS.onExit)
   const shell = args.value(OPTIONS.onExitShell)
   if (words !== undefined || shell !== undefined) return onExitCommand(words ?? null, shell ?? null, '--')
-  if (!config.resilient.value) return undefined // Nobody sees it end.
+  if (!config.resilient.value) return undefined // Without the supervisor nobody sees the end.
   return onExitCommand(config['on-exit'].value, config['on-exit-shell'].value, '')
 }
 
@@ -80,7 +80,7 @@ function onExitCommand(
   return words === null || words.length === 0 ? undefined : words
 }
 
-/** Whoever asks for work to be saved where that cannot be hears of it now, and not when it is too late. */
+/** Reports at the start that checkpoints are impossible here, and not when it is too late. */
 export async function checkCheckpointOptions(
   { agent, cwd, saving }: Pick<RunRequest, 'agent' | 'cwd' | 'saving'>,
   args: ParsedArgs,
@@ -96,7 +96,7 @@ export async function checkCheckpointOptions(
   const isRequested = args.has(OPTIONS.push) || args.has(OPTIONS.checkpoints)
   const isInteractive = screen.err.isTerminal && !screen.isQuiet && !args.has(OPTIONS.json)
   if (saving?.mode === 'off' || (!isRequested && push === null && !isInteractive)) return
-  const { remotesAt } = await import('../../views/checkpoints.ts') // Most runs do without.
+  const { remotesAt } = await import('../../views/checkpoints.ts') // Most runs do not need this module.
   const remotes = await remotesAt(home, cwd)
   const printNote = (text: string): void => screen.err.printLine(`${screen.err.paint.yellow('note:')} ${text}`)
   if (remotes === null) {
@@ -116,7 +116,7 @@ async function assertRepositoryForVerify(cwd: string, { home }: CommandContext):
   throw refusal('no-repository', `${cwd} is not in a git repository, and --verify-git asks what git shows`, 'git init')
 }
 
-/** Nobody knows before it is tried whether somebody is there. */
+/** A URL needs no check against the remotes: only a push shows if its server exists. */
 function isRemoteUrl(remote: string): boolean {
   return /[/:]/.test(remote)
 }

@@ -8,10 +8,10 @@ import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 import { readLastLines } from '../daemon/read-last-lines.ts'
 
-/** The end is what tells; the rest is in the file. */
+/** The end is the most informative part; the file contains the rest. */
 const SHOWN_LINES = 10
 
-/** What the check said at the end of a session that is not proven, secrets hidden; no lines where none was run. */
+/** Returns the last lines of the check of an unproven session, with hidden secrets; empty if no check ran. */
 export function checkOutputLines(home: Home, { id, trouble }: SessionView): string[] {
   if (trouble !== 'unproven') return []
   const output = readLastLines(path.join(sessionFolder(home, id).root, 'checks', 'end.log'), SHOWN_LINES)

@@ -9,8 +9,8 @@ const GRACE_PERIOD = 1_000
 const END_TIMEOUT = 10_000
 
 /**
- * Ends the processes of a session's current attempt without a supervisor. Its shim stays, and tells how the program ended. The
- * request is stored first: the next supervisor must not take the end for one that nobody asked for.
+ * Ends the processes of a session's current attempt without a supervisor. Its shim stays, and records the exit of the
+ * program. This stores the request first: the next supervisor must not take the exit for an unrequested one.
  */
 export async function endProcesses(home: Home, { id, attempt }: SessionView, request: 'stop' | 'hold'): Promise<void> {
   const folder = attemptFolder(home, id, attempt)

@@ -7,7 +7,7 @@ const docs = makeEndedSessionView({ id: 'b2', task: 'docs', endedAt: '2026-11-15
 const elsewhere = makeSessionView({ id: 'c3', task: 'fix-build', cwd: '/else', createdAt: '2026-11-15T12:00:00.000Z' })
 const all = [elsewhere, docs, auth]
 
-test('without a word it is this directory’s: live before ended, then the newest', () => {
+test('without a word findSession returns this directory’s session: live before ended, then the newest', () => {
   expect(findSession(all, undefined, '/home/dev/project')).toBe(auth)
   const older = makeEndedSessionView({ id: 'd4', task: 'old', endedAt: '2026-11-14T11:00:00.000Z' })
   expect(findSession([older, docs], undefined, '/home/dev/project')).toBe(docs)
@@ -19,23 +19,23 @@ test.each([
   ['id', 'c3', elsewhere],
   ['unique beginning of a task', 'fix-b', elsewhere],
   ['unique beginning of a name', 'demo-d', docs],
-])('a session is found by its %s', (_, word, expected) => {
+])('findSession finds a session by its %s', (_, word, expected) => {
   expect(findSession(all, word, '/nowhere')).toBe(expected)
 })
 
-test('an exact name beats a longer one that begins with it', () => {
+test('an exact name precedes a longer one that begins with it', () => {
   const longer = makeSessionView({ id: 'e5', task: 'fix-auth-2' })
   expect(findSession([longer, auth], 'fix-auth', '/')).toBe(auth)
 })
 
-test('a name used again means the live one, else the newest', () => {
+test('a name used again means the live session, else the newest', () => {
   const again = makeEndedSessionView({ id: 'f6', task: 'fix-auth', endedAt: '2026-11-15T23:00:00.000Z' })
   expect(findSession([again, auth], 'demo-fix-auth', '/')).toBe(auth)
   const oldest = makeEndedSessionView({ id: 'g7', task: 'fix-auth', endedAt: '2026-11-10T00:00:00.000Z' })
   expect(findSession([oldest, again], 'fix-a', '/')).toBe(again)
 })
 
-test('a loop is meant rather than those who work for it, unless they are named', () => {
+test('a word means a loop rather than its workers, unless it names them', () => {
   const loop = makeSessionView({ id: 'h8', name: 'ralph-prd', task: 'prd', createdAt: '2026-11-15T09:00:00.000Z' })
   const worker = makeSessionView({ id: 'i9', task: 'prd-1-1', parent: 'h8', createdAt: '2026-11-15T23:00:00.000Z' })
   const cwd = worker.cwd
@@ -54,20 +54,20 @@ function refusalOf(look: () => unknown): unknown {
   }
 }
 
-test('a letter that begins an id by chance names no session, four of them do', () => {
+test('one letter that begins an id by chance names no session, four letters do', () => {
   const one = makeSessionView({ id: 'xk3q9wm2ab', task: 'other' })
   expect(() => findSession([one], 'x', '/')).toThrow('there is no session "x"')
   expect(findSession([one], 'xk3q', '/')).toBe(one)
 })
 
-test('an ambiguous beginning lists the candidates', () => {
+test('an ambiguous prefix lists the candidates', () => {
   expect(refusalOf(() => findSession(all, 'fix', '/'))).toMatchObject({
     code: 'session-ambiguous',
     message: '"fix" may mean 2 sessions: demo-fix-build, demo-fix-auth',
   })
 })
 
-test('a typo gets a suggestion, and an empty word means nothing', () => {
+test('a typo gets a suggestion, and an empty word matches nothing', () => {
   expect(refusalOf(() => findSession(all, 'fix-atuh', '/'))).toMatchObject({
     code: 'no-session',
     hint: 'did you mean fix-auth?',
@@ -75,7 +75,7 @@ test('a typo gets a suggestion, and an empty word means nothing', () => {
   expect(refusalOf(() => findSession(all, '', '/'))).toMatchObject({ code: 'no-session' })
 })
 
-test('a directory without sessions says how to get one', () => {
+test('the refusal in a directory without sessions says how to start one', () => {
   expect(refusalOf(() => findSession([], undefined, '/x'))).toMatchObject({
     code: 'no-session',
     hint: expect.stringContaining('oneshot run'),

@@ -5,7 +5,9 @@ import type { Refusal } from '../../lib/errors.ts'
 import { readSessions } from '../../views/sessions.ts'
 import { type CommandContext, currentDirectory } from '../context.ts'
 
-/** The session a person means: by name, task, id or a unique beginning; without a word, this directory's latest. */
+/**
+ * Finds the session that a person means, by name, task, id or a unique prefix; without a word, this directory's latest.
+ */
 export function findSession(sessions: readonly SessionView[], word: string | undefined, cwd: string): SessionView {
   const sorted = sortByRelevance(sessions)
   if (word === undefined) return findInDirectory(sorted, cwd)
@@ -19,7 +21,7 @@ export function findSession(sessions: readonly SessionView[], word: string | und
   )
 }
 
-/** Live ones first, then the newest. */
+/** Sorts live sessions first, then by the latest activity. */
 export function sortByRelevance(sessions: readonly SessionView[]): SessionView[] {
   return [...sessions].sort(
     (a, b) => Number(isLive(b)) - Number(isLive(a)) || Date.parse(lastActivity(b)) - Date.parse(lastActivity(a)),
@@ -30,13 +32,13 @@ export function isLive(session: SessionView): boolean {
   return session.phase !== 'ended'
 }
 
-/** Without those who work for another one of these. */
+/** Removes the workers of another session in the list. */
 export function withoutWorkers(sessions: readonly SessionView[]): SessionView[] {
   const ids = new Set(sessions.map(({ id }) => id))
   return sessions.filter(({ parent }) => parent === null || !ids.has(parent))
 }
 
-/** Ids are random: a few letters that a person types for a name begin some id by chance. */
+/** In characters. Ids are random: a few letters that a person types for a name begin some id by chance. */
 const MIN_ID_PREFIX = 4
 
 function hasPrefix(session: SessionView, word: string): boolean {
@@ -72,8 +74,8 @@ function findInDirectory(sorted: readonly SessionView[], cwd: string): SessionVi
 }
 
 /**
- * A live session comes before ended ones, a loop before the sessions it started, and one of this directory before those of
- * others. Of several with the same name it is the newest; different names are refused.
+ * A live session precedes ended ones, a loop precedes its workers, and a session of this directory precedes those of
+ * others. Of several with the same name this returns the newest; it refuses different names.
  */
 function findUnique(
   sorted: readonly SessionView[],
@@ -112,7 +114,7 @@ function throwRefusal(cause: Refusal): never {
   throw cause
 }
 
-/** The session a command is about, read from disk: looking needs no daemon. */
+/** Finds the session of a command on disk: reading needs no daemon. */
 export function pickSession(
   { home }: CommandContext,
   word: string | undefined,
@@ -121,7 +123,10 @@ export function pickSession(
   return chooseSession(readSessions(home), word, matches)
 }
 
-/** Without a word, this directory's likeliest session that fits the command; when none does, its likeliest. */
+/**
+ * Without a word, returns this directory's most relevant session that fits the command; when none fits, its most
+ * relevant.
+ */
 export function chooseSession(
   sessions: readonly SessionView[],
   word: string | undefined,
@@ -133,14 +138,14 @@ export function chooseSession(
   return findSession(matching.length > 0 ? matching : sessions, undefined, cwd)
 }
 
-/** Several at once, each only once; without a word, this directory's. */
+/** Finds several sessions, each only once; without a word, this directory's. */
 export function pickSessions(context: CommandContext, words: readonly string[]): SessionView[] {
   if (words.length === 0) return [pickSession(context, undefined)]
   const sessions = readSessions(context.home)
   return [...new Set(words.map(word => findSession(sessions, word, currentDirectoryOrEmpty())))]
 }
 
-/** A session can be named from a directory that was removed. */
+/** A user can name a session from a directory that was removed. */
 function currentDirectoryOrEmpty(): string {
   try {
     return currentDirectory()

@@ -13,14 +13,14 @@ import type { Output } from '../terminal/output.ts'
 import { resolveTime } from '../args/value-types.ts'
 import { OPTIONS } from '../args/options.ts'
 
-/** Shows a session's output until it has ended, and answers with the exit code. */
+/** Shows a session's output until it has ended, and returns the exit code. */
 export async function followSession(
   { screen, home }: CommandContext,
   session: SessionView,
   options: { log: LogOptions; passStatus: boolean },
 ): Promise<number> {
   const { out, err } = screen
-  // Nobody else records the end; but what it writes can be seen even where no supervisor can be started.
+  // Only a supervisor records the end; but the output is readable even if none can start.
   if (isLive(session)) await ensureDaemon(home).catch(() => undefined)
   const outcome = await untilInterrupted({ outlet: out }, async signal => {
     for await (const bytes of followLog(home, session, options.log, signal)) await out.write(bytes)

@@ -4,7 +4,7 @@ import { exitStatusFor } from './format.ts'
 import { makeSessionView, makeEndedSessionView } from '../../../testkit/views/session-view.ts'
 import { stateLine } from './format.ts'
 
-test('a state is told by symbol and word, with its evidence, and text from outside cannot paint', () => {
+test('stateLine shows a symbol, a word and the reason, and removes control characters from foreign text', () => {
   const session = makeEndedSessionView({ outcome: 'failed', reason: 'the agent said: \u001b[31mno\u001b[0m\nway' })
   expect(stateLine(session, makePaint(false))).toBe('✖ failed demo-fix-auth: the agent said: no way')
 })
@@ -19,6 +19,6 @@ test.each([
   [makeEndedSessionView({ outcome: 'stopped', exitCode: null, signal: 'SIGKILL' }), 1],
   [makeEndedSessionView({ outcome: 'gave-up', exitCode: 9 }), 9],
   [makeEndedSessionView({ outcome: 'gave-up', exitCode: null, signal: 'SIGKILL' }), 137],
-])('the outcome becomes an exit code (%#)', (session, expected) => {
+])('exitStatusFor maps the outcome to an exit code (%#)', (session, expected) => {
   expect(exitStatusFor(session)).toBe(expected)
 })

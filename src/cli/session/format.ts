@@ -22,29 +22,29 @@ export function colorState(text: string, session: SessionView, paint: Paint): st
   return paint[STATE_COLORS[displayState(session)]](text)
 }
 
-/** The name that its user gave it last. JSON, refs and panes keep the first one. */
+/** Returns the name that the user gave last. JSON, refs and panes keep the first one. */
 export function shownName({ label, name }: Pick<SessionView, 'label' | 'name'>): string {
   return label ?? name
 }
 
-/** `✔ done demo-fix-auth: exit code 0` */
+/** Returns `✔ done demo-fix-auth: exit code 0`. */
 export function stateLine(session: SessionView, paint: Paint, symbol?: string): string {
   const label = colorState(renderState(session, symbol), session, paint)
   const reason = session.reason === null ? '' : `: ${toOneLine(session.reason)}`
   return `${label} ${shownName(session)}${reason}`
 }
 
-/** `3 files, +10 −2` */
+/** Returns `3 files, +10 −2`. */
 export function formatDiffStat({ files, added, removed }: Pick<CheckpointView, 'files' | 'added' | 'removed'>): string {
   return `${files} ${files === 1 ? 'file' : 'files'}, +${added} −${removed}`
 }
 
-/** A sentence about what is not in a checkpoint. */
+/** Formats a sentence about a file that a checkpoint does not contain. */
 export function formatLeftOut(sentence: string): string {
   return `left out: ${toOneLine(sentence)}`
 }
 
-/** The exit code that tells a script how the work ended. */
+/** Returns the exit code that reports the outcome to a script. */
 export function exitStatusFor(session: SessionView): number {
   const { phase, outcome, exitCode, signal } = session
   if (phase !== 'ended' || outcome === 'done') return 0

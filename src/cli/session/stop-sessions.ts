@@ -12,7 +12,7 @@ import type { CommandContext } from '../context.ts'
 import { stateLine } from './format.ts'
 import { waitForEnd } from './wait.ts'
 
-/** Interrupt, terminate and kill take some ten seconds together; a minute means that something is wrong. */
+/** Interrupt, terminate and kill take about ten seconds together; a minute means a failure. */
 const STOP_TIMEOUT: Duration = 60_000
 
 export interface StopResult {
@@ -20,7 +20,7 @@ export interface StopResult {
   readonly code: number
 }
 
-/** Stops sessions side by side and waits until nothing of them is left. */
+/** Stops sessions in parallel and waits until none of their processes is left. */
 export async function stopSessions(
   context: CommandContext,
   sessions: readonly SessionView[],
@@ -28,7 +28,7 @@ export async function stopSessions(
 ): Promise<StopResult> {
   const { home, screen } = context
   const client = await ensureDaemonForStop(home, sessions, 'stop')
-  // Who works for a loop that is stopped is ended with it, and not by somebody's hand.
+  // A loop that stops ends its workers itself, so the command must not stop them separately.
   const topLevel = withoutWorkers(sessions)
   const requested = await Promise.all(
     topLevel.map(session => ignoreEnded(session, client.stop(session.id, options.now === true ? { now: true } : {}))),
@@ -53,8 +53,8 @@ export async function stopSessions(
 }
 
 /**
- * On a full disk a supervisor may find no room to start, while the work takes whatever becomes free. Then the command stores its
- * request and ends the processes itself, before it starts a supervisor, which records both.
+ * On a full disk a supervisor may lack the space to start, while the agents use all space that becomes free. Then the
+ * command stores its request and ends the processes itself, before it starts a supervisor, which records both.
  */
 export async function ensureDaemonForStop(
   home: Home,
@@ -69,7 +69,7 @@ export async function ensureDaemonForStop(
   return await ensureDaemon(home)
 }
 
-/** It may have ended by itself in the meantime, which is what was wanted. */
+/** The session may have ended by itself in the meantime, as the user wanted. */
 async function ignoreEnded(session: SessionView, call: Promise<SessionView>): Promise<SessionView> {
   try {
     return await call

@@ -4,7 +4,7 @@ import { describeCheckpoint } from './wait.ts'
 
 const saved = (leftOut: readonly string[]) => ({ number: 2, at: '2026-11-15T11:00:00.000Z', trigger: 'stop', leftOut })
 
-test('all is saved only when nothing was left out', () => {
+test('the notice says "all is saved" only when the checkpoint left nothing out', () => {
   const stopped = { outcome: 'stopped', checkpoint: saved([]) } as const
   expect(describeCheckpoint(makeEndedSessionView(stopped))).toEqual([
     'all is saved in checkpoint 2: oneshot diff demo-fix-auth, oneshot resume demo-fix-auth',
@@ -16,7 +16,7 @@ test('all is saved only when nothing was left out', () => {
   ])
 })
 
-test('a command is not to be resumed', () => {
+test('the notice for a command does not suggest a resume', () => {
   const stopped = makeEndedSessionView({ agent: 'command', outcome: 'stopped', checkpoint: saved([]) })
   expect(describeCheckpoint(stopped)).toEqual(['all is saved in checkpoint 2: oneshot diff demo-fix-auth'])
 })

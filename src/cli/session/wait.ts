@@ -5,7 +5,7 @@ import type { Home } from '../../state/home.ts'
 import { formatLeftOut, shownName } from './format.ts'
 import { isResumable } from '../../views/session-state.ts'
 
-/** Waits for a session's end and answers with its last view; when aborted, with the latest one. */
+/** Waits for a session's end and returns its last view; when aborted, the latest one. */
 export async function waitForEnd(
   home: Home,
   session: SessionView,
@@ -23,7 +23,7 @@ export async function waitForEnd(
   return latest
 }
 
-/** The session's view once none of its processes lives; it may end by itself meanwhile. */
+/** Waits until no process of the session lives, and returns its view; the session may end by itself meanwhile. */
 export async function waitForNoProcesses(home: Home, session: SessionView, signal: AbortSignal): Promise<SessionView> {
   let latest = session
   for await (const view of watchSession(home, session.id, signal)) {
@@ -33,10 +33,16 @@ export async function waitForNoProcesses(home: Home, session: SessionView, signa
   return latest
 }
 
-/** Saving takes a moment after everything has ended; who waits longer than this is told later. */
+/**
+ * In milliseconds. The checkpoint takes a moment after all processes have ended; a longer wait would only delay the
+ * user.
+ */
 const SAVE_TIMEOUT = 3_000
 
-/** What of an ended session was saved, once it is; nothing when nothing is, or nobody knows yet. */
+/**
+ * Waits for the checkpoint of an ended session and describes it; returns no lines if there is none, or it is not ready
+ * yet.
+ */
 export async function waitForCheckpoint(home: Home, session: SessionView): Promise<string[]> {
   let latest = session
   const isSaved = (view: SessionView): boolean => !view.isSaving

@@ -1,4 +1,4 @@
-/** Colours a text, or leaves it as it is. */
+/** Functions that colour a text, or return it unchanged. */
 export type Paint = { readonly [S in ColorName]: (text: string) => string }
 
 export type ColorName = keyof typeof COLOR_CODES
@@ -20,7 +20,7 @@ export function makePaint(isColoured: boolean): Paint {
   }
 }
 
-/** Whether to colour: what was asked for, then NO_COLOR, then the forcing variables, then whether anybody sees it. */
+/** Decides about colours: by the option, then NO_COLOR, then the forcing variables, then the kind of output. */
 export function shouldUseColor(
   choice: 'auto' | 'always' | 'never' | undefined,
   env: NodeJS.ProcessEnv,

@@ -1,20 +1,20 @@
 import { stripControls } from '../../lib/text/terminal-text.ts'
 
-/** Asks on stderr, because stdout is for data. Anything but a yes is a no. Only where `screen.mayAsk`. */
+/** Asks on stderr, because stdout is for data. Any answer but yes means no. Call it only if `screen.mayAsk`. */
 export async function confirmDefaultNo(question: string): Promise<boolean> {
   process.stderr.write(`${stripControls(question, { colour: false })} [y/N] `)
   const answer = await readLine()
   return /^y(es)?$/i.test(answer?.trim() ?? '')
 }
 
-/** The same for what is most likely wanted: an empty line is a yes as well, but no line at all is not. */
+/** Asks about the most likely choice: an empty line means yes as well, but a closed terminal does not. */
 export async function confirmDefaultYes(question: string): Promise<boolean> {
   process.stderr.write(`${stripControls(question, { colour: false })} [Y/n] `)
   const answer = await readLine()
   return answer !== null && /^(y(es)?)?$/i.test(answer.trim())
 }
 
-/** The same with a third answer: `e` to edit first. */
+/** Asks with a third answer: `e` to edit first. */
 export async function confirmOrEdit(question: string): Promise<'yes' | 'no' | 'edit'> {
   process.stderr.write(`${question} [Y/n/e to edit] `)
   const answer = await readLine()
@@ -22,7 +22,7 @@ export async function confirmOrEdit(question: string): Promise<'yes' | 'no' | 'e
   return answer !== null && /^(y(es)?)?$/i.test(answer.trim()) ? 'yes' : 'no'
 }
 
-/** Null when the terminal has gone away. */
+/** Reads a line; returns null when the terminal is closed. */
 function readLine(): Promise<string | null> {
   const { stdin } = process
   return new Promise(resolve => {

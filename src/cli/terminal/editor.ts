@@ -8,7 +8,7 @@ import { locateFiles } from '../../api/config/files.ts'
 import { loadConfig } from '../../api/config/load-config.ts'
 import { isTerminal } from './tty.ts'
 
-/** Opens a file in the user's editor and waits until that has ended. */
+/** Opens a file in the user's editor and waits until the editor has exited. */
 export async function openInEditor(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const chosen = env['VISUAL'] || env['EDITOR'] || 'vi'
   const [program = 'vi', ...args] = splitShellWords(chosen) ?? []
@@ -27,13 +27,13 @@ function editorMissing(program: string): Error {
   return refusal('program-missing', `the editor ${program} was not found`, 'set VISUAL or EDITOR to yours')
 }
 
-/** Opens the user's own file, and refuses in a sentence when it is not valid afterwards. */
+/** Opens the user's configuration file, and refuses with a sentence when it is invalid afterwards. */
 export async function editConfig(env: NodeJS.ProcessEnv): Promise<number> {
   if (!isTerminal(0) || !isTerminal(1))
     throw refusal('not-a-terminal', 'config edit needs a terminal', 'oneshot config set KEY VALUE')
   const { user } = locateFiles(env, '/')
   fs.mkdirSync(path.dirname(user), { recursive: true, mode: 0o700 })
-  // Created here, so that only its owner can read what may become a token.
+  // Creates the file here, so that only its owner can read a token in it.
   if (!fs.existsSync(user)) fs.writeFileSync(user, '# Keys: oneshot help config\n', { mode: 0o600, flag: 'wx' })
   await openInEditor(user, env)
   await loadConfig({ env, cwd: '/', overrides: [] })

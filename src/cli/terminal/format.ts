@@ -1,17 +1,19 @@
 import { escapeInJson } from '../../lib/text/invisible-characters.ts'
 import { type Duration, type Instant, formatDuration } from '../../lib/time.ts'
 
-/** One document, indented: it is read by people as often as by programs. */
+/** Writes one indented document: people read it as often as programs. */
 export function toJson(value: unknown): string {
   return escapeInJson(JSON.stringify(value, null, 2))
 }
 
-/** The same in one line. */
+/** Writes the value in one line. */
 export function toJsonLine(value: unknown): string {
   return escapeInJson(JSON.stringify(value))
 }
 
-/** A time for people: past ones in their largest unit, `12 min ago`; future ones as exactly as one plans, `in 3 h 20 min`. */
+/**
+ * Formats a time for people: a past one in its largest unit, `12 min ago`; a future one more exactly, `in 3 h 20 min`.
+ */
 export function relativeTime(at: string, now: Instant): string {
   const distance = now - Date.parse(at)
   if (Math.abs(distance) < 1000) return 'now'

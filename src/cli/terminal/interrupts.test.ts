@@ -5,11 +5,11 @@ import type { Output } from './output.ts'
 const untilAborted = (signal: AbortSignal) =>
   new Promise<string>(resolve => signal.addEventListener('abort', () => resolve('cut short')))
 
-test('a look that ends by itself has a value', async () => {
+test('untilInterrupted returns the value of an operation that ends by itself', async () => {
   expect(await untilInterrupted({}, async () => 42)).toEqual({ ended: 'by-itself', value: 42 })
 })
 
-test('Ctrl-C ends the looking, and afterwards Ctrl-C is nobody’s business again', async () => {
+test('Ctrl-C ends the operation, and untilInterrupted removes its listener afterwards', async () => {
   const listening = process.listenerCount('SIGINT')
   const glance = untilInterrupted({}, untilAborted)
   process.emit('SIGINT')
@@ -17,18 +17,18 @@ test('Ctrl-C ends the looking, and afterwards Ctrl-C is nobody’s business agai
   expect(process.listenerCount('SIGINT')).toBe(listening)
 })
 
-test('so does a time limit', async () => {
+test('a time limit ends the operation', async () => {
   expect(await untilInterrupted({ timeout: 1 }, untilAborted)).toEqual({ ended: 'timed-out' })
 })
 
-test('so does a reader who has seen enough', async () => {
+test('a closed output ends the operation', async () => {
   const reader = new AbortController()
   const glance = untilInterrupted({ outlet: { closed: reader.signal } as Output }, untilAborted)
   reader.abort()
   expect(await glance).toEqual({ ended: 'unread' })
 })
 
-test('an error while looking is an error; one that only says it was cut short is not', async () => {
+test('untilInterrupted throws an error of the operation, but not one that follows from the abort', async () => {
   await expect(untilInterrupted({}, () => Promise.reject(new Error('disk gone')))).rejects.toThrow('disk gone')
   const torn = (signal: AbortSignal) => untilAborted(signal).then(() => Promise.reject(new Error('aborted')))
   expect(await untilInterrupted({ timeout: 1 }, torn)).toEqual({ ended: 'timed-out' })

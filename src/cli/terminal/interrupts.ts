@@ -7,23 +7,25 @@ export type WatchResult<T> =
   | { readonly ended: 'by-itself'; readonly value: T }
   | { readonly ended: 'interrupted' | 'timed-out' | 'unread' }
 
-/** Exit codes that tell why a look was cut short. */
+/** Exit codes for an operation that was cut short. */
 export const INTERRUPTED = 130
 export const TIMED_OUT = 124
 
-/** setTimeout counts in 31 bits and takes more for nothing at all. Who has waited for 24 days may ask again. */
+/**
+ * setTimeout counts in 31 bits and fires at once for a longer delay. A user who has waited for 24 days may ask again.
+ */
 const LONGEST_TIMEOUT: Duration = 2 ** 31 - 1
 
 /**
- * Looks at work for as long as somebody wants to. Ctrl-C, a time limit or a reader who has seen enough end the
- * looking, never the work. A second Ctrl-C ends us at once.
+ * Runs an operation that watches work. Ctrl-C, a time limit or a closed output end the watching, never the work. A
+ * second Ctrl-C ends this process at once.
  */
 export async function untilInterrupted<T>(
   limits: { timeout?: Duration | undefined; outlet?: Output },
   watch: (signal: AbortSignal) => Promise<T>,
 ): Promise<WatchResult<T>> {
   const controller = new AbortController()
-  setMaxListeners(0, controller.signal) // Every session that is watched listens to it.
+  setMaxListeners(0, controller.signal) // Every watched session adds a listener.
   let endReason: 'interrupted' | 'timed-out' | 'unread' | undefined
   const end = (reason: NonNullable<typeof endReason>) => () => {
     endReason ??= reason
@@ -46,7 +48,7 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** Ctrl-C while the work is being started waits for its name: it could not be stopped without one. */
+/** Delays Ctrl-C during the start until the session has a name: the user could not stop it without one. */
 export async function deferInterrupt(
   start: () => Promise<SessionView>,
 ): Promise<{ session: SessionView; isInterrupted: boolean }> {

@@ -3,11 +3,11 @@ import { INTERRUPTED, untilInterrupted } from './interrupts.ts'
 import type { Screen } from './screen.ts'
 
 const REFRESH_INTERVAL = 1_000
-/** The alternate screen, without a cursor. */
+/** Enters the alternate screen and hides the cursor. */
 const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l'
 const LEAVE_ALTERNATE_SCREEN = '\u001b[?25h\u001b[?1049l'
 
-/** Draws a table again whenever it has changed, until Ctrl-C. On a terminal in place, elsewhere one after the other. */
+/** Draws a table again whenever it has changed, until Ctrl-C: in place on a terminal, elsewhere one after the other. */
 export async function redrawUntilInterrupted({ out }: Screen, render: () => readonly string[]): Promise<number> {
   let shown = ''
   const show = async (): Promise<void> => {

@@ -5,8 +5,8 @@ import { isTerminal } from './tty.ts'
 import { type Paint, makePaint } from './colors.ts'
 
 /**
- * stdout or stderr. Lines are written straight to the descriptor for as long as that works: Node's stream for a pipe
- * takes 3 ms to load, a tenth of what a short command may take.
+ * stdout or stderr. It writes lines directly to the descriptor while that works: Node's stream for a pipe takes 3 ms to
+ * load, a tenth of the time of a short command.
  */
 export class Output {
   readonly isTerminal: boolean
@@ -23,35 +23,35 @@ export class Output {
     this.paint = makePaint(this.isColoured)
   }
 
-  /** Columns; endless when it is no terminal. */
+  /** The number of columns; infinite if this is not a terminal. */
   get width(): number {
     return this.isTerminal ? this.#open().columns || 80 : Number.POSITIVE_INFINITY
   }
 
-  /** Lines; endless when it is no terminal. */
+  /** The number of lines; infinite if this is not a terminal. */
   get height(): number {
     return this.isTerminal ? this.#open().rows || 24 : Number.POSITIVE_INFINITY
   }
 
-  /** Aborted once nobody reads any more, as behind `| head`: a reason to end, not an error. */
+  /** Aborts once nobody reads any more, as behind `| head`: this is a reason to end, not an error. */
   get closed(): AbortSignal {
     return this.#closing.signal
   }
 
-  /** Writes a line. Whatever others have put into it, a terminal obeys nothing in it but our own colours. */
+  /** Writes a line. It removes all control characters but our own colours, because the text may come from others. */
   printLine(text: string): void {
     const line = Buffer.from(`${stripControls(text, { colour: this.isColoured })}\n`)
     const rest = this.#stream === undefined ? this.#writeDirectly(line) : line
     if (rest.length > 0 && !this.closed.aborted) this.#open().write(rest)
   }
 
-  /** Lines in the place of those that were drawn before, from the top of the screen. They are as harmless as those of `say`. */
+  /** Draws lines over the previous ones, from the top of the screen. It removes control characters like `printLine`. */
   async redraw(lines: readonly string[]): Promise<void> {
     const text = lines.map(line => `${stripControls(line, { colour: this.isColoured })}\u001b[K\n`).join('')
     await this.write(Buffer.from(`\u001b[H${text}\u001b[J`))
   }
 
-  /** Writes bytes as they are, and resolves when there is room for more. */
+  /** Writes bytes unchanged, and resolves when the stream accepts more. */
   async write(bytes: Uint8Array): Promise<void> {
     const stream = this.#open()
     if (this.closed.aborted || stream.write(bytes)) return
@@ -66,7 +66,7 @@ export class Output {
     })
   }
 
-  /** Answers with what could not be written yet: a pipe that somebody made non-blocking may be full. */
+  /** Returns the bytes that it could not write yet: a non-blocking pipe may be full. */
   #writeDirectly(line: Buffer): Buffer {
     let rest = line
     try {
@@ -85,7 +85,7 @@ export class Output {
     return this.#stream
   }
 
-  /** A full disk behind a redirection is a failure; a reader who left is not. */
+  /** A full disk behind a redirection is a failure; a reader that exited is not. */
   #fail(cause: unknown): void {
     const isFirst = !this.closed.aborted
     this.#closing.abort()
@@ -95,12 +95,15 @@ export class Output {
   }
 }
 
-/** Straight to the descriptor: stderr may lead to the same full disk, and then there is nobody to tell. */
+/**
+ * Writes directly to the descriptor. stderr may lead to the same full disk; then only the exit code reports the
+ * failure.
+ */
 function reportWriteError(cause: unknown): void {
   const why = hasCode(cause, 'ENOSPC') ? 'no space left on the device' : errorMessage(cause)
   try {
     fs.writeSync(2, `error: cannot write the output: ${why}\n`)
   } catch {
-    // The exit code says it.
+    // The exit code reports it.
   }
 }

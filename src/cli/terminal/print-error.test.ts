@@ -5,7 +5,7 @@ import { makePaint } from './colors.ts'
 import type { Screen } from './screen.ts'
 import { printError } from './print-error.ts'
 
-/** Hears what would be said. */
+/** Records the printed lines. */
 function hear(cause: unknown, options: { json: boolean; debug: boolean }) {
   const out: string[] = []
   const err: string[] = []
@@ -16,7 +16,7 @@ function hear(cause: unknown, options: { json: boolean; debug: boolean }) {
 
 const plain = { json: false, debug: false }
 
-test('a refusal is a sentence and a hint on stderr, with the exit code of its kind', () => {
+test('a refusal prints a sentence and a hint on stderr, and has the exit code of its kind', () => {
   expect(hear(refusal('no-session', 'there is no session "x"', 'oneshot list'), plain)).toEqual({
     code: 3,
     out: [],
@@ -24,21 +24,21 @@ test('a refusal is a sentence and a hint on stderr, with the exit code of its ki
   })
 })
 
-test('with --json it is a document on stdout', () => {
+test('with --json a refusal prints a document on stdout', () => {
   const { code, out, err } = hear(refusal('usage', 'no'), { json: true, debug: false })
   expect([code, JSON.parse(out.join('')), err]).toEqual([2, { error: { code: 'usage', message: 'no' } }, []])
 })
 
-test('what nobody expected is one sentence without a trace, and a way to see more', () => {
+test('an unexpected error prints one sentence without a stack, and a way to see more', () => {
   const { code, err } = hear(new TypeError('x is not a function'), plain)
   expect([code, err]).toEqual([1, ['error: x is not a function', expect.stringContaining('ONESHOT_DEBUG=1')]])
   expect(hear(new Trouble('opening a pane', 'tmux is gone'), plain).err[0]).toBe('error: opening a pane: tmux is gone')
 })
 
-test('ONESHOT_DEBUG shows where it happened', () => {
+test('ONESHOT_DEBUG prints the stack', () => {
   expect(hear(new Error('oh'), { json: false, debug: true }).err[0]).toContain('print-error.test.ts')
 })
 
-test('what a message quotes cannot move the cursor', () => {
+test('a quoted text in a message cannot move the cursor', () => {
   expect(hear(refusal('usage', 'odd \u001b[2Jname'), plain).err[0]).toBe('error: odd name')
 })

@@ -5,7 +5,7 @@ import { Trouble, errorMessage } from '../../lib/errors.ts'
 import { toJson } from './format.ts'
 import type { Screen } from './screen.ts'
 
-/** Tells a person or a program why it did not work, and answers with the exit code. */
+/** Prints an error for a person or a program, and returns the exit code. */
 export function printError(cause: unknown, screen: Screen, options: { json: boolean; debug: boolean }): number {
   const error = isRefusal(cause) ? toProblem(cause) : describeUnexpectedError(cause)
   if (options.debug && cause instanceof Error) screen.err.printLine(cause.stack ?? cause.message)
@@ -28,7 +28,7 @@ function describeUnexpectedError(cause: unknown): { code: 'world-failed' | 'bug'
   }
 }
 
-/** A message may quote what others wrote. */
+/** A message may quote foreign text. */
 function withoutControls(text: string): string {
   return renderTerminalText(text, { colour: false })
 }

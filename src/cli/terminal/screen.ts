@@ -4,16 +4,16 @@ import { isTerminal } from './tty.ts'
 import { Output } from './output.ts'
 import { shouldUseColor } from './colors.ts'
 
-/** What a command speaks through. Data goes to `out`, everything else to `err`. */
+/** The outputs of a command. Data goes to `out`, everything else to `err`. */
 export interface Screen {
   readonly out: Output
   readonly err: Output
-  /** Somebody sits at a terminal and has not said --no-input. */
+  /** True if a person sits at a terminal and has not given --no-input. */
   readonly mayAsk: boolean
   readonly isQuiet: boolean
 }
 
-/** Without a line, as when it could not be understood, only the environment decides. */
+/** Without parsed arguments, as after a parse error, only the environment decides. */
 export function openScreen(args: ParsedArgs | undefined, env: NodeJS.ProcessEnv): Screen {
   const choice = args?.value(OPTIONS.color)
   const colour = (isSeen: boolean): boolean => shouldUseColor(choice, env, isSeen)
@@ -27,10 +27,10 @@ export function openScreen(args: ParsedArgs | undefined, env: NodeJS.ProcessEnv)
   }
 }
 
-/** Whoever has waited this long in silence wonders, in milliseconds. */
+/** In milliseconds. After a longer silence a person wonders. */
 const SLOW_AFTER = 1_000
 
-/** Tells a person what is waited for, once that takes a while. */
+/** Prints the reason of a wait to a person, once the wait takes a while. */
 export async function noticeWhenSlow<T>(text: string, { err, isQuiet }: Screen, operation: Promise<T>): Promise<T> {
   if (isQuiet || !err.isTerminal) return operation
   const timer = setTimeout(() => err.printLine(text), SLOW_AFTER)

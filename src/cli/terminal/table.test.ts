@@ -10,7 +10,7 @@ const rows = [
   ['修复', 'docs'],
 ] as const
 
-test('columns are aligned by what is seen, with two spaces between them', () => {
+test('renderTable aligns columns by their visible width, with two spaces between them', () => {
   expect(renderTable(columns, rows, { headers: true, width: Number.POSITIVE_INFINITY })).toEqual([
     'NAME  TITLE',
     '<a>     fix the login test',
@@ -31,7 +31,7 @@ test('a terminal too narrow for all columns still gets no line that is too long'
   expect(lines).toEqual(['fix the l…', 'docs'])
 })
 
-test('without rows there is only the header, and without that nothing', () => {
+test('without rows there is only the header, and without headers no line', () => {
   expect(renderTable(columns, [], { headers: true, width: 80 })).toEqual(['NAME  TITLE'])
   expect(renderTable(columns, [], { headers: false, width: 80 })).toEqual([])
 })

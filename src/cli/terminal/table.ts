@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly color?: (text: string, row: Row) => string
 }
 
-/** Lines of aligned columns. Only the last column gives way to the width, since it is the wordy one. */
+/** Renders aligned columns. Only the last column shrinks to fit the width, because it has the longest text. */
 export function renderTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -28,7 +28,7 @@ export function renderTable<Row>(
 
 const GAP = '  '
 
-/** Colour comes last: its codes have no width. */
+/** Adds colours last: their codes have no width. */
 function renderRow(
   texts: readonly string[],
   widths: readonly number[],

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 
 /**
- * Whether a file descriptor is a terminal. node:tty loads all of node:net, 4 ms that a short command can do without, so
- * it is asked only when the kind of file does not tell.
+ * Returns true if a file descriptor is a terminal. node:tty loads all of node:net, which takes 4 ms, so this uses it
+ * only when the device number is not enough.
  */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
@@ -10,11 +10,11 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
     if (!stat.isCharacterDevice()) return false
     return isTtyDevice(stat.rdev) ?? process.getBuiltinModule('node:tty').isatty(descriptor)
   } catch {
-    return false // It is closed.
+    return false // The descriptor is closed.
   }
 }
 
-/** Linux gives pseudo-terminals the major numbers 136 to 143, and 1 to /dev/null and its kind. */
+/** Linux gives pseudo-terminals the major numbers 136 to 143, and 1 to /dev/null and similar devices. */
 function isTtyDevice(device: number): boolean | undefined {
   if (process.platform !== 'linux') return undefined
   const major = (device >> 8) & 0xfff
@@ -22,8 +22,8 @@ function isTtyDevice(device: number): boolean | undefined {
 }
 
 /**
- * The terminal this is typed on, where a bell can be heard. None for what runs inside a session: its terminal is recorded,
- * and nothing of ours belongs there. (Linux; elsewhere a terminal's name takes a program to find out.)
+ * Returns the terminal of the user, where a bell rings. Returns undefined inside a session: oneshot records that
+ * terminal, and a bell does not belong there. (Only Linux; elsewhere only a program can find a terminal's name.)
  */
 export function ttyPath(env: NodeJS.ProcessEnv): string | undefined {
   if (env['ONESHOT_ATTEMPT'] !== undefined) return undefined

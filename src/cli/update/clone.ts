@@ -2,12 +2,12 @@ import { refusal } from '../../api/contract/problems.ts'
 import { runStep, tryStep } from './run-step.ts'
 
 export interface UpdateStatus {
-  /** Whether there is something newer than what is installed. */
+  /** True if a newer version than the installed one exists. */
   readonly isNew: boolean
   readonly text: string
 }
 
-/** Looks upstream. The working tree is not touched. */
+/** Checks upstream and does not change the working tree. */
 export async function checkClone(root: string): Promise<UpdateStatus> {
   await assertUpstream(root)
   await runStep('git', ['fetch', '--quiet'], root)
@@ -17,8 +17,9 @@ export async function checkClone(root: string): Promise<UpdateStatus> {
 }
 
 /**
- * Fast-forwards and rebuilds, and answers with what changed; undefined when there was nothing new. Local changes are never merged with or overwritten, and
- * a version that cannot be built is taken back: with it, not even the next update could be started.
+ * Fast-forwards and rebuilds, and returns a description of the changes; undefined when there was nothing new. It never
+ * merges with or overwrites local changes, and reverts a version that does not build: with it, not even the next update
+ * could start.
  */
 export async function updateClone(root: string, say: (text: string) => void): Promise<string | undefined> {
   const changes = await runStep('git', ['status', '--porcelain', '--untracked-files=no'], root)

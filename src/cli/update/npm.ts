@@ -12,7 +12,7 @@ export async function checkNpm(): Promise<UpdateStatus> {
   return { isNew, text: isNew ? `${newest} is available` : 'up to date' }
 }
 
-/** Only a global installation is ours to update; within a project it is the project's choice. */
+/** Updates only a global installation; within a project the version is the project's choice. */
 export async function updateNpm(root: string, say: (text: string) => void): Promise<string | undefined> {
   const globalFolder = await runStep('npm', ['root', '-g'], '/')
   if (resolvePath(path.dirname(root)) !== resolvePath(globalFolder)) {
@@ -31,13 +31,13 @@ function resolvePath(folder: string): string {
   try {
     return fs.realpathSync(folder)
   } catch {
-    return folder // Not there, so equal to nothing but itself.
+    return folder // A missing folder equals only itself.
   }
 }
 
 const PACKAGE_NAME = 'oneshot-executor'
 
-/** The folder this program was installed in. */
+/** Returns the installation folder of this program. */
 export function packageRoot(from: string = fileURLToPath(import.meta.url)): string {
   for (let folder = path.dirname(from); folder !== path.dirname(folder); folder = path.dirname(folder)) {
     if (readPackageName(path.join(folder, 'package.json')) === PACKAGE_NAME) return folder
@@ -53,6 +53,6 @@ function readPackageName(file: string): unknown {
   try {
     return (JSON.parse(fs.readFileSync(file, 'utf8')) as { name?: unknown }).name
   } catch {
-    return undefined // No package here; the search goes on above.
+    return undefined // There is no package here; the search continues above.
   }
 }

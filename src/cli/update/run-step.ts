@@ -5,17 +5,17 @@ import type { Duration } from '../../lib/time.ts'
 import { hasCode } from '../../lib/errors.ts'
 import { run } from '../../os/run.ts'
 
-/** Downloads and builds take a while; a quarter of an hour without an end is a network that is gone. */
+/** Downloads and builds take a while; after a quarter of an hour the network is down. */
 const STEP_TIMEOUT: Duration = 15 * 60_000
 
-/** Runs a step of an update and answers with what it printed, or refuses in its own words. */
+/** Runs a step of an update and returns its output, or refuses with its error text. */
 export async function runStep(program: string, args: readonly string[], cwd: string): Promise<string> {
   const result = await runProgram(program, args, cwd)
   if (result.code === 0) return result.stdout.trim()
   throw stepFailed(`${program} ${args.slice(0, 2).join(' ')}`, result.stderr || result.stdout, cwd)
 }
 
-/** The same for a step that may fail: undefined then. */
+/** Runs a step that may fail, and returns undefined then. */
 export async function tryStep(program: string, args: readonly string[], cwd: string): Promise<string | undefined> {
   const result = await runProgram(program, args, cwd)
   return result.code === 0 ? result.stdout.trim() : undefined
