@@ -16,7 +16,7 @@ export interface CommandContext {
 }
 
 /** Runs a command and returns the exit code. */
-export type CommandHandler = (line: ParsedArgs, surroundings: CommandContext) => Promise<number>
+export type CommandHandler = (args: ParsedArgs, context: CommandContext) => Promise<number>
 
 /** Returns the current directory, or refuses if another program has removed it. */
 export function currentDirectory(): string {
@@ -33,7 +33,7 @@ export interface CliHooks {
   runDirect(request: RunRequest): Promise<number>
   demo(options: { keep: boolean }): Promise<number>
   /** Inspects the project and the list for a loop. */
-  preflight(wish: {
+  preflight(request: {
     cwd: string
     list: string | null
     env: Readonly<Record<string, string>>

@@ -35,9 +35,11 @@ async function runCommand(
     return 0
   }
   if (args.has(OPTIONS.help)) {
-    const { renderHelp: helpOn } = await import('./help/command-help.ts')
-    const { wrapHelp: fitTo } = await import('./help/layout.ts')
-    screen.out.printLine(fitTo(helpOn(isHelpOverview(args) ? null : args.command, screen.out.paint), screen.out.width))
+    const { renderHelp } = await import('./help/command-help.ts')
+    const { wrapHelp } = await import('./help/layout.ts')
+    screen.out.printLine(
+      wrapHelp(renderHelp(isHelpOverview(args) ? null : args.command, screen.out.paint), screen.out.width),
+    )
     return 0
   }
   checkPositionals(args)

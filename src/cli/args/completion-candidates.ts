@@ -28,7 +28,7 @@ export function completionCandidates(
   const before = parseTypedWords(words.slice(0, -1))
   const candidatesFor = (kind: ValueType<unknown>): string[] =>
     kind.completion === 'channels' ? [...channels] : valueCandidates(kind, sessions)
-  if (before.awaited !== undefined) return filterByPrefix(typed, candidatesFor(before.awaited.valueType))
+  if (before.pendingOption !== undefined) return filterByPrefix(typed, candidatesFor(before.pendingOption.valueType))
   if (before.afterDashes > 0) return [before.afterDashes === 1 ? SHELL_COMPLETIONS.commands : SHELL_COMPLETIONS.files]
   const known = [...(before.command?.options ?? []), ...GLOBAL_OPTIONS]
   if (typed.startsWith('--') && typed.includes('=')) return inlineValueCandidates(typed, known, candidatesFor)
@@ -46,7 +46,7 @@ interface TypedArgs {
   readonly command: Command | undefined
   readonly arguments: number
   /** The option whose value comes next. */
-  readonly awaited: Option<unknown> | undefined
+  readonly pendingOption: Option<unknown> | undefined
   /** The position of the next word in the command after `--`; 0 before it. */
   readonly afterDashes: number
 }
@@ -55,16 +55,16 @@ interface TypedArgs {
 function parseTypedWords(words: readonly string[]): TypedArgs {
   let command: Command | undefined
   let count = 0
-  let awaited: Option<unknown> | undefined
+  let pendingOption: Option<unknown> | undefined
   for (const [at, word] of words.entries()) {
-    if (awaited !== undefined) awaited = undefined
+    if (pendingOption !== undefined) pendingOption = undefined
     else if (word === '--' && command?.rest !== undefined) {
-      return { command, arguments: count, awaited, afterDashes: words.length - at }
-    } else if (word.startsWith('-') && word !== '-') awaited = optionAwaitingValue(word, command)
+      return { command, arguments: count, pendingOption, afterDashes: words.length - at }
+    } else if (word.startsWith('-') && word !== '-') pendingOption = optionAwaitingValue(word, command)
     else if (command === undefined) command = findCommand(word)
     else count++
   }
-  return { command, arguments: count, awaited, afterDashes: 0 }
+  return { command, arguments: count, pendingOption, afterDashes: 0 }
 }
 
 function optionAwaitingValue(word: string, command: Command | undefined): Option<unknown> | undefined {

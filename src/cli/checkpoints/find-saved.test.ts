@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest'
 import { matchByName, singleMatch } from './find-saved.ts'
 
-const kept = (name: string, sessionId: string) => ({
+const savedSession = (name: string, sessionId: string) => ({
   name,
   sessionId,
   at: '2026-11-15T10:00:00.000Z',
   isResumable: true,
   isAtWork: false,
 })
-const ALL = [kept('command-cmd', 'aa'), kept('demo-com', 'bb'), kept('demo-far', 'cc'), kept('demo-far', 'dd')]
+const ALL = [
+  savedSession('command-cmd', 'aa'),
+  savedSession('demo-com', 'bb'),
+  savedSession('demo-far', 'cc'),
+  savedSession('demo-far', 'dd'),
+]
 
 test.each([
   ['com', 'bb'],

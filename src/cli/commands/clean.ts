@@ -57,8 +57,8 @@ async function printOrphans(context: CommandContext): Promise<void> {
 }
 
 /** Returns a notice about checkpoints that remain in git: the user can still restore them. */
-function remainingCheckpoints(gone: readonly SessionView[]): string[] {
-  const [first, ...more] = gone.filter(({ checkpoint }) => checkpoint !== null)
+function remainingCheckpoints(removed: readonly SessionView[]): string[] {
+  const [first, ...more] = removed.filter(({ checkpoint }) => checkpoint !== null)
   if (first === undefined) return []
   const others = more.length === 0 ? '' : `, and those of ${more.length} more`
   return [

@@ -1,6 +1,6 @@
 import { loadChannels } from '../../api/config/channels.ts'
 import { readSessions } from '../../views/sessions.ts'
-import { completionCandidates as candidates } from '../args/completion-candidates.ts'
+import { completionCandidates } from '../args/completion-candidates.ts'
 import type { ParsedArgs } from '../args/parsed-args.ts'
 import type { CommandContext } from '../context.ts'
 
@@ -9,7 +9,8 @@ export async function complete(args: ParsedArgs, { screen, home, env }: CommandC
   try {
     const entries = args.positionals.includes('notify') ? await loadChannels(env) : []
     const channels = entries.map(({ name, type }) => `${name}\t${type}`)
-    for (const text of candidates(args.positionals, () => readSessions(home), channels)) screen.out.printLine(text)
+    for (const text of completionCandidates(args.positionals, () => readSessions(home), channels))
+      screen.out.printLine(text)
   } catch {
     return 1
   }

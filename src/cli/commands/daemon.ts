@@ -32,8 +32,8 @@ async function start(args: ParsedArgs, context: CommandContext): Promise<number>
 }
 
 function alreadyResumed({ pid }: DaemonView): Refusal {
-  const says = `a supervisor is already running (pid ${pid}), and has resumed the sessions that it found`
-  return refusal('daemon-running', says, 'oneshot hold NAME, or oneshot daemon restart --no-resume')
+  const message = `a supervisor is already running (pid ${pid}), and has resumed the sessions that it found`
+  return refusal('daemon-running', message, 'oneshot hold NAME, or oneshot daemon restart --no-resume')
 }
 
 async function stop(args: ParsedArgs, { home, screen }: CommandContext): Promise<number> {

@@ -80,14 +80,14 @@ async function configuredAgent(
 }
 
 const STATUS_STYLES = {
-  ok: { symbol: '✔', shade: 'green' },
-  note: { symbol: '·', shade: 'dim' },
-  warning: { symbol: '▲', shade: 'yellow' },
-  failure: { symbol: '✖', shade: 'red' },
+  ok: { symbol: '✔', color: 'green' },
+  note: { symbol: '·', color: 'dim' },
+  warning: { symbol: '▲', color: 'yellow' },
+  failure: { symbol: '✖', color: 'red' },
 } as const
 
 function describe({ check, status, message, hint }: Finding, paint: Paint): string {
-  const { symbol, shade } = STATUS_STYLES[status]
-  const line = `${paint[shade](`${symbol} ${status.padEnd(7)}`)} ${check}: ${message}`
+  const { symbol, color } = STATUS_STYLES[status]
+  const line = `${paint[color](`${symbol} ${status.padEnd(7)}`)} ${check}: ${message}`
   return hint === undefined ? line : `${line}\n          ${paint.cyan('hint:')} ${hint}`
 }

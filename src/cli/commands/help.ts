@@ -21,7 +21,8 @@ export async function help(args: ParsedArgs, { screen }: CommandContext): Promis
 }
 
 function unknownTopic(word: string): Error {
-  const meant = didYouMean(word, [...commandNames(), ...TOPICS.map(({ name }) => name)])
-  const hint = meant === undefined ? 'oneshot help lists commands and topics' : `did you mean: oneshot help ${meant}?`
+  const suggestion = didYouMean(word, [...commandNames(), ...TOPICS.map(({ name }) => name)])
+  const hint =
+    suggestion === undefined ? 'oneshot help lists commands and topics' : `did you mean: oneshot help ${suggestion}?`
   return refusal('usage', `there is no help on ${JSON.stringify(word)}`, hint)
 }

@@ -15,10 +15,10 @@ export async function hold(args: ParsedArgs, context: CommandContext): Promise<n
   const session = pickSession(context, args.positionals[0], isLive)
   if (!isLive(session))
     throw refusal('session-ended', `${shownName(session)} has already ended`, `oneshot status ${shownName(session)}`)
-  const asked = await (await ensureDaemonForStop(home, [session], 'hold')).hold(session.id)
-  let latest = asked
+  const held = await (await ensureDaemonForStop(home, [session], 'hold')).hold(session.id)
+  let latest = held
   const { ended } = await untilInterrupted({}, async signal => {
-    latest = await waitForNoProcesses(home, asked, signal)
+    latest = await waitForNoProcesses(home, held, signal)
   })
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson(latest))
   else if (!screen.isQuiet) screen.out.printLine(stateLine(latest, screen.out.paint))

@@ -56,10 +56,10 @@ function printTable(all: readonly MessageView[], args: ParsedArgs, out: Output):
   out.printLine(renderTable(columnsFor(out), all, { headers: !args.has(OPTIONS.noHeaders), width }).join('\n'))
 }
 
-const STATE_STYLES: { readonly [S in MessageView['state']]: { readonly symbol: string; readonly shade: ColorName } } = {
-  accepted: { symbol: '◌', shade: 'cyan' },
-  delivered: { symbol: '◔', shade: 'yellow' },
-  confirmed: { symbol: '✔', shade: 'green' },
+const STATE_STYLES: { readonly [S in MessageView['state']]: { readonly symbol: string; readonly color: ColorName } } = {
+  accepted: { symbol: '◌', color: 'cyan' },
+  delivered: { symbol: '◔', color: 'yellow' },
+  confirmed: { symbol: '✔', color: 'green' },
 }
 
 function columnsFor(out: Output): Column<MessageView>[] {
@@ -70,7 +70,7 @@ function columnsFor(out: Output): Column<MessageView>[] {
     {
       header: 'STATE',
       text: ({ state }) => `${STATE_STYLES[state].symbol} ${state}`,
-      color: (text, { state }) => out.paint[STATE_STYLES[state].shade](text),
+      color: (text, { state }) => out.paint[STATE_STYLES[state].color](text),
     },
     { header: 'SINCE', text: message => (out.isTerminal ? relativeTime(since(message), now) : since(message)) },
     { header: 'TEXT', text: message => toOneLine(message.gist) },

@@ -43,11 +43,11 @@ async function testChannels(
   const { out, isQuiet } = screen
   const client = await ensureDaemon(home)
   const tty = ttyPath(env)
-  const asked = { ...(channel !== undefined && { channel }), ...(tty !== undefined && { tty }) }
-  const trials = await client.testChannels(asked)
-  if (args.has(OPTIONS.json)) out.printLine(toJson(trials))
-  else if (!isQuiet) for (const trial of trials) out.printLine(describe(trial, out))
-  return trials.every(({ ok }) => ok) ? 0 : 1
+  const request = { ...(channel !== undefined && { channel }), ...(tty !== undefined && { tty }) }
+  const results = await client.testChannels(request)
+  if (args.has(OPTIONS.json)) out.printLine(toJson(results))
+  else if (!isQuiet) for (const result of results) out.printLine(describe(result, out))
+  return results.every(({ ok }) => ok) ? 0 : 1
 }
 
 function describe({ channel, ok, remark }: ChannelTestView, { paint }: Output): string {

@@ -66,15 +66,15 @@ function printTable(all: readonly TaskView[], args: ParsedArgs, out: Output): vo
   out.printLine(renderTable(columnsFor(out), all, { headers: !args.has(OPTIONS.noHeaders), width }).join('\n'))
 }
 
-const STATE_STYLES: { readonly [S in TaskView['state']]: { readonly symbol: string; readonly shade: ColorName } } = {
-  open: { symbol: '◌', shade: 'cyan' },
-  doing: { symbol: '◔', shade: 'yellow' },
-  done: { symbol: '✔', shade: 'green' },
+const STATE_STYLES: { readonly [S in TaskView['state']]: { readonly symbol: string; readonly color: ColorName } } = {
+  open: { symbol: '◌', color: 'cyan' },
+  doing: { symbol: '◔', color: 'yellow' },
+  done: { symbol: '✔', color: 'green' },
 }
 
 function columnsFor(out: Output): Column<TaskView>[] {
   return [
-    { header: 'STATE', text: taskStateLabel, color: (text, { state }) => out.paint[STATE_STYLES[state].shade](text) },
+    { header: 'STATE', text: taskStateLabel, color: (text, { state }) => out.paint[STATE_STYLES[state].color](text) },
     { header: 'ID', text: ({ id }) => toOneLine(id) },
     { header: 'SOURCE', text: ({ source }) => source },
     { header: 'TITLE', text: ({ title }) => toOneLine(title) },
@@ -82,7 +82,7 @@ function columnsFor(out: Output): Column<TaskView>[] {
 }
 
 function colorTaskState(task: TaskView, out: Output): string {
-  return out.paint[STATE_STYLES[task.state].shade](taskStateLabel(task))
+  return out.paint[STATE_STYLES[task.state].color](taskStateLabel(task))
 }
 
 function taskStateLabel({ state }: TaskView): string {

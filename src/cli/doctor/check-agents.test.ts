@@ -8,11 +8,11 @@ const agent = {
   login: 'claude auth login',
   tried: ['2.1.197', '2.1.325'],
 }
-const judge = (version: string | undefined) => checkVersion(agent, version, `${version} at /bin/claude`)
+const check = (version: string | undefined) => checkVersion(agent, version, `${version} at /bin/claude`)
 
 test('a version between the oldest and the newest tried one is ok', () => {
   for (const version of ['2.1.197', '2.1.200', '2.1.325'])
-    expect(judge(version)).toEqual({
+    expect(check(version)).toEqual({
       check: 'agent claude',
       status: 'ok',
       message: `${version} at /bin/claude; to log in: claude auth login`,
@@ -20,7 +20,7 @@ test('a version between the oldest and the newest tried one is ok', () => {
 })
 
 test('an older version is too old, and the hint installs a newer one', () => {
-  expect(judge('2.1.99')).toMatchObject({
+  expect(check('2.1.99')).toMatchObject({
     status: 'warning',
     message: '2.1.99 at /bin/claude is too old: 2.1.197 is the oldest that was tried',
     hint: 'npm install -g it',
@@ -28,7 +28,7 @@ test('an older version is too old, and the hint installs a newer one', () => {
 })
 
 test('a newer version is ok, and the finding calls it newer', () => {
-  expect(judge('3.0.0')).toMatchObject({
+  expect(check('3.0.0')).toMatchObject({
     status: 'ok',
     message: expect.stringContaining('(newer than 2.1.325, the newest that was tried)'),
   })

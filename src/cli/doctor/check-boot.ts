@@ -40,11 +40,11 @@ export function evaluateLogout(facts: { place: LoginScope; linger: boolean; isKi
     )
   }
   if (facts.place === 'session' && facts.isKilled) {
-    const way = 'systemd-run --user --scope oneshot daemon restart'
+    const command = 'systemd-run --user --scope oneshot daemon restart'
     return warning(
       check,
       'logind ends all your processes, sessions included, when you log out (KillUserProcesses=yes)',
-      facts.linger ? `when no work runs: ${way}` : `${lingerHint()}; then, when no work runs: ${way}`,
+      facts.linger ? `when no work runs: ${command}` : `${lingerHint()}; then, when no work runs: ${command}`,
     )
   }
   return ok(check, 'work continues when you log out')

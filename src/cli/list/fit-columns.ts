@@ -7,27 +7,28 @@ export const BELOW = '└ '
 
 const GAP = 2
 /** In columns. A shorter name or title is not readable. */
-const LEAST = 12
+const MIN_TEXT_WIDTH = 12
 /** A too narrow terminal loses these columns first, in this order. */
-const LEAST_WANTED = ['RESTARTS', 'AGENT', 'CREATED']
+const DROP_ORDER = ['RESTARTS', 'AGENT', 'CREATED']
 
 /**
  * Selects the columns of a list that fit into `width`: NAME and TITLE share the space that the others leave, and long
  * names become shorter.
  */
 export function fitColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): Column<Row>[] {
-  let wanted = columns
-  for (const header of LEAST_WANTED)
-    if (roomIn(wanted, rows, width) < 2 * LEAST) wanted = wanted.filter(column => column.header !== header)
-  const room = roomIn(wanted, rows, width)
-  const title = Math.min(widest(wanted.at(-1), rows), Math.max(LEAST, Math.floor(room / 2)))
-  return wanted.map(column =>
-    column.header === 'NAME' ? shortened(column, rows, Math.max(LEAST, room - title)) : column,
+  let selected = columns
+  for (const header of DROP_ORDER)
+    if (remainingWidth(selected, rows, width) < 2 * MIN_TEXT_WIDTH)
+      selected = selected.filter(column => column.header !== header)
+  const available = remainingWidth(selected, rows, width)
+  const title = Math.min(widest(selected.at(-1), rows), Math.max(MIN_TEXT_WIDTH, Math.floor(available / 2)))
+  return selected.map(column =>
+    column.header === 'NAME' ? shortened(column, rows, Math.max(MIN_TEXT_WIDTH, available - title)) : column,
   )
 }
 
 /** Returns the width that is left for NAME and TITLE. */
-function roomIn<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): number {
+function remainingWidth<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): number {
   const others = columns.slice(1, -1).map(column => widest(column, rows) + GAP)
   return width - GAP - others.reduce((sum, one) => sum + one, 0)
 }

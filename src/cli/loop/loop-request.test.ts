@@ -7,7 +7,7 @@ import { buildRunRequest } from '../run/run-request.ts'
 import type { CommandContext } from '../context.ts'
 import { buildLoopRequest } from './loop-request.ts'
 
-async function asked(...argv: string[]): Promise<{ request: RunRequest; spec: LoopRequest }> {
+async function buildFromArgs(...argv: string[]): Promise<{ request: RunRequest; spec: LoopRequest }> {
   const words = ['ralph', '--agent', 'demo', ...argv]
   const args = parseArgs(words)
   const context = { argv: words, env: {} } as unknown as CommandContext
@@ -33,7 +33,7 @@ test('time and money limit the loop as a whole, turns and supervision limit each
     '--max-output',
     '10M',
   ]
-  const { request, spec } = await asked(...words)
+  const { request, spec } = await buildFromArgs(...words)
   expect(request).toMatchObject({
     agent: 'ralph',
     name: 'prd',
@@ -50,18 +50,18 @@ test('time and money limit the loop as a whole, turns and supervision limit each
 })
 
 test('by default nothing limits a loop, three failures block a task, and the loop detects a check later', async () => {
-  const { request, spec } = await asked('--', '--fast')
+  const { request, spec } = await buildFromArgs('--', '--fast')
   expect(request).toMatchObject({ maxTime: null, limits: {}, mode: 'headless' })
   expect(spec).toMatchObject({ retries: 3, maxIterations: null, parallel: null, only: null, land: false, seek: true })
   expect(spec.worker.argv).toEqual(['--fast'])
 })
 
 test("the user may remove the output limit of a loop's agent", async () => {
-  expect((await asked('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
+  expect((await buildFromArgs('--max-output', 'none')).spec.worker.care).toHaveProperty('maxOutput', null)
 })
 
 test('the request contains the options of the line', async () => {
-  const { spec } = await asked(
+  const { spec } = await buildFromArgs(
     '--parallel',
     '--land',
     '--setup',
@@ -78,5 +78,5 @@ test('the request contains the options of the line', async () => {
 })
 
 test('a name on the line precedes that of the list', async () => {
-  expect((await asked('--name', 'night')).request.name).toBe('night')
+  expect((await buildFromArgs('--name', 'night')).request.name).toBe('night')
 })

@@ -17,10 +17,10 @@ test.each([
   ['xyzzy', 'agent-unknown', expect.stringContaining('the agents are claude')],
   ['command', 'usage', expect.stringContaining('oneshot run -- pytest')],
   [undefined, 'agent-missing', expect.stringMatching(/--agent demo[\s\S]*npm install -g @openai\/codex/)],
-])('chooseAgent refuses %s as %s', (asked, code, hint) => {
+])('chooseAgent refuses %s as %s', (requested, code, hint) => {
   let cause: unknown
   try {
-    chooseAgent(asked, null, has())
+    chooseAgent(requested, null, has())
   } catch (thrown) {
     cause = thrown
   }

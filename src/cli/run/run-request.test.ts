@@ -79,9 +79,11 @@ test('without a prompt the arguments after -- are a command, whatever agent is c
 })
 
 test('the agent options of the line precede those of the configuration', async () => {
-  const wishes = ['--model', 'opus', '--effort', 'high', '--thread', 't-1', '--max-turns', '9']
+  const requestOptions = ['--model', 'opus', '--effort', 'high', '--thread', 't-1', '--max-turns', '9']
   const budget = ['--budget-usd', '2.5', '--budget-tokens', '500k']
-  expect(await request(['x', '--agent', 'demo', ...wishes, ...budget], { ONESHOT_AUTONOMY: 'edits' })).toMatchObject({
+  expect(
+    await request(['x', '--agent', 'demo', ...requestOptions, ...budget], { ONESHOT_AUTONOMY: 'edits' }),
+  ).toMatchObject({
     autonomy: 'edits',
     model: 'opus',
     effort: 'high',

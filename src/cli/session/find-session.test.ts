@@ -45,9 +45,9 @@ test('a word means a loop rather than its workers, unless it names them', () => 
   expect(findSession([worker], undefined, cwd)).toBe(worker)
 })
 
-function refusalOf(look: () => unknown): unknown {
+function refusalOf(operation: () => unknown): unknown {
   try {
-    look()
+    operation()
     return undefined
   } catch (cause) {
     return cause

@@ -11,9 +11,9 @@ test('untilInterrupted returns the value of an operation that ends by itself', a
 
 test('Ctrl-C ends the operation, and untilInterrupted removes its listener afterwards', async () => {
   const listening = process.listenerCount('SIGINT')
-  const glance = untilInterrupted({}, untilAborted)
+  const result = untilInterrupted({}, untilAborted)
   process.emit('SIGINT')
-  expect(await glance).toEqual({ ended: 'interrupted' })
+  expect(await result).toEqual({ ended: 'interrupted' })
   expect(process.listenerCount('SIGINT')).toBe(listening)
 })
 
@@ -23,13 +23,13 @@ test('a time limit ends the operation', async () => {
 
 test('a closed output ends the operation', async () => {
   const reader = new AbortController()
-  const glance = untilInterrupted({ outlet: { closed: reader.signal } as Output }, untilAborted)
+  const result = untilInterrupted({ outlet: { closed: reader.signal } as Output }, untilAborted)
   reader.abort()
-  expect(await glance).toEqual({ ended: 'unread' })
+  expect(await result).toEqual({ ended: 'unread' })
 })
 
 test('untilInterrupted throws an error of the operation, but not one that follows from the abort', async () => {
   await expect(untilInterrupted({}, () => Promise.reject(new Error('disk gone')))).rejects.toThrow('disk gone')
-  const torn = (signal: AbortSignal) => untilAborted(signal).then(() => Promise.reject(new Error('aborted')))
-  expect(await untilInterrupted({ timeout: 1 }, torn)).toEqual({ ended: 'timed-out' })
+  const rejectOnAbort = (signal: AbortSignal) => untilAborted(signal).then(() => Promise.reject(new Error('aborted')))
+  expect(await untilInterrupted({ timeout: 1 }, rejectOnAbort)).toEqual({ ended: 'timed-out' })
 })

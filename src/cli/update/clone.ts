@@ -21,19 +21,19 @@ export async function checkClone(root: string): Promise<UpdateStatus> {
  * merges with or overwrites local changes, and reverts a version that does not build: with it, not even the next update
  * could start.
  */
-export async function updateClone(root: string, say: (text: string) => void): Promise<string | undefined> {
+export async function updateClone(root: string, print: (text: string) => void): Promise<string | undefined> {
   const changes = await runStep('git', ['status', '--porcelain', '--untracked-files=no'], root)
   if (changes !== '') {
     throw refusal('update-impossible', `${root} has local changes`, `commit or stash them: git -C ${root} status`)
   }
   await assertUpstream(root)
-  say('fetching …')
+  print('fetching …')
   const before = await runStep('git', ['rev-parse', 'HEAD'], root)
   await runStep('git', ['pull', '--ff-only', '--quiet'], root)
   const after = await runStep('git', ['rev-parse', 'HEAD'], root)
   if (after === before) return undefined
   try {
-    await rebuild(root, say)
+    await rebuild(root, print)
   } catch (cause) {
     await runStep('git', ['reset', '--quiet', '--keep', before], root)
     throw cause
@@ -41,10 +41,10 @@ export async function updateClone(root: string, say: (text: string) => void): Pr
   return `${before.slice(0, 8)} → ${after.slice(0, 8)}`
 }
 
-async function rebuild(root: string, say: (text: string) => void): Promise<void> {
-  say('installing …')
+async function rebuild(root: string, print: (text: string) => void): Promise<void> {
+  print('installing …')
   await runStep('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], root)
-  say('building …')
+  print('building …')
   await runStep(process.execPath, ['scripts/build.mjs'], root)
 }
 

@@ -13,7 +13,7 @@ export async function checkNpm(): Promise<UpdateStatus> {
 }
 
 /** Updates only a global installation; within a project the version is the project's choice. */
-export async function updateNpm(root: string, say: (text: string) => void): Promise<string | undefined> {
+export async function updateNpm(root: string, print: (text: string) => void): Promise<string | undefined> {
   const globalFolder = await runStep('npm', ['root', '-g'], '/')
   if (resolvePath(path.dirname(root)) !== resolvePath(globalFolder)) {
     throw refusal(
@@ -22,7 +22,7 @@ export async function updateNpm(root: string, say: (text: string) => void): Prom
       `update it where it is: npm update ${PACKAGE_NAME}`,
     )
   }
-  say('installing …')
+  print('installing …')
   await runStep('npm', ['install', '-g', `${PACKAGE_NAME}@latest`, '--no-audit', '--no-fund', '--loglevel=error'], '/')
   return `${PACKAGE_NAME}@latest`
 }

@@ -15,11 +15,11 @@ beforeEach(() => {
   home = tempFolder()
 })
 
-function place(changes: Partial<ThreadQuery> = {}): ThreadQuery {
+function makeQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery {
   return makeThreadQuery({ tag: TAG, cwd: path.join(home, 'work'), env: { HOME: home }, ...changes })
 }
 
-function keep(
+function writeThread(
   content: string | Buffer,
   folder = projectFolder({ HOME: home }, path.join(home, 'work')),
   id = TAG,
@@ -54,15 +54,15 @@ describe.each(['2.1.197', '2.1.325'])('in a thread of %s', version => {
   ])(
     '%s: findThread returns the messages of people, and none that the program writes in their place',
     (name, messages) => {
-      keep(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
-      expect(findThread(place())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
+      writeThread(fs.readFileSync(goldenPath(`claude/${version}/threads/${name}.jsonl`)))
+      expect(findThread(makeQuery())).toEqual({ thread: TAG, messages, writtenAt: expect.any(Number) })
     },
   )
 
   test('findThread returns a command as the person typed it, or under its known name', () => {
-    keep(fs.readFileSync(goldenPath(`claude/${version}/threads/commands.jsonl`)))
+    writeThread(fs.readFileSync(goldenPath(`claude/${version}/threads/commands.jsonl`)))
     const typed = COMMANDS.toSpliced(2, 0, ...(version === '2.1.325' ? ['/nosuch one'] : []))
-    expect(findThread(place())?.messages).toEqual(typed)
+    expect(findThread(makeQuery())?.messages).toEqual(typed)
   })
 })
 
@@ -70,17 +70,17 @@ const prompt = (text: string, more = {}) =>
   `${JSON.stringify({ type: 'user', promptSource: 'sdk', message: { role: 'user', content: text }, ...more })}\n`
 
 test('a line that a crash cut off is not yet a message', () => {
-  keep(prompt('one') + prompt('two').slice(0, -8))
-  expect(findThread(place())?.messages).toEqual(['one'])
-  keep('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
-  expect(findThread(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
-  keep('')
-  expect(findThread(place())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
+  writeThread(prompt('one') + prompt('two').slice(0, -8))
+  expect(findThread(makeQuery())?.messages).toEqual(['one'])
+  writeThread('{"type":"queue-operation","content":"one"}\n{"parentUuid":null,"type":"us')
+  expect(findThread(makeQuery())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
+  writeThread('')
+  expect(findThread(makeQuery())).toEqual({ thread: TAG, messages: [], writtenAt: expect.any(Number) })
 })
 
 test('a line without a newline counts once it is complete', () => {
-  keep(prompt('one').trimEnd())
-  expect(findThread(place())?.messages).toEqual(['one'])
+  writeThread(prompt('one').trimEnd())
+  expect(findThread(makeQuery())?.messages).toEqual(['one'])
 })
 
 test('text in blocks counts, and the same line twice counts once', () => {
@@ -89,31 +89,33 @@ test('text in blocks counts, and the same line twice counts once', () => {
     { type: 'image', source: {} },
     { type: 'text', text: 'b "type":"tool_result"' },
   ]
-  keep(prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'))
-  expect(findThread(place())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
+  writeThread(
+    prompt('x', { uuid: '1', message: { content: blocks } }).repeat(2) + prompt('[Request interrupted by user]'),
+  )
+  expect(findThread(makeQuery())?.messages).toEqual(['a\nb "type":"tool_result"', '[Request interrupted by user]'])
 })
 
 test('findThread finds a thread in the folder where its program put it', () => {
-  expect(findThread(place())).toBeNull()
-  keep(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
-  expect(findThread(place())?.messages).toEqual(['elsewhere'])
-  keep(prompt('here'))
-  expect(findThread(place())?.messages).toEqual(['here'])
+  expect(findThread(makeQuery())).toBeNull()
+  writeThread(prompt('elsewhere'), path.join(home, '.claude/projects/-another-place'))
+  expect(findThread(makeQuery())?.messages).toEqual(['elsewhere'])
+  writeThread(prompt('here'))
+  expect(findThread(makeQuery())?.messages).toEqual(['here'])
   const own = { HOME: home, CLAUDE_CONFIG_DIR: path.join(home, 'conf') }
-  expect(findThread(place({ env: own }))).toBeNull()
-  keep(prompt('own'), projectFolder(own, path.join(home, 'work')))
-  expect(findThread(place({ env: own }))?.messages).toEqual(['own'])
+  expect(findThread(makeQuery({ env: own }))).toBeNull()
+  writeThread(prompt('own'), projectFolder(own, path.join(home, 'work')))
+  expect(findThread(makeQuery({ env: own }))?.messages).toEqual(['own'])
 })
 
 test('findThread prefers the id that the program reported to ours', () => {
-  keep(prompt('ours'))
-  expect(findThread(place({ thread: 'told' }))).toEqual({
+  writeThread(prompt('ours'))
+  expect(findThread(makeQuery({ thread: 'told' }))).toEqual({
     thread: TAG,
     messages: ['ours'],
     writtenAt: expect.any(Number),
   })
-  keep(prompt('theirs'), undefined, 'told')
-  expect(findThread(place({ thread: 'told' }))).toEqual({
+  writeThread(prompt('theirs'), undefined, 'told')
+  expect(findThread(makeQuery({ thread: 'told' }))).toEqual({
     thread: 'told',
     messages: ['theirs'],
     writtenAt: expect.any(Number),
@@ -140,6 +142,6 @@ test('projectFolder cuts a long name and adds a checksum', () => {
 test('projectFolder resolves symbolic links', () => {
   fs.mkdirSync(path.join(home, 'work'))
   fs.symlinkSync('work', path.join(home, 'link'))
-  keep(prompt('one'))
-  expect(findThread(place({ cwd: path.join(home, 'link') }))?.messages).toEqual(['one'])
+  writeThread(prompt('one'))
+  expect(findThread(makeQuery({ cwd: path.join(home, 'link') }))?.messages).toEqual(['one'])
 })

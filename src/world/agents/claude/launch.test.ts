@@ -11,7 +11,7 @@ test('a thread begins under the id that oneshot chose, and resumes by it', () =>
 })
 
 test("planLaunch passes the session's options, and the caller's own arguments come last, unchanged", () => {
-  const asked = {
+  const launchRequest = {
     ...order,
     argv: ['/bin/claude', '--add-dir', '../other', '--model=opus'],
     autonomy: 'edits' as const,
@@ -19,7 +19,7 @@ test("planLaunch passes the session's options, and the caller's own arguments co
     effort: 'high',
     budget: { usd: 1.5, turns: 20 },
   }
-  expect(planLaunch(asked).argv.slice(5)).toEqual(
+  expect(planLaunch(launchRequest).argv.slice(5)).toEqual(
     [
       `--permission-mode acceptEdits --session-id ${order.tag}`,
       '--model sonnet --effort high --max-budget-usd 1.5 --max-turns 20',

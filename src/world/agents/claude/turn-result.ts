@@ -70,10 +70,10 @@ function failureFrom(result: JsonObject, state: ClaudeState): Failure | null {
 export const THREAD_LOST = /No conversation found with session ID|--resume requires a valid session ID/
 
 function errorText({ errors }: JsonObject): string {
-  const told = asArray(errors)
+  const messages = asArray(errors)
     .map(asString)
     .filter(error => !error.startsWith('[ede_diagnostic]'))
-  return told.join('; ') || 'it ended its turn with an error and said no more'
+  return messages.join('; ') || 'it ended its turn with an error and said no more'
 }
 
 function apiErrorFrom(result: JsonObject, state: ClaudeState, words: string): ApiError {

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 
 const root = { isRoot: true }
-const anybody = { isRoot: false }
+const ordinaryUser = { isRoot: false }
 
 function request(own: readonly string[], changes: Partial<LaunchRequest> = {}): LaunchRequest {
   return makeLaunchRequest({ argv: ['/bin/claude', ...own], env: { HOME: home }, ...changes })
@@ -27,7 +27,7 @@ test('as root, claude works with full autonomy only where a variable declares a 
   expect(validate(request([], { env: { HOME: home, CLAUDE_CODE_BUBBLEWRAP: 'true' } }), root)).toBeNull()
   expect(validate(request([], { autonomy: 'edits' }), root)).toBeNull()
   expect(validate(request([], { autonomy: 'ask' }), root)).toBeNull()
-  expect(validate(request([]), anybody)).toBeNull()
+  expect(validate(request([]), ordinaryUser)).toBeNull()
 })
 
 test("the user's own settings may declare the sandbox too", () => {
@@ -50,13 +50,13 @@ test.each([
   [['--version'], '--version', /claude itself/],
 ])('validate refuses %j', (own, option, remedy) => {
   const problem = `claude cannot be given ${option} here`
-  expect(validate(request(own), anybody)).toEqual({ problem, remedy: expect.stringMatching(remedy) })
+  expect(validate(request(own), ordinaryUser)).toEqual({ problem, remedy: expect.stringMatching(remedy) })
 })
 
 test.each([[['fix it']], [['--model', 'opus', 'fix it']], [['--bare', 'fix it']], [['--', 'fix it']]])(
   'validate refuses words besides the prompt: %j',
   own => {
-    expect(validate(request(own), anybody)?.problem).toBe('“fix it” would become part of every message to claude')
+    expect(validate(request(own), ordinaryUser)?.problem).toBe('“fix it” would become part of every message to claude')
   },
 )
 
@@ -66,5 +66,5 @@ test.each([
   [['--some-new-option', 'with', 'words']],
   [['--permission-mode', 'plan', '--fallback-model=sonnet', '--max-turns', '3']],
 ])('validate leaves other arguments to the program: %j', own => {
-  expect(validate(request(own), anybody)).toBeNull()
+  expect(validate(request(own), ordinaryUser)).toBeNull()
 })

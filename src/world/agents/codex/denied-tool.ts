@@ -24,7 +24,7 @@ interface ToolResult {
   readonly tool: string
   readonly output: string
   /** codex reported the call as completed work. */
-  readonly isTold: boolean
+  readonly isReported: boolean
 }
 
 /** Finds the turn by its text: rollouts grow long, and quotes inside of records are escaped. */
@@ -42,13 +42,13 @@ function lastTurn(rollout: string): JsonObject[] {
 function toolResults(turn: readonly JsonObject[]): ToolResult[] {
   const payloads = turn.map(record => asObject(record['payload']))
   const calls = new Map(payloads.filter(isToolCall).map(call => [call['call_id'], asString(call['name'])]))
-  const told = new Set(
+  const reportedIds = new Set(
     payloads.filter(({ type }) => type === 'item_completed').map(event => asObject(event['item'])['id']),
   )
   return payloads.filter(isToolOutput).map(output => ({
     tool: calls.get(output['call_id']) ?? '',
     output: joinTextParts(output['output']),
-    isTold: told.has(output['call_id']),
+    isReported: reportedIds.has(output['call_id']),
   }))
 }
 
@@ -60,10 +60,10 @@ function isToolOutput({ type }: JsonObject): boolean {
   return type === 'function_call_output' || type === 'custom_tool_call_output'
 }
 
-function isDenied({ tool, output, isTold }: ToolResult): boolean {
+function isDenied({ tool, output, isReported }: ToolResult): boolean {
   if (/patch rejected: /.test(output)) return true
   if (tool === 'exec_command')
-    return /^Process exited with code [1-9]/m.test(output) && (!isTold || BLOCKED.test(output))
+    return /^Process exited with code [1-9]/m.test(output) && (!isReported || BLOCKED.test(output))
   return tool === 'exec' && BLOCKED.test(output)
 }
 

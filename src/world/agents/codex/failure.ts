@@ -49,6 +49,6 @@ function remedyFor(kind: FailureKind, message: string): string | null {
 /** codex passes the answers of some servers on unchanged. */
 function errorText(message: string): string {
   const { error } = parseObject(message) ?? {}
-  const told = asString(asObject(error)['message'])
-  return toOneLine(told === '' ? message : told)
+  const detail = asString(asObject(error)['message'])
+  return toOneLine(detail === '' ? message : detail)
 }

@@ -17,8 +17,8 @@ beforeEach(() => {
 })
 
 test('findThread finds a thread by its id, with all messages of people before and after compaction', () => {
-  keep('long', LONG)
-  expect(findThread(place({ thread: LONG }))).toEqual({
+  writeThread('long', LONG)
+  expect(findThread(makeQuery({ thread: LONG }))).toEqual({
     writtenAt: expect.any(Number),
     thread: LONG,
     messages: ['first <environment_context> ünïcode\nline 2', 'second', 'third', 'fourth'],
@@ -26,71 +26,71 @@ test('findThread finds a thread by its id, with all messages of people before an
 })
 
 test('instructions, environment notes and subagent reports are not messages of people', () => {
-  keep('subagent', LONG)
-  expect(findThread(place({ thread: LONG }))?.messages).toEqual(['hi\n'])
+  writeThread('subagent', LONG)
+  expect(findThread(makeQuery({ thread: LONG }))?.messages).toEqual(['hi\n'])
 })
 
 test('a message that codex saved before the power failed counts', () => {
-  const file = keep('killed', KILLED)
+  const file = writeThread('killed', KILLED)
   const lines = fs.readFileSync(file, 'utf8').split('\n')
   const item = lines.findIndex(line => line.includes('"user.text"') && line.includes('one'))
   fs.writeFileSync(file, `${lines.slice(0, item + 1).join('\n')}\n${lines[item + 1]?.slice(0, 40)}`)
-  expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one\n'])
+  expect(findThread(makeQuery({ thread: KILLED }))?.messages).toEqual(['one\n'])
 })
 
 test('findThread reads versions that record messages as separate events', () => {
-  const file = keep('killed', KILLED)
+  const file = writeThread('killed', KILLED)
   fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"one"}}\n')
-  expect(findThread(place({ thread: KILLED }))?.messages).toEqual(['one'])
+  expect(findThread(makeQuery({ thread: KILLED }))?.messages).toEqual(['one'])
 })
 
 test('findThread finds a thread in the folder of another day than its id implies', () => {
-  keep('long', LONG, '2031/01/02')
-  expect(findThread(place({ thread: LONG }))?.messages).toHaveLength(4)
+  writeThread('long', LONG, '2031/01/02')
+  expect(findThread(makeQuery({ thread: LONG }))?.messages).toHaveLength(4)
 })
 
 test('without an id, findThread returns the thread that began in this folder, after that time, with this text', () => {
-  keep('killed', KILLED)
-  keep('long', LONG)
+  writeThread('killed', KILLED)
+  writeThread('long', LONG)
   const since = Date.parse('2026-11-15T13:04:28Z')
-  expect(findThread(place({ since, opening: 'one' }))).toEqual({
+  expect(findThread(makeQuery({ since, opening: 'one' }))).toEqual({
     thread: KILLED,
     messages: ['one\n', 'two\n'],
     writtenAt: expect.any(Number),
   })
-  expect(findThread(place({ since, opening: 'two' }))).toBeNull()
-  expect(findThread(place({ since: since + 60_000, opening: 'one' }))).toBeNull()
-  expect(findThread(place({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()
+  expect(findThread(makeQuery({ since, opening: 'two' }))).toBeNull()
+  expect(findThread(makeQuery({ since: since + 60_000, opening: 'one' }))).toBeNull()
+  expect(findThread(makeQuery({ since, opening: 'one', cwd: '/home/dev/elsewhere' }))).toBeNull()
 })
 
 test('findThread returns neither of two matching threads', () => {
-  keep('killed', KILLED)
-  keep('killed', '01a1df4f-264d-7433-b7b5-000000000000')
-  expect(findThread(place({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
+  writeThread('killed', KILLED)
+  writeThread('killed', '01a1df4f-264d-7433-b7b5-000000000000')
+  expect(findThread(makeQuery({ since: Date.parse('2026-11-15T13:04:28Z'), opening: 'one' }))).toBeNull()
 })
 
 test('findThread returns null without a record', () => {
-  expect(findThread(place({ thread: LONG }))).toBeNull()
-  expect(findThread(place({ opening: 'one' }))).toBeNull()
+  expect(findThread(makeQuery({ thread: LONG }))).toBeNull()
+  expect(findThread(makeQuery({ opening: 'one' }))).toBeNull()
 })
 
 test('without CODEX_HOME, findThread looks for threads below the home folder', () => {
-  keep('long', LONG)
+  writeThread('long', LONG)
   fs.renameSync(path.join(home, 'codex'), path.join(home, '.codex'))
-  expect(findThread(place({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
+  expect(findThread(makeQuery({ thread: LONG, env: { HOME: home } }))?.thread).toBe(LONG)
 })
 
 test('findThread throws for an unreadable record instead of reporting a missing one', () => {
   fs.mkdirSync(path.join(home, 'codex/sessions/2026/11/15/rollout-x.jsonl'), { recursive: true })
-  expect(() => findThread(place({ opening: 'one' }))).toThrow('looking up the thread that codex keeps')
+  expect(() => findThread(makeQuery({ opening: 'one' }))).toThrow('looking up the thread that codex keeps')
 })
 
-function keep(name: string, thread: string, day = '2026/11/15'): string {
+function writeThread(name: string, thread: string, day = '2026/11/15'): string {
   const file = path.join(home, 'codex/sessions', day, `rollout-2026-11-15T13-00-00-${thread}.jsonl`)
   return put(file, fs.readFileSync(goldenPath(`codex/0.166.0/threads/${name}.jsonl`)))
 }
 
-function place(changes: Partial<ThreadQuery>): ThreadQuery {
+function makeQuery(changes: Partial<ThreadQuery>): ThreadQuery {
   const env = { HOME: '/home/dev', CODEX_HOME: path.join(home, 'codex') }
   return makeThreadQuery({ env, since: Date.parse('2026-11-15T12:00:00Z'), ...changes })
 }

@@ -17,8 +17,8 @@ test('planLaunch makes codex work without questions and read the prompt on stdin
 })
 
 test('`resume` follows all options, and the arguments of the caller come first', () => {
-  const asked = request({ argv: ['/opt/codex', '-i', 'a.png'], resume: 'id', model: 'gpt-5.5', effort: 'high' })
-  expect(planLaunch(asked).argv.slice(2).join(' ')).toBe(
+  const launchRequest = request({ argv: ['/opt/codex', '-i', 'a.png'], resume: 'id', model: 'gpt-5.5', effort: 'high' })
+  expect(planLaunch(launchRequest).argv.slice(2).join(' ')).toBe(
     '-i a.png --json --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check ' +
       '-m gpt-5.5 -c model_reasoning_effort="high" resume id -',
   )

@@ -4,11 +4,11 @@ import { readLine } from './read.ts'
 
 test('an answer is the turn result only when it follows the last tool call', () => {
   const said = '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I will look."}}'
-  const looked = '{"type":"item.started","item":{"id":"1","type":"command_execution","command":"ls"}}'
+  const toolStarted = '{"type":"item.started","item":{"id":"1","type":"command_execution","command":"ls"}}'
   const end = '{"type":"turn.completed","usage":{}}'
   expect(word([said, end])).toEqual({ ok: true, text: 'I will look.' })
-  expect(word([said, looked, end])).toMatchObject({ ok: false, failure: { kind: 'empty' } })
-  expect(word([said, looked, said, end])).toEqual({ ok: true, text: 'I will look.' })
+  expect(word([said, toolStarted, end])).toMatchObject({ ok: false, failure: { kind: 'empty' } })
+  expect(word([said, toolStarted, said, end])).toEqual({ ok: true, text: 'I will look.' })
 })
 
 test('readLine reports an unknown event and continues', () => {

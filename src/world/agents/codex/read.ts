@@ -71,10 +71,10 @@ function turnCompleted(usage: JsonObject, memory: ParserState): ParsedLine {
 
 function turnFailed(message: string, memory: ParserState, now: Instant): ParsedLine {
   const failure = classifyError(message, now)
-  const isTold = memory['error'] === shortenMessage(message)
+  const isReported = memory['error'] === shortenMessage(message)
   return {
     observations: [turnFinished(failedTurn(failure))],
-    text: isTold ? null : formatError(failure.text),
+    text: isReported ? null : formatError(failure.text),
   }
 }
 

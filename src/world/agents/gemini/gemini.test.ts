@@ -37,7 +37,7 @@ test('validate refuses arguments that conflict with ours', () => {
 
 test('readLine shows an answer in whole lines, and the rest of it before any other event', () => {
   let memory: ParserState = {}
-  const told = [
+  const texts = [
     'One\nTw',
     'o',
     { type: 'tool_use', tool_name: 'ls', tool_id: '1' },
@@ -50,7 +50,7 @@ test('readLine shows an answer in whole lines, and the rest of it before any oth
     memory = reading.memory ?? memory
     return reading.text
   })
-  expect(told).toEqual(['One\n', null, 'Two\n● ls\n', '\n\nThree\n', null, 'words\n'])
+  expect(texts).toEqual(['One\n', null, 'Two\n● ls\n', '\n\nThree\n', null, 'words\n'])
   expect(memory).toMatchObject({ unsaid: 'Four', answer: '\n\nThree\nFour' })
 })
 

@@ -80,9 +80,9 @@ const WRITING_TOOLS = new Set(['write_file', 'replace'])
 
 function readToolResult({ tool_id: id, status, output, error }: JsonEvent, memory: ParserState): ParsedLine {
   const { isAnswering: _before, [planningKey(asString(id))]: plan, ...others } = memory
-  const told = asString(output) || asString(asObject(error)['message'])
+  const detail = asString(output) || asString(asObject(error)['message'])
   const isError = status !== 'success'
-  const ended = toolCallEnded(asString(id), { output: told, isError }, others)
+  const ended = toolCallEnded(asString(id), { output: detail, isError }, others)
   if (typeof plan !== 'string' || isError) return ended
   return { ...ended, observations: [...ended.observations, plannedTasks(asObjects(JSON.parse(plan)), 'description')] }
 }
@@ -97,17 +97,17 @@ function countAnswer(memory: ParserState): Observation[] {
 function readResult(event: JsonEvent, memory: ParserState): ParsedLine {
   const word = turnResultFrom(event, memory)
   const observations: Observation[] = [...usageUpdate(event['stats']), { type: 'finished', word }]
-  const isTold = word.ok || memory['error'] !== undefined
-  return { observations, text: isTold ? null : formatError(word.text) }
+  const isReported = word.ok || memory['error'] !== undefined
+  return { observations, text: isReported ? null : formatError(word.text) }
 }
 
 function turnResultFrom({ status, error, timestamp }: JsonEvent, memory: ParserState): TurnResult {
   const answer = toOneLine(asString(memory['answer']))
   if (status === 'success' && answer !== '') return { ok: true, text: answer }
   if (status === 'success') return failedTurn(makeFailure('empty', 'the answer is empty'))
-  const told =
+  const detail =
     asString(asObject(error)['message']) || asString(memory['error']) || 'gemini ended its turn with a failure'
-  return failedTurn(classifyError(told, parseTimestamp(timestamp)))
+  return failedTurn(classifyError(detail, parseTimestamp(timestamp)))
 }
 
 function parseTimestamp(timestamp: unknown): Instant | null {

@@ -22,67 +22,70 @@ beforeEach(() => {
 
 test('findThread finds a thread by its id, with all messages of people before and after compaction', () => {
   record()
-  expect(findThread(place({ thread: COMPACTED }))).toEqual({ thread: COMPACTED, messages: ['do it', 'and now this\n'] })
+  expect(findThread(makeQuery({ thread: COMPACTED }))).toEqual({
+    thread: COMPACTED,
+    messages: ['do it', 'and now this\n'],
+  })
 })
 
 test('findThread finds a thread with an unreported id by its title', () => {
   record()
-  expect(findThread(place({ tag: 't-killed' }))).toEqual({ thread: KILLED, messages: ['hello', 'go on'] })
+  expect(findThread(makeQuery({ tag: 't-killed' }))).toEqual({ thread: KILLED, messages: ['hello', 'go on'] })
 })
 
 test('the contents of attached files are not messages of people', () => {
   record()
-  expect(findThread(place({ tag: 't-file' }))?.messages).toEqual(['with file'])
+  expect(findThread(makeQuery({ tag: 't-file' }))?.messages).toEqual(['with file'])
 })
 
 test("a prompt to a subagent is not in the thread, and the subagent's session is not ours", () => {
   record()
-  expect(findThread(place({ tag: 't-task' }))?.messages).toEqual(['do it'])
-  expect(findThread(place({ tag: 'sub (@general subagent)' }))).toBeNull()
+  expect(findThread(makeQuery({ tag: 't-task' }))?.messages).toEqual(['do it'])
+  expect(findThread(makeQuery({ tag: 'sub (@general subagent)' }))).toBeNull()
 })
 
 test('findThread reads the database while opencode writes it', () => {
   record()
   const writer = openDatabase(file)
   writer.exec('BEGIN IMMEDIATE')
-  expect(findThread(place({ tag: 't-killed' }))?.thread).toBe(KILLED)
+  expect(findThread(makeQuery({ tag: 't-killed' }))?.thread).toBe(KILLED)
   writer.exec('ROLLBACK')
   writer.close()
 })
 
 test('findThread returns null without a record', () => {
-  expect(findThread(place({ thread: KILLED }))).toBeNull()
+  expect(findThread(makeQuery({ thread: KILLED }))).toBeNull()
   record()
-  expect(findThread(place({ thread: 'ses_nobody' }))).toBeNull()
-  expect(findThread(place({ tag: 'another' }))).toBeNull()
+  expect(findThread(makeQuery({ thread: 'ses_nobody' }))).toBeNull()
+  expect(findThread(makeQuery({ tag: 'another' }))).toBeNull()
 })
 
 test('findThread looks for threads below the home folder, unless OPENCODE_DB names another file', () => {
   record()
   const elsewhere = path.join(home, 'elsewhere.db')
   fs.renameSync(file, elsewhere)
-  expect(findThread(place({ thread: KILLED }))).toBeNull()
-  expect(findThread(place({ thread: KILLED, env: { HOME: home, OPENCODE_DB: elsewhere } }))?.thread).toBe(KILLED)
+  expect(findThread(makeQuery({ thread: KILLED }))).toBeNull()
+  expect(findThread(makeQuery({ thread: KILLED, env: { HOME: home, OPENCODE_DB: elsewhere } }))?.thread).toBe(KILLED)
   const below = path.join(home, '.local/share/opencode/opencode.db')
   fs.mkdirSync(path.dirname(below), { recursive: true })
   fs.renameSync(elsewhere, below)
-  expect(findThread(place({ thread: KILLED, env: { HOME: home } }))?.thread).toBe(KILLED)
+  expect(findThread(makeQuery({ thread: KILLED, env: { HOME: home } }))?.thread).toBe(KILLED)
 })
 
 test('findThread rejects a thread that began in another folder', () => {
   record()
-  expect(findThread(place({ thread: KILLED }))?.thread).toBe(KILLED)
-  expect(findThread(place({ thread: KILLED, cwd: '/somewhere/else' }))).toBeNull()
+  expect(findThread(makeQuery({ thread: KILLED }))?.thread).toBe(KILLED)
+  expect(findThread(makeQuery({ thread: KILLED, cwd: '/somewhere/else' }))).toBeNull()
 })
 
 test('findThread throws for an unreadable record instead of reporting a missing one', () => {
   record()
   const locker = openDatabase(file)
   locker.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
-  expect(() => findThread(place({ thread: KILLED }))).toThrow(/looking up the thread that opencode keeps: .*locked/)
+  expect(() => findThread(makeQuery({ thread: KILLED }))).toThrow(/looking up the thread that opencode keeps: .*locked/)
   locker.close()
   fs.writeFileSync(file, 'not a database at all, but long enough to be looked at as one by whoever opens it')
-  expect(() => findThread(place({ thread: KILLED }))).toThrow('looking up the thread that opencode keeps')
+  expect(() => findThread(makeQuery({ thread: KILLED }))).toThrow('looking up the thread that opencode keeps')
 })
 
 /** Writes the rows that opencode 1.18.33 wrote into its database. */
@@ -92,6 +95,6 @@ function record(): void {
   database.close()
 }
 
-function place(changes: Partial<ThreadQuery>): ThreadQuery {
+function makeQuery(changes: Partial<ThreadQuery>): ThreadQuery {
   return makeThreadQuery({ env: { HOME: '/home/dev', XDG_DATA_HOME: path.join(home, 'data') }, ...changes })
 }

@@ -17,8 +17,13 @@ test('a thread begins with our tag as its title, in the folder of the session', 
 })
 
 test('a thread resumes by its id', () => {
-  const asked = request({ argv: ['/opt/opencode', '--agent', 'plan'], resume: 'ses_1', model: 'a/b', effort: 'high' })
-  expect(planLaunch(asked).argv.slice(2).join(' ')).toBe(
+  const launchRequest = request({
+    argv: ['/opt/opencode', '--agent', 'plan'],
+    resume: 'ses_1',
+    model: 'a/b',
+    effort: 'high',
+  })
+  expect(planLaunch(launchRequest).argv.slice(2).join(' ')).toBe(
     '--format json --auto --session ses_1 --model a/b --variant high --agent plan',
   )
 })

@@ -111,10 +111,10 @@ function turnResultFrom(reason: string, memory: ParserState): TurnResult | null 
 
 function readError(error: JsonObject, at: number, memory: ParserState): ParsedLine {
   const failure = classifyError(error, at)
-  const isTold = memory['error'] === truncateResult(failure.text)
+  const isReported = memory['error'] === truncateResult(failure.text)
   return {
     observations: [{ type: 'finished', word: failedTurn(failure) }],
-    text: isTold ? null : formatError(failure.text),
+    text: isReported ? null : formatError(failure.text),
     memory: { ...memory, error: truncateResult(failure.text), hasWord: true },
   }
 }

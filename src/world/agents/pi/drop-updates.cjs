@@ -8,18 +8,18 @@
 
 const { isMainThread } = require('node:worker_threads')
 
-const BEGINNINGS = ['message_update', 'tool_execution_update'].map(type => Buffer.from(`{"type":"${type}"`))
+const DROPPED_PREFIXES = ['message_update', 'tool_execution_update'].map(type => Buffer.from(`{"type":"${type}"`))
 const NEWLINE = 0x0a
 /** Five seconds are well below every limit for a silent agent. */
-const BETWEEN_SIGNS_MS = 5000
+const KEEPALIVE_INTERVAL_MS = 5000
 
 /** Takes output in chunks, cut anywhere, and returns the bytes to write. */
 function thinner(now) {
-  let held = Buffer.alloc(0) // The beginning of a line that may have to be dropped.
-  let inLine = null // The decision about the rest of the current line: 'keep', 'drop', or null at its beginning.
-  let lastSign = -Infinity
+  let pending = Buffer.alloc(0) // The beginning of a line that may have to be dropped.
+  let decision = null // The decision about the rest of the current line: 'keep', 'drop', or null at its beginning.
+  let lastKeepalive = -Infinity
 
-  return { take, rest: () => held }
+  return { take, rest: () => pending }
 
   function take(bytes) {
     const kept = []
@@ -27,37 +27,37 @@ function thinner(now) {
     while (from < bytes.length) {
       const end = bytes.indexOf(NEWLINE, from)
       const to = end < 0 ? bytes.length : end + 1
-      kept.push(...line(bytes.subarray(from, to), end >= 0))
+      kept.push(...filterLine(bytes.subarray(from, to), end >= 0))
       from = to
     }
     return kept.length === 1 ? kept[0] : Buffer.concat(kept)
   }
 
-  function line(piece, isEnd) {
-    const whole = inLine === null && held.length > 0 ? Buffer.concat([held, piece]) : piece
-    if (inLine === null) inLine = keepOrDrop(whole)
-    if (inLine === null && !isEnd) {
-      held = Buffer.from(whole)
+  function filterLine(piece, isEnd) {
+    const whole = decision === null && pending.length > 0 ? Buffer.concat([pending, piece]) : piece
+    if (decision === null) decision = keepOrDrop(whole)
+    if (decision === null && !isEnd) {
+      pending = Buffer.from(whole)
       return []
     }
-    const dropped = inLine === 'drop'
-    held = Buffer.alloc(0)
-    if (isEnd) inLine = null
+    const dropped = decision === 'drop'
+    pending = Buffer.alloc(0)
+    if (isEnd) decision = null
     if (!dropped) return [whole]
-    return isEnd ? sign() : []
+    return isEnd ? keepalive() : []
   }
 
-  function sign() {
-    if (now() - lastSign < BETWEEN_SIGNS_MS) return []
-    lastSign = now()
+  function keepalive() {
+    if (now() - lastKeepalive < KEEPALIVE_INTERVAL_MS) return []
+    lastKeepalive = now()
     return [Buffer.from('{"type":"message_update"}\n')]
   }
 }
 
 /** Decides about a line by its beginning; returns null while too little of it is known. */
 function keepOrDrop(bytes) {
-  if (BEGINNINGS.some(beginning => bytes.subarray(0, beginning.length).equals(beginning))) return 'drop'
-  return BEGINNINGS.some(beginning => beginning.subarray(0, bytes.length).equals(bytes)) ? null : 'keep'
+  if (DROPPED_PREFIXES.some(prefix => bytes.subarray(0, prefix.length).equals(prefix))) return 'drop'
+  return DROPPED_PREFIXES.some(prefix => prefix.subarray(0, bytes.length).equals(bytes)) ? null : 'keep'
 }
 
 function install(stdout) {

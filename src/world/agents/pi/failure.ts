@@ -58,13 +58,13 @@ function remedyFor(kind: FailureKind, message: string): string | null {
 /** Returns `429: Slow down` for `429: {"error":{"message":"Slow down"}}`. */
 function errorText(message: string): string {
   const brace = message.indexOf('{')
-  const told = brace < 0 ? '' : innerMessage(message.slice(brace))
-  return toOneLine(headAndTail(told === '' ? message : message.slice(0, brace) + told, 4_096))
+  const detail = brace < 0 ? '' : innerMessage(message.slice(brace))
+  return toOneLine(headAndTail(detail === '' ? message : message.slice(0, brace) + detail, 4_096))
 }
 
 /** Returns an empty string when the text is not JSON; the caller then shows it unchanged. */
-function innerMessage(told: string): string {
-  const body = parseObject(told) ?? {}
+function innerMessage(detail: string): string {
+  const body = parseObject(detail) ?? {}
   return asString(body['message']) || asString(asObject(body['error'])['message'])
 }
 

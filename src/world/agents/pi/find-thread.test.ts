@@ -14,10 +14,10 @@ beforeEach(() => {
 })
 
 test('before the first answer there is no record', () => {
-  expect(findThread(place())).toBeNull()
-  expect(findThread(place({ thread: 'told' }))).toBeNull()
-  put(ownThreadFile(place(), 'our-tag'), '')
-  expect(findThread(place())).toBeNull()
+  expect(findThread(makeQuery())).toBeNull()
+  expect(findThread(makeQuery({ thread: 'told' }))).toBeNull()
+  put(ownThreadFile(makeQuery(), 'our-tag'), '')
+  expect(findThread(makeQuery())).toBeNull()
 })
 
 test.each([
@@ -25,31 +25,31 @@ test.each([
   ['0.87.1', '01a1df5a-54e7-755a-9c9c-f6d2088ee521'],
 ])('the record of pi %s holds the messages of people, in order and in full', (version, thread) => {
   const recorded = goldenPath(`pi/${version}/threads/killed-in-tool.jsonl`)
-  put(ownThreadFile(place(), 'our-tag'), fs.readFileSync(recorded))
+  put(ownThreadFile(makeQuery(), 'our-tag'), fs.readFileSync(recorded))
   const messages = ['first message', 'second message\nwith "role":"user" and two lines', 'third message', 'go on']
-  expect(findThread(place())).toEqual({ thread, messages, writtenAt: expect.any(Number) })
+  expect(findThread(makeQuery())).toEqual({ thread, messages, writtenAt: expect.any(Number) })
 })
 
 test('an incomplete last line, left by a crash, is not yet a message', () => {
-  const file = ownThreadFile(place(), 'our-tag')
+  const file = ownThreadFile(makeQuery(), 'our-tag')
   put(file, `${header('mine')}\n${said('one')}\n${said('two').slice(0, -9)}`)
-  expect(findThread(place())).toEqual({ thread: 'mine', messages: ['one'], writtenAt: expect.any(Number) })
+  expect(findThread(makeQuery())).toEqual({ thread: 'mine', messages: ['one'], writtenAt: expect.any(Number) })
 })
 
 test('findThread finds a thread that pi named itself by its id', () => {
   put(
-    path.join(path.dirname(ownThreadFile(place(), 'our-tag')), '2026_abc.jsonl'),
+    path.join(path.dirname(ownThreadFile(makeQuery(), 'our-tag')), '2026_abc.jsonl'),
     `${header('abc')}\n${said('hello')}\n`,
   )
-  expect(findThread(place({ thread: 'abc' }))).toEqual({
+  expect(findThread(makeQuery({ thread: 'abc' }))).toEqual({
     thread: 'abc',
     messages: ['hello'],
     writtenAt: expect.any(Number),
   })
-  expect(findThread(place())).toBeNull()
+  expect(findThread(makeQuery())).toBeNull()
 })
 
-function place(changes: Partial<ThreadQuery> = {}): ThreadQuery {
+function makeQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery {
   return makeThreadQuery({ cwd: root, env: { HOME: root }, ...changes })
 }
 

@@ -24,7 +24,7 @@ export function parseEvent(line: string): JsonEvent | null {
 }
 
 /** The number of characters to keep at each end of a text. No program prints a longer text that a person reads. */
-const KEPT_OF_TEXT = 131_072
+const TEXT_END_LENGTH = 131_072
 
 /**
  * Parses an object in a program's output and cuts the middle out of very long texts: regular expressions on a text of
@@ -32,7 +32,7 @@ const KEPT_OF_TEXT = 131_072
  */
 export function jsonInOutput(line: string): JsonObject | null {
   const value = parseObject(line)
-  if (value !== null && line.length > 2 * KEPT_OF_TEXT) cutTexts(value)
+  if (value !== null && line.length > 2 * TEXT_END_LENGTH) cutTexts(value)
   return value
 }
 
@@ -48,7 +48,7 @@ function cutTexts(whole: object): void {
     const fields = part as Record<string, unknown>
     for (const name of Object.keys(fields)) {
       const value = fields[name]
-      if (typeof value === 'string') fields[name] = headAndTail(value, KEPT_OF_TEXT)
+      if (typeof value === 'string') fields[name] = headAndTail(value, TEXT_END_LENGTH)
       else if (typeof value === 'object' && value !== null) open.push(value)
     }
   }

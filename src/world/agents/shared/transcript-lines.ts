@@ -15,10 +15,10 @@ const FIRST_LINES = 3
 const LAST_LINES = 2
 
 /** In characters. A line that is not an event may be of any length. */
-const LONGEST_SAID = 131_072
+const MAX_TEXT_END = 131_072
 
 export function formatText(text: string): string | null {
-  const words = renderTerminalText(headAndTail(text, LONGEST_SAID), { colour: false }).trimEnd()
+  const words = renderTerminalText(headAndTail(text, MAX_TEXT_END), { colour: false }).trimEnd()
   return words.trim() === '' ? null : `${words}\n`
 }
 
