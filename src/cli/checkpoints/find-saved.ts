@@ -21,7 +21,7 @@ export interface SavedSession extends SavedSessionView {
 type FetchResult = Awaited<ReturnType<typeof fetchSavedSessions>>
 
 /**
- * Returns all sessions that a word may mean, the newest first. With a remote, it fetches the remote's sessions before.
+ * Returns all sessions that a word may mean, the newest first. With a remote, it fetches the remote's sessions first.
  * It never fetches sessions of this home: their checkpoints are here.
  */
 export async function findSaved(

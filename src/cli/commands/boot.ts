@@ -45,7 +45,7 @@ async function install(args: ParsedArgs, { home, env, screen }: CommandContext):
   await mechanism.install(command)
   const removed = []
   for (const other of mechanisms) if (other !== mechanism) removed.push(await removeIfInstalled(other))
-  // The supervisor ran in the removed unit.
+  // The supervisor stopped with the removed unit.
   if (removed.some(result => result?.hasStopped) && mechanism.start === undefined) await startDaemon(home)
   if (shouldStart && mechanism.start !== undefined && (await findRespondingDaemon(home)) === undefined) {
     await mechanism.start()
@@ -64,7 +64,7 @@ async function remove(args: ParsedArgs, { home, env, screen }: CommandContext): 
     if (result !== undefined) removed.push(mechanism.where)
     hasStopped ||= result?.hasStopped === true
   }
-  // The supervisor ran in the unit; it continues to supervise sessions until the user stops it.
+  // The supervisor stopped with its unit; a new one supervises the sessions until the user stops it.
   if (hasStopped) await startDaemon(home)
   if (args.has(OPTIONS.json)) screen.out.printLine(toJson({ removed }))
   printNotes(args, screen, removed.length === 0 ? ['nothing was installed'] : removed.map(where => `removed: ${where}`))

@@ -66,7 +66,7 @@ function remainingCheckpoints(removed: readonly SessionView[]): string[] {
   ]
 }
 
-/** Removes a loop together with its workers. The workers stay as long as the loop, because it may read them. */
+/** Selects a loop together with its workers. The workers stay as long as the loop, because it may read them. */
 function selectSessions(words: readonly string[], args: ParsedArgs, context: CommandContext): SessionView[] {
   const all = readSessions(context.home)
   const isNamed = words.length > 0

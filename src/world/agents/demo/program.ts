@@ -69,7 +69,7 @@ function isWritten(file: string, step: number): boolean {
   return fs.existsSync(file) && fs.readFileSync(file, 'utf8').split('\n').includes(`step ${step}`)
 }
 
-/** Returns true if the failure happens in this step: once per thread, or in every process if `isRepeated`. */
+/** Returns true if the failure happens in this step: once per prompt, or in every process if `isRepeated`. */
 function failOnce(
   what: 'crash' | 'hang',
   failingStep: number | null,

@@ -4,10 +4,10 @@ import { parseDuration } from '../../../lib/time.ts'
 export interface DemoScript {
   readonly steps: number
   readonly delay: number
-  /** The agent dies by SIGKILL in this step, once per thread; with `crashAlways`, in every process. */
+  /** The agent dies by SIGKILL in this step, once per prompt; with `crashAlways`, in every process. */
   readonly crash: number | null
   readonly crashAlways: boolean
-  /** The agent falls silent for ever in this step, once per thread. */
+  /** The agent falls silent for ever in this step, once per prompt. */
   readonly hang: number | null
   readonly fail: boolean
   /** A file in the working directory to which the agent appends a line for each step. */
