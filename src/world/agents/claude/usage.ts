@@ -26,8 +26,8 @@ export function addMessageUsage(message: JsonObject, isMain: boolean, state: Cla
 
 /**
  * Merges the usage that a result reports. Claude Code 2.1.325 counts `modelUsage` and `total_cost_usd` over the whole
- * thread, regardless of losses by a kill, and reports the increase since its last result beside them; 2.1.197 counts only
- * this process. `usage` does not help: it leaves out subagents, and the last answer before the budget was reached.
+ * thread, regardless of losses by a kill, and reports the increase since its last result beside them; 2.1.197 counts
+ * only this process. `usage` does not help: it leaves out subagents, and the last answer before the budget was reached.
  */
 export function mergeResultUsage(result: JsonObject, state: ClaudeState): ClaudeState {
   const sinceLast = result['model_usage_since_last_result']

@@ -78,7 +78,7 @@ test.each([
   expect(findDeniedTool(recorded(`threads/${name}.jsonl`))).toEqual(refusal)
 })
 
-test('where codex may write in its folder, a refusal counts when no tool ran after it', () => {
+test('in a workspace-write sandbox a refusal counts when no tool ran after it', () => {
   const outside = recorded('threads/outside.jsonl').trimEnd()
   const call = '{"payload":{"type":"function_call","name":"exec_command","call_id":"later"}}'
   const output = '{"payload":{"type":"function_call_output","call_id":"later","output":"Process exited with code 0"}}'
