@@ -1,9 +1,10 @@
 #!/bin/sh
-# Brings the supervisor back whenever it dies.
-# usage: keeper.sh HOME NODE MAIN [PID]    with the PID of a supervisor whose keeper died: that one is waited for first
-# Ends when the supervisor was stopped on purpose (0), refused because another one acts (6), or superseded (7), and when
-# the home was removed. A keeper whose supervisors all die at birth leaves that to a later keeper. So one keeper too many is
-# harmless, and does not stay. The supervisor in charge writes keeper.pid: a keeper cannot know whether its own is in charge.
+# Restarts the supervisor whenever it dies.
+# usage: keeper.sh HOME NODE MAIN [PID]    PID: a supervisor whose keeper died; this keeper first waits for its end
+# The keeper exits when the user stopped the supervisor (0), when the supervisor refused because another one is in
+# charge (6), when another supervisor superseded it (7), and when the home is gone. A keeper whose supervisors keep
+# failing at startup gives way to a later keeper. So a surplus keeper does no harm and exits. The supervisor in charge
+# writes keeper.pid, because a keeper cannot know whether its own supervisor is in charge.
 
 main() {
   umask 077
@@ -20,7 +21,7 @@ main() {
     # A supervisor makes little garbage: a small young generation saves 20 MB.
     ONESHOT_KEEPER=$$ "$node" --max-semi-space-size=2 "$program" __daemon </dev/null >>"$home/daemon.log" 2>&1
     case $? in 0 | 6 | 7) break ;; esac
-    # A supervisor that lived for a while comes back at once; one that dies at birth waits longer each time.
+    # A supervisor that ran for 5 s restarts at once; after failures at startup the delay grows, up to 30 s.
     if [ $(($(date +%s) - begun)) -ge 5 ]; then delay=0; fi
     if [ "$delay" -gt 0 ]; then
       sleep "$delay"
@@ -33,7 +34,8 @@ main() {
   exit 0
 }
 
-# No other keeper that lives was started after us. One that leaves has taken its name away a second ago: both cannot leave.
+# True unless a keeper that was started later is alive. A keeper removes keeper.last when it exits, and this one has
+# slept for at least a second, so two keepers cannot both give way to each other.
 is_last() {
   other=$(last)
   [ -z "$other" ] || [ "$other" = $$ ] || ! kill -0 "$other" 2>/dev/null
@@ -43,7 +45,8 @@ last() {
   cat "$home/keeper.last" 2>/dev/null
 }
 
-# Whoever started us may be of an attempt: its shim, or an agent that uses oneshot itself. We must not end with it.
+# The process that started this keeper may belong to an attempt: its shim, or an agent that uses oneshot itself. The
+# keeper must not end with that attempt.
 leave_attempt() {
   unset ONESHOT_ATTEMPT ONESHOT_SESSION
   [ -r /proc/self/cgroup ] || return 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Appends what a terminal shows to the attempt's output. Runs at the far end of tmux's pipe-pane.
+# Appends the output of a terminal to the attempt's stdout file. tmux runs it through pipe-pane.
 # usage: recorder.sh ATTEMPT_FOLDER
 umask 077
 birth=unknown
@@ -8,6 +8,6 @@ if [ -r "/proc/$$/stat" ]; then
   birth=$(set -- $stat && shift 21 && echo "$1")
 fi
 printf '%s %s\nend\n' "$$" "$birth" >"$1/recorder"
-# What came before is filled in first; what comes meanwhile waits in the pipe.
+# The supervisor fills the gap before this point first; new output waits in the pipe.
 while [ -e "$1/gap" ]; do sleep 0.05; done
 exec cat >>"$1/stdout"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The parent of one attempt: starts the program, waits for it, writes down how it ended. When the next attempt follows at
-# once, it is called to that one as well, in the same pane.
+# Parent process of an attempt: starts the program, waits for it and records its exit. If the next attempt follows at
+# once, the supervisor reuses this shim for it, in the same pane.
 # usage: shim.sh HOME SESSION_ID ATTEMPT headless|tty TMUX [GROUP]
-# It reads and writes files and needs neither the supervisor nor tmux to stay alive.
-# All of it stands in functions, so that the whole text is read before the first line runs.
+# The shim reads and writes files; it continues without the supervisor and without tmux.
+# All code is in functions, so that the shell reads the whole file before it runs the first line.
 
 main() {
   umask 077
@@ -14,52 +14,54 @@ main() {
   is_there flock && has_flock=yes
   is_there setsid && has_setsid=yes
   list_exports
-  # What we start is born into our control group. To enter one takes the kernel 30 ms: we do it once, and not for each attempt.
+  # Child processes start in the shim's control group. Entering a group takes the kernel 30 ms, so the shim enters once
+  # and not for each attempt.
   [ -z "$group" ] || { printf '%s\n' "$$" >"$group/cgroup.procs"; } 2>/dev/null || group=''
-  # Whoever finds our claim may call, and a call that is not caught would kill us.
+  # A supervisor that reads the claim may send SIGUSR1, which would kill a shim without a handler.
   trap hear USR1
   birth_of_this_shell
   while :; do attend; done
 }
 
-# Sees one attempt through. Returns only when it was called to the next one.
+# Runs one attempt from claim to exit record. Returns only when the supervisor has called the shim to the next attempt.
 attend() {
   letter=$home/mailbox/$id.$attempt
 
-  # The terminal may go away, and Ctrl-C in it is for the program. Caught and not ignored: ignoring is inherited.
+  # The terminal may disappear, and Ctrl-C in it is for the program. The shim catches these signals and does not ignore
+  # them, because the program would inherit the ignoring.
   trap : HUP INT QUIT TERM
 
-  # A second shim for the same attempt finds the claim and leaves.
+  # A second shim for the same attempt finds the claim and exits.
   claim || exit 0
   exec 2>"$notice"
 
-  # Whoever sweeps the attempt before leaves its note first and looks for our claim then; we do it the other way round: one
-  # of the two sees the other, and we are not taken for that one's.
+  # A sweep of the previous attempt writes its marker first and then reads this claim; the shim does the reverse. So one
+  # of them sees the other, and the sweep cannot end a shim that runs this attempt.
   if [ -n "$called" ] && [ -e "$before/swept" ]; then exit 0; fi
 
-  # Everything of this attempt inherits the lock, so that the next one cannot begin beside it.
+  # All processes of this attempt inherit the lock, so that the next attempt cannot start beside them.
   if [ -z "$is_locked" ] && ! lock_session; then
     conclude refused 0
     return
   fi
   is_locked=''
-  # So does everything that works in its thread: a second writer would tear the conversation apart.
+  # They also inherit the lock of the thread: a second writer would corrupt the conversation.
   if [ -h "$folder/thread" ] && ! lock_thread; then
     conclude busy 0
     return
   fi
 
-  # In the foreground: a program started with & would be deaf to Ctrl-C for ever.
+  # The shim runs the program in the foreground: a program started with & would ignore Ctrl-C for its whole life.
   if [ "$mode" = tty ]; then
     "$tmux" -S "$home/tty/$id.sock" wait-for "gate-$attempt"
     (exec sh "$folder/launch" 2>&1)
     status=$?
-    # The recorder has everything once it has this, which no terminal shows.
+    # This mark, which no terminal displays, tells the recorder that it has all output.
     printf '\033]oneshot;end\007' 2>/dev/null
     conclude ended "$status"
     return
   elif [ -n "$has_setsid" ] && [ -r /proc/self/stat ]; then
-    # Without a shell of its own, which would take half a millisecond to start.
+    # Reads the launch file in a subshell: the start of another shell would take half a millisecond.
     (alone=${shim_exports:+/usr/bin/}setsid && . "$folder/launch")
   elif [ -n "$has_setsid" ]; then
     setsid sh "$folder/launch"
@@ -71,8 +73,9 @@ attend() {
   conclude ended $?
 }
 
-# Whoever makes the file has the attempt. It says who that is; by which program, for only one that knows how can be called to
-# the next; and the group. On a full disk it waits for room: an attempt that nobody seems to have could begin nowhere else.
+# The shim that creates the file owns the attempt. The file holds the shim's identity, its program's name (the
+# supervisor reuses only shims of its own version) and its control group. On a full disk the shim waits for space: no
+# other shim could start an attempt whose claim file exists but is empty.
 claim() {
   set -C
   { : >"$folder/claim"; } 2>/dev/null
@@ -88,7 +91,7 @@ claim() {
 lock_session() {
   [ -n "$has_flock" ] || return 0
   exec 9>"$home/sessions/$id/lock"
-  LC_ALL=C flock -n 9 # Without a language: reading one takes it longer than the rest of its work.
+  LC_ALL=C flock -n 9 # LC_ALL=C: loading a locale takes flock longer than the rest of its work.
 }
 
 lock_thread() {
@@ -97,35 +100,38 @@ lock_thread() {
   LC_ALL=C flock -n 8
 }
 
-# Writes down how it ended, rings, and waits. On a full disk it waits for room: nobody could find out again.
+# Records the exit, writes a mailbox entry and waits. On a full disk it waits for space, because nobody else knows the
+# exit status.
 conclude() {
   exec 8>&- 9>&-
   called=''
-  # The shell tells a killed program from one that exited with 128 + n by a word on stderr (dash, bash; not for INT, PIPE).
+  # A message of the shell on stderr distinguishes a killed program from an exit with 128 + n (dash, bash; not for INT,
+  # PIPE).
   signalled=no
   case $2 in
     130 | 141) signalled=yes ;;
     129 | 1[3-9]? | 2??) [ -s "$notice" ] && signalled=yes ;;
   esac
   until record "$1" "$2" || [ ! -d "$folder" ]; do sleep 1; done
-  # While the supervisor writes down what follows, we are ready for it.
+  # The shim takes the lock for the next attempt while the supervisor stores the exit.
   [ "$mode" = headless ] && lock_session && is_locked=yes
   wait_for_a_call
 }
 
-# The record counts once its last line is there, so that it needs no second name. The supervisor has filled the file with empty
-# lines; the shim writes over them, so that a full disk has room for the record. From the bell on the supervisor may end us at any
-# moment.
+# Readers accept the record once its last line is there, so the shim needs no temporary file. The supervisor has filled
+# the file with empty lines; the shim overwrites them, which needs no free space on a full disk. After the mailbox entry
+# the supervisor may end the shim at any moment.
 record() {
   printf 'kind %s\nstatus %s\nsignalled %s\nend\n' "$1" "$2" "$signalled" 1<>"$folder/exit" || return 1
   trap 'awake; exit 0' HUP TERM
   printf '' >"$letter.exit" || return 1
 }
 
-# The supervisor takes the letter within milliseconds, writes down what it says, and may call us to the next attempt. A
-# letter that stays means that nobody is there: then it is for us to carry the record to disk, and to start a supervisor.
-# A terminal closes with its shim, and its memory may still be needed to fill a gap in the recording: it waits to be told.
-# What we start must not inherit the lock.
+# The supervisor removes the mailbox entry within milliseconds, stores the exit and may call this shim to the next
+# attempt. An entry that stays means that no supervisor runs: the shim then syncs the record to disk and starts a
+# supervisor. A terminal closes with its shim, and the supervisor may still need the scrollback to fill a gap in the
+# recording; so a terminal's shim waits until the supervisor ends it. The processes started here must not inherit the
+# lock.
 wait_for_a_call() {
   for pause in 1 2 4 8 16 32; do
     sleep "$pause" 9>&- &
@@ -151,14 +157,14 @@ hear() {
   awake
 }
 
-# What we slept with goes, by a signal that the shell says no word about: one would be taken for one about the program. It is
-# none that we catch, either, for a newborn would lose it.
+# Ends the sleep process. The shell prints no message about SIGPIPE; any message would look like one about the program.
+# The shim does not catch SIGPIPE either: a child process would lose a caught signal before its exec.
 awake() {
   [ -z "$sleeper" ] || kill -PIPE "$sleeper" 2>/dev/null
   sleeper=''
 }
 
-# The attempt we are called to is laid down beside this one.
+# Switches to the next attempt if its files exist.
 goes_on() {
   before=$folder
   folder=$home/sessions/$id/attempts/$((attempt + 1))
@@ -170,7 +176,8 @@ is_there() {
   command -v "$1" >/dev/null 2>&1
 }
 
-# One shim for all of them. The lock is not handed on: it would be held for as long as anything lives that was started since.
+# Starts a supervisor; one shim does this for all. The lock is closed in the started process, which would otherwise hold
+# it for as long as any of its descendants lives.
 wake() {
   if [ -n "$has_flock" ]; then
     (flock -n 7 && sh "$home/bin/wake" 7>&- && sleep 1) 7>"$home/wake.lock" &
@@ -179,8 +186,8 @@ wake() {
   fi
 }
 
-# The names of all variables that we were given: the program has its own and must get none of ours. Only where the shell
-# keeps nothing that it does not list: bash keeps functions and odd names.
+# Lists the names of all exported variables, because the program must get only its own environment. The list stays empty
+# in shells that export more than they list: bash keeps functions and unusual names.
 list_exports() {
   [ -z "$BASH_VERSION$KSH_VERSION$ZSH_VERSION" ] && [ -x /usr/bin/setsid ] || return 0
   set -f
@@ -194,7 +201,7 @@ list_exports() {
   set +f
 }
 
-# Together with the pid it names this process for ever. Linux: field 22 of stat; the name in field 2 is `(sh)`.
+# The start time identifies this process together with its pid. Linux: field 22 of stat; the name in field 2 is `(sh)`.
 birth_of_this_shell() {
   birth=unknown
   if [ -r "/proc/$$/stat" ]; then

@@ -9,7 +9,7 @@ import type { Instant } from '../../lib/time.ts'
 import { findProcessTree } from '../../os/process/tree.ts'
 import { measureUsage } from '../../os/process/usage.ts'
 
-/** What an attempt's files and the machine tell about it, at this moment. */
+/** Reads the state of an attempt from its files and from the process table. */
 export function readAttemptState(folder: AttemptFolder, mode: Mode, oom: OomDetector): AttemptState {
   const record = readExit(folder)
   const exit = record?.kind === 'ended' ? record.exit : null
@@ -29,13 +29,13 @@ export function readAttemptState(folder: AttemptFolder, mode: Mode, oom: OomDete
   }
 }
 
-/** The kernel ends what there is no memory for with the signal that anybody else would use. */
+/** Returns why an exit looks like an out-of-memory kill, or null. The kernel uses SIGKILL, as a user would. */
 function describeOomKill(exit: Exit, oom: OomDetector): string | null {
   if (exit.kind !== 'signal' || exit.signal !== 'SIGKILL') return null
   return oom.hasKilledSinceSample() ? 'the kernel has just ended a process for want of it' : null
 }
 
-/** How an attempt's processes are doing, without asking them. */
+/** Measures the processes of an attempt without a request to them. */
 export async function readProcessStats(folder: AttemptFolder, marker: string): Promise<ProcessStats> {
   const rows = await findProcessTree(attemptTree(folder, marker))
   const processes = rows.map(row => row.pid).sort((a, b) => a - b)
@@ -47,7 +47,7 @@ export function readOutputSize(folder: AttemptFolder): number {
   return files.reduce((total, stat) => total + (stat?.size ?? 0), 0)
 }
 
-/** When it last wrote something, or was started. */
+/** Returns the time of the attempt's last output, or of its start; null when its files show neither. */
 export function readLastActivity(folder: AttemptFolder): Instant | null {
   const written = [folder.stdout, folder.stderr].filter(
     file => (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0,
@@ -57,25 +57,25 @@ export function readLastActivity(folder: AttemptFolder): Instant | null {
   return known.length === 0 ? null : Math.floor(Math.max(...known))
 }
 
-/** How old a count may be before it is taken anew, in milliseconds. */
+/** Maximum age of the stored count, in milliseconds. */
 const SAMPLE_EVERY = 5_000
 
 /**
- * Tells a program that the kernel ended for want of memory from one that somebody killed: the machine counts such ends. Only
- * Linux tells.
+ * Distinguishes an out-of-memory kill from another SIGKILL: Linux counts such kills in /proc/vmstat. Other systems do
+ * not.
  */
 export class OomDetector {
   #count = readOomKillCount()
   #countedAt = performance.now()
 
-  /** Called again and again while all is well. */
+  /** Renews the stored count. The runtime calls this often while no attempt has just ended. */
   sample(): void {
     if (performance.now() - this.#countedAt < SAMPLE_EVERY) return
     this.#count = readOomKillCount()
     this.#countedAt = performance.now()
   }
 
-  /** Whether the kernel has ended something since all was well. */
+  /** Returns true if the kernel has killed a process for lack of memory since the last sample. */
   hasKilledSinceSample(): boolean {
     return readOomKillCount() > this.#count
   }
@@ -86,6 +86,6 @@ function readOomKillCount(): number {
     const [, count = '0'] = /^oom_kill (\d+)$/m.exec(fs.readFileSync('/proc/vmstat', 'latin1')) ?? []
     return Number(count)
   } catch {
-    return 0 // No /proc.
+    return 0 // This system has no /proc.
   }
 }

@@ -14,25 +14,28 @@ import {
 } from '../../os/process/processes.ts'
 import { readClaim, readExit, readShim, readStarted, type ShimRecord } from '../../state/attempt-files.ts'
 
-/** What is left of an ended attempt gets this long to go by itself. */
+/** After SIGTERM, the remaining processes of an attempt have this many milliseconds to exit. */
 const TERMINATE_GRACE = 2_000
 const SWEEP_LIMIT = 10_000
-/** Looks for the exit record of a program that is gone, 10 ms apart. */
+/** Number of polls for the exit record of a program that has ended, 10 ms apart. */
 const EXIT_RECORD_POLLS = 300
-/** Looks whether a shim that was told to go has gone, and what it waited with, 1 ms apart. */
+/** Number of polls for the exit of a shim and its sleep process after SIGTERM, 1 ms apart. */
 const SHIM_EXIT_POLLS = 1_000
 
-/** As Ctrl-C would, and only once: many programs take a second one for "at once, saving nothing". */
+/** Sends SIGINT as Ctrl-C does, and only once: many programs react to a second SIGINT by exiting without saving. */
 export function interruptAttempt(folder: AttemptFolder): void {
   const life = readStarted(folder)
   if (life === null || checkLiveness(life) !== 'alive' || !claimInterrupt(folder)) return
   const group = findInterruptGroup(life.pid)
-  const isSingleProcess = group === undefined || group <= 1 // -1 would be everybody.
+  const isSingleProcess = group === undefined || group <= 1 // kill(-1) would signal every process of the user.
   if (isSingleProcess) signalProcess(life, 'SIGINT')
   else process.kill(-group, 'SIGINT')
 }
 
-/** On a full disk there is no note: an agent that is interrupted twice ends, too. */
+/**
+ * Returns true for the first interrupt. On a full disk it cannot write the marker; a second SIGINT then also ends the
+ * agent.
+ */
 function claimInterrupt(folder: AttemptFolder): boolean {
   try {
     return createMarker(folder.interrupted)
@@ -47,14 +50,15 @@ export async function terminateAttempt(folder: AttemptFolder, marker: string): P
 }
 
 /**
- * Ends what is left of the attempt, its shim last, so that it can write down how the program ended. A shim that has gone on
- * to the next attempt is that one's, and so is its control group. Answers how many processes were ended beside it.
+ * Ends the remaining processes of the attempt, and its shim last, so that the shim can record the program's exit. If
+ * the shim already runs the next attempt, this function spares the shim and its control group. Returns the number of
+ * processes it ended, without the shim.
  */
 export async function endAttempt(
   folder: AttemptFolder,
   options: { marker: string; force: boolean; drain: () => Promise<void>; next: AttemptFolder },
 ): Promise<number> {
-  // A shim that has visibly gone on must not find the note: it would take itself for swept, and nobody would see to the next.
+  // A reused shim must not find the marker: it would exit, and the next attempt would have no shim.
   const wasReused = isShimReused(folder, options.next)
   if (!wasReused) recordSweep(folder)
   const isReused = wasReused || isShimReused(folder, options.next)
@@ -67,7 +71,10 @@ export async function endAttempt(
   return ended
 }
 
-/** Nothing starts this attempt again, so its copy of the environment is of no more use; older ones have it in `launch`. */
+/**
+ * Empties the files that hold the environment, because nothing starts this attempt again. Older versions wrote it to
+ * `launch`.
+ */
 function eraseEnvironment({ launch, enter }: AttemptFolder): void {
   for (const file of [launch, enter]) if (fs.existsSync(file)) fs.truncateSync(file)
 }
@@ -86,7 +93,7 @@ async function removeAttemptCgroup(group: string | null): Promise<void> {
   for (let poll = 0; poll < SHIM_EXIT_POLLS && !removeCgroup(group); poll++) await pause(1)
 }
 
-/** A shim that has nothing more to do goes at a word, and what it waits with goes with it. */
+/** Sends SIGTERM to a shim that has recorded the exit. The shim ends its sleep process and exits. */
 async function terminateShim(shim: ProcessId): Promise<boolean> {
   signalProcess(shim, 'SIGTERM')
   for (let poll = 0; poll < SHIM_EXIT_POLLS && checkLiveness(shim) === 'alive'; poll++) await pause(1)
@@ -94,8 +101,8 @@ async function terminateShim(shim: ProcessId): Promise<boolean> {
 }
 
 /**
- * From now on nothing of the attempt begins: its launch file looks for this note before it becomes the program. On a full disk
- * a program that has begun is ended without it.
+ * Writes the sweep marker. The launch file checks for it before it starts the program, so the attempt can no longer
+ * start. If the disk is full and the program has already started, the sweep continues without a marker.
  */
 function recordSweep(folder: AttemptFolder): void {
   try {
@@ -106,7 +113,7 @@ function recordSweep(folder: AttemptFolder): void {
   }
 }
 
-/** A shim whose program has just ended needs a moment to write down how. */
+/** Waits for the exit record: a shim needs a moment to write it after the program has ended. */
 async function waitForExitRecord(folder: AttemptFolder, shim: ProcessId): Promise<boolean> {
   for (let poll = 0; poll < EXIT_RECORD_POLLS && checkLiveness(shim) === 'alive'; poll++) {
     const life = readStarted(folder)
@@ -116,7 +123,9 @@ async function waitForExitRecord(folder: AttemptFolder, shim: ProcessId): Promis
   return readExit(folder) !== null
 }
 
-/** No shim has taken the attempt: now none can, however late it comes. */
+/**
+ * Claims the attempt when no shim has, so that a late shim cannot claim it. Returns the shim that was faster, or null.
+ */
 function claimWithoutShim(folder: AttemptFolder): ProcessId | null {
   try {
     fs.writeFileSync(folder.claim, '0 nobody\nend\n', { flag: 'wx', mode: 0o600 })
@@ -127,14 +136,17 @@ function claimWithoutShim(folder: AttemptFolder): ProcessId | null {
   }
 }
 
-/** Whether nothing of an attempt whose program has ended is left beside its shim and what that one waits with. */
+/**
+ * Returns true if the control group of an ended program holds only the shim and the shim's direct children, such as its
+ * sleep.
+ */
 export function hasEmptyCgroup(shim: ShimRecord): boolean {
   if (shim.group === null || hasChildCgroups(shim.group)) return false
   const others = [...readCgroupMembers(shim.group)].filter(pid => pid !== shim.pid)
   return others.every(pid => (readParentPid(pid) ?? shim.pid) === shim.pid)
 }
 
-/** What is known of an attempt's processes before they are looked for. */
+/** Collects the recorded facts by which the process scan finds the attempt's processes. */
 export function attemptTree(folder: AttemptFolder, marker: string): ProcessTree {
   const life = readStarted(folder)
   const shim = readShim(folder)
@@ -142,14 +154,14 @@ export function attemptTree(folder: AttemptFolder, marker: string): ProcessTree 
   return { marker, root: life === null || life.boot !== bootId ? null : life, group }
 }
 
-/** Whether its shim was called to the attempt that follows, and has taken that one. */
+/** Returns true if the shim of this attempt has claimed the next attempt. */
 function isShimReused(folder: AttemptFolder, next: AttemptFolder): boolean {
   const shim = readClaim(folder)
   const claim = readClaim(next)
   return shim !== null && claim?.pid === shim.pid && claim.birth === shim.birth
 }
 
-/** Leaves a note where there was none. */
+/** Creates the marker file. Returns false if it already exists. */
 function createMarker(marker: string): boolean {
   try {
     fs.writeFileSync(marker, '', { flag: 'wx', mode: 0o600 })

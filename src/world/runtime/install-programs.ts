@@ -6,8 +6,8 @@ import { replaceFile, replaceIfChanged } from '../../os/files/file-io.ts'
 import type { Home } from '../../state/home.ts'
 
 /**
- * Puts the programs of the work plane into the home. Their names carry their content's hash: a running shim keeps the
- * file it was started from, whatever is updated meanwhile.
+ * Installs the shell programs into the home. Each file name contains a hash of the content, so an update does not
+ * change the file that a running shim was started from.
  */
 export function installPrograms(home: Home): { shim: string; recorder: string } {
   replaceIfChanged(home.tmuxConfig, TMUX_CONFIG)
@@ -23,12 +23,12 @@ function installProgram(home: Home, name: string): string {
 }
 
 /**
- * The configuration of our tmux servers. The user's own is not read.
- * A headless session's pane holds only the shim; the window that shows its transcript opens when somebody attaches and
- * closes when the last one leaves, so that looking costs nothing while nobody looks (`tail -F` also takes one of the
- * 128 inotify instances Linux gives a user). So is the status line's caption: tmux reads it only while somebody
- * is there, on a terminal that has room for it. Windows are named where there is more than one to look at: those of a loop's
- * workers.
+ * The configuration of oneshot's own tmux servers; they do not read the user's configuration.
+ * The pane of a headless session holds only the shim. tmux opens the window that shows the transcript when the first
+ * client attaches and closes it when the last client detaches, so that it costs nothing in between (`tail -F` also
+ * takes one of the 128 inotify instances that Linux grants each user). Likewise, tmux reads the caption of the status
+ * line only while a client is attached whose terminal is wide enough. The status line lists window names only for
+ * loops, which have one window per worker.
  */
 const TMUX_CONFIG = `set -g default-shell /bin/sh
 set -g default-terminal screen-256color

@@ -19,8 +19,9 @@ import { type ProcessId, checkLiveness, signalProcess } from '../../os/process/p
 import { readClaim, readExit, readShim } from '../../state/attempt-files.ts'
 
 /**
- * Puts everything a shim needs into the attempt's folder. Until it is claimed, it may be laid down again. Where a folder was
- * made ready it is filled and then given its name, so that it is there whole or not at all.
+ * Writes the attempt files that a shim needs. A caller may repeat this until a shim has claimed the attempt. If a
+ * prepared folder exists, this function fills it and then renames it, so that the attempt's folder appears complete or
+ * not at all.
  */
 export function writeAttempt(spec: LaunchSpec, home: Home): void {
   const folder = attemptFolder(home, spec.sessionId, spec.attempt)
@@ -29,7 +30,7 @@ export function writeAttempt(spec: LaunchSpec, home: Home): void {
   const target = isPrepared ? attemptFolderAt(prepared) : folder
   if (!isPrepared) createAttemptFolder(folder)
   const write = isPrepared ? fs.writeFileSync : replaceFile
-  // Laid down again, it stays: a shim may have begun to read it this very moment, and what it read can be looked up.
+  // A repeated call keeps the existing stdin: a shim may already read it, and the engine looks up its content later.
   if (spec.stdin !== undefined && !isNonEmpty(target.stdin)) replaceFile(target.stdin, spec.stdin)
   if (spec.thread !== null) linkThread(target.thread, path.join(home.threads, threadLockName(spec.thread)))
   const marker = attemptId(spec.sessionId, spec.attempt)
@@ -40,7 +41,7 @@ export function writeAttempt(spec: LaunchSpec, home: Home): void {
   if (isPrepared) fs.renameSync(prepared, folder.root)
 }
 
-/** Makes the folder of a session's next attempt, with empty files in it: no record counts before its last line is there. */
+/** Creates the folder of the session's next attempt with empty files. Readers ignore a record without its last line. */
 export function prepareNextAttempt(home: Home, sessionId: string): void {
   const { preparedAttempt: prepared } = sessionFolder(home, sessionId)
   const draft = attemptFolderAt(`${prepared}.draft`)
@@ -54,7 +55,7 @@ function isNonEmpty(file: string): boolean {
   return (fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** Longer than each exit record. The shim writes over it in place, which takes no room on a full disk. */
+/** Longer than any exit record. The shim overwrites these bytes in place, which needs no free space on a full disk. */
 const ROOM_FOR_EXIT = '\n'.repeat(64)
 
 function createAttemptFolder({ root, stdout, exit, request }: AttemptFolder): void {
@@ -69,18 +70,24 @@ function linkThread(link: string, lock: string): void {
   fs.symlinkSync(lock, link)
 }
 
-/** A thread's name is the agent's: it may hold anything, and be long. */
+/**
+ * Returns a file name for the lock of a thread. The agent chooses the thread's name, which may be long or hold any
+ * character.
+ */
 function threadLockName(thread: string): string {
   return /^[\w.-]{1,120}$/.test(thread) ? thread : crypto.createHash('sha256').update(thread).digest('hex')
 }
 
-/** Without the user's tmux: an agent that runs `tmux kill-server` must hit nobody, least of all its user. */
+/**
+ * Reads the saved environment without the user's tmux variables: an agent that runs `tmux kill-server` must not end the
+ * user's server.
+ */
 export function readSavedEnvironment(file: string): Record<string, string> {
   const saved = Object.entries(JSON.parse(fs.readFileSync(file, 'utf8')) as Record<string, string>)
   return Object.fromEntries(saved.filter(([name]) => name !== 'TMUX' && name !== 'TMUX_PANE'))
 }
 
-/** Inside tmux the terminal is tmux's, whatever the user's own was. */
+/** Inside tmux, tmux defines the terminal type, independent of the user's terminal. */
 function terminalVariables(spec: LaunchSpec): Record<string, string> {
   return spec.mode === 'tty' ? { TERM: 'screen-256color' } : {}
 }
@@ -88,13 +95,14 @@ function terminalVariables(spec: LaunchSpec): Record<string, string> {
 const DEFAULT_UMASK = 0o022
 
 /**
- * The sh program that becomes the agent. It writes down who it is, rings, and turns into the program by exec, so that
- * the recorded pid is the program's; through $alone, where the shim that reads it has set that. Every word in it is quoted; prompts are not in it, they arrive on stdin.
+ * Renders the sh program that becomes the agent. It records its process identity, writes a mailbox entry and replaces
+ * itself with the program by exec, so that the recorded pid is the program's pid. If the shim has set $alone, exec runs
+ * the program through that command. Every word in it is quoted. It holds no prompt: prompts arrive on stdin.
  */
 export function renderLaunchFile(spec: LaunchSpec, files: { folder: AttemptFolder; letter: string }): string {
   const { folder, letter: mailboxEntry } = files
   return `${[
-    // Not by $$: in a shell within a shell that is the other one's.
+    // $$ would be wrong here: in a subshell it is the pid of the outer shell.
     'if [ -r /proc/self/stat ]; then',
     '  read -r stat </proc/self/stat',
     '  set -- $stat',
@@ -105,24 +113,25 @@ export function renderLaunchFile(spec: LaunchSpec, files: { folder: AttemptFolde
     'else',
     '  pid=$$ birth=$(ps -o lstart= -p $$) boot=unknown',
     'fi',
-    // On a full disk it waits for room: a program that is not written down would run without anybody knowing.
+    // On a full disk the launch file waits for space: without `started`, nobody would know of the running program.
     `until [ -e ${quoteShellWord(folder.swept)} ] ||`,
     `  printf '%s %s %s\\nend\\n' "$pid" "$birth" "$boot" >${quoteShellWord(folder.started)}`,
     'do sleep 1; done 2>/dev/null',
-    // Whoever sweeps leaves its note first and looks for `started` then: one of the two sees the other.
+    // A sweep writes its marker first and then reads `started`; this file does the reverse, so one of them sees the
+    // other.
     `[ ! -e ${quoteShellWord(folder.swept)} ] || exit 125`,
     `{ printf '' >${quoteShellWord(`${mailboxEntry}.started`)}; } 2>/dev/null`,
     ...renderRedirections(spec, folder),
     `umask ${(spec.umask ?? DEFAULT_UMASK).toString(8)}`,
     `cd -- ${quoteShellWord(spec.cwd)} || exit 126`,
-    // A shim that knows the names of all it was given clears them itself, which saves starting two programs.
+    // A shim that has listed its exported variables unsets them here, which saves the start of two programs.
     'if [ -n "$shim_exports" ]; then',
     '  set -- $alone',
     '  unset $shim_exports',
     `  . ${quoteShellWord(folder.enter)}`,
     'fi',
-    // Without a language, which takes env longer to read than the rest of its work. By its full name, because a long
-    // PATH takes a shell as long as starting a program does.
+    // LC_ALL=C: loading a locale takes env longer than the rest of its work. The full path: searching a long PATH takes
+    // a shell as long as starting a program.
     'export LC_ALL=C',
     `exec $alone /usr/bin/env -i /bin/sh ${quoteShellWord(folder.enter)}`,
   ].join('\n')}\n`
@@ -136,23 +145,26 @@ function renderRedirections(spec: LaunchSpec, folder: AttemptFolder): string[] {
 }
 
 /**
- * The sh program that gives the program its environment. Every user of the machine can read argument lists, so the
- * environment must never be in one: it travels in this file, which only its user can read.
+ * Renders the sh program that sets the program's environment. Every user of the machine can read argument lists, so the
+ * environment travels in this file, which only its owner can read.
  */
 export function renderEnterFile(argv: readonly string[], env: Readonly<Record<string, string>>): Uint8Array {
   const lines = Object.entries(env)
     .filter(([name]) => isExportableVariable(name))
     .map(([name, value]) => renderExport(name, value))
-  // The words before the program's come as arguments, because no variable can change those.
+  // The words before the program's argv arrive as arguments, because no variable in this file can change arguments.
   return encodeLossless(
     `${[UNSET_SHELL_VARIABLES, ...lines, `exec "$@" ${argv.map(quoteShellWord).join(' ')}`].join('\n')}\n`,
   )
 }
 
-/** A shell exports these of its own accord. */
+/** A shell exports these variables without a request. */
 const UNSET_SHELL_VARIABLES = 'unset PWD OLDPWD SHLVL'
 
-/** Where sh is bash, some variables are read-only and setting one ends the shell: there bash's own value is exported. */
+/**
+ * If sh is bash, these variables are read-only and an assignment ends the shell; the file then exports bash's own
+ * value.
+ */
 const READ_ONLY_IN_BASH = new Set(['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOPTS', 'UID'])
 
 function renderExport(name: string, value: string): string {
@@ -160,12 +172,13 @@ function renderExport(name: string, value: string): string {
   return READ_ONLY_IN_BASH.has(name) ? `if [ -n "\${BASH_VERSION-}" ]; then export ${name}; else ${line}; fi` : line
 }
 
-/** Looks whether a shim that was called has taken the attempt: a shell needs less than a millisecond, a busy machine more. */
+/** Delays in milliseconds between checks for the shim's claim: a shell needs less than 1 ms, a busy machine more. */
 const REUSE_POLL_DELAYS = [1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 64, 128, 256, 512]
 
 /**
- * Calls the shim of the attempt before, which waits in its pane, to this one, which is laid down: that saves opening a pane,
- * and whoever looks through it stays. False when no shim came; another one may then be started, for the claim decides.
+ * Signals the standby shim of the previous attempt, which waits in its pane, to run this attempt, whose files are
+ * complete. This saves opening a pane, and attached clients stay attached. Returns false if no shim has claimed the
+ * attempt; the caller may then start another shim, because only one can claim it.
  */
 export async function reuseShim(ref: AttemptRef, home: Home, program: string): Promise<boolean> {
   const shim = findStandbyShim(attemptFolder(home, ref.sessionId, ref.attempt - 1), program)
@@ -180,7 +193,10 @@ export async function reuseShim(ref: AttemptRef, home: Home, program: string): P
   return false
 }
 
-/** One that has concluded, is not being swept, and is known to hear the call. */
+/**
+ * Returns the shim of an attempt if it has recorded the exit, no sweep has begun, and its program version can be
+ * reused.
+ */
 function findStandbyShim(folder: AttemptFolder, program: string): ProcessId | null {
   const shim = readShim(folder)
   return shim?.program === program && readExit(folder) !== null && !fs.existsSync(folder.swept) ? shim : null

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { parseMailboxEntry } from '../../state/session-folder.ts'
 
 /**
- * One folder in which every shim rings, so that one watch serves any number of sessions. A letter is only a bell: the
- * record lies in the attempt's folder. It is taken away once what it announced is recorded.
+ * Watches the one folder into which all shims write mailbox entries, so that one watcher serves any number of sessions.
+ * An entry is an empty file that only wakes the supervisor; the record is in the attempt's folder. The supervisor
+ * removes an entry after it has stored the record.
  */
 export class Mailbox {
   readonly #folder: string
@@ -16,13 +17,14 @@ export class Mailbox {
     this.#folder = folder
     this.#listener = listener
     this.#watcher = fs.watch(folder, () => this.#schedule())
-    this.#watcher.on('error', () => undefined) // The folder is gone; the reconcile goes on without bells.
+    // The folder is gone; the supervisor then relies on its periodic reconcile.
+    this.#watcher.on('error', () => undefined)
     this.#schedule()
   }
 
   /**
-   * Takes the letters of an attempt away, and those of earlier ones: a shim may ring when what it has to tell was seen already
-   * and the next attempt has begun.
+   * Removes the entries of an attempt and of earlier ones: a shim may write an entry after the supervisor has already
+   * stored its record and started the next attempt.
    */
   removeEntries(sessionId: string, attempt: number): void {
     for (const entry of this.#listEntries()) {
@@ -36,7 +38,7 @@ export class Mailbox {
     this.#watcher.close()
   }
 
-  /** Many bells in one turn of the event loop are one walk to the mailbox. */
+  /** Reads the mailbox once for all changes within one turn of the event loop. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true

@@ -10,18 +10,19 @@ import { identifyProcess, checkLiveness, type ProcessId } from '../../os/process
 import type { Tmux } from './tmux.ts'
 
 const WINDOW_SIZE = ['-x', '200', '-y', '50'] as const
-/** A command that opens something says so. */
+/** Makes a tmux command that opens a session or window print the pid of the server. */
 const PRINT_SERVER_PID = ['-P', '-F', '#{pid}'] as const
-/** What tmux says when the session or its whole server is gone or just going. */
+/** Matches tmux's errors for a session or server that is gone or is just exiting. */
 const NOT_FOUND_ERROR =
   /can't find|no current|no sessions|no server running|error connecting|No such file|session not found|lost server|server exited/
 
-/** An attempt whose pane is opened, and the memory it may use. */
+/** The attempt that needs a pane, and its memory limit. */
 type PaneRequest = Pick<LaunchSpec, keyof AttemptRef | 'memory'>
 
 /**
- * The windows people look through. The shared server shows every session under its name; a terminal session's tty
- * belongs to a server of its own, so that killing the shared one closes a window and no work.
+ * Opens and closes the tmux sessions that people attach to. The shared server shows every session under its name. The
+ * tty of a terminal session belongs to a separate server, so that killing the shared server closes a view and ends no
+ * work.
  */
 export class Panes {
   readonly #home: Home
@@ -38,24 +39,24 @@ export class Panes {
     this.#recorder = programs.recorder
   }
 
-  /** The name of the program that shims run by now. */
+  /** The file name of the shim program that new shims run. */
   get shimProgram(): string {
     return path.basename(this.#shim)
   }
 
-  /** Refuses when there is no tmux, or one too old. */
+  /** Refuses if tmux is missing or too old. */
   async assertReady(): Promise<void> {
     await this.#tmux()
   }
 
-  /** Whether the shared server, once seen, has died since. Costs one read of /proc. */
+  /** Returns true if the shared server has died since this object last saw it. Costs one read of /proc. */
   hasLostServer(): boolean {
     if (this.#server === undefined || checkLiveness(this.#server) !== 'dead') return false
     this.#server = undefined
     return true
   }
 
-  /** Starts the shim in a pane of the session; beside the others when somebody holds the session open. */
+  /** Starts the shim in a pane of the session. If the session is still open, the shim gets a new window in it. */
   async openHeadless(ref: PaneRequest, show: string): Promise<void> {
     const shim = await this.#shimCommand(ref)
     const window = ['new-window', '-d', ...PRINT_SERVER_PID, '-t', `=${ref.name}:`, '-n', 'work', ...shim]
@@ -64,7 +65,7 @@ export class Panes {
     )
   }
 
-  /** Starts the shim on a tty of its own whose output is recorded from the first byte. */
+  /** Starts the shim on a tty of its own. The recorder gets the output from the first byte. */
   async openTerminal(ref: PaneRequest): Promise<void> {
     const begin = [
       '-n',
@@ -101,7 +102,7 @@ export class Panes {
     })
   }
 
-  /** The attempt has its pane, but the supervisor may have died before it opened the gate. */
+  /** Lets an attempt start that has its pane: the supervisor may have died before it released the start. */
   async releaseStart(ref: AttemptRef): Promise<void> {
     const isRecorded = await this.#runOnOwnServer(
       ref,
@@ -112,12 +113,15 @@ export class Panes {
     await this.#runOnOwnServer(ref, [...record, ...signalStart(ref)], NOT_FOUND_ERROR)
   }
 
-  /** All the terminal still remembers, as plain lines. */
+  /** Returns the scrollback of the terminal as plain lines. */
   async captureHistory(ref: AttemptRef): Promise<string[]> {
     return toLines(await this.#runOnOwnServer(ref, captureCommand(ref), NOT_FOUND_ERROR))
   }
 
-  /** The same, and from there on it is recorded again: tmux does both in one go, so that nothing falls between them. */
+  /**
+   * Returns the scrollback and starts a recorder. tmux runs both in one command sequence, so no output gets lost in
+   * between.
+   */
   async restartRecording(ref: AttemptRef): Promise<string[] | null> {
     const isThere =
       (await this.#runOnOwnServer(ref, ['list-panes', '-t', paneTarget(ref), '-F', 'yes'], NOT_FOUND_ERROR)) !== ''
@@ -128,11 +132,13 @@ export class Panes {
       : null
   }
 
-  /** Shows a session that has no pane on the shared server: its terminal, or a place where its transcript can be seen. */
+  /**
+   * Opens a session on the shared server for an attempt that has none there: its terminal, or a view of its transcript.
+   */
   async openView(ref: AttemptRef, show: string): Promise<void> {
     if (ref.mode === 'tty') {
       const { program } = await this.#tmux()
-      // That server has one session. Its name is not an argument here, because every user can read argument lists.
+      // The server has one session. Its name is no argument here, because every user can read argument lists.
       const attach = ['env', '-u', 'TMUX', program, '-S', terminalSocket(this.#home, ref.sessionId), 'attach']
       await this.#newSession(ref, '', attach)
     } else {
@@ -140,7 +146,7 @@ export class Panes {
     }
   }
 
-  /** Whoever attaches from now on sees this. */
+  /** Sets the file that clients see when they attach from now on. */
   async switchShownFile(ref: AttemptRef, show: string): Promise<void> {
     await this.#runOnSharedServer(['set-environment', '-t', `=${ref.name}`, 'ONESHOT_SHOW', show], NOT_FOUND_ERROR)
   }
@@ -150,11 +156,11 @@ export class Panes {
     if (ref.mode === 'tty') await this.#runOnOwnServer(ref, ['kill-server'], NOT_FOUND_ERROR)
   }
 
-  /** The terminals of everybody who is attached to a session right now. */
+  /** Lists the terminals of all clients that are attached now. */
   async listAttachedTerminals(): Promise<string[]> {
     const clients = ['list-clients', '-F', '#{client_tty}']
     const fromSharedServer = await this.#runOnSharedServer(clients, NOT_FOUND_ERROR)
-    // What shows a terminal session on the shared server is attached to it, too, and nobody sits there.
+    // The pane that shows a terminal session on the shared server is a client too, but no person sits at it.
     const panes = new Set(
       (await this.#runOnSharedServer(['list-panes', '-a', '-F', '#{pane_tty}'], NOT_FOUND_ERROR)).split('\n'),
     )
@@ -168,7 +174,7 @@ export class Panes {
       .filter(tty => tty !== '' && !panes.has(tty))
   }
 
-  /** The names on the shared server. */
+  /** Returns the names of the sessions on the shared server. */
   async listSessions(): Promise<Set<string>> {
     const rows = await this.#runOnSharedServer(['list-sessions', '-F', '#{pid} #{session_name}'], NOT_FOUND_ERROR)
     const words = rows
@@ -179,7 +185,7 @@ export class Panes {
     return new Set(words.map(([, name]) => name ?? ''))
   }
 
-  /** Opens a session on the shared server; false when it is there already. */
+  /** Opens a session on the shared server. Returns false if it already exists. */
   async #newSession(ref: AttemptRef, show: string, command: readonly string[]): Promise<boolean> {
     const { name } = ref
     const create = [
@@ -233,7 +239,7 @@ export class Panes {
     )
   }
 
-  /** Found once; a search that failed is repeated, because tmux may be installed meanwhile. */
+  /** Finds tmux once. Repeats a failed search, because the user may have installed tmux meanwhile. */
   #tmux(): Promise<Tmux> {
     this.#foundTmux ??= this.#findTmux().catch(cause => {
       this.#foundTmux = undefined
@@ -243,18 +249,21 @@ export class Panes {
   }
 }
 
-/** Opening can meet a session that is just closing: then the next time finds it gone. */
+/** Retries: the session may be about to close during one call, and is gone at the next. */
 async function openWithRetries(open: () => Promise<boolean | string>): Promise<void> {
   for (let times = 1; times <= 5; times++) if (await open()) return
   throw new Trouble('opening a pane', 'its session closed again and again')
 }
 
-/** The status line finds the session's caption by this: the name would be an argument of what reads it. */
+/**
+ * Sets the id by which the status line finds the session's caption. The name would appear in the argument list of
+ * `cat`.
+ */
 function setSessionId(ref: AttemptRef): string[] {
   return ['set-option', '-t', `=${ref.name}:`, '@id', ref.sessionId]
 }
 
-/** A terminal's window carries its attempt, so that a late one is not taken for it. */
+/** The window name contains the attempt number, so that a late command cannot act on the window of another attempt. */
 function windowName(ref: AttemptRef): string {
   return `attempt-${ref.attempt}`
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 
-/** What the status lines of the panes say about their sessions: one small file each, named by its id, written when it changes. */
+/** Writes the text of each pane's status line into a small file named by the session id, only when the text changes. */
 export class StatusLineFiles {
   readonly #folder: string
   readonly #written = new Map<string, string>()
@@ -15,10 +15,10 @@ export class StatusLineFiles {
     if (this.#written.get(id) === line) return
     this.#written.set(id, line)
     try {
-      const text = toOneLine(line).replaceAll('#', '＃') // tmux would take it for a format.
+      const text = toOneLine(line).replaceAll('#', '＃') // tmux would expand `#` as a format.
       fs.writeFileSync(path.join(this.#folder, id), text, { mode: 0o600 })
     } catch {
-      // A full disk: nobody but a status line misses it.
+      // A full disk loses only the text of a status line.
     }
   }
 

@@ -15,19 +15,19 @@ afterEach(() => fs.rmSync(folder, { recursive: true }))
 const leave = (place: number, age: number): void =>
   fs.writeFileSync(file, `${place} ${process.pid + 1} ${Date.now() - age}`)
 
-test('a line that a supervisor was killed over is known to the next one, as often as that is killed itself', () => {
+test('a supervisor that was killed while it read a line leaves a marker that every later supervisor finds', () => {
   leave(42, 60_000)
   expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(true)
   expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(true)
   expect(withStuckReadMarker(file, 43, isStuck => isStuck)).toBe(false)
 })
 
-test('one that was killed for another reason leaves nothing that counts', () => {
+test('a supervisor that was killed for another reason leaves no marker that counts', () => {
   leave(42, 100)
   expect(withStuckReadMarker(file, 42, isStuck => isStuck)).toBe(false)
 })
 
-test('what is read leaves no mark, also when it fails, and a folder that is gone is no obstacle', () => {
+test('a finished or failed read leaves no marker, and a missing folder does not prevent the read', () => {
   expect(withStuckReadMarker(file, 1, () => fs.readFileSync(file, 'latin1'))).toMatch(/^1 /)
   expect(() =>
     withStuckReadMarker(file, 1, () => {

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import type { Duration } from '../../lib/time.ts'
 
-/** Far more than the longest line that is read as it should takes. A supervisor that is killed for other reasons is back sooner. */
+/** Any valid line takes far less than 2 s to read. A supervisor that is killed for another reason restarts sooner. */
 const STUCK_AFTER: Duration = 2_000
 
 /**
- * Reads something with a mark on disk that says so. `isStuck`: another supervisor has left its mark at the same place and did not
- * come back from there. Where no mark can be written it is read without one.
+ * Writes a marker file, runs `read` and removes the marker. `isStuck`: an earlier supervisor left its marker at the
+ * same offset and died there. If the marker cannot be written, `read` runs without one.
  */
 export function withStuckReadMarker<T>(file: string, offset: number, read: (isStuck: boolean) => T): T {
   const isStuck = isLeftByStuckReader(file, offset)
@@ -14,7 +14,8 @@ export function withStuckReadMarker<T>(file: string, offset: number, read: (isSt
   try {
     return read(isStuck)
   } finally {
-    // One that was found stays until the place is behind us: we may be killed before that is recorded.
+    // A marker of an earlier supervisor stays until the offset moves on: this supervisor may die before it records
+    // that.
     if (!isStuck) fs.rmSync(file, { force: true })
   }
 }
@@ -24,7 +25,7 @@ function isLeftByStuckReader(file: string, offset: number): boolean {
     const [at, pid, since] = fs.readFileSync(file, 'latin1').split(' ').map(Number)
     return at === offset && pid !== process.pid && Date.now() - (since ?? 0) > STUCK_AFTER
   } catch {
-    return false // Nobody has left one.
+    return false // No marker exists.
   }
 }
 
@@ -32,6 +33,6 @@ function writeMarker(file: string, offset: number): void {
   try {
     fs.writeFileSync(file, `${offset} ${process.pid} ${Date.now()}`, { mode: 0o600 })
   } catch {
-    // A full disk, or its folder was removed.
+    // The disk is full, or somebody removed the folder.
   }
 }

@@ -17,26 +17,26 @@ function missing(recorded: string, ...history: string[]): string {
   return findMissingText(recording, history)
 }
 
-test('what the terminal shows after the last recorded lines is missing', () => {
+test('the missing text is the text that the terminal shows after the last recorded lines', () => {
   expect(missing('a\r\nb\r\nc\r\n', 'a', 'b', 'c', 'd', 'e')).toBe('d\r\ne\r\n')
   expect(missing('a\r\nb\r\nc\r\n', 'a', 'b', 'c')).toBe('')
   expect(missing('a\r\n', 'a', 'b')).toBe('b\r\n')
 })
 
-test('colours, spaces at the end and empty lines do not hide the place', () => {
+test('the search ignores colours, trailing spaces and empty lines', () => {
   expect(missing('\u001b[31ma\u001b[0m  \r\n\r\nb\r\nc\r\n', 'x', 'a', 'b', 'c  ', 'd')).toBe('d\r\n')
 })
 
-test('the last of several places that look alike is meant', () => {
+test('the search takes the last of several equal places', () => {
   expect(missing('a\r\na\r\na\r\n', 'a', 'a', 'a', 'a', 'b')).toBe('b\r\n')
 })
 
-test('if nothing was recorded, all that is shown is missing; if the place is not found, all of it, too', () => {
+test('all shown text is missing if the recording is empty or the search finds no place', () => {
   expect(missing('', '', 'a', 'b')).toBe('a\r\nb\r\n')
   expect(missing('q\r\nr\r\ns\r\n', 'a', 'b')).toBe('a\r\nb\r\n')
 })
 
-test('a line in whose middle the recorder died is brought to its end, and nothing is there twice', () => {
+test('the repair completes a line in which the recorder died, and repeats no text', () => {
   expect(missing('a\r\nb\r\nc\r\nhal', 'a', 'b', 'c', 'half', 'd')).toBe('f\r\nd\r\n')
   expect(missing('hal', 'half', 'd')).toBe('f\r\nd\r\n')
   expect(missing('a\r\nhal', 'a', 'other', 'd')).toBe('\r\nother\r\nd\r\n')

@@ -10,16 +10,19 @@ import { CLOSING_MARK, readExit, readRecorder, readStarted } from '../../state/a
 import type { Panes } from './panes.ts'
 import { renderTerminalText } from '../../lib/text/terminal-text.ts'
 
-/** Looks without a new byte after which we no longer wait for the last one, 20 ms apart; in a hurry, and usually. */
+/**
+ * Number of polls without a new byte after which `drain` stops waiting, 20 ms apart: for a forced and for a usual
+ * sweep.
+ */
 const DRAIN_POLLS = { hurried: 25, usual: 100 }
-/** Looks whether a new recorder has begun, 20 ms apart. */
+/** Number of polls for the start of a new recorder, 20 ms apart. */
 const START_POLLS = 50
 
-/** What terminals said, as the recorder wrote it down. */
+/** Keeps the recorded output of terminals complete. */
 export class TerminalRecording {
   readonly #home: Home
   readonly #panes: Panes
-  /** A gap is filled by one at a time, or it would be filled twice. */
+  /** Allows one repair of a gap at a time; two would append the missing text twice. */
   readonly #mutex = new KeyedMutex()
   readonly #active = new Map<string, AttemptFolder>()
 
@@ -28,19 +31,19 @@ export class TerminalRecording {
     this.#panes = panes
   }
 
-  /** From now on a death of its recorder is noticed; or no longer. */
+  /** Starts or stops noticing that the recorder of this attempt has died. */
   watch(ref: AttemptRef, on: boolean): void {
     const folder = this.#folder(ref)
     if (on) this.#active.set(folder.root, folder)
     else this.#active.delete(folder.root)
   }
 
-  /** Whether a recorder has died under its terminal. Costs a few reads for each terminal. */
+  /** Returns true if a recorder has died while its terminal lives. Costs a few reads for each terminal. */
   hasGap(): boolean {
     return [...this.#active.values()].some(isRecordingInterrupted)
   }
 
-  /** A recorder that was killed leaves a gap; the terminal's own memory fills it as far as it reaches. */
+  /** Fills the gap that a killed recorder leaves, as far back as the terminal's scrollback reaches. */
   async repair(ref: AttemptRef): Promise<void> {
     const folder = this.#folder(ref)
     this.watch(ref, true)
@@ -49,28 +52,31 @@ export class TerminalRecording {
     })
   }
 
-  /** The next recorder waits at the gap until it is filled, so that all stays in order. */
+  /** Starts a new recorder. It waits until the gap is filled, so that the output stays in order. */
   async #restartRecording(ref: AttemptRef, folder: AttemptFolder): Promise<void> {
     const formerRecorder = endRecorder(folder)
     fs.writeFileSync(folder.gap, '', { mode: 0o600 })
     const history = await this.#panes.restartRecording(ref)
     if (history !== null) appendMissingText(folder, history)
     fs.rmSync(folder.gap)
-    if (history === null) return this.watch(ref, false) // Its terminal is gone: there is nothing to record any more.
+    if (history === null) return this.watch(ref, false) // The terminal is gone, so there is nothing to record.
     for (let poll = 0; poll < START_POLLS && readRecorder(folder)?.pid === formerRecorder?.pid; poll++) await pause(20)
   }
 
-  /** Waits until the recorder has written the last byte: the shim's closing mark is behind it. Then takes the mark away. */
+  /**
+   * Waits until the recorder has written the shim's closing mark, which follows the last byte, and removes the mark.
+   */
   async drain(ref: AttemptRef, patience: keyof typeof DRAIN_POLLS): Promise<void> {
     const folder = this.#folder(ref)
     await this.#mutex.run(folder.root, async () => {
-      if (fs.existsSync(folder.drained)) return // Else a supervisor that comes back would wait for a mark that is gone.
+      // Without this file, the next supervisor would wait for a mark that is already removed.
+      if (fs.existsSync(folder.drained)) return
       const isWhole = await this.#drain(ref, folder, DRAIN_POLLS[patience])
       if (isWhole || patience === 'usual') fs.writeFileSync(folder.drained, '', { mode: 0o600 })
     })
   }
 
-  /** False when it was waited for in vain. */
+  /** Returns false if the closing mark did not arrive in time. */
   async #drain(ref: AttemptRef, folder: AttemptFolder, polls: number): Promise<boolean> {
     const mark = Buffer.from(CLOSING_MARK)
     let size = -1
@@ -88,11 +94,11 @@ export class TerminalRecording {
       size = now
       await pause(20)
     }
-    // On a full disk it could not even write down who it is, let alone what it heard.
+    // On a full disk the recorder could write neither its identity nor the output.
     return readRecorder(folder) === null && (await this.#fillGap(ref, folder))
   }
 
-  /** For the last time: nothing is recorded after it. */
+  /** Fills the gap after the program has ended. No recorder follows. */
   async #fillGap(ref: AttemptRef, folder: AttemptFolder): Promise<true> {
     endRecorder(folder)
     appendMissingText(folder, await this.#panes.captureHistory(ref))
@@ -110,12 +116,12 @@ function isRecordingInterrupted(folder: AttemptFolder): boolean {
   return recorder !== null && hasStopped(recorder, folder) && readExit(folder) === null
 }
 
-/** It is dead, or waits at a gap that whoever was filling it did not live to fill. */
+/** Returns true if the recorder is dead, or waits at a gap whose repair a dead supervisor has left unfinished. */
 function hasStopped(recorder: ProcessId, folder: AttemptFolder): boolean {
   return checkLiveness(recorder) === 'dead' || fs.existsSync(folder.gap)
 }
 
-/** What one that waits has not written is still in the terminal's memory. */
+/** Kills the recorder. The terminal's scrollback still holds the output that a waiting recorder has not written. */
 function endRecorder(folder: AttemptFolder): ProcessId | null {
   const recorder = readRecorder(folder)
   if (recorder !== null) signalProcess(recorder, 'SIGKILL')
@@ -127,7 +133,7 @@ function appendMissingText({ stdout }: AttemptFolder, history: readonly string[]
   if (text !== '') fs.appendFileSync(stdout, text)
 }
 
-/** Holds the mark back, also while it is just being recorded. */
+/** Removes the closing mark from the end of the bytes, also if only its first bytes have arrived. */
 export function stripClosingMark(bytes: Buffer): Buffer {
   for (let length = Math.min(CLOSING_MARK.length, bytes.length); length > 0; length--) {
     if (bytes.subarray(-length).toString('latin1') === CLOSING_MARK.slice(0, length)) return bytes.subarray(0, -length)
@@ -135,17 +141,17 @@ export function stripClosingMark(bytes: Buffer): Buffer {
   return bytes
 }
 
-/** How many of the recording's last lines must be found again in the terminal's memory to know where the gap begins. */
+/** Number of last recorded lines that must reappear in the terminal's scrollback to locate the start of the gap. */
 const ANCHOR_LINES = 3
 const TAIL_BYTES = 65_536
 
-/** What the terminal remembers and the recording does not have, after the recorder had died, to be written behind it. */
+/** Returns the text that the terminal's scrollback holds and the recording lacks, for appending to the recording. */
 export function findMissingText(recording: string, history: readonly string[]): string {
   const { whole: wholeLines, torn: partialLine } = readRecordedTail(recording)
   const rest = findLinesAfter(wholeLines.slice(-ANCHOR_LINES), history) ?? history
   const [first, ...others] = rest
   if (first === undefined || partialLine === '') return joinLines(rest)
-  // The recorder may have died in the middle of a line; or the line has no end yet.
+  // The recorder may have died in the middle of a line, or the program has not ended the line yet.
   if (!first.startsWith(partialLine.trimEnd())) return `\r\n${joinLines(rest)}`
   const end = first.slice(partialLine.length)
   return end === '' && others.length === 0 ? '' : joinLines([end, ...others])
@@ -155,7 +161,7 @@ function joinLines(texts: readonly string[]): string {
   return texts.map(text => `${text}\r\n`).join('')
 }
 
-/** What follows the last place where these lines stand; undefined when they stand nowhere. */
+/** Returns the lines after the last occurrence of the anchor; undefined if the history does not contain it. */
 function findLinesAfter(anchor: readonly string[], history: readonly string[]): readonly string[] | undefined {
   if (anchor.length === 0) return history.filter(line => line.trim() !== '')
   for (let end = history.length; end >= anchor.length; end--) {
@@ -165,7 +171,7 @@ function findLinesAfter(anchor: readonly string[], history: readonly string[]): 
   return undefined
 }
 
-/** The last lines that are not empty, and the beginning of one that has no end. */
+/** Returns the last complete lines that are not empty, and the start of an unfinished line. */
 function readRecordedTail(recording: string): { whole: string[]; torn: string } {
   const size = fs.statSync(recording).size
   const fd = fs.openSync(recording, 'r')

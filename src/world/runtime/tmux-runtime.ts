@@ -36,13 +36,16 @@ import type { Panes } from './panes.ts'
 import { TerminalRecording, stripClosingMark } from './terminal-recording.ts'
 import { readLastActivity, readProcessStats, readOutputSize } from './attempt-state.ts'
 
-/** An agent that writes without pause is read this often, not at each write. */
+/** Minimum interval in milliseconds between two reads of an agent that writes continuously. */
 const NOTIFY_INTERVAL = 150
 const MAX_STDERR_LENGTH = 65_536
-/** When a program has started, there is time to make its successor's folder ready. */
+/**
+ * Milliseconds after a start before the runtime prepares the folder of the next attempt, to keep that work off the
+ * start.
+ */
 const PREPARE_DELAY = 200
 
-/** The work plane on this machine: shims in tmux panes, records in files. */
+/** The runtime of this machine: shims in tmux panes, records in files. */
 export class TmuxRuntime implements Runtime {
   readonly #home: Home
   readonly #panes: Panes
@@ -181,7 +184,7 @@ export class TmuxRuntime implements Runtime {
 
   async interrupt(ref: AttemptRef): Promise<void> {
     interruptAttempt(this.#folder(ref))
-    this.#reserve.releaseIfFull() // A program that ends at once is one whose shim has something to write.
+    this.#reserve.releaseIfFull() // If the program exits at once, its shim must write a record.
   }
 
   async terminate(ref: AttemptRef): Promise<void> {
@@ -191,7 +194,7 @@ export class TmuxRuntime implements Runtime {
   async sweep(ref: AttemptRef, options: { force: boolean }): Promise<number> {
     const patience = options.force ? 'hurried' : 'usual'
     const drain = async (): Promise<void> => {
-      this.#reserve.releaseIfFull() // The shim is about to write down how the program ended.
+      this.#reserve.releaseIfFull() // The shim is about to record the program's exit.
       if (ref.mode === 'tty') await this.#recording.drain(ref, patience)
     }
     const next = this.#folder({ ...ref, attempt: ref.attempt + 1 })
@@ -200,7 +203,7 @@ export class TmuxRuntime implements Runtime {
     return ended
   }
 
-  /** Whether something has died that `mend` gives back. */
+  /** Returns true if something has died that `repair` restores. */
   needsRepair(): boolean {
     return this.#panes.hasLostServer() || this.#recording.hasGap()
   }
@@ -261,7 +264,7 @@ export class TmuxRuntime implements Runtime {
     } else if (!this.#watched.has(key) && fs.existsSync(this.#folder(ref).stdout)) {
       const notify = throttle(NOTIFY_INTERVAL, () => this.#notify(ref.sessionId))
       const watcher = fs.watch(this.#folder(ref).stdout, notify)
-      watcher.on('error', () => undefined) // The file was removed with its session; nothing more will be written.
+      watcher.on('error', () => undefined) // The file was removed with its session; no more output follows.
       this.#watched.set(key, watcher)
     }
   }
@@ -283,13 +286,13 @@ export class TmuxRuntime implements Runtime {
       try {
         if (fs.existsSync(sessionFolder(this.#home, sessionId).root)) prepareNextAttempt(this.#home, sessionId)
       } catch {
-        // A full disk, or a session just removed: the next attempt has its folder made when it is laid down.
+        // A full disk, or a session that was just removed: `writeAttempt` creates the folder later.
       }
     }, PREPARE_DELAY)
     this.#timers.add(timer)
   }
 
-  /** A shim that could not be called to the next attempt would keep it from beginning. */
+  /** Ends a shim that could not be reused: it holds the session's lock, and the next attempt could not start. */
   async #endPreviousAttempt(spec: LaunchSpec): Promise<void> {
     const previous = { ...spec, attempt: spec.attempt - 1 }
     const { exit, shim } = this.attemptState(previous)

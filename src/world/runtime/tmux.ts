@@ -5,13 +5,13 @@ import { run } from '../../os/run.ts'
 import { runTmux } from '../../os/run-tmux.ts'
 import { which } from '../../os/which.ts'
 
-/** -e for new-session, which keeps a session's paths out of shell lines, came with 3.2. */
+/** tmux 3.2 introduced -e for new-session, which keeps a session's paths out of shell lines. */
 const MIN_VERSION = [3, 2] as const
 
-/** A tmux client can meet a server that is just leaving; the next one finds a new server. */
+/** Matches errors of a client that meets a server which is just exiting; the next client starts a new server. */
 const SERVER_EXITING_ERROR = /server exited|lost server|no server running|error connecting/
 
-/** Speaks to tmux servers on sockets of ours. It never uses the user's own server. */
+/** Runs commands on tmux servers with oneshot's own sockets, never on the user's server. */
 export class Tmux {
   readonly program: string
   readonly #env: NodeJS.ProcessEnv
@@ -21,7 +21,7 @@ export class Tmux {
     this.#env = withoutTmux(env)
   }
 
-  /** Runs a command sequence; a failure is Trouble unless `tolerate` matches what tmux said. */
+  /** Runs a command sequence. Throws Trouble on failure, unless `tolerate` matches tmux's error; then it returns ''. */
   async command(socket: string, config: string, args: readonly string[], tolerate?: RegExp): Promise<string> {
     const server = { program: this.program, socket, options: ['-f', config] }
     for (let attempt = 1; ; attempt++) {
@@ -36,7 +36,7 @@ export class Tmux {
   }
 }
 
-/** Finds a tmux that is new enough, or refuses with how to get one. */
+/** Finds a tmux that is new enough, or refuses and says how to install one. */
 export async function findTmux(env: NodeJS.ProcessEnv): Promise<Tmux> {
   const program = which('tmux', env, '/')
   if (program === undefined) {
