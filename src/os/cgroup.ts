@@ -4,9 +4,10 @@ import type { Instant } from '../lib/time.ts'
 import { hasCode } from '../lib/errors.ts'
 
 /**
- * A control group (Linux, version 2) for everything that one attempt starts. A process is born into its parent's and stays
- * there whatever else it leaves behind: its parent, its process session, its environment. Null where none may be made, as
- * for an ordinary user without a delegated one, in most containers and on macOS. `memory`: bytes they may use together.
+ * Creates a control group (Linux, version 2) for all processes of one attempt. A process starts in its parent's group
+ * and stays there even if it leaves its parent, its process session or its environment. Returns null if the system
+ * grants no group: to an ordinary user without a delegated group, in most containers, and on macOS. `memory`: bytes
+ * that the group's processes may use together.
  */
 export function createCgroup(name: string, memory: number | null = null): string | null {
   const base = ownCgroup()
@@ -22,7 +23,7 @@ export function createCgroup(name: string, memory: number | null = null): string
   }
 }
 
-/** The pids in a group; nobody when it is not there. */
+/** Returns the pids in a group; an empty set if the group does not exist. */
 export function readCgroupMembers(group: string): ReadonlySet<number> {
   try {
     const pids = fs.readFileSync(path.join(group, MEMBERS_FILE), 'latin1').split('\n')
@@ -33,42 +34,45 @@ export function readCgroupMembers(group: string): ReadonlySet<number> {
   }
 }
 
-/** Whether somebody has made groups below this one; true when that cannot be told. */
+/** Returns true if the group has groups below it, or if that is unknown. */
 export function hasChildCgroups(group: string): boolean {
   try {
     return !/^nr_descendants 0$/m.test(fs.readFileSync(path.join(group, 'cgroup.stat'), 'latin1'))
   } catch {
-    return true // It is not there: nobody knows what was in it.
+    return true // The group does not exist, so its former content is unknown.
   }
 }
 
-/** Gives an empty group back; false while something in it is just ending. */
+/** Removes an empty group. Returns false while a process in it is still ending. */
 export function removeCgroup(group: string): boolean {
   try {
     fs.rmdirSync(group)
     return true
   } catch (cause) {
-    return hasCode(cause, 'ENOENT') // It went with the last boot.
+    return hasCode(cause, 'ENOENT') // The last boot removed it.
   }
 }
 
 /**
- * Lets the kernel hold a group to that much memory, where it can. The controller must be handed down to us, which takes a
- * group of ours that holds no process itself.
+ * Sets the kernel's memory limit of a group if possible. The parent group must pass the memory controller on, which the
+ * kernel allows only for a group of this user that holds no process itself.
  */
 function limitMemory(group: string, bytes: number): void {
   try {
     fs.writeFileSync(path.join(path.dirname(group), 'cgroup.subtree_control'), '+memory')
     fs.writeFileSync(path.join(group, 'memory.max'), String(bytes))
   } catch {
-    // Most machines: it is watched all the same.
+    // Most machines do not allow this; the supervisor still watches the memory.
   }
 }
 
-/** A group that has just been made is still empty. */
+/** Milliseconds: a new group is still empty and must stay. */
 const REMOVE_AFTER = 600_000
 
-/** Gives back the empty groups that nobody lived to give back. One that holds something stays: the kernel sees to that. */
+/**
+ * Removes the empty groups that a killed supervisor has left. The kernel refuses to remove a group that holds a
+ * process.
+ */
 export function removeEmptyCgroups(now: Instant, base: string | null = ownCgroup()): void {
   if (base === null || !fs.existsSync(base)) return // Some containers name groups that they do not show.
   for (const name of fs.readdirSync(base).filter(name => ATTEMPT_CGROUP_NAME.test(name))) {
@@ -81,30 +85,30 @@ export function removeEmptyCgroups(now: Instant, base: string | null = ownCgroup
 const MEMBERS_FILE = 'cgroup.procs'
 const ATTEMPT_CGROUP_NAME = /^oneshot-[^/]{10}\.\d+$/
 
-/** The group this process is in, as a folder. */
+/** Returns the folder of this process's control group. */
 function ownCgroup(): string | null {
   try {
     const mount = findCgroupMount()
     const own = readCgroup(process.pid)
-    // A group outside of what this container may see is told as one above its root.
+    // The kernel shows a group outside of this container's view as a path above the root.
     return mount === undefined || own === null || own.includes('..')
       ? null
       : path.join(mount, parentOfAttemptCgroup(own))
   } catch {
-    return null // No /proc.
+    return null // This system has no /proc.
   }
 }
 
-/** The control group of a process; null where that cannot be told. */
+/** Returns the control group of a process, or null if it is unknown. */
 export function readCgroup(pid: number): string | null {
   try {
     return /^0::(.*)$/m.exec(fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1] ?? null
   } catch {
-    return null // It has ended, or there is no /proc.
+    return null // The process has ended, or the system has no /proc.
   }
 }
 
-/** Whether a process of this user might move into a group; true when that cannot be told. */
+/** Returns true if a process of this user can move into the group, or if that is unknown. */
 export function isCgroupWritable(group: string): boolean {
   const mount = findCgroupMount()
   if (mount === undefined || group.includes('..')) return true
@@ -123,7 +127,9 @@ function findCgroupMount(): string | undefined {
   return mounts.map(line => line.split(' ')).findLast(([, , type]) => type === 'cgroup2')?.[1]
 }
 
-/** Whoever is in an attempt's group makes no groups within it: they would be ended with that attempt. */
+/**
+ * A process inside an attempt's group creates new groups beside that one: groups within it would end with the attempt.
+ */
 function parentOfAttemptCgroup(group: string): string {
   return /^(.*?)\/oneshot-[^/]{10}\.\d+(?:\/.*)?$/.exec(group)?.[1] ?? group
 }

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url'
 
 const ownFolder = path.dirname(fileURLToPath(import.meta.url))
 
-/** A file that ships with us: beside the bundle, or in the source tree when run from there. */
+/** Returns the path of a file that ships with oneshot: beside the bundle, or in the source tree. */
 export function installedFile(name: string): string {
   const bundled = path.join(ownFolder, name)
   return fs.existsSync(bundled) ? bundled : path.join(ownFolder, '..', 'shim', name)
 }
 
-/** The folder of our package, with its own node_modules when it was not hoisted. */
+/** Returns the folder of oneshot's package, which has its own node_modules unless npm hoisted them. */
 export function packageRoot(): string {
   return fs.existsSync(path.join(ownFolder, 'main.cjs')) ? path.dirname(ownFolder) : path.join(ownFolder, '..', '..')
 }
 
-/** The program that is running, as an argv to start it again. */
+/** Returns the argv that starts the running program again. */
 export function selfArgv(): string[] {
   return [process.execPath, installedFile('main.cjs')]
 }

@@ -2,9 +2,10 @@ import fs from 'node:fs'
 import { type Database, openDatabase } from './sqlite.ts'
 
 /**
- * A lock that the kernel releases when its holder dies, however it dies: an exclusive SQLite lock. (Measured: no double winners
- * in races after kill -9; pid files and sockets had some.) The locks of a process on a file go when it closes that file by any
- * other way, so a process has one holder of each at most, and nothing else in it may read the file.
+ * A lock that the kernel releases when its holder dies in any way: an exclusive SQLite lock. (Measured: no double
+ * winners in races after kill -9; pid files and sockets had some.) A process loses its lock on a file as soon as it
+ * closes any descriptor of that file, so each process holds a lock at most once and no other code in it may read the
+ * file.
  */
 export class KernelLock {
   readonly #database: Database
@@ -13,7 +14,7 @@ export class KernelLock {
     this.#database = database
   }
 
-  /** Undefined when somebody else holds it. */
+  /** Returns undefined if another process holds the lock. */
   static tryAcquire(file: string): KernelLock | undefined {
     prepareLockFile(file)
     const database = openDatabase(file, { wait: 0 })
@@ -33,8 +34,8 @@ export class KernelLock {
 }
 
 /**
- * Nothing is ever written to a lock. Where others can write, a link in its place would have SQLite open another file, and a
- * journal beside it would have it written over.
+ * Checks the lock file; nobody ever writes to it. In a folder where others can write, a link in its place would make
+ * SQLite open another file, and a journal beside it would make SQLite overwrite that file.
  */
 function prepareLockFile(file: string): void {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants

@@ -1,6 +1,6 @@
 import { type RunOptions, type RunResult, run } from './run.ts'
 
-/** Where the command goes: a program, a socket, and options that stand before the command. */
+/** The target of a tmux command: a program, a socket, and the options before the command. */
 export interface TmuxServer {
   readonly program: string
   readonly socket: string
@@ -8,26 +8,27 @@ export interface TmuxServer {
 }
 
 /**
- * Runs a tmux command sequence; a word `;` separates commands. tmux reads it on stdin: every user of the machine can read
- * argument lists, names of sessions are made from prompts, and a server keeps the arguments of its first client for life.
+ * Runs a tmux command sequence; the word `;` separates commands. tmux reads the sequence on stdin, because every user
+ * of the machine can read argument lists, session names come from prompts, and a server keeps the arguments of its
+ * first client for life.
  */
 export function runTmux(
   { program, socket, options = [] }: TmuxServer,
   command: readonly string[],
   runOptions: Pick<RunOptions, 'env' | 'timeout'>,
 ): Promise<RunResult> {
-  // `source-file` starts no server, so that a look at one that is gone does not bring it back.
+  // `source-file` starts no server, so a query to a server that is gone does not restart it.
   const startServer = command.includes('new-session') ? ['start-server', ';'] : []
   const args = ['-S', socket, ...options, ...startServer, 'source-file', '-']
   return run(program, args, { ...runOptions, input: `${toTmuxLine(command)}\n` })
 }
 
-/** The same words as a line of a tmux configuration. */
+/** Renders the words as a line of a tmux configuration. */
 function toTmuxLine(command: readonly string[]): string {
   return command.map(word => (word === ';' ? word : quoteForTmux(word))).join(' ')
 }
 
-/** tmux would remove the spaces that follow a line break within single quotes. */
+/** Quotes a word. Within single quotes, tmux would remove the spaces after a line break. */
 function quoteForTmux(word: string): string {
   const parts = word.split(/(['\n])/).map(part => {
     if (part === "'") return `"'"`

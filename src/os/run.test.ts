@@ -8,7 +8,7 @@ import { run } from './run.ts'
 const sh = (script: string, timeout?: number): ReturnType<typeof run> =>
   run('sh', ['-c', script], timeout === undefined ? {} : { timeout })
 
-test('a program’s exit is an answer, with all it said', async () => {
+test('run returns the exit and all output of a program', async () => {
   expect(await sh('echo out; echo err >&2; exit 3')).toEqual({
     code: 3,
     signal: null,
@@ -19,7 +19,7 @@ test('a program’s exit is an answer, with all it said', async () => {
   expect(await run('cat', [], { input: Buffer.from('in') })).toMatchObject({ code: 0, stdout: 'in' })
 })
 
-test('one that takes too long is killed', async () => {
+test('run kills a program after the timeout', async () => {
   expect(await sh('echo begun; exec sleep 100', 300)).toMatchObject({
     code: null,
     signal: 'SIGKILL',
@@ -27,13 +27,13 @@ test('one that takes too long is killed', async () => {
   })
 })
 
-test('what it leaves running with its output open is not waited for', async () => {
+test('run does not wait for background processes that keep the output open', async () => {
   const { code, stdout } = await sh('sleep 100 & echo $!')
   process.kill(Number(stdout), 'SIGKILL')
   expect(code).toBe(0)
 })
 
-test('one that is called off is killed with all that it has started', async () => {
+test('an abort kills the program and all processes that it has started', async () => {
   const ending = new AbortController()
   const file = `${tempFolder()}/pid`
   const ended = run('sh', ['-c', 'sleep 100 & echo $! >"$1"; wait', 'sh', file], { signal: ending.signal })
@@ -45,18 +45,18 @@ test('one that is called off is killed with all that it has started', async () =
   expect(await run('sleep', ['100'], { signal: ending.signal })).toMatchObject({ code: null, signal: 'SIGKILL' })
 })
 
-test('one that does not stop writing is killed', async () => {
+test('run kills a program that writes more than the limit', async () => {
   const { signal, stdout } = await run('yes', [], { most: 100_000 })
   expect(signal).toBe('SIGKILL')
   expect(stdout.length).toBeLessThanOrEqual(100_000)
 })
 
-test('all of its output arrives, however long we were kept from reading it', async () => {
+test('run collects all output, even after the event loop was blocked', async () => {
   const running = run('sh', ['-c', 'head -c 60000 /dev/zero'])
   setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200))
   expect((await running).stdout).toHaveLength(60_000)
 })
 
-test('one that cannot be started is an error', async () => {
+test('run rejects if the program cannot be started', async () => {
   await expect(run('/nowhere/at-all', [])).rejects.toThrow('ENOENT')
 })

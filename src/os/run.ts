@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
 
-/** How long output may go on after the program has ended, in milliseconds. */
+/** Milliseconds that `run` waits for the end of the output after the program has exited. */
 const OUTPUT_GRACE = 1_000
 
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   readonly input?: string | Uint8Array
-  /** Milliseconds after which the program is killed. */
+  /** Milliseconds after which `run` kills the program. */
   readonly timeout?: number
-  /** Kills the program, and whatever it has started and not sent away. */
+  /** An abort kills the program and the processes in its group. */
   readonly signal?: AbortSignal
-  /** Milliseconds that it is given to tidy up before `signal` kills it. */
+  /** Milliseconds between SIGTERM and SIGKILL after an abort; without it an abort sends SIGKILL at once. */
   readonly grace?: number
-  /** A program that writes more bytes than this is killed: it may never end. */
+  /** Maximum bytes of output. `run` kills a program that writes more: it may never end. */
   readonly most?: number
 }
 
@@ -24,13 +24,13 @@ export interface RunResult<Output = string> {
   readonly stderr: string
 }
 
-/** Runs a program to its end. A non-zero exit is an answer, not an error; only a program that cannot be started throws. */
+/** Runs a program to its end. Returns also on a non-zero exit; throws only if the program cannot be started. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const result = await runForBytes(program, args, options)
   return { ...result, stdout: result.stdout.toString() }
 }
 
-/** The same, for a program whose output need not be text. */
+/** Like `run`, for a program whose output need not be text. */
 export function runForBytes(
   program: string,
   args: readonly string[],
@@ -76,8 +76,9 @@ export function runForBytes(
       resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() })
     }
     child.on('close', finish)
-    // What it left running may hold its output open for ever; what it said itself has arrived by then. Only after another
-    // look at the pipes: when we were kept from working ourselves, the time is over before anything was read.
+    // A background process may hold the output open for ever; by then the program's own output has arrived.
+    // setImmediate reads the pipes once more first: if the event loop was blocked, the time is over before anything was
+    // read.
     child.on('exit', (code, signal) => {
       const finishWithoutOutput = (): void => {
         if (options.signal?.aborted) killProcessGroup(child.pid)
@@ -87,17 +88,18 @@ export function runForBytes(
       }
       setTimeout(() => setImmediate(finishWithoutOutput), OUTPUT_GRACE).unref()
     })
-    child.stdin?.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
+    // The program exited without reading its input; its exit status says the rest.
+    child.stdin?.on('error', () => undefined)
     child.stdin?.end(options.input)
   })
 }
 
-/** Kills a process, or sends it another signal, together with all that is in its group, which must be its own. */
+/** Sends a signal, by default SIGKILL, to a process and its process group, which the process must lead. */
 export function killProcessGroup(pid: number | undefined, signal: NodeJS.Signals = 'SIGKILL'): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)
   } catch {
-    // All of it has ended meanwhile.
+    // The whole group has ended meanwhile.
   }
 }

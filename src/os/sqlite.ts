@@ -8,14 +8,14 @@ export type Database = DatabaseSyncInstance
 
 type Constructor = new (file: string, options?: { readOnly?: boolean; timeout?: number }) => Database
 
-/** Opens a database file; `wait` is how long a locked one is waited for, in milliseconds. */
+/** Opens a database file. `wait`: milliseconds to wait for a locked database. */
 export function openDatabase(file: string, options: { readOnly?: boolean; wait?: number } = {}): Database {
   return new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: options.wait ?? 5_000 })
 }
 
 const DatabaseSync = loadDriver()
 
-/** Node 24 and later bring their own SQLite; below that the same API comes from a package with prebuilt binaries. */
+/** Node 24 and later include SQLite; for older versions a package with prebuilt binaries has the same API. */
 function loadDriver(): Constructor {
   const requireModule = createRequire(import.meta.url)
   const hasBuiltIn = Number(process.versions.node.split('.')[0]) >= 24
@@ -23,9 +23,11 @@ function loadDriver(): Constructor {
   return (requireModule(name) as { DatabaseSync: Constructor }).DatabaseSync
 }
 
-/** The package searches for its binary; knowing where it lies saves every command 5 of its 20 milliseconds. */
+/**
+ * Returns the path of the package's binary. Without it the package searches, which costs each command 5 of its 20 ms.
+ */
 function prebuiltBinary(): string | undefined {
-  const libc = fs.existsSync('/etc/alpine-release') ? 'musl' : 'glibc' // The package calls macOS glibc, too.
+  const libc = fs.existsSync('/etc/alpine-release') ? 'musl' : 'glibc' // The package uses `glibc` for macOS, too.
   const folder = path.join('node_modules/@photostructure/sqlite/prebuilds', `${process.platform}-${process.arch}`)
   const file = path.join(packageRoot(), folder, `@photostructure+sqlite.${libc}.node`)
   return fs.existsSync(file) ? file : undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** setTimeout counts in 31 bits: a farther alarm is set again when this one has rung. */
+/** setTimeout counts in 31 bits: the clock sets a later alarm again when this timeout fires. */
 const MAX_TIMEOUT = 2 ** 31 - 1
 
 export const systemClock: Clock = {

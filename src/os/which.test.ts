@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(root, { recursive: true }))
 
-test('a program is found as a shell would find it', () => {
+test('which finds a program as a shell does', () => {
   const PATH = `${root}/missing:${root}/two::${root}/one`
   const find = (program: string): string | undefined => {
     const found = which(program, { PATH }, path.join(root, 'two'))

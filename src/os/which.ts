@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** The absolute path of a program, found as a shell would find it. */
+/** Returns the absolute path of a program, found as a shell finds it. */
 export function which(program: string, env: { readonly PATH?: string | undefined }, cwd: string): string | undefined {
   if (program === '') return undefined
   if (program.includes('/')) return resolveExecutable(path.resolve(cwd, program))
@@ -17,6 +17,6 @@ function resolveExecutable(file: string): string | undefined {
     fs.accessSync(file, fs.constants.X_OK)
     return fs.statSync(file).isFile() ? file : undefined
   } catch {
-    return undefined // Not there or not ours to run: the search goes on.
+    return undefined // The file is missing or not executable for this user: the search continues.
   }
 }

@@ -5,18 +5,18 @@ import { type FolderHandle, openFolderFollowingLinks, openFolderWithoutLinks } f
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = fs.constants
 
-/** Characters of a file's name that its draft repeats: all of a draft's name fits into 255 bytes. */
+/** Characters of a file's name in the name of its temporary file, so that the latter fits into 255 bytes. */
 const MAX_NAME_LENGTH = 60
 
 export interface WriteOptions {
   readonly mode?: number
-  /** Whether it is to survive power loss. */
+  /** True if the file must survive power loss. */
   readonly isDurable?: boolean
 }
 
 /**
- * Puts new content into somebody's file, durably, with the rights that it has. No part of the path may be a link. Nothing is
- * written where nothing is different.
+ * Changes the content of a user's file, durably, and keeps its mode. Refuses a path with a link in it. Writes nothing
+ * if the content is the same.
  */
 export function rewriteDurably(file: string, maxSize: number, change: (content: Buffer) => Uint8Array): void {
   const folder = openFolderWithoutLinks(path.dirname(file))
@@ -31,25 +31,25 @@ export function rewriteDurably(file: string, maxSize: number, change: (content: 
   }
 }
 
-/** Writes a file so that after power loss it holds either the old or the new content, and the new once we return. */
+/** Writes a file so that after power loss it holds either the old or the new content, and the new once this returns. */
 export function writeDurably(file: string, content: string | Uint8Array, mode = 0o600): void {
   withFolderOf(file, (folder, name) => replaceIn(folder, name, content, { mode, isDurable: true }))
 }
 
-/** Replaces a file in one step, for readers at the same time; not meant to survive power loss. */
+/** Replaces a file atomically for concurrent readers; the change may not survive power loss. */
 export function replaceFile(file: string, content: string | Uint8Array): void {
   withFolderOf(file, (folder, name) => replaceIn(folder, name, content))
 }
 
-/** The same, unless the file has that content already: then nothing is written, so that a full disk does not matter. */
+/** Like `replaceFile`, but writes nothing if the file already has that content, so that a full disk does not matter. */
 export function replaceIfChanged(file: string, content: string): void {
   const isSame = fs.existsSync(file) && fs.readFileSync(file, 'utf8') === content
   if (!isSame) replaceFile(file, content)
 }
 
 /**
- * Puts a file in its place in one step, whatever was there: a link is replaced and not followed. A folder in its place is
- * moved aside, and an error tells where to: nothing in it is lost.
+ * Puts a file in place atomically. Replaces a link and does not follow it. Moves a folder in its place aside and throws
+ * an error with the folder's new name, so that nothing in it is lost.
  */
 export function replaceIn(
   folder: FolderHandle,
@@ -69,7 +69,7 @@ export function replaceIn(
   if (moved !== null) throw new Error(`a folder was in the place of ${name}; oneshot renamed it to ${moved}`)
 }
 
-/** Moves a file within a folder. A folder in its way gets another name, which is the answer. */
+/** Moves a file within a folder. If a folder is in the way, gives that folder another name and returns the name. */
 export function renameOver(folder: FolderHandle, from: string, to: string): string | null {
   try {
     fs.renameSync(folder.at(from), folder.at(to))
@@ -83,7 +83,7 @@ export function renameOver(folder: FolderHandle, from: string, to: string): stri
   }
 }
 
-/** Writes what is to be put in the place of a file beside it; answers its name. It is a new file, which nobody can foresee. */
+/** Writes a new file with an unpredictable name beside the file that it will replace. Returns that name. */
 export function writeTemporary(
   folder: FolderHandle,
   name: string,
@@ -98,7 +98,7 @@ export function writeTemporary(
     if (mode !== 0o600) fs.fchmodSync(fd, mode)
     if (isDurable) fs.fsyncSync(fd)
   } catch (cause) {
-    fs.rmSync(folder.at(temporary), { force: true }) // A full disk is not filled further.
+    fs.rmSync(folder.at(temporary), { force: true }) // A failed write must not keep space on a full disk.
     throw cause
   } finally {
     fs.closeSync(fd)
@@ -110,12 +110,12 @@ export function temporaryName(name: string): string {
   return `.${name.slice(0, MAX_NAME_LENGTH)}.${randomHex(8)}.tmp`
 }
 
-/** The file that a draft was to become; null for any other name. */
+/** Returns the name of the file that a temporary file was to replace; null for any other name. */
 export function parseTemporaryName(name: string): string | null {
   return /^\.(.+)\.[0-9a-f]{16}\.tmp$/.exec(name)?.[1] ?? null
 }
 
-/** Links on the way are followed once, at the beginning; from then on everything happens in the folder that was found. */
+/** Follows links in the path once, at the start; all further steps use the folder found there. */
 function withFolderOf(file: string, action: (folder: FolderHandle, name: string) => void): void {
   const folder = openFolderFollowingLinks(path.dirname(file))
   try {
@@ -125,7 +125,7 @@ function withFolderOf(file: string, action: (folder: FolderHandle, name: string)
   }
 }
 
-/** Reads a regular file, not a link, of at most this many bytes. A pipe or a device in its place is refused at once. */
+/** Reads a regular file, not a link, of at most `maxSize` bytes. Refuses a pipe or a device at once. */
 export function readRegularFile(file: string | Buffer, maxSize: number): { content: Buffer; mode: number } {
   const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
@@ -139,7 +139,7 @@ export function readRegularFile(file: string | Buffer, maxSize: number): { conte
   }
 }
 
-/** At most `limit` bytes of a file from `offset` on; nothing when it is not there. */
+/** Reads at most `limit` bytes of a file from `offset` on. Returns an empty buffer if the file does not exist. */
 export function readPart(file: string, offset: number, limit: number): Buffer {
   try {
     const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK)
@@ -156,19 +156,19 @@ export function readPart(file: string, offset: number, limit: number): Buffer {
   }
 }
 
-/** The last bytes of a file, at most `limit`, as text. */
+/** Returns at most the last `limit` bytes of a file as text. */
 export function readTail(file: string, limit: number): string {
   const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return readPart(file, Math.max(0, size - limit), limit).toString()
 }
 
-/** Cuts a file to `length` and appends; answers its new length. Doing it again leads to the same file. */
+/** Truncates a file to `length` and appends. Returns the new length. A repeated call leads to the same file. */
 export function truncateAndWrite(file: string, length: number, text: string): number {
   const fd = fs.openSync(file, O_RDWR | O_CREAT, 0o600)
   try {
     if (fs.fstatSync(fd).size > length) fs.ftruncateSync(fd, length)
     const bytes = Buffer.from(text)
-    // A disk that is nearly full takes a part of it without a word, and refuses the rest.
+    // On an almost full disk, write accepts a part without an error and refuses the rest.
     for (let written = 0; written < bytes.length; )
       written += fs.writeSync(fd, bytes, written, bytes.length - written, length + written)
     return length + bytes.length
@@ -187,8 +187,8 @@ function fsyncFolder(folder: string): void {
 }
 
 /**
- * A name that nobody can foresee. It uses the global Web Crypto object, which Node loads at its first use: `node:crypto` takes
- * several milliseconds, and most commands write no file.
+ * Returns an unpredictable name. Uses the global Web Crypto object, which Node loads at its first use: `node:crypto`
+ * takes several milliseconds to load, and most commands write no file.
  */
 export function randomHex(bytes: number): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')

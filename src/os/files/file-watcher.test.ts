@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
-test('a change is told once, however many there are', async () => {
+test('onceFileGrows reports many changes once', async () => {
   onceFileGrows(file, 3, tell)
   for (let i = 0; i < 20; i++) fs.appendFileSync(file, 'more')
   await waitUntil('it is told', () => told > 0)
@@ -27,12 +27,12 @@ test('a change is told once, however many there are', async () => {
   expect(told).toBe(1)
 })
 
-test('what has changed before it was asked for is told as well', async () => {
+test('onceFileGrows reports a change that came before the call', async () => {
   onceFileGrows(file, 2, tell)
   await waitUntil('it is told', () => told > 0)
 })
 
-test('whoever has left hears nothing, and a file that is not there is no trouble', async () => {
+test('a cancelled watch reports nothing, and a missing file causes no error', async () => {
   onceFileGrows(file, 3, tell)()
   onceFileGrows(path.join(folder, 'nothing'), 0, tell)()
   fs.appendFileSync(file, 'more')

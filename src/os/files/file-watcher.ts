@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-/** However the file system tells of changes, we look again after this long, in milliseconds. */
+/** Milliseconds after which the watcher checks again, even without an event of the file system. */
 const POLL_INTERVAL = 1_000
 
 /** Waits for the next change of any of these files or folders. Returns at once when aborted. */
@@ -19,10 +19,10 @@ export class FileWatcher {
         this.#hasChanged = true
         this.#wake()
       })
-      watcher.on('error', () => undefined) // It was removed: we look again by time.
+      watcher.on('error', () => undefined) // The file was removed: the watcher polls from now on.
       this.#watchers.push(watcher)
     } catch {
-      // Not there yet, or no watches left: we look again by time.
+      // The file does not exist yet, or the user has no inotify watches left: the watcher polls.
     }
   }
 
@@ -49,8 +49,8 @@ export class FileWatcher {
 }
 
 /**
- * Calls once, when this file has changed from the size it had; answers how to leave it. Whoever wants to hear of it again asks
- * again when they are ready: a program that writes without pause rings only then.
+ * Calls back once when the size of the file differs from `size`. Returns a function that cancels. A caller that is
+ * ready for the next change calls it again, so that a program which writes continuously wakes the caller only then.
  */
 export function onceFileGrows(file: string, size: number, callback: () => void): () => void {
   let watcher: fs.FSWatcher | undefined
@@ -61,9 +61,9 @@ export function onceFileGrows(file: string, size: number, callback: () => void):
   }
   try {
     watcher = fs.watch(file, fire)
-    watcher.on('error', stop) // It was removed with its session: nothing more will be written.
+    watcher.on('error', stop) // The file was removed with its session: no more output follows.
   } catch {
-    return stop // Not there, or no watches left: whoever asks looks by time as well.
+    return stop // The file is missing, or the user has no inotify watches left: the caller polls as well.
   }
   if (fs.statSync(file, { throwIfNoEntry: false })?.size !== size) setImmediate(fire)
   return stop

@@ -4,31 +4,31 @@ import { hasCode } from '../../lib/errors.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants
 const hasProc = fs.existsSync('/proc/self/fd')
-/** Linux: holds a folder that we may only pass through. Node does not name it. */
+/** Linux: opens a folder that this user may only pass through. Node has no constant for it. */
 const O_PATH = 0o10000000
 
 /**
- * A folder that is held on to: each path from `at` leads into that very folder, even when somebody puts a link in its place
- * meanwhile. An agent may be confined to its project; we are not, and must not be led out of it.
+ * An open folder: each path from `at` leads into this very folder, even if somebody meanwhile replaces it with a link.
+ * An agent may be confined to its project; oneshot is not, so a link must not lead it out of the project.
  */
 export interface FolderHandle {
-  /** The path of something in it. */
+  /** Returns the path of an entry in the folder. */
   at(name: string): string
   stat(): fs.Stats
   close(): void
 }
 
-/** Opens a folder that is no link; null when there is none, or something else is there. Links on the way to it are followed. */
+/** Opens a folder that is no link; null if there is none. Follows links in the path before it. */
 export function openFolder(folderPath: string | Buffer): FolderHandle | null {
   return nullIfMissing(() => openHandle(folderPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
 }
 
-/** Opens a folder wherever its path leads at this moment, and stays there. */
+/** Opens the folder to which a path leads at this moment. */
 export function openFolderFollowingLinks(folderPath: string): FolderHandle {
   return openHandle(folderPath, (hasProc ? O_PATH : O_RDONLY) | O_DIRECTORY)
 }
 
-/** Opens a folder by a path of which no part is a link; null when there is none, or a link is on the way. */
+/** Opens a folder by a path without any link; null if the folder does not exist or the path contains a link. */
 export function openFolderWithoutLinks(folderPath: string): FolderHandle | null {
   if (!hasProc) return hasNoLinks(folderPath) ? openFolder(folderPath) : null
   return walkPath(folderPath, (parent, name) =>
@@ -36,26 +36,28 @@ export function openFolderWithoutLinks(folderPath: string): FolderHandle | null 
   )
 }
 
-/** The same, for a folder of ours: parts that are missing are made, for nobody else to read. Throws when a link is on the way. */
+/**
+ * Like `openFolderWithoutLinks`, but creates missing folders, private to this user. Throws if the path contains a link.
+ */
 export function createFolderWithoutLinks(folderPath: string): FolderHandle {
   const folder = hasProc ? walkPath(folderPath, openOrCreate) : createByPath(folderPath)
   if (folder === null) throw new Error(`${folderPath} is not used: it is no folder, or a link leads to it`)
   return folder
 }
 
-/** Opens a folder below another one, and makes it where there is none; null when something else is there. */
+/** Opens a folder below another one and creates it if needed; null if something else has that name. */
 function openOrCreate(parent: FolderHandle, name: string): FolderHandle | null {
   const found = openFolder(parent.at(name))
   if (found !== null || fs.lstatSync(parent.at(name), { throwIfNoEntry: false }) !== undefined) return found
   try {
     fs.mkdirSync(parent.at(name), { mode: 0o700 })
   } catch (cause) {
-    if (!hasCode(cause, 'EEXIST')) throw cause // Another process made it in the same moment.
+    if (!hasCode(cause, 'EEXIST')) throw cause // Another process created it at the same moment.
   }
   return openFolder(parent.at(name))
 }
 
-/** Opens a path part by part, each from the one before. */
+/** Opens a path part by part, each relative to the one before. */
 function walkPath(
   folderPath: string,
   step: (parent: FolderHandle, name: string) => FolderHandle | null,
@@ -73,7 +75,7 @@ function walkPath(
   return folder
 }
 
-/** A folder that is there need not be readable for us, only one that we make or write to. */
+/** Enters an existing folder with O_PATH, which needs no permission to read it; else runs `step`. */
 function enterOrStep(
   parent: FolderHandle,
   name: string,
@@ -89,8 +91,8 @@ function openHandle(folderPath: string | Buffer, flags: number): FolderHandle {
 }
 
 /**
- * Without /proc: macOS reaches a folder by its number, wherever it is moved. Where that does not work either, links are looked
- * for, but one that is put there in the same moment is not seen.
+ * On a system without /proc: macOS opens a folder by its number, even after a move. If that fails too, the path
+ * remains, and the earlier check for links misses a link that somebody creates at the same moment.
  */
 function handlePath(fd: number, folderPath: string): string {
   const { dev, ino } = fs.fstatSync(fd)

@@ -1,7 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** This folder, which is no link, and those above it, as far as its repository goes; it alone where there is none. */
+/**
+ * Returns this folder, which is no link, and its parents up to the root of its repository; only the folder itself
+ * outside of a repository.
+ */
 export function listFoldersToRoot(folder: string): [string, ...string[]] {
   const folders: [string, ...string[]] = [folder]
   for (let at = folder; ; at = path.dirname(at)) {
@@ -12,15 +15,15 @@ export function listFoldersToRoot(folder: string): [string, ...string[]] {
 }
 
 /**
- * Where a file of a project really lies. Refuses one that seems to lie in the project and leads out of it by a link, or into
- * what is git's: a repository can bring such a link along.
+ * Returns the real path of a project's file. Refuses a path inside the project whose links lead out of it or into
+ * `.git`: a cloned repository can contain such links.
  */
 export function resolveInProject(cwd: string, file: string): string {
   const folder = fs.realpathSync(cwd)
   const requested = path.resolve(folder, file)
   const real = fs.realpathSync(requested)
   const root = listFoldersToRoot(folder).at(-1) ?? folder
-  if (!isWithin(root, requested)) return real // Its user has named a file elsewhere.
+  if (!isWithin(root, requested)) return real // The user has named a file outside of the project.
   if (!isWithin(root, real)) throw new Error('it is a link that leads out of the project')
   if (path.relative(root, real).split(path.sep).includes('.git')) throw new Error('it lies in .git')
   return real

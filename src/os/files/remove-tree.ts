@@ -4,13 +4,13 @@ import { hasCode } from '../../lib/errors.ts'
 import { type FolderHandle, openFolder, openFolderWithoutLinks } from './folder-handle.ts'
 import { randomHex } from './file-io.ts'
 
-/** So many folders are held at once; what lies deeper is moved up first. */
+/** Number of folders that are open at once; a deeper folder moves to the top first. */
 const MAX_DEPTH = 64
 
 /**
- * Removes a file, or a folder with all that is in it, where others may write at the same time. Each folder is held while it is
- * emptied, and no link is followed: a folder that is swapped for a link keeps nobody from their files. No part of the path may
- * be a link; where one is, nothing is done.
+ * Removes a file or a folder with its content, even if others write to it at the same time. Keeps each folder open
+ * while it empties it and follows no link: if somebody swaps a folder for a link, the link's target loses nothing. Does
+ * nothing if the path contains a link.
  */
 export function removeTree(target: string): void {
   const parent = openFolderWithoutLinks(path.dirname(target))
@@ -22,25 +22,25 @@ export function removeTree(target: string): void {
   }
 }
 
-/** The same, of something in a folder that is held. */
+/** Like `removeTree`, for an entry of an open folder. */
 export function removeEntryIn(parent: FolderHandle, name: string): void {
   removeEntry({ top: parent, parent, depth: 0 }, Buffer.from(name))
 }
 
 /**
- * Removes a file below a folder; what is a folder by now stays. False when it is not there, or a link is on the way. The path
- * is in bytes, because its names need not be text.
+ * Removes a file below a folder, but not a folder of that name. Returns false if the file does not exist or the path
+ * contains a link. The path is in bytes, because names need not be valid text.
  */
 export function unlinkBelow(top: string, file: Buffer): boolean {
   return withParent(top, file, tryUnlink) ?? false
 }
 
-/** Removes a folder below another one if nothing is in it. */
+/** Removes a folder below another one if it is empty. */
 export function removeEmptyBelow(top: string, folder: Buffer): void {
   withParent(top, folder, tryRemoveEmpty)
 }
 
-/** Does something to a name in the folder that it lies in, which is held; undefined when a link is on the way. */
+/** Runs an action on an entry while its parent folder is open. Returns undefined if the path contains a link. */
 function withParent<T>(top: string, file: Buffer, action: (entryPath: Buffer) => T): T | undefined {
   const names = file.toString('latin1').split('/')
   const last = Buffer.from(names.pop() ?? '', 'latin1')
@@ -65,14 +65,14 @@ interface RemovalPosition {
 }
 
 function removeEntry(position: RemovalPosition, name: Buffer): void {
-  // Whoever swaps it all the time makes us give up, and gains nothing.
+  // A process that keeps swapping the entry makes this function give up, and gains nothing.
   for (let tries = 0; tries < 20; tries++) {
     if (tryUnlink(childPath(position.parent, name)) || tryRemoveFolder(position, name)) return
   }
   throw new Error(`${name.toString()} is swapped while it is removed`)
 }
 
-/** False when it is a folder. */
+/** Returns false if the entry is a folder. */
 function tryUnlink(entryPath: Buffer): boolean {
   const stat = fs.lstatSync(entryPath, { throwIfNoEntry: false })
   if (stat === undefined) return true
@@ -92,7 +92,7 @@ function isFolder(entryPath: Buffer): boolean {
   return fs.lstatSync(entryPath, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** False when it is no folder by now, or somebody has put something into it meanwhile. */
+/** Returns false if the entry is no folder any more, or somebody has put something into it meanwhile. */
 function tryRemoveFolder({ top, parent, depth }: RemovalPosition, name: Buffer): boolean {
   const entryPath = childPath(parent, name)
   if (depth >= MAX_DEPTH) {

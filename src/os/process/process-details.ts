@@ -1,14 +1,17 @@
 import fs from 'node:fs'
 
-/** Where a living process works and how it was started. */
+/** The working folder and command line of a living process. */
 export interface ProcessDetails {
   readonly cwd: string
   readonly argv: readonly string[]
-  /** The names of its environment variables. */
+  /** Names of its environment variables. */
   readonly variables: readonly string[]
 }
 
-/** Null where we may not read it, where it has ended, and where its paths are not ours because it runs in a container. */
+/**
+ * Returns null if this user may not read the process, if it has ended, or if it runs in a container, where paths
+ * differ.
+ */
 export function processDetails(pid: number): ProcessDetails | null {
   try {
     if (fs.readlinkSync(`/proc/${pid}/ns/mnt`) !== fs.readlinkSync('/proc/self/ns/mnt')) return null

@@ -1,28 +1,28 @@
 import fs from 'node:fs'
 import { hasCode } from '../../lib/errors.ts'
 
-/** A process, told apart from any later one with the same pid by its birth. */
+/** Identifies a process; `birth` distinguishes it from a later process with the same pid. */
 export interface ProcessId {
   readonly pid: number
-  /** Opaque; equal means the same process. Linux: start time in clock ticks since boot. Elsewhere: what `ps` calls lstart. */
+  /** Opaque; equal means the same process. Linux: start time in clock ticks since boot. Elsewhere: lstart of `ps`. */
   readonly birth: string
 }
 
 export interface ProcessRow extends ProcessId {
   readonly parent: number
-  /** The process session it belongs to; 0 where that is not known. */
+  /** Id of its process session; 0 if unknown. */
   readonly session: number
-  /** The value of ONESHOT_ATTEMPT in its environment, where we may read it. */
+  /** The value of ONESHOT_ATTEMPT in its environment, if this user may read it. */
   readonly marker: string | null
 }
 
 const MARKER = 'ONESHOT_ATTEMPT='
 const hasProc = fs.existsSync('/proc/self/stat')
 
-/** The machine's present boot: a process of another boot is dead, whatever its pid. */
+/** Id of the machine's current boot: a process of another boot is dead, even if its pid exists. */
 export const bootId: string = readBootId()
 
-/** Whether that very process is alive. A zombie is dead: it has nothing left but its exit status. */
+/** Checks whether this very process is alive. A zombie is dead: only its exit status remains. */
 export function checkLiveness(process: ProcessId): 'alive' | 'dead' | 'unknown' {
   if (!hasProc) return checkLivenessBySignal(process.pid)
   try {
@@ -34,45 +34,49 @@ export function checkLiveness(process: ProcessId): 'alive' | 'dead' | 'unknown' 
   }
 }
 
-/** Processor time of that very process and of those of its children that it has waited for, in ticks; null when it is not alive. */
+/**
+ * Returns the processor time of this very process and of the children it has waited for, in ticks; null if it is dead.
+ */
 export function readCpuTicks(process: ProcessId): number | null {
   try {
     const row = parseStat(readStat(process.pid))
     return row.birth === process.birth && row.state !== 'Z' && row.state !== 'X' ? row.ticks : null
   } catch {
-    return null // It has ended, or there is no /proc.
+    return null // The process has ended, or the system has no /proc.
   }
 }
 
-/** The process that has this pid now. */
+/** Returns the identity of the process that has this pid now. */
 export function identifyProcess(pid: number): ProcessId | undefined {
   try {
     return { pid, birth: hasProc ? parseStat(readStat(pid)).birth : 'unknown' }
   } catch {
-    return undefined // It has ended.
+    return undefined // The process has ended.
   }
 }
 
-/** The process group Ctrl-C would reach: the foreground one of its terminal, or its own where it has none. */
+/**
+ * Returns the process group that Ctrl-C signals: the foreground group of its terminal, or its own group without one.
+ */
 export function findInterruptGroup(pid: number): number | undefined {
   try {
     const { group, foreground } = parseStat(readStat(pid))
     return foreground > 0 ? foreground : group
   } catch {
-    return undefined // It has ended, or there is no /proc.
+    return undefined // The process has ended, or the system has no /proc.
   }
 }
 
-/** The parent of a process; undefined when it has ended. */
+/** Returns the parent of a process; undefined if the process has ended. */
 export function readParentPid(pid: number): number | undefined {
   try {
     return parseStat(readStat(pid)).parent
   } catch {
-    return undefined // It has ended, or there is no /proc.
+    return undefined // The process has ended, or the system has no /proc.
   }
 }
 
-/** What is known of a process beside its name; `bornAt` by the clock of now. */
+/** Origin of a process. `bornAt` is in terms of the current clock. */
 export interface ProcessRelation {
   readonly birth: string
   readonly bornAt: number
@@ -81,14 +85,14 @@ export interface ProcessRelation {
   readonly marker: string | null
 }
 
-/** Looks up processes as they are now; undefined for those that have ended. */
+/** Returns a function that looks up a process as it is now; undefined for one that has ended. */
 export async function createRelationReader(): Promise<(pid: number) => ProcessRelation | undefined> {
   if (hasProc) return createProcRelationReader()
   const table = new Map((await tableFromPs()).map(row => [row.pid, { ...row, bornAt: Date.parse(row.birth) }]))
   return pid => table.get(pid)
 }
 
-/** Linux counts births in hundredths of a second since the boot, whatever the kernel's own clock does. */
+/** Linux counts start times in hundredths of a second since boot, independent of the kernel's own tick rate. */
 const TICKS_PER_SECOND = 100
 
 function readBootAt(): number {
@@ -107,21 +111,21 @@ function createProcRelationReader(): (pid: number) => ProcessRelation | undefine
       const { birth, parent, session } = parseStat(readStat(pid))
       return { birth, bornAt: bornAtOf(bootAt, birth), parent, session, marker: readMarker(pid) }
     } catch {
-      return undefined // It has ended.
+      return undefined // The process has ended.
     }
   }
 }
 
-/** Whether the process exists but was stopped by a signal, so that it cannot answer. */
+/** Returns true if a signal has stopped the process, so that it cannot answer. */
 export function isSuspended(pid: number): boolean {
   try {
     return parseStat(readStat(pid)).state === 'T'
   } catch {
-    return false // Not there, or no /proc: then it is not known to be suspended.
+    return false // The process does not exist, or the system has no /proc: nothing shows that it is suspended.
   }
 }
 
-/** Sends a signal to exactly that process; false when it is gone. */
+/** Sends a signal to exactly this process. Returns false if it is gone. */
 export function signalProcess(process_: ProcessId, signal: NodeJS.Signals): boolean {
   if (checkLiveness(process_) === 'dead') return false
   try {
@@ -133,19 +137,21 @@ export function signalProcess(process_: ProcessId, signal: NodeJS.Signals): bool
   }
 }
 
-/** Every process of this machine that we may see. */
+/** Lists every process of this machine that this user may see. */
 export async function processTable(): Promise<ProcessRow[]> {
   return hasProc ? tableFromProc() : tableFromPs()
 }
 
-/** A living process by the name of its program, which the kernel cuts to 15 bytes; `bornAt` by the clock of now. */
+/**
+ * A living process with its program name, which the kernel cuts to 15 bytes. `bornAt` is in terms of the current clock.
+ */
 export interface Program {
   readonly pid: number
   readonly name: string
   readonly bornAt: number
 }
 
-/** The programs of all living processes that we may see; null where nobody can tell when they began. */
+/** Lists the programs of all visible living processes; null on a system that does not give their start times. */
 export function programs(): Program[] | null {
   if (!hasProc) return null
   const bootAt = readBootAt()
@@ -159,12 +165,12 @@ export function programs(): Program[] | null {
       const name = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))
       return [{ pid, name, bornAt: bornAtOf(bootAt, birth) }]
     } catch {
-      return [] // It has ended.
+      return [] // The process has ended.
     }
   })
 }
 
-/** The rows that `isRoot` picks and everything that descends from them, parents before children. */
+/** Returns the rows that `isRoot` picks and all their descendants, parents before children. */
 export function selectTree(table: readonly ProcessRow[], isRoot: (row: ProcessRow) => boolean): ProcessRow[] {
   const children = new Map<number, ProcessRow[]>()
   for (const row of table) {
@@ -193,7 +199,7 @@ async function tableFromProc(): Promise<ProcessRow[]> {
       const { birth, parent, session } = stat
       rows.push({ pid, birth, parent, session, marker: cachedMarker(pid, birth) })
     } catch {
-      // It ended while we looked: then it is not in the table.
+      // The process ended during the scan, so it is not in the table.
     }
   }
   pruneMarkers(rows)
@@ -201,8 +207,8 @@ async function tableFromProc(): Promise<ProcessRow[]> {
 }
 
 /**
- * Markers are remembered, because reading an environment costs more than all the rest. A process that carries none may
- * be a shell about to turn into a program that does; once it is seen without for this long, it never will.
+ * The scan caches markers, because reading an environment costs more than the rest. A process without a marker may be a
+ * shell that is about to exec a program with one; after 3,000 ms without a marker it never will.
  */
 const MARKER_FINAL_AFTER = 3_000
 const markers = new Map<string, { readonly marker: string | null; readonly since: number }>()
@@ -233,14 +239,17 @@ function readMarker(pid: number): string | null {
       .find(variable => variable.startsWith(MARKER))
     return entry === undefined ? null : entry.slice(MARKER.length)
   } catch {
-    return null // Another user's process, or gone: not one of ours.
+    return null // The process belongs to another user or has ended, so it is not part of an attempt.
   }
 }
 
-/** 52 numbers and a name of at most 64 bytes. */
+/** Fits 52 numbers and a name of at most 64 bytes. */
 const statBuffer = Buffer.allocUnsafe(2_048)
 
-/** Three calls where readFileSync makes five and allocates: it takes a third of the time, and every look takes two. */
+/**
+ * Makes three system calls; readFileSync makes five and allocates, and takes three times as long. Each check reads
+ * twice.
+ */
 function readStat(pid: number): string {
   const fd = fs.openSync(`/proc/${pid}/stat`, 'r')
   try {
@@ -255,14 +264,16 @@ interface Stat {
   readonly parent: number
   readonly group: number
   readonly session: number
-  /** The foreground process group of its terminal; -1 without one. */
+  /** Foreground process group of its terminal; -1 without a terminal. */
   readonly foreground: number
   readonly birth: string
-  /** Of itself and of the children it has waited for, in user and in system mode. */
+  /** Processor time of the process and of the children it has waited for, in user and system mode. */
   readonly ticks: number
 }
 
-/** Field 2 is the program's name in parentheses and may contain anything, so fields are counted from the last `)`. */
+/**
+ * Parses /proc/PID/stat. Field 2, the name in parentheses, may contain anything, so the fields count from the last `)`.
+ */
 function parseStat(stat: string): Stat {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state = '?', parent, group, session, , foreground] = fields
@@ -286,9 +297,11 @@ function checkLivenessBySignal(pid: number): 'alive' | 'dead' | 'unknown' {
   }
 }
 
-// macOS: `ps -E` shows the environment of one's own processes; -ww, or lines are cut at 80 columns without a terminal.
+// macOS: `ps -E` shows the environment of one's own processes; without -ww, ps cuts lines at 80 columns without a
+// terminal.
 async function tableFromPs(): Promise<ProcessRow[]> {
-  const { run } = await import('../run.ts') // Only here: every command that looks at sessions would pay for it.
+  // Imported here, because every command that reads sessions would pay for it.
+  const { run } = await import('../run.ts')
   const { stdout } = await run('ps', ['-axwwE', '-o', 'pid=,ppid=,stat=,lstart=,command='], { timeout: 10_000 })
   return stdout.split('\n').flatMap(line => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s(.*)$/.exec(line)
@@ -302,6 +315,6 @@ function readBootId(): string {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
   } catch {
-    return 'unknown' // No /proc: the shim writes the same word, so that the two agree.
+    return 'unknown' // Without /proc the shim writes the same word, so that the two agree.
   }
 }

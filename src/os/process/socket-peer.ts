@@ -6,16 +6,19 @@ import type { Instant } from '../../lib/time.ts'
 import { readCgroup, isCgroupWritable } from '../cgroup.ts'
 import { createRelationReader } from './processes.ts'
 
-/** An attempt as its control group names it. */
+/** Matches the control group of an attempt. */
 const ATTEMPT_CGROUP = /\/oneshot-([a-z0-9]{10}\.\d+)(?:\/|$)/
-/** The kernel's word for who is at the other end; Node cannot ask for it. Linux: SOL_SOCKET, SO_PEERCRED; macOS: SOL_LOCAL, LOCAL_PEERPID. */
+/**
+ * Socket options for the pid of the peer, which Node cannot read. Linux: SOL_SOCKET, SO_PEERCRED; macOS: SOL_LOCAL,
+ * LOCAL_PEERPID.
+ */
 const PEER_CREDENTIALS = process.platform === 'darwin' ? [0, 2] : [1, 17]
 const PERL_ARGUMENTS = ['-e', `print unpack "i", getsockopt STDIN, ${PEER_CREDENTIALS.join(', ')}`]
 const PYTHON_ARGUMENTS = [
   '-ISc',
   `import socket,struct;print(struct.unpack("i",socket.socket(fileno=0).getsockopt(${PEER_CREDENTIALS.join(',')},4))[0])`,
 ]
-/** The system's own first: a PATH may be short, or lead to a program of others. */
+/** The system's interpreters come first: PATH may be short or name another program. */
 const PEER_PID_PROGRAMS: readonly (readonly [string, string[]])[] = [
   ['/usr/bin/perl', PERL_ARGUMENTS],
   ['/usr/bin/python3', PYTHON_ARGUMENTS],
@@ -27,8 +30,8 @@ const PROGRAM_TIMEOUT = 2_000
 const MAX_ANCESTORS = 256
 
 /**
- * Whoever is at the other end of a socket, and all processes above it but the first of the machine; undefined when that cannot
- * be found out. `since`: when the connection was made. A process that is younger has got the pid of another.
+ * Returns the process at the other end of a socket and its ancestors without pid 1; undefined if they cannot be found.
+ * `since`: the time of the connection. A younger process reuses the pid of the one that connected.
  */
 export async function findSocketPeer(socket: Socket, since: Instant): Promise<readonly Ancestor[] | undefined> {
   const pid = await readPeerPid(socket)
@@ -38,17 +41,17 @@ export async function findSocketPeer(socket: Socket, since: Instant): Promise<re
   return pid === 0 || (peer !== undefined && peer.bornAt <= since + CLOCK_TICK) ? ancestors : undefined
 }
 
-/** The kernel counts ages in hundredths of a second. */
+/** Milliseconds: the kernel counts start times in hundredths of a second. */
 const CLOCK_TICK = 20
 
-/** Each process and those above it, without the first of the machine. */
+/** Returns each process with its ancestors, without pid 1. */
 export async function readAncestors(pids: readonly number[]): Promise<readonly (readonly Ancestor[])[]> {
   const findRelation = await createRelationReader()
   return pids.map(pid => {
     const ancestors: Ancestor[] = []
     for (let current = pid; current > 1 && ancestors.length < MAX_ANCESTORS; ) {
       const relation = findRelation(current)
-      if (relation === undefined) break // It has just ended.
+      if (relation === undefined) break // The process has just ended.
       const isReaper = readProcFile(current, 'comm').trim() === 'systemd'
       const path = readCgroup(current)
       const group = path === null ? null : { path, isOpen: isCgroupWritable(path) }
@@ -76,7 +79,7 @@ function runPeerPidProgram(program: string, args: readonly string[], descriptor:
     const child = spawn(program, args, { stdio: [descriptor, 'pipe', 'ignore'], timeout: PROGRAM_TIMEOUT })
     let output = ''
     child.stdout?.on('data', (data: Buffer) => (output += data.toString()))
-    child.on('error', () => resolve(undefined)) // It is not installed.
+    child.on('error', () => resolve(undefined)) // The interpreter is not installed.
     child.on('close', () => resolve(/^\d+\s*$/.test(output) ? Number(output) : undefined))
   })
 }
@@ -85,6 +88,6 @@ function readProcFile(pid: number, file: string): string {
   try {
     return fs.readFileSync(`/proc/${pid}/${file}`, 'latin1')
   } catch {
-    return '' // It has ended, or is somebody else's.
+    return '' // The process has ended, or belongs to another user.
   }
 }

@@ -4,12 +4,12 @@ import { type ProcessId, type ProcessRow, checkLiveness, processTable, selectTre
 
 const NO_PIDS: ReadonlySet<number> = new Set()
 
-/** How long we pause between looks whether the tree is gone. The first are short: most programs end at once. */
+/** Milliseconds between checks for the end of the tree. The first are short: most programs end at once. */
 const POLL_DELAYS = [10, 20, 40, 80, 160, 250]
 
 /**
- * What is known of a tree before it is looked for: its marker, the process it grew from, and its control group, which it
- * shares with a keeper and what that one has started itself.
+ * The facts by which `findProcessTree` finds an attempt's processes: its marker, its root process and its control
+ * group. The group also holds a keeper, the shim, and the keeper's own children; neither belongs to the tree.
  */
 export interface ProcessTree {
   readonly marker: string
@@ -18,8 +18,9 @@ export interface ProcessTree {
 }
 
 /**
- * The tree's processes, leaves first: those that carry the marker or are in its control group, the root's descendants and,
- * while the root lives, the members of its process session. A session id is not trusted any longer than that, for pids come back.
+ * Returns the tree's processes, leaves first: those with the marker or in the control group, the root's descendants
+ * and, while the root lives, the members of its process session. After that the session id proves nothing, because the
+ * kernel reuses pids.
  */
 export async function findProcessTree(
   tree: ProcessTree,
@@ -43,13 +44,14 @@ export async function findProcessTree(
 }
 
 /**
- * Ends everything the tree has left, wherever it hides, and resolves when nothing is. Asks with SIGTERM first and
- * gives `grace` milliseconds; what appears while we look is ended too. Answers how many it had to end. Throws when something cannot be killed.
+ * Ends all processes of the tree and resolves when none is left. Sends SIGTERM, waits `grace` milliseconds and sends
+ * SIGKILL, also to processes that appear meanwhile. Returns the number of signalled processes. Throws if one cannot be
+ * killed.
  */
 export async function endProcessTree(tree: ProcessTree, options: { grace: number; limit: number }): Promise<number> {
   const signalled = new Set<string>()
   const startedAt = Date.now()
-  // A list of processes is not made in one moment: what lived as it was begun may have had a child that is not in it.
+  // A scan is not atomic: a process that lived when it began may have started a child that the scan has missed.
   let wasAlive = tree.root !== null && checkLiveness(tree.root) !== 'dead'
   for (let poll = 0; ; poll++) {
     const remaining = await findProcessTree(tree, signalled)
@@ -70,13 +72,15 @@ function processKey(row: ProcessId): string {
   return `${row.pid}/${row.birth}`
 }
 
-/** After a scan we rest twice as long as it took, so that ending 200 sessions at once leaves time for everything else. */
+/**
+ * Pause after a scan, as a multiple of its duration, so that ending 200 sessions at once leaves time for other work.
+ */
 const REST_FACTOR = 2
 
 let pendingScan: Promise<ProcessRow[]> | undefined
 let nextScanAt = 0
 
-/** Every process there is, seen after this was called. One scan serves everybody who asked before it began. */
+/** Lists all processes in a scan that begins after the call. One scan serves all callers that asked before it began. */
 export function scanProcesses(): Promise<ProcessRow[]> {
   pendingScan ??= scanSoon()
   return pendingScan

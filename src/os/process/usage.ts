@@ -2,7 +2,10 @@ import fs from 'node:fs'
 import type { Duration } from '../../lib/time.ts'
 import { type ProcessId, readCpuTicks } from './processes.ts'
 
-/** Linux counts processor time in ticks of 10 ms, whatever its own clock does, and memory in pages of 4 KB on x64 and arm64. */
+/**
+ * Linux counts processor time in ticks of 10 ms, independent of its own tick rate, and memory in pages of 4 KB on x64
+ * and arm64.
+ */
 const TICK_MILLISECONDS: Duration = 10
 const PAGE_SIZE = 4_096
 
@@ -12,8 +15,8 @@ export interface ProcessUsage {
 }
 
 /**
- * What these processes have used together. Memory that they share with each other is counted once, by the largest share
- * among them: a program that forks does not seem to grow by it.
+ * Returns the usage of these processes together. Counts memory that they share once, by the largest share among them,
+ * so that a fork does not look like growth.
  */
 export async function measureUsage(pids: readonly number[]): Promise<ProcessUsage> {
   const rows = fs.existsSync('/proc/self/stat') ? pids.flatMap(readProc) : await readPs(pids)
@@ -23,8 +26,8 @@ export async function measureUsage(pids: readonly number[]): Promise<ProcessUsag
 }
 
 /**
- * Processor time used so far by everything in a control group, the dead included; without one by this process and those of its
- * children that it has waited for. Null when it is not alive, or that cannot be told.
+ * Returns the processor time of all processes in a control group, including ended ones; without a group, of this
+ * process and the children it has waited for. Null if the process is dead or the time is unknown.
  */
 export function readCpuTime(process: ProcessId, group: string | null): Duration | null {
   const ticks = readCpuTicks(process)
@@ -37,7 +40,7 @@ function readCgroupCpuTime(group: string | null): Duration | null {
     const used = /^usage_usec (\d+)$/m.exec(fs.readFileSync(`${group}/cpu.stat`, 'latin1'))?.[1]
     return used === undefined ? null : Number(used) / 1_000
   } catch {
-    return null // It was given back.
+    return null // The group was removed.
   }
 }
 
@@ -55,14 +58,14 @@ function readProc(pid: number): UsageRow[] {
     const ticks = Number(fields[11]) + Number(fields[12])
     return [{ cpu: ticks * TICK_MILLISECONDS, resident: resident * PAGE_SIZE, shared: shared * PAGE_SIZE }]
   } catch {
-    return [] // It has ended.
+    return [] // The process has ended.
   }
 }
 
-// macOS: `time` is [hours:]minutes:seconds.hundredths, `rss` is in KB; what is shared is not told.
+// macOS: `time` is [hours:]minutes:seconds.hundredths, `rss` is in KB; ps does not show shared memory.
 async function readPs(pids: readonly number[]): Promise<UsageRow[]> {
   if (pids.length === 0) return []
-  const { run } = await import('../run.ts') // Only here: most commands need no process.
+  const { run } = await import('../run.ts') // Imported here, because most commands start no process.
   const { stdout } = await run('ps', ['-o', 'time=,rss=', '-p', pids.join(',')], { timeout: 10_000 })
   return stdout.split('\n').flatMap(line => {
     const [time, kilobytes] = line.trim().split(/\s+/)
