@@ -15,11 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(root, { recursive: true }))
 
-test('what was never written is not known', () => {
+test('a missing record reads as null', () => {
   expect([readClaim(folder), readStarted(folder), readExit(folder)]).toEqual([null, null, null])
 })
 
-test('a record whose writer was killed in the middle does not count', () => {
+test('a record whose writer was killed halfway does not count', () => {
   const whole = '4242 12345 boot-id\nend\n'
   for (let length = 0; length < whole.length - 1; length++) {
     fs.writeFileSync(folder.started, whole.slice(0, length))
@@ -29,14 +29,14 @@ test('a record whose writer was killed in the middle does not count', () => {
   expect(readStarted(folder)).toMatchObject({ pid: 4242, birth: '12345', boot: 'boot-id' })
 })
 
-test('a birth may have spaces in it, as `ps` writes it', () => {
+test('a birth may contain spaces, as `ps` writes it', () => {
   fs.writeFileSync(folder.claim, '7 Sun Nov 15 10:30:37 2026\nend\n')
   fs.writeFileSync(folder.started, '8 Sun Nov 15 10:30:37 2026 unknown\nend\n')
   expect(readClaim(folder)).toEqual({ pid: 7, birth: 'Sun Nov 15 10:30:37 2026' })
   expect(readStarted(folder)).toMatchObject({ pid: 8, birth: 'Sun Nov 15 10:30:37 2026', boot: 'unknown' })
 })
 
-test('a claim names a control group of its own session, or none: everything in it is ended with the attempt', () => {
+test('readShim accepts only a control group of its own session: a sweep ends everything in it', () => {
   const groupIn = (group: string): string | null | undefined => {
     fs.writeFileSync(folder.claim, `7 8\nshim\n${group}\nend\n`)
     return readShim(folder)?.group

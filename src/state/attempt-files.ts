@@ -6,10 +6,10 @@ import { hasCode } from '../lib/errors.ts'
 import type { AttemptFolder } from './session-folder.ts'
 import type { ProcessId } from '../os/process/processes.ts'
 
-/** What the shim writes to a terminal after the program has ended. Terminals do not show it. */
+/** The shim writes this to a terminal after the program has ended. Terminals do not display it. */
 export const CLOSING_MARK = '\u001b]oneshot;end\u0007'
 
-/** What a shim left in the attempt's folder about how the program ended. */
+/** The shim's record of the program's end. */
 export type ExitRecord =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'ended'; readonly exit: Exit }
@@ -18,11 +18,11 @@ export function readClaim(folder: AttemptFolder): ProcessId | null {
   return readProcessId(folder.claim)
 }
 
-/** The shim that took an attempt. */
+/** The shim that claimed an attempt. */
 export interface ShimRecord extends ProcessId {
-  /** Its program, which is named by its content; null when an older one does not say. */
+  /** The file name of its program, which contains a hash; null for an older shim, which does not record it. */
   readonly program: string | null
-  /** The control group that it entered before it started anything; null when it could not. */
+  /** The control group that the shim entered before it started anything; null if it could not. */
   readonly group: string | null
 }
 
@@ -32,7 +32,10 @@ export function readShim(folder: AttemptFolder): ShimRecord | null {
   return shim === null ? null : { ...shim, program: lines?.[1] || null, group: validateCgroup(lines?.[2], folder) }
 }
 
-/** Everything in the group is ended with the attempt: a damaged or forged claim must not name a group of others. */
+/**
+ * Accepts only a group of this session: a sweep ends everything in the group, so a damaged or forged claim must not
+ * name another.
+ */
 function validateCgroup(group: string | undefined, { root }: AttemptFolder): string | null {
   const id = path.basename(path.dirname(path.dirname(root)))
   const [, owner] = /^\/.*\/oneshot-([^/]{10})\.\d+$/.exec(group ?? '') ?? []
@@ -46,7 +49,8 @@ export function readRecorder(folder: AttemptFolder): ProcessId | null {
 export function readStarted(folder: AttemptFolder): ProcessIdentity | null {
   const words = readCompleteRecord(folder.started)?.[0]?.split(' ')
   if (words === undefined || words.length < 3) return null
-  const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs) // As all times are cut, so that none comes before it.
+  // Cut to milliseconds like all times, so that no other time comes before it.
+  const startedAt = Math.floor(fs.statSync(folder.started).mtimeMs)
   return { pid: Number(words[0]), birth: words.slice(1, -1).join(' '), boot: words.at(-1) as string, startedAt }
 }
 
@@ -76,9 +80,9 @@ function parseProcessId(lines: readonly string[] | null): ProcessId | null {
   return { pid: Number(words[0]), birth: words.slice(1).join(' ') }
 }
 
-/** A record counts once its last line is `end`: whoever writes it may have been killed in the middle. */
+/** Returns the lines of a record whose last line is `end`; null otherwise: its writer may have been killed halfway. */
 function readCompleteRecord(file: string): string[] | null {
-  // Asked first, because a caught error costs ten times as much, and most attempts have no exit record yet.
+  // This check comes first, because a caught error costs ten times as much, and most attempts have no exit record yet.
   if (!fs.existsSync(file)) return null
   try {
     const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n')

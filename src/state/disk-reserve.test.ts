@@ -20,7 +20,7 @@ const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: fal
 const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 describe('the reserve', () => {
-  it('is written in pieces, and the event loop turns after each of them', async () => {
+  it('fills in pieces and lets the event loop run after each piece', async () => {
     const sizes = new Set<number>()
     const state = { isFilled: false, turns: 0 }
     const filled = reserve.fill().finally(() => (state.isFilled = true))
@@ -36,7 +36,7 @@ describe('the reserve', () => {
     expect(fs.readdirSync(root)).toHaveLength(33)
   })
 
-  it('is given back whole when somebody releases it while it is written', async () => {
+  it('frees everything when another process releases it during the write', async () => {
     const filled = reserve.fill()
     while (sizeOf(partFile()) === 0) await nextTurn()
     expect(new DiskReserve({ root }).release()).toBe(true)
@@ -45,7 +45,7 @@ describe('the reserve', () => {
     expect(reserve.release()).toBe(false)
   })
 
-  it('is given back whole when somebody releases it while the spare files are made', async () => {
+  it('frees everything when another process releases it while it creates the spare files', async () => {
     const filled = reserve.fill()
     while (!fs.existsSync(path.join(root, 'reserve.3'))) await nextTurn()
     expect(new DiskReserve({ root }).release()).toBe(true)
@@ -53,7 +53,7 @@ describe('the reserve', () => {
     expect(fs.readdirSync(root)).toEqual([])
   })
 
-  it('is written anew when a supervisor was killed before it was whole', async () => {
+  it('fills again after a supervisor was killed halfway', async () => {
     fs.writeFileSync(partFile(), Buffer.alloc(2 * SIZE))
     fs.writeFileSync(path.join(root, 'reserve.0'), '')
     expect(await reserve.fill()).toBe(true)
@@ -63,7 +63,7 @@ describe('the reserve', () => {
   })
 })
 
-test('a full disk is told once, and once that there is room again', async () => {
+test('the disk monitor reports a full disk once and free space once', async () => {
   const said: string[] = []
   let hasRoom = false
   const watch = new DiskMonitor(
@@ -81,7 +81,7 @@ test('a full disk is told once, and once that there is room again', async () => 
   expect(said).toEqual([expect.stringMatching(/disk is full/), expect.stringMatching(/room again/)])
 })
 
-test('the supervisor fills the reserve once at a time', async () => {
+test('the disk monitor runs one fill at a time', async () => {
   let begun = 0
   let end: (hasRoom: boolean) => void = () => undefined
   const watch = new DiskMonitor(

@@ -5,22 +5,22 @@ import { type Home, unusableHome } from './home.ts'
 
 /** Exit records, claims and a supervisor's start need some hundred KB; the rest is for transcripts. */
 const RESERVE_SIZE = 4 * 1_048_576
-/** The reserve takes at most this part of the free space, and nothing where that would be too little to help. */
+/** The reserve takes at most 1/16 of the free space, and nothing if that would be too little to help. */
 const FREE_SHARE = 16
 const MIN_RESERVE_SIZE = 64 * 1024
-/** A supervisor writes this much before it answers: a database with its journal and index. */
+/** A supervisor writes this many bytes before it answers: a database with its journal and index. */
 const MIN_FREE_SPACE = 128 * 1024
-/** Below this the disk counts as full. */
+/** A disk with fewer free bytes counts as full. */
 const FULL_BELOW = 64 * 1024
 /** The supervisor writes the reserve in pieces of this size, so that no session waits for it. */
 const PIECE = MIN_RESERVE_SIZE
-/** A file system may have room for bytes and none for files. To stop a session takes some ten new files. */
+/** A file system may have free bytes but no free inodes. Stopping a session takes about ten new files. */
 const RESERVED_INODES = 32
 const MIN_FREE_INODES = 8
 
 /**
- * A file that keeps some room on the disk of the state folder. It is removed when the disk is full, so that sessions can still
- * be stopped and recorded, and written again when there is room.
+ * A file that reserves space on the disk of the state folder. A full disk makes oneshot remove it, so that users can
+ * still stop sessions and oneshot can record them; oneshot writes it again when there is space.
  */
 export class DiskReserve {
   readonly #root: string
@@ -36,8 +36,9 @@ export class DiskReserve {
   }
 
   /**
-   * Takes the room unless it is taken, or would be missed. False on a disk that is nearly full. The file gets its name when
-   * all of the reserve is there: a supervisor that is killed before that leaves a part, which the next one writes again.
+   * Reserves the space unless it is reserved already or the disk has too little. Returns false on an almost full disk.
+   * The file gets its final name when it is complete: a supervisor that is killed earlier leaves a part file, which the
+   * next one overwrites.
    */
   async fill(): Promise<boolean> {
     if (fs.existsSync(this.#file)) return !this.isDiskFull
@@ -47,17 +48,17 @@ export class DiskReserve {
       await this.#allocate(size)
       return true
     } catch {
-      this.release() // The disk is full, or somebody needed the room meanwhile.
+      this.release() // The disk is full, or another process released the reserve meanwhile.
       return false
     }
   }
 
-  /** At most `wanted` bytes, and no more than can be spared. */
+  /** Returns `size`, or less if that is more than the reserve's share of the free space. */
   limitToShare(size: number): number {
     return Math.min(size, Math.floor(this.#availableSpace() / FREE_SHARE))
   }
 
-  /** Random bytes: some file systems store zeros, and whatever can be compressed, in no room at all. */
+  /** Writes random bytes: some file systems store zeros and compressible data without using space. */
   async #allocate(size: number): Promise<void> {
     const block = globalThis.crypto.getRandomValues(new Uint8Array(PIECE))
     const part = await fs.promises.open(this.#part, 'w', 0o600)
@@ -81,9 +82,9 @@ export class DiskReserve {
     }
   }
 
-  /** Gives the room to whoever writes next, also that of a reserve half written. False when there is none to give. */
+  /** Frees the space for the next write, also that of a part file. Returns false if there was no reserve. */
   release(): boolean {
-    // The part first: whoever writes it finds that out before it gets the name of the whole.
+    // Removes the part file first: the process that writes it notices this before it renames the file.
     const files = [this.#part, this.#file]
     const hadReserve = files.some(file => fs.existsSync(file))
     for (const file of [...files, ...this.#inodeFiles]) fs.rmSync(file, { force: true })
@@ -98,7 +99,7 @@ export class DiskReserve {
     if (this.isDiskFull) this.release()
   }
 
-  /** Writes, and once more with the reserve when the disk is full. */
+  /** Writes; on a full disk, releases the reserve and writes once more. */
   retryAfterRelease<T>(write: () => T): T {
     try {
       return write()
@@ -108,7 +109,7 @@ export class DiskReserve {
     }
   }
 
-  /** Also what only root may use; 0 when nobody knows. */
+  /** Returns the free bytes, including those reserved for root; 0 if unknown. */
   freeSpace(): number {
     try {
       const { bfree, bsize } = fs.statfsSync(this.#root)
@@ -118,7 +119,7 @@ export class DiskReserve {
     }
   }
 
-  /** Some file systems do not count files: they make room for them as for bytes. */
+  /** Returns true also for file systems that do not count inodes: they allocate them from free bytes. */
   #hasInodesFor(count: number): boolean {
     const { files, ffree } = fs.statfsSync(this.#root)
     return files === 0 || ffree >= count
@@ -130,15 +131,15 @@ export class DiskReserve {
   }
 }
 
-/** Somebody who met a full disk has removed the file: its room is free as soon as we close it. */
+/** Throws if another process that met a full disk has removed the file: closing it frees the space. */
 async function assertKept(file: fs.promises.FileHandle): Promise<void> {
   const { nlink } = await file.stat()
   if (nlink === 0) throw new Error('the reserve was released while it was written')
 }
 
 /**
- * Refuses when a supervisor would not find room to begin. It cannot say so by itself: its log is on the same disk. The journal
- * of one that was killed has room enough for its successor.
+ * Refuses if a supervisor would lack the space to start. The supervisor could not report that, because its log is on
+ * the same disk. The journal of a killed supervisor has enough space for the next one.
  */
 export function assertFreeSpace(home: Home): void {
   if (fs.existsSync(`${home.database}-wal`)) return
@@ -154,7 +155,7 @@ export function assertFreeSpace(home: Home): void {
   }
 }
 
-/** Says once that the disk is full, and once that there is room again; keeps the reserve while there is. */
+/** Logs once that the disk is full and once that it has space again; keeps the reserve filled. */
 export class DiskMonitor {
   readonly #log: (sentence: string) => void
   readonly #reserveSpace: () => Promise<boolean>
@@ -166,7 +167,7 @@ export class DiskMonitor {
     this.#reserveSpace = reserveSpace
   }
 
-  /** Whether a full disk is the cause of this trouble, which is then told here. */
+  /** Returns true and logs if a full disk caused this error. */
   reportIfFull(cause: unknown): boolean {
     if (!isDiskFull(cause)) return false
     if (!this.#isFull)
@@ -175,7 +176,7 @@ export class DiskMonitor {
     return true
   }
 
-  /** Does nothing while the reserve is still being written. */
+  /** Returns at once while an earlier call still fills the reserve. */
   async check(): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true

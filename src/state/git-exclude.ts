@@ -5,12 +5,12 @@ import { readRegularFile } from '../os/files/file-io.ts'
 import { createFolderWithoutLinks } from '../os/files/folder-handle.ts'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
-/** Bytes; nobody excludes so much by hand. */
+/** Bytes; nobody writes so many exclude patterns by hand. */
 const MAX_FILE_SIZE = 1_048_576
 
 /**
- * Adds patterns to a project's `.git/info/exclude`; the user's .gitignore is not touched. Whoever works in the project can write
- * in `.git`, too: we write only to a regular file of the repository and follow no link.
+ * Adds patterns to a project's `.git/info/exclude` and leaves the user's .gitignore alone. An agent in the project can
+ * also write in `.git`, so this function writes only to a regular file of the repository and follows no link.
  */
 export function addToGitExclude(project: string, patterns: readonly string[]): void {
   const git = findGitFolder(project)
@@ -32,7 +32,7 @@ export function addToGitExclude(project: string, patterns: readonly string[]): v
   }
 }
 
-/** Looked up first, because a file that needs no change need not be writable. */
+/** Returns the patterns that the file lacks. A file that needs no change need not be writable. */
 function findMissing(exclude: string, patterns: readonly string[]): readonly string[] {
   if (!exists(exclude)) return patterns
   const fd = fs.openSync(exclude, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -51,7 +51,7 @@ function readLines(fd: number): string {
   return fs.readFileSync(fd, 'utf8')
 }
 
-/** The folder that all worktrees of the project's repository share; undefined outside of one. */
+/** Returns the folder that all worktrees of the repository share; undefined outside of a repository. */
 function findGitFolder(project: string): string | undefined {
   for (let folder = project; ; folder = path.dirname(folder)) {
     const found = resolveGitFolder(path.join(folder, '.git'))
@@ -59,7 +59,10 @@ function findGitFolder(project: string): string | undefined {
   }
 }
 
-/** In a worktree or submodule `.git` is a file that leads to the folder, and that may lead to the one they share. */
+/**
+ * Returns the shared folder: in a worktree or submodule, `.git` is a file that names a folder, which may name the
+ * shared one.
+ */
 function resolveGitFolder(gitPath: string): string | undefined {
   const isFile = fs.statSync(gitPath, { throwIfNoEntry: false })?.isFile() === true
   const gitFolder = isFile ? readPointer(gitPath, /^gitdir: (.+)$/m) : gitPath
@@ -68,7 +71,10 @@ function resolveGitFolder(gitPath: string): string | undefined {
   return ['HEAD', 'objects'].every(name => fs.existsSync(path.join(commonFolder, name))) ? commonFolder : undefined
 }
 
-/** Whether a git folder knows this worktree or submodule. Anybody can write a `.git` file that names a folder of others. */
+/**
+ * Returns true if a git folder knows this worktree or submodule. Anybody can write a `.git` file that names a foreign
+ * folder.
+ */
 function pointsBack(gitFolder: string, gitPath: string): boolean {
   const worktree = readPointer(path.join(gitFolder, 'gitdir'), /^(.+)$/m)
   const submodule = readPointer(path.join(gitFolder, 'config'), /^[ \t]*worktree[ \t]*=[ \t]*(.+)$/m)
@@ -79,7 +85,7 @@ function isSame(one: string | undefined, other: string): boolean {
   return one !== undefined && fs.existsSync(one) && fs.realpathSync(one) === fs.realpathSync(other)
 }
 
-/** The folder that a file names, from where it lies; undefined when it names none. */
+/** Returns the folder that a file names, relative to `from`; undefined if it names none. */
 function readPointer(file: string, pattern: RegExp, from = path.dirname(file)): string | undefined {
   try {
     const named = pattern.exec(readRegularFile(file, MAX_FILE_SIZE).content.toString())?.[1]

@@ -23,13 +23,13 @@ function refusalOf(deed: () => unknown): { code: string; hint: string | undefine
 
 const inside = (name: string): Home => homeAt(path.join(root, name))
 
-test('the state folder is where the environment says', () => {
+test('locateHome takes the state folder from the environment', () => {
   expect(locateHome({ ONESHOT_HOME: '/a/b', XDG_STATE_HOME: '/c' }).root).toBe('/a/b')
   expect(locateHome({ XDG_STATE_HOME: '/c' }).root).toBe('/c/oneshot')
   expect(locateHome({ XDG_STATE_HOME: 'relative' }).root).toBe(path.join(os.homedir(), '.local/state/oneshot'))
 })
 
-test('a home is made with its folders, private to its user, and may be opened again', () => {
+test('openHome creates the home with its folders, private to its user, and opens it again', () => {
   const home = inside('deep/er')
   expect(homeExists(home)).toBe(false)
   openHome(home)
@@ -39,7 +39,7 @@ test('a home is made with its folders, private to its user, and may be opened ag
   expect(modes).toEqual([0o700, 0o700, 0o700, 0o700])
 })
 
-test('an empty folder that somebody made for us is closed to others; one with files in it is refused', () => {
+test('openHome restricts an empty folder to its user and refuses a readable folder with files', () => {
   fs.mkdirSync(path.join(root, 'empty'), { mode: 0o755 })
   openHome(inside('empty'))
   expect(fs.statSync(path.join(root, 'empty')).mode & 0o777).toBe(0o700)
@@ -51,12 +51,12 @@ test('an empty folder that somebody made for us is closed to others; one with fi
   expect(refusalOf(() => homeExists(inside('full')))).toEqual(refused)
 })
 
-test('a path that is too long for a socket is refused, measured in bytes', () => {
+test('openHome refuses a path that has too many bytes for a socket', () => {
   expect(refusalOf(() => openHome(inside('x'.repeat(90))))?.code).toBe('home-too-long')
   expect(refusalOf(() => openHome(inside('修'.repeat(30))))?.code).toBe('home-too-long')
 })
 
-test('a file in its place is refused', () => {
+test('openHome refuses a file in place of the folder', () => {
   fs.writeFileSync(path.join(root, 'file'), '')
   expect(refusalOf(() => openHome(inside('file')))?.code).toBe('home-unusable')
   expect(refusalOf(() => openHome(inside('file/below')))?.code).toBe('home-unusable')
@@ -68,6 +68,6 @@ test.each([
   [Object.assign(new Error('x'), { code: 'EROFS' }), 'home-unusable'],
   [new Error('attempt to write a readonly database'), 'home-unusable'],
   [new Error('whatever'), 'home-unusable'],
-])('a failed write, %s, is refused as %s', (cause, code) => {
+])('unusableHome turns a failed write, %s, into the refusal %s', (cause, code) => {
   expect(unusableHome('/home', cause).code).toBe(code)
 })

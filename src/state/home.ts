@@ -4,10 +4,10 @@ import path from 'node:path'
 import { Refusal } from '../lib/errors.ts'
 import { hasCode, isDiskFull, errorMessage } from '../lib/errors.ts'
 
-/** Unix socket paths end at 104 bytes on macOS, 108 on Linux, the closing NUL included. */
+/** Unix socket paths have at most 104 bytes on macOS and 108 on Linux, including the final NUL. */
 const SOCKET_PATH_LIMIT = 103
 
-/** Where everything lies. One folder, private to its user. */
+/** Paths of all state files. They are in one folder, private to its user. */
 export interface Home {
   readonly root: string
   readonly database: string
@@ -15,11 +15,11 @@ export interface Home {
   readonly daemonSocket: string
   readonly daemonLog: string
   readonly keeperPid: string
-  /** Present while the user wants no supervisor: neither keeper nor shim starts one. */
+  /** Exists while the user wants no supervisor: neither keeper nor shim starts one. */
   readonly downMarker: string
-  /** Present until a supervisor has begun that holds whatever is not alive. */
+  /** Exists until a supervisor has started that holds every session without a living process. */
   readonly holdMarker: string
-  /** The boot in which everything was held, where that is wanted of each. */
+  /** Holds the id of the boot in which the supervisor held all sessions, for users who want that after each boot. */
   readonly heldBoot: string
   readonly wakeScript: string
   readonly tmuxSocket: string
@@ -27,9 +27,9 @@ export interface Home {
   readonly terminals: string
   readonly mailbox: string
   readonly sessions: string
-  /** How each session is doing, in one line, for the status lines of their panes. */
+  /** One file with a line of text for the status line of each session's pane. */
   readonly statusLines: string
-  /** Locks of the agents' threads: nobody works in one that another is at work in. */
+  /** Locks of the agents' threads: only one attempt at a time may work in a thread. */
   readonly threads: string
   readonly programs: string
 }
@@ -58,7 +58,7 @@ export function homeAt(root: string): Home {
   }
 }
 
-/** The state folder this environment means. */
+/** Returns the state folder that this environment names. */
 export function locateHome(env: NodeJS.ProcessEnv): Home {
   const { ONESHOT_HOME, XDG_STATE_HOME } = env
   if (ONESHOT_HOME) return homeAt(path.resolve(ONESHOT_HOME))
@@ -67,7 +67,7 @@ export function locateHome(env: NodeJS.ProcessEnv): Home {
   return homeAt(path.join(base, 'oneshot'))
 }
 
-/** Whether there is anything to read yet. Throws a refusal when the folder cannot be trusted. */
+/** Returns true if there is anything to read. Throws a refusal if the folder cannot be trusted. */
 export function homeExists(home: Home): boolean {
   assertSocketPathFits(home)
   const stat = statOrUndefined(home.root)
@@ -76,7 +76,7 @@ export function homeExists(home: Home): boolean {
   return true
 }
 
-/** Makes the state folder ready for writing, or refuses with a sentence that says what is wrong with it. */
+/** Creates the state folder, or refuses and says what is wrong with it. */
 export function openHome(home: Home): void {
   assertSocketPathFits(home)
   try {
@@ -92,7 +92,7 @@ export function openHome(home: Home): void {
   }
 }
 
-/** Turns a failed write into the sentence the user needs. */
+/** Turns a failed write into a refusal for the user. */
 export function unusableHome(root: string, cause: unknown): Refusal {
   if (isDiskFull(cause)) {
     return new Refusal(
@@ -152,18 +152,18 @@ function assertPrivate(root: string, stat: fs.Stats): void {
   }
 }
 
-/** Node 20: mkdirSync with `recursive` never returns for a path below /proc, so parents are made one by one. */
+/** Creates parents one by one. Node 20: mkdirSync with `recursive` never returns for a path below /proc. */
 function createFolder(folder: string): void {
   if (fs.existsSync(folder)) return
   if (path.dirname(folder) !== folder) createFolder(path.dirname(folder))
   try {
     fs.mkdirSync(folder, { mode: 0o700 })
   } catch (cause) {
-    if (!hasCode(cause, 'EEXIST')) throw cause // Another command made it in the same moment.
+    if (!hasCode(cause, 'EEXIST')) throw cause // Another command created it at the same moment.
   }
 }
 
-/** A folder that somebody just made for us has the usual mode; nothing is in it yet, so closing it harms nobody. */
+/** A user who creates the folder gives it the usual mode; restricting an empty folder harms nobody. */
 function restrictIfEmpty(root: string): void {
   if (isFreshFolder(root, fs.statSync(root))) fs.chmodSync(root, 0o700)
 }

@@ -7,9 +7,12 @@ import type { Home } from './home.ts'
 import { writePid } from './pid-file.ts'
 import { identifyProcess, type ProcessId } from '../os/process/processes.ts'
 
-/** Starts the keeper, which starts the supervisor and brings it back whenever it dies. It outlives us. */
+/**
+ * Starts the keeper, which starts the supervisor and restarts it whenever it dies. The keeper outlives this process.
+ */
 export function startKeeper(home: Home): void {
-  // Whoever asks for it may be of an attempt: what carries its marker, or descends from it, ends with it.
+  // The caller may belong to an attempt: a sweep ends every process that carries the attempt's marker or descends from
+  // it.
   const { ONESHOT_ATTEMPT: attempt, ONESHOT_SESSION: _session, ...env } = process.env
   const detachArguments = attempt === undefined ? [] : ['-c', 'sh "$@" &', 'sh']
   const keeper = spawn('sh', [...detachArguments, installedFile('keeper.sh'), home.root, ...selfArgv()], {
@@ -18,44 +21,49 @@ export function startKeeper(home: Home): void {
     cwd: '/',
     env,
   })
-  keeper.on('error', () => undefined) // No sh: the caller notices that no supervisor answers, and says so.
+  keeper.on('error', () => undefined) // There is no sh: the caller notices that no supervisor answers, and reports it.
   keeper.unref()
 }
 
-/** The process that brings a supervisor back. Only a keeper of ours is named in `keeper.pid`: nobody may take another for one. */
+/**
+ * The process that restarts a supervisor. `keeper.pid` names only a keeper of this program (`isOurs`), so that nobody
+ * mistakes another process for one.
+ */
 export interface Keeper extends ProcessId {
   readonly isOurs: boolean
 }
 
-/** The keeper that started this supervisor, which may have died since, or the process that started it instead. */
+/**
+ * Returns the keeper that started this supervisor, which may have died since, or the parent process without a keeper.
+ */
 export function identifyKeeper(): Keeper {
   const { ONESHOT_KEEPER } = process.env
-  delete process.env['ONESHOT_KEEPER'] // It means us, and nobody that we start.
+  delete process.env['ONESHOT_KEEPER'] // The variable is for this process only, not for its children.
   const pid = Number(ONESHOT_KEEPER ?? process.ppid)
   const parent = pid === process.ppid ? identifyProcess(pid) : undefined
   return { ...(parent ?? { pid, birth: 'gone' }), isOurs: ONESHOT_KEEPER !== undefined && parent !== undefined }
 }
 
 /**
- * Names the keeper of the supervisor in charge. That supervisor alone does so: several keepers may start together, and only it
- * knows which of them is its own.
+ * Writes the pid of the keeper of the supervisor in charge. Only that supervisor does so: several keepers may start at
+ * once, and only the supervisor knows its own.
  */
 export function nameKeeper(home: Home, keeper: Keeper | undefined): void {
   if (keeper?.isOurs === true) writePid(home.keeperPid, keeper.pid)
   else fs.rmSync(home.keeperPid, { force: true })
 }
 
-/** A supervisor whose keeper died gives itself another one, which takes over when it dies in its turn. */
+/** Starts a new keeper for a supervisor whose keeper died. It waits for this supervisor's end and then restarts it. */
 export function replaceKeeper(home: Home): Keeper | undefined {
   const argv = [installedFile('keeper.sh'), home.root, ...selfArgv(), String(process.pid)]
   const keeper = spawn('sh', argv, { detached: true, stdio: 'ignore', cwd: '/' })
-  keeper.on('error', () => undefined) // No sh: then nobody brings us back but the next command.
+  keeper.on('error', () => undefined) // There is no sh: only the next command restarts the supervisor.
   keeper.unref()
   const started = keeper.pid === undefined ? undefined : identifyProcess(keeper.pid)
   return started && { ...started, isOurs: true }
 }
 
-/** Leaves word for the shims how to start a supervisor when none is there. */
+/** Writes the script with which a shim starts a supervisor when none runs. */
 export function writeWakeScript(home: Home): void {
   const words = ['sh', installedFile('keeper.sh'), home.root, ...selfArgv()].map(quoteShellWord).join(' ')
   replaceIfChanged(

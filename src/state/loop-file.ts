@@ -6,22 +6,22 @@ import { writeDurably } from '../os/files/file-io.ts'
 import { sessionFolder } from './session-folder.ts'
 import type { Home } from './home.ts'
 
-/** Raised when what is written is no longer understood by the version before. */
+/** Increased when the previous version could no longer read the file. */
 const VERSION = 1
 
-/** What a loop keeps beside the other files of its session. */
+/** Returns the folder of a loop's files within its session's folder. */
 export function loopFolder(home: Home, sessionId: string): string {
   return path.join(sessionFolder(home, sessionId).root, 'loop')
 }
 
-/** Writes a loop down, whole and durably. */
+/** Writes the loop's state, atomically and durably. */
 export function writeLoop(home: Home, sessionId: string, loop: Loop): void {
   const folder = loopFolder(home, sessionId)
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeDurably(path.join(folder, 'loop.json'), JSON.stringify({ version: VERSION, loop }))
 }
 
-/** Undefined where nothing was decided yet, where it cannot be read, and for sessions that are no loop. */
+/** Returns undefined if the loop has not decided anything yet, if the file is unreadable, and for other sessions. */
 export function readLoop(home: Home, sessionId: string): Loop | undefined {
   try {
     return readLoopOrThrow(home, sessionId)
@@ -31,7 +31,10 @@ export function readLoop(home: Home, sessionId: string): Loop | undefined {
   }
 }
 
-/** For the program of the loop: a file that is there and cannot be understood is no new loop. It stays as it is. */
+/**
+ * Reads the file for the loop's program. Throws if the file exists and is unreadable: it must not start as a new loop.
+ * The file stays as it is.
+ */
 export function readLoopOrThrow(home: Home, sessionId: string): Loop | undefined {
   const file = path.join(loopFolder(home, sessionId), 'loop.json')
   const unreadable = (why: string): Trouble =>
@@ -54,11 +57,14 @@ function parseLoopFile(text: string): { version?: number; loop?: unknown } {
   try {
     return Object(JSON.parse(text)) as { version?: number; loop?: unknown }
   } catch {
-    return {} // Told as damaged.
+    return {} // The caller reports the file as damaged.
   }
 }
 
-/** Whether all is there that the program of a loop and its board rely on. What later versions have added may be missing. */
+/**
+ * Returns true if the value has all fields that the loop's program and board need. Fields of later versions may be
+ * missing.
+ */
 function isLoopRecord(value: unknown): value is Loop {
   const { spec, stage, tasks, plan, toMark, notes, iterations, createdAt } = asRecord(value)
   const lists = [tasks, plan, toMark, notes]

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import { isDiskFull } from '../lib/errors.ts'
 
-/** Every text is this long, line ends included, so that it is written in place, in the room of the one before. */
+/** Every text has this length, line ends included, so that writing in place needs no new space. */
 const LENGTH = 12
 
-/** Writes a pid unless the file names it already. On a full disk a file that is new stays empty, which names nobody. */
+/** Writes a pid unless the file already names it. On a full disk a new file stays empty and names no process. */
 export function writePid(file: string, pid: number): void {
   if (readPid(file) === pid) return
   const { O_WRONLY, O_CREAT, O_NOFOLLOW } = fs.constants
@@ -20,12 +20,12 @@ export function writePid(file: string, pid: number): void {
   }
 }
 
-/** Undefined when the file names nobody. */
+/** Returns undefined if the file names no process. */
 export function readPid(file: string): number | undefined {
   try {
     const pid = Number(fs.readFileSync(file, 'latin1'))
     return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
   } catch {
-    return undefined // Nobody has written it yet.
+    return undefined // The file does not exist yet.
   }
 }

@@ -1,59 +1,59 @@
 import path from 'node:path'
 import type { Home } from './home.ts'
 
-/** The files of one session. */
+/** Paths of one session's files. */
 export interface SessionFolder {
   readonly root: string
   readonly prompt: string
-  /** What was sent to it later, one file each. */
+  /** Messages after the prompt, one file each. */
   readonly messages: string
   readonly env: string
-  /** A copy of the recorded session, for rebuilding a lost database and for telling readers that something changed. */
+  /** A copy of the recorded session, for rebuilding a lost database and for waking readers after a change. */
   readonly mirror: string
   readonly transcript: string
-  /** When the transcript had which length. */
+  /** Times at which the transcript had which length. */
   readonly times: string
-  /** The folder of the next attempt, made ready while there is time: whatever is made anew takes longer. */
+  /** The folder of the next attempt, created in advance because creating files takes time at a restart. */
   readonly preparedAttempt: string
-  /** Held by everything of a live attempt, so that two never overlap. */
+  /** All processes of a live attempt hold this lock, so that two attempts never overlap. */
   readonly lock: string
-  /** What its hooks wrote, one file each. */
+  /** Output of its hooks, one file each. */
   readonly hooks: string
-  /** How far its files in the project were written. */
+  /** Position up to which its files in the project are written. */
   readonly project: string
-  /** What it last saw of its project's task tracker. */
+  /** The last snapshot of its project's task tracker. */
   readonly tracker: string
 }
 
-/** The files of one attempt. */
+/** Paths of one attempt's files. */
 export interface AttemptFolder {
   readonly root: string
   readonly launch: string
-  /** The program's environment and arguments. It is emptied when the attempt has ended. */
+  /** The program's environment and arguments. The sweep empties it after the attempt. */
   readonly enter: string
   readonly stdin: string
   readonly stdout: string
   readonly stderr: string
-  /** When stdout had which length, noted while it grew. */
+  /** Times at which stdout had which length, recorded while it grew. */
   readonly times: string
-  /** Leads to the lock of its thread. */
+  /** Symbolic link to the lock of its thread. */
   readonly thread: string
   readonly claim: string
   readonly started: string
   readonly exit: string
   /** The request of a command that found no supervisor. */
   readonly request: string
-  /** Where its output is being read, while that may take long. */
+  /** Marks the offset at which a supervisor reads the output, during a read that may take long. */
   readonly reading: string
-  /** Present once the program was asked to stop. */
+  /** Exists once the supervisor has interrupted the program. */
   readonly interrupted: string
-  /** Present once the attempt is being swept: what has not begun by then does not begin. */
+  /** Exists once a sweep has begun: a program that has not started by then never starts. */
   readonly swept: string
-  /** Present once all that its terminal said is recorded. */
+  /** Exists once the recorder has written all output of the terminal. */
   readonly drained: string
-  /** The pid of the process that records a terminal's output. */
+  /** Pid of the process that records a terminal's output. */
   readonly recorder: string
-  /** Present while a gap that a recorder left is being filled: the next recorder waits for it. */
+  /** Exists while the supervisor fills a gap in the recording: the next recorder waits for it. */
   readonly gap: string
 }
 
@@ -80,7 +80,7 @@ export function attemptFolder(home: Home, id: string, attempt: number): AttemptF
   return attemptFolderAt(`${home.sessions}/${id}/attempts/${attempt}`)
 }
 
-/** The same files, wherever they lie. */
+/** Returns the same paths below any folder. */
 export function attemptFolderAt(root: string): AttemptFolder {
   const at = (name: string): string => `${root}/${name}`
   return {
@@ -105,7 +105,9 @@ export function attemptFolderAt(root: string): AttemptFolder {
   }
 }
 
-/** The value of ONESHOT_ATTEMPT in everything an attempt starts, and the name of its letters in the mailbox. */
+/**
+ * Returns the value of ONESHOT_ATTEMPT in all processes of an attempt, which is also the name of its mailbox entries.
+ */
 export function attemptId(sessionId: string, attempt: number): string {
   return `${sessionId}.${attempt}`
 }
@@ -115,7 +117,7 @@ export function parseMailboxEntry(entry: string): { sessionId: string; attempt: 
   return { sessionId, attempt: Number(attempt) }
 }
 
-/** The socket of the tmux server that owns a terminal session's tty. */
+/** Returns the socket of the tmux server that owns a terminal session's tty. */
 export function terminalSocket(home: Home, sessionId: string): string {
   return path.join(home.terminals, `${sessionId}.sock`)
 }

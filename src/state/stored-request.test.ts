@@ -14,7 +14,7 @@ afterEach(() => fs.rmSync(root, { recursive: true }))
 test.each([
   { type: 'stop', by: null },
   { type: 'hold', by: 'fix-auth' },
-] as const)('a stored request is read as it was written, in the room that the file had', request => {
+] as const)('readRequest returns the stored request, and the file keeps its size', request => {
   const folder = attemptFolderAt(root)
   fs.writeFileSync(folder.request, ROOM_FOR_REQUEST)
   expect(readRequest(folder)).toBe(null)
@@ -23,18 +23,21 @@ test.each([
   expect(fs.statSync(folder.request).size).toBe(ROOM_FOR_REQUEST.length)
 })
 
-test.each(['', 'stop', 'stop\nen', 'stop\n\n\n', 'explode\nend\n'])('a file with %j in it is no request', text => {
-  const folder = attemptFolderAt(root)
-  fs.writeFileSync(folder.request, text)
-  expect(readRequest(folder)).toBe(null)
-})
+test.each(['', 'stop', 'stop\nen', 'stop\n\n\n', 'explode\nend\n'])(
+  'a file with the content %j is no request',
+  text => {
+    const folder = attemptFolderAt(root)
+    fs.writeFileSync(folder.request, text)
+    expect(readRequest(folder)).toBe(null)
+  },
+)
 
-test('a name that is no name of a session is left out', () => {
+test('a request drops a text that is no session name', () => {
   const folder = attemptFolderAt(root)
   storeRequest(folder, { type: 'stop', by: 'a\nend\n' })
   expect(readRequest(folder)).toEqual({ type: 'stop', by: null })
 })
 
-test('an attempt whose folder is gone takes no request', () => {
+test('storeRequest returns false if the attempt’s folder is gone', () => {
   expect(storeRequest(attemptFolderAt(path.join(root, 'gone')), { type: 'stop', by: null })).toBe(false)
 })

@@ -4,16 +4,20 @@ import type { StoredRequest } from '../ports/runtime.ts'
 import { readPart } from '../os/files/file-io.ts'
 import type { AttemptFolder } from './session-folder.ts'
 
-/** Bytes of a request's file. A request with the longest name of a session is shorter. */
+/** Bytes of the request file. A request with the longest session name is shorter. */
 const SIZE = 512
 
-/** Names of sessions look like this. The request leaves any other text out. */
+/** Matches session names. A request drops any other text. */
 const NAME = /^\S{1,400}$/
 
-/** Each attempt has this file from the start. A request is written over it in place, which takes no room on a full disk. */
+/**
+ * Every attempt has this file from the start. A request overwrites it in place, which needs no space on a full disk.
+ */
 export const ROOM_FOR_REQUEST = '\n'.repeat(SIZE)
 
-/** Stores a request for the supervisor that comes next. False when there is no room: only attempts of older versions have none. */
+/**
+ * Stores a request for the next supervisor. Returns false without the file, which only attempts of older versions lack.
+ */
 export function storeRequest({ request: file }: AttemptFolder, { type, by }: StoredRequest): boolean {
   try {
     const actor = by !== null && NAME.test(by) ? ` ${by}` : ''
@@ -25,7 +29,7 @@ export function storeRequest({ request: file }: AttemptFolder, { type, by }: Sto
   }
 }
 
-/** A request counts once its last line is there: the command may have been killed while it wrote. */
+/** Returns the request if its last line is there: the command may have been killed during the write. */
 export function readRequest({ request: file }: AttemptFolder): StoredRequest | null {
   const [line = '', last] = readPart(file, 0, SIZE).toString().split('\n')
   const [, type, by] = /^(stop|hold)(?: (\S+))?$/.exec(line) ?? []
@@ -33,7 +37,7 @@ export function readRequest({ request: file }: AttemptFolder): StoredRequest | n
   return { type, by: by ?? null }
 }
 
-/** Without cutting the file first: a file that was cut has given its room away. */
+/** Writes without truncating the file first: a truncated file gives up its space. */
 function writeInPlace(file: string, text: string): void {
   const { O_WRONLY, O_CREAT } = fs.constants
   const fd = fs.openSync(file, O_WRONLY | O_CREAT, 0o600)

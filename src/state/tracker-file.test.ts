@@ -12,7 +12,7 @@ const TRACKED: TrackerSnapshot = {
   settled: ['bd-2'],
 }
 
-test('what was noted of a tracker is believed only as far as it makes sense', () => {
+test('parseTrackerFile keeps only valid fields', () => {
   expect(parseTrackerFile(JSON.stringify(TRACKED))).toEqual(TRACKED)
   const odd = {
     ...TRACKED,

@@ -5,17 +5,17 @@ import { readPart, replaceFile } from '../os/files/file-io.ts'
 import { sessionFolder } from './session-folder.ts'
 import type { Home } from './home.ts'
 
-/** What a session last saw of its project's task tracker; null when it never saw one. Needs no supervisor. */
+/** Returns the session's last snapshot of its project's task tracker; null if there is none. Needs no supervisor. */
 export function readTrackerFile(home: Home, sessionId: string): TrackerSnapshot | null {
   const { tracker } = sessionFolder(home, sessionId)
   return fs.existsSync(tracker) ? parseTrackerFile(readPart(tracker, 0, MAX_FILE_SIZE).toString()) : null
 }
 
 const MAX_FILE_SIZE = 4_194_304
-/** The farthest that can be written as a date. */
+/** The last instant that a date can express. */
 const LAST_INSTANT = 8.64e15
 
-/** Null when it is not to be understood: half written, or not ours. Then it is seen anew. */
+/** Returns null for a text that is incomplete or not from oneshot; the tracker is then read again. */
 export function parseTrackerFile(text: string): TrackerSnapshot | null {
   const { kind, version, at, hash, ready, settled = [] } = parseObject(text)
   if (kind !== 'beads' || typeof version !== 'string' || typeof hash !== 'string') return null
@@ -53,7 +53,7 @@ export function writeTrackerFile(home: Home, sessionId: string, seen: Omit<Track
   replaceFile(tracker, `${JSON.stringify({ kind, version, at, hash: hashIssues(ready), ready, settled })}\n`)
 }
 
-/** The same for the same issues, in whatever order they come. */
+/** Returns the same hash for the same issues in any order. */
 function hashIssues(issues: readonly Issue[]): string {
   const lines = issues.map(({ id, title, state }) => JSON.stringify([id, state, title])).toSorted()
   return crypto.createHash('sha256').update(lines.join('\n')).digest('hex')
