@@ -20,7 +20,7 @@ const plain: BootCommand = {
   noResume: false,
 }
 
-/** What a person may call a folder, above all what one of the three formats gives a meaning to. */
+/** Folder names that a user may choose, above all characters with a meaning in one of the three formats. */
 const name = fc.string({
   unit: fc.constantFrom(
     ...'ab %$"\'&<>;#*!{}[]()=~`|?@é漢'.split(''),
@@ -36,7 +36,7 @@ const file = name.map(text => `/${text}`)
 const order = fc.record({ home: file, keeper: file, node: file, program: file, path: file, noResume: fc.boolean() })
 const backslashes = order.map(given => ({ ...given, home: `${given.home}\\`, node: `/\\"${given.node}` }))
 
-test('what was written can be read again, whatever the folders are called', () => {
+test('readUnit, readPlist and readCronLine return the rendered command for any folder names', () => {
   fc.assert(
     fc.property(fc.oneof(order, backslashes), given => {
       expect(readUnit(renderUnit(given))).toEqual(given)
@@ -50,14 +50,14 @@ test('what was written can be read again, whatever the folders are called', () =
   )
 })
 
-test('what is not ours is not read as ours', () => {
+test('the readers ignore text that oneshot did not write', () => {
   expect(readUnit('[Service]\nExecStart=/usr/bin/node server.js\n')).toBeUndefined()
   expect(readPlist('<plist><dict></dict></plist>')).toBeUndefined()
   expect(readCronLine('@reboot /usr/bin/true')).toBeUndefined()
 })
 
-describe('a unit', () => {
-  test('ends nobody but its keeper, and keeps its limits where systemd reads them', () => {
+describe('renderUnit', () => {
+  test('lets systemd end only the keeper, and puts the start limits where systemd reads them', () => {
     const text = renderUnit(plain)
     for (const line of ['KillMode=process', 'Delegate=yes', 'OOMPolicy=continue', 'WantedBy=default.target']) {
       expect(text.split('\n')).toContain(line)
@@ -67,19 +67,19 @@ describe('a unit', () => {
     expect(service).not.toContain('StartLimit')
   })
 
-  test('says %, $ and quotes so that systemd gives them back', () => {
+  test('escapes %, $ and quotes for systemd', () => {
     const text = renderUnit({ ...plain, home: '/a b/50%/$HOME "x"\\' })
     expect(text).toContain('Environment="ONESHOT_HOME=/a b/50%%/$HOME \\"x\\"\\\\"')
     expect(text).toContain('"/a b/50%%/$$HOME \\"x\\"\\\\" "/usr/bin/node"')
   })
 
-  test('passes the safe mode on, and only if it was asked for', () => {
+  test('sets the safe mode only on request', () => {
     expect(renderUnit(plain)).not.toContain('NO_RESUME')
     expect(renderUnit({ ...plain, noResume: true })).toContain('\nEnvironment=ONESHOT_NO_RESUME=1\n')
   })
 })
 
-test('python reads the plist as what was meant', ({ skip }) => {
+test('python parses the plist to the intended values', ({ skip }) => {
   if (which('python3', process.env, '/') === undefined) return skip('there is no python3 here')
   const given = { ...plain, home: `/a & b/<"it's">/漢`, noResume: true }
   const script = 'import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'
@@ -96,10 +96,10 @@ test('python reads the plist as what was meant', ({ skip }) => {
 })
 
 describe('a cron line', () => {
-  /** What cron does with a command before it hands it to the shell. */
+  /** Processes a command as cron does before it calls the shell. */
   const asCron = (line: string): string => line.replace(/^@reboot /, '').replaceAll('\\%', '%')
 
-  test('starts the keeper with its words unchanged, and forgets that somebody had stopped the supervisor', () => {
+  test('starts the keeper with unchanged arguments and removes the mark of an earlier stop', () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), `os-it's $HOME 50% "q" `))
     try {
       const keeper = path.join(folder, 'keeper.sh')
@@ -115,7 +115,7 @@ describe('a cron line', () => {
     }
   })
 
-  test('leaves every other byte of the crontab as it was', () => {
+  test('leaves every other byte of the crontab unchanged', () => {
     const lines = [
       '# mine\n',
       '*/5 * * * *\techo 50\\%  \n',
@@ -138,31 +138,31 @@ describe('a cron line', () => {
     )
   })
 
-  test('of one home is not taken for that of another', () => {
+  test('does not match the line of another home', () => {
     const both = withLine(`${renderCronLine('oneshot-1', plain)}\n`, 'oneshot', renderCronLine('oneshot', plain))
     expect(both.split('\n').filter(line => line !== '')).toHaveLength(2)
     expect(withoutLine(both, 'oneshot')).toBe(`${renderCronLine('oneshot-1', plain)}\n`)
   })
 
-  test('cannot hold a backslash', () => {
+  test('refuses a backslash', () => {
     expect(() => renderCronLine('oneshot', { ...plain, home: '/a\\b' })).toThrow('backslash')
   })
 })
 
-describe('the order', () => {
-  test('names each home differently, and the usual one plainly', () => {
+describe('a boot command', () => {
+  test('has a different name for each home, and a plain one for the default home', () => {
     expect(bootName(homeAt(path.join(os.homedir(), '.local/state/oneshot')))).toBe('oneshot')
     expect(bootName(homeAt('/x/one'))).toMatch(/^oneshot-[0-9a-f]{8}$/)
     expect(bootName(homeAt('/x/one'))).not.toBe(bootName(homeAt('/x/two')))
   })
 
-  test('has a PATH of whole folders only, the system’s own among them', () => {
+  test('has a PATH of absolute folders, including the system’s own', () => {
     const env = { PATH: '.:/opt/my tools::/usr/bin:rel/ative:/opt/my tools:/odd\nfolder' }
     const { path: search } = createBootCommand(homeAt('/x/one'), env, { noResume: false })
     expect(search).toBe('/opt/my tools:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin')
   })
 
-  test('refuses a line break: no unit, plist or crontab is safe from it', () => {
+  test('refuses a line break, which no unit, plist or crontab can hold safely', () => {
     expect(() => createBootCommand(homeAt('/x/one\nExecStartPre=/bin/evil'), {}, { noResume: false })).toThrow(
       'line break',
     )

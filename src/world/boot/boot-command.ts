@@ -4,24 +4,26 @@ import { installedFile, selfArgv } from '../../os/installation.ts'
 import { type Home, locateHome } from '../../state/home.ts'
 import { which } from '../../os/which.ts'
 
-/** What is to be started when the machine is, in every form the same. */
+/** The command that starts the supervisor at boot, independent of the boot manager. */
 export interface BootCommand {
   readonly home: string
   readonly keeper: string
   readonly node: string
   readonly program: string
-  /** Where the supervisor finds tmux; each session has a PATH of its own. */
+  /** PATH on which the supervisor finds tmux; each session has its own PATH. */
   readonly path: string
-  /** Sessions are to be kept still. */
+  /** True if the supervisor must hold its sessions. */
   readonly noResume: boolean
 }
 
-/** Set for a supervisor that is to keep its sessions still. */
+/** Name of the variable that makes a supervisor hold its sessions. */
 export const NO_RESUME = 'ONESHOT_NO_RESUME'
 
 const STANDARD_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** This program for this home, as it is installed now. Refuses what no unit, plist or crontab could hold. */
+/**
+ * Returns the command for this home and the installed program. Refuses text that no unit, plist or crontab can hold.
+ */
 export function createBootCommand(home: Home, env: NodeJS.ProcessEnv, options: { noResume: boolean }): BootCommand {
   const [node = '', program = ''] = selfArgv()
   const path = searchPath(env.PATH ?? '').join(':')
@@ -30,7 +32,7 @@ export function createBootCommand(home: Home, env: NodeJS.ProcessEnv, options: {
   return command
 }
 
-/** One name for each home, so that two of them do not take each other's place. */
+/** Returns a different name for each home, so that two homes do not replace each other's entry. */
 export function bootName(home: Home): string {
   const { root } = locateHome({})
   if (home.root === root) return 'oneshot'
@@ -38,27 +40,27 @@ export function bootName(home: Home): string {
 }
 
 /**
- * The keeper as an argv. That the supervisor was stopped on purpose is forgotten first: it was for as long as the machine
- * ran, as with any service; `oneshot boot remove` is for longer.
+ * Returns the keeper's argv. The command first removes the mark of a deliberate stop: as with any service, such a stop
+ * lasts until the machine restarts; `oneshot boot remove` lasts longer.
  */
 export function bootArgv({ keeper, home, node, program }: BootCommand): string[] {
   return ['/bin/sh', '-c', 'rm -f "$1/down"; exec /bin/sh "$0" "$@"', keeper, home, node, program]
 }
 
-/** What an argv that `bootArgv` made was made from; undefined for any other. */
+/** Parses an argv of `bootArgv`; undefined for any other. */
 export function parseBootArgv(argv: readonly string[], path: string, noResume: boolean): BootCommand | undefined {
   const [, , , keeper, home, node, program] = argv
   if (keeper === undefined || home === undefined || node === undefined || program === undefined) return undefined
   return { home, keeper, node, program, path, noResume }
 }
 
-/** The folder of tmux comes along even if it is the last of a long list that has to be cut somewhere. */
+/** Returns a short PATH with the folder of tmux, even if that is the last of a long list. */
 export function minimalPath(env: NodeJS.ProcessEnv): string {
   const folders = ['tmux', 'node'].flatMap(name => which(name, env, '/')?.replace(/\/[^/]*$/, '') ?? [])
   return searchPath(folders.join(':')).join(':')
 }
 
-/** Folders that mean the same wherever we stand, the system's own at the end. */
+/** Returns the absolute folders of a PATH, with the system's own at the end. */
 function searchPath(path: string): string[] {
   const folders = path
     .split(':')
@@ -76,6 +78,6 @@ function assertNoControlCharacters(text: string): void {
 }
 
 function hasControl(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function looks for control characters.
   return /[\u0000-\u001f\u007f]/.test(text)
 }

@@ -7,42 +7,44 @@ import os from 'node:os'
 export const BOOT_MANAGERS = ['systemd', 'launchd', 'cron'] as const
 export type BootManagerName = (typeof BOOT_MANAGERS)[number]
 
-/** What is in place, as it was found. */
+/** The installed boot entry as found. */
 export interface InstalledBoot {
-  /** A file, or whose crontab. */
+  /** A file, or the owner of a crontab. */
   readonly where: string
   readonly text: string
-  /** Undefined when a person has rewritten it beyond our understanding. */
+  /** Undefined if a user has edited the entry so that it can no longer be parsed. */
   readonly order: BootCommand | undefined
-  /** Whether it is also switched on; a unit may be there and disabled. */
+  /** True if the entry is enabled; a unit may exist and be disabled. */
   readonly isEnabled: boolean
 }
 
-/** A way of being started with the machine. Each deed may be repeated; none of them ends an agent. */
+/** One way to start the supervisor at boot. Each action may be repeated; none of them ends an agent. */
 export interface BootManager {
   readonly name: BootManagerName
-  /** Where it is written down. */
+  /** Location of the entry. */
   readonly where: string
-  /** Why it cannot be used here; undefined when it can. */
+  /** Returns why this manager cannot be used here; undefined if it can. */
   readonly whyUnavailable: () => Promise<string | undefined>
-  /** Throws trouble when it cannot be told, as when crontab fails. */
+  /** Throws Trouble if the state is unknown, for example because crontab fails. */
   readonly find: () => Promise<InstalledBoot | undefined>
-  /** The text that install would write. */
+  /** Returns the text that `install` would write. */
   readonly render: (order: BootCommand) => string
-  /** Writes it down for the next boot, in place of what was there. What runs is not disturbed. */
+  /** Writes the entry for the next boot and replaces an earlier one. Running processes are not affected. */
   readonly install: (order: BootCommand) => Promise<void>
-  /** Starts the supervisor in this way at once; absent where only a boot does. */
+  /** Starts the supervisor through this manager at once; absent if only a boot does that. */
   readonly start?: () => Promise<void>
-  /** Takes it away. A supervisor that lived by it may have to be started again in another way: that is the answer. */
+  /**
+   * Removes the entry. `hasStopped`: this stopped the supervisor, and the caller may have to start it in another way.
+   */
   readonly remove: () => Promise<{ readonly hasStopped: boolean }>
 }
 
-/** These programs ask a service that answers at once, or never. */
+/** Milliseconds: these programs ask a service that answers at once or never. */
 const COMMAND_TIMEOUT = 20_000
 
 export type RunCommand = (program: string, args: readonly string[], input?: string) => Promise<RunResult>
 
-/** Runs a program of the system in this environment, in a language whose words we know. */
+/** Runs a program of the system in this environment with the C locale, so that its messages are known. */
 export function createRunCommand(env: NodeJS.ProcessEnv): RunCommand {
   return async (program, args, input) => {
     const options = { env: { ...env, LC_ALL: 'C' }, timeout: COMMAND_TIMEOUT }
@@ -55,7 +57,7 @@ export function createRunCommand(env: NodeJS.ProcessEnv): RunCommand {
   }
 }
 
-/** Throws trouble in the program's own words when it fails. */
+/** Throws Trouble with the program's own message if it fails. */
 export async function runOrThrow(
   runCommand: RunCommand,
   program: string,
@@ -72,7 +74,7 @@ export function describeFailure({ code, signal, stdout, stderr }: RunResult): st
   return output || (signal === null ? `it exited with ${code} and said nothing` : `it was ended by ${signal}`)
 }
 
-/** As logind and cron know us. In some containers a user has a number and no name. */
+/** Returns the user's name for logind and cron. In some containers a user has a number and no name. */
 export function currentUserName(): string {
   try {
     return os.userInfo().username

@@ -12,7 +12,7 @@ import {
 import { type BootCommand, NO_RESUME, bootArgv, minimalPath, parseBootArgv } from './boot-command.ts'
 import { quoteShellWord } from '../../lib/text/shell-words.ts'
 
-/** A line in the user's crontab. Everything else in it stays as it is, byte for byte. */
+/** Manages a line in the user's crontab and leaves every other byte of it unchanged. */
 export function cronManager(name: string, env: NodeJS.ProcessEnv): BootManager {
   const runCommand = createRunCommand(env)
   const where = `the crontab of ${currentUserName()}`
@@ -55,13 +55,13 @@ export function cronManager(name: string, env: NodeJS.ProcessEnv): BootManager {
   }
 }
 
-/** Whether somebody is there to read crontabs; null where it cannot be told. */
+/** Returns true if a cron daemon runs; null if that is unknown. */
 export function isCronRunning(): boolean | null {
   try {
     const pids = fs.readdirSync('/proc').filter(entry => /^\d+$/.test(entry))
     return pids.some(pid => /^(cron|crond|fcron)$/.test(readCommandName(pid)))
   } catch {
-    return null // No /proc: macOS starts cron when there is a crontab.
+    return null // This system has no /proc: macOS starts cron when a crontab exists.
   }
 }
 
@@ -69,14 +69,14 @@ function readCommandName(pid: string): string {
   try {
     return fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {
-    return '' // It has ended meanwhile.
+    return '' // The process has ended meanwhile.
   }
 }
 
-/** cron 3.0 (Debian 12): a longer command is refused. */
+/** cron 3.0 (Debian 12) refuses a longer command. */
 const MAX_COMMAND_LENGTH = 990
 
-/** One line of a crontab, marked by the name at its end. */
+/** Renders one line of a crontab, marked by the name at its end. */
 export function renderCronLine(name: string, bootCommand: BootCommand): string {
   const variables = [`ONESHOT_HOME=${quoteShellWord(bootCommand.home)}`, `PATH=${quoteShellWord(bootCommand.path)}`]
   if (bootCommand.noResume) variables.push(`${NO_RESUME}=1`)
@@ -89,7 +89,7 @@ export function renderCronLine(name: string, bootCommand: BootCommand): string {
   ]
   const text = command.join(' ')
   assertNoBackslash(bootCommand)
-  // cron makes a line break of %, even within quotes, unless a backslash stands before it.
+  // cron turns % into a line break, even within quotes, unless a backslash precedes it.
   return `@reboot ${text.replaceAll('%', '\\%')}`
 }
 
@@ -97,7 +97,7 @@ function fitsInCrontab(line: string): boolean {
   return Buffer.byteLength(line) <= MAX_COMMAND_LENGTH
 }
 
-/** The crontab with this line as its last, in place of an earlier one of that name. All other bytes stay as they are. */
+/** Returns the crontab with this line at the end, in place of an earlier one of that name. All other bytes stay. */
 export function withLine(crontab: string, name: string, line: string): string {
   const others = withoutLine(crontab, name)
   const isUnterminated = others !== '' && !others.endsWith('\n')
@@ -115,7 +115,7 @@ export function findLine(crontab: string, name: string): string | undefined {
   return crontab.split('\n').find(line => isOurs(line, name))
 }
 
-/** What a line of ours starts; undefined when it is none. */
+/** Parses a line that oneshot wrote; undefined for any other. */
 export function readCronLine(line: string): BootCommand | undefined {
   const plain = line.replaceAll('\\%', '%')
   const [, path, ...argv] = parseQuotedWords(plain)
@@ -134,7 +134,7 @@ function parseQuotedWords(text: string): string[] {
   return [...text.matchAll(/'((?:[^']|'\\'')*)'/g)].map(([, word = '']) => word.replaceAll("'\\''", "'"))
 }
 
-/** Whether a backslash before % is cron's or ours cannot be told apart by every cron. */
+/** Refuses a backslash: not every cron distinguishes a literal backslash before % from an escape. */
 function assertNoBackslash({ home, keeper, node, program, path }: BootCommand): void {
   const odd = [home, keeper, node, program, path].find(text => text.includes('\\'))
   if (odd === undefined) return

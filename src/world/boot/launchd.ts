@@ -5,7 +5,7 @@ import { replaceFile } from '../../os/files/file-io.ts'
 import { type BootManager, type InstalledBoot, createRunCommand, describeFailure, runOrThrow } from './boot-manager.ts'
 import { type BootCommand, NO_RESUME, bootArgv, parseBootArgv } from './boot-command.ts'
 
-/** An agent of launchd, which loads it when its user logs in. */
+/** Manages an agent of launchd, which loads it when its user logs in. */
 export function launchdManager(name: string, env: NodeJS.ProcessEnv): BootManager {
   const runCommand = createRunCommand(env)
   const label = `${name}.supervisor`
@@ -39,7 +39,7 @@ export function launchdManager(name: string, env: NodeJS.ProcessEnv): BootManage
       await runOrThrow(runCommand, 'launchctl', ['bootstrap', domain, where])
     },
     async remove() {
-      // Ends the keeper alone; the supervisor gives itself another.
+      // This ends only the keeper; the supervisor starts another.
       if (await isLoaded()) await runOrThrow(runCommand, 'launchctl', ['bootout', `${domain}/${label}`])
       fs.rmSync(where, { force: true })
       return { hasStopped: false }
@@ -48,8 +48,8 @@ export function launchdManager(name: string, env: NodeJS.ProcessEnv): BootManage
 }
 
 /**
- * An agent for launchd. It is started anew only when it failed: a keeper leaves with 0 when its supervisor was stopped on
- * purpose or another one is in charge. AbandonProcessGroup: what the keeper has started is not killed with it.
+ * Renders an agent for launchd. launchd restarts it only after a failure: a keeper exits with 0 after a deliberate stop
+ * of its supervisor or if another one is in charge. AbandonProcessGroup: launchd does not kill the keeper's children.
  */
 export function renderPlist(label: string, command: BootCommand): string {
   const variables = { ONESHOT_HOME: command.home, PATH: command.path, ...(command.noResume && { [NO_RESUME]: '1' }) }
@@ -88,7 +88,7 @@ ${Object.entries(variables)
 `
 }
 
-/** What an agent of ours starts; undefined when it is none. */
+/** Parses an agent that oneshot wrote; undefined for any other. */
 export function readPlist(text: string): BootCommand | undefined {
   const argv = [...(/<array>(.*?)<\/array>/s.exec(text)?.[1]?.matchAll(/<string>(.*?)<\/string>/gs) ?? [])]
   const variable = (name: string): string | undefined =>

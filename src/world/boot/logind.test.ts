@@ -18,7 +18,7 @@ function onDisk(files: Record<string, string>): ReturnType<typeof readLogindFile
   }
 }
 
-test('busctl’s answer is read', () => {
+test('parseBusProperties reads the output of busctl', () => {
   expect(parseBusProperties('b true\nas 0\nas 2 "root" "me"\n')).toEqual({
     killsUserProcesses: true,
     only: [],
@@ -31,7 +31,7 @@ test('busctl’s answer is read', () => {
   })
 })
 
-test('without files nobody is killed, and root never unless somebody says so', () => {
+test('without configuration files logind kills no processes, and never those of root unless a file says so', () => {
   expect(onDisk({})).toEqual({ killsUserProcesses: false, only: [], except: ['root'] })
   expect(onDisk({ 'etc/systemd/logind.conf': '[Login]\n#KillUserProcesses=yes\nKillExcludeUsers=\n' })).toEqual({
     killsUserProcesses: false,
@@ -40,7 +40,7 @@ test('without files nobody is killed, and root never unless somebody says so', (
   })
 })
 
-test('of the files the last word counts: what is dropped beside, by its name, /etc before the others', () => {
+test('the last file counts: drop-ins by name, and a file in /etc hides one of the same name elsewhere', () => {
   const { killsUserProcesses, only } = onDisk({
     'etc/systemd/logind.conf': 'KillUserProcesses=no\n',
     'usr/lib/systemd/logind.conf.d/50-vendor.conf': 'KillUserProcesses=yes\nKillOnlyUsers=guest  me\n',
@@ -58,7 +58,7 @@ test.each([
   [{ killsUserProcesses: true, only: ['guest'], except: [] }, false],
   [{ killsUserProcesses: false, only: ['me'], except: ['root'] }, true],
   [{ killsUserProcesses: true, only: ['me'], except: ['me'] }, false],
-])('%j ends what I started: %s', (rule, expected) => {
+])('%j kills the processes of the user: %s', (rule, expected) => {
   expect(isKilledAtLogout(rule, 'me')).toBe(expected)
 })
 
@@ -68,6 +68,6 @@ test.each([
   ['0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-term-session-1.scope\n', 'manager'],
   ['1:name=systemd:/user.slice/user-0.slice/session-c1.scope\n0::/\n', 'session'],
   ['0::/system.slice/cron.service\n', 'elsewhere'],
-])('%j is a place of the kind %s', (groups, expected) => {
+])('%j is in the scope %s', (groups, expected) => {
   expect(parseLoginScope(groups)).toBe(expected)
 })

@@ -2,15 +2,15 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type RunCommand, describeFailure } from './boot-manager.ts'
 
-/** Whether the user's service manager runs from boot on and after logout; null where there is no logind to ask. */
+/** Returns true if the user's service manager runs from boot on and after logout; null without logind. */
 export async function isLingerEnabled(runCommand: RunCommand, user: string): Promise<boolean | null> {
   const result = await runCommand('loginctl', ['show-user', user, '--property=Linger'])
   if (result.code === 0) return /^Linger=yes$/m.test(result.stdout)
-  // Of somebody who is not logged in and does not linger it knows nothing.
+  // logind does not know a user who is not logged in and does not linger.
   return /not logged in or lingering|No such user|unknown user/i.test(result.stderr) ? false : null
 }
 
-/** Undefined when it worked, or why it did not. Nobody is asked for a password. */
+/** Enables lingering without asking for a password. Returns why it failed; undefined on success. */
 export async function enableLinger(runCommand: RunCommand, user: string): Promise<string | undefined> {
   const result = await runCommand('loginctl', ['--no-ask-password', 'enable-linger', user])
   return result.code === 0 ? undefined : describeFailure(result)
@@ -18,12 +18,12 @@ export async function enableLinger(runCommand: RunCommand, user: string): Promis
 
 export interface LogoutRule {
   readonly killsUserProcesses: boolean
-  /** When not empty, the processes of these are killed and of no others, whatever the rule is. */
+  /** If not empty, logind kills only the processes of these users, whatever the general rule is. */
   readonly only: readonly string[]
   readonly except: readonly string[]
 }
 
-/** What logind does with the processes of a login session when it ends; null where there is no logind. */
+/** Returns the rule by which logind ends processes at logout; null without logind. */
 export async function readLogoutRule(runCommand: RunCommand): Promise<LogoutRule | null> {
   const properties = ['KillUserProcesses', 'KillOnlyUsers', 'KillExcludeUsers']
   const object = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager']
@@ -32,15 +32,15 @@ export async function readLogoutRule(runCommand: RunCommand): Promise<LogoutRule
   return fs.existsSync('/run/systemd/system') ? readLogindFiles('/') : null
 }
 
-/** Who is named counts more than the general rule; to be excluded counts most. */
+/** The lists of users take precedence over the general rule, and the exclusion list over all. */
 export function isKilledAtLogout(rule: LogoutRule, user: string): boolean {
   if (rule.except.includes(user)) return false
   return rule.only.length > 0 ? rule.only.includes(user) : rule.killsUserProcesses
 }
 
 /**
- * `b true`, `as 0`, `as 1 "me"`, a line for each. logind 252: root is excluded unless somebody is, and then too nobody is
- * shown.
+ * Parses lines like `b true`, `as 0`, `as 1 "me"`. logind 252: root is excluded unless the configuration names excluded
+ * users, but busctl then shows an empty list.
  */
 export function parseBusProperties(text: string): LogoutRule {
   const [kill = '', only = '', except = ''] = text.split('\n')
@@ -53,7 +53,7 @@ export function parseBusProperties(text: string): LogoutRule {
   }
 }
 
-/** The same from the files: the main one first, then what is dropped beside it, by name. The last word counts. */
+/** Reads the rule from the files: the main one first, then its drop-ins by name. The last value counts. */
 export function readLogindFiles(root: string): LogoutRule {
   const settings = new Map<string, string>()
   for (const file of logindFiles(root)) {
@@ -69,7 +69,7 @@ export function readLogindFiles(root: string): LogoutRule {
   }
 }
 
-/** A file in /etc hides one of the same name in /run, and that one in /usr/lib. */
+/** A file in /etc hides one of the same name in /run, and that one hides one in /usr/lib. */
 function logindFiles(root: string): string[] {
   const folders = ['usr/lib', 'run', 'etc'].map(folder => path.join(root, folder, 'systemd'))
   const main = folders.map(folder => path.join(folder, 'logind.conf')).findLast(file => fs.existsSync(file))
@@ -95,19 +95,19 @@ function readOrEmpty(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {
-    return '' // A link to nowhere or to /dev/null: it says nothing.
+    return '' // A link to a missing file or to /dev/null: it sets nothing.
   }
 }
 
-/** What a process ends with: a login session, the user's service manager, or neither of them. */
+/** The unit with which a process ends: a login session, the user's service manager, or neither. */
 export type LoginScope = 'session' | 'manager' | 'elsewhere'
 
-/** Where a process lives, by the control group that systemd has put it in. */
+/** Reads the scope of a process from the control group that systemd has put it in. */
 export function readLoginScope(pid: number | 'self'): LoginScope {
   try {
     return parseLoginScope(fs.readFileSync(`/proc/${pid}/cgroup`, 'utf8'))
   } catch {
-    return 'elsewhere' // No /proc, or it has ended meanwhile.
+    return 'elsewhere' // The system has no /proc, or the process has ended meanwhile.
   }
 }
 

@@ -12,9 +12,12 @@ import {
 } from './boot-manager.ts'
 import { type BootCommand, NO_RESUME, bootArgv, parseBootArgv } from './boot-command.ts'
 
-/** A unit of the user's own service manager. It is started at boot for a user who lingers, else at the first login. */
+/**
+ * Manages a unit of the user's service manager. systemd starts it at boot for a user who lingers, else at the first
+ * login.
+ */
 export function systemdManager(name: string, env: NodeJS.ProcessEnv): BootManager {
-  // Looked for each time: lingering, switched on, makes the folder.
+  // Computed for each call: enabling lingering creates the folder.
   const runCommand: RunCommand = (...words) => createRunCommand(withRuntimeFolder(env))(...words)
   const unit = `${name}.service`
   const folder = path.join(configFolder(env), 'systemd', 'user')
@@ -36,7 +39,8 @@ export function systemdManager(name: string, env: NodeJS.ProcessEnv): BootManage
       replaceFile(where, renderUnit(command))
       await systemctl('daemon-reload')
       await systemctl('enable', '--quiet', unit)
-      await runCommand('systemctl', ['--user', 'reset-failed', unit]) // Nothing to forget is no failure.
+      // Fails if there is nothing to reset, which does not matter.
+      await runCommand('systemctl', ['--user', 'reset-failed', unit])
     },
     async start() {
       await systemctl('start', unit)
@@ -46,7 +50,8 @@ export function systemdManager(name: string, env: NodeJS.ProcessEnv): BootManage
         for (const file of [link, where]) fs.rmSync(file, { force: true })
         return { hasStopped: false }
       }
-      // Without its file a unit has the usual settings, and those end all it has ever started. So it is stopped before.
+      // A unit without its file has the default settings, which end all processes it has ever started. So it stops
+      // first.
       const hasStopped = (await runCommand('systemctl', ['--user', 'is-active', '--quiet', unit])).code === 0
       if (hasStopped) await systemctl('stop', unit)
       await systemctl('disable', '--quiet', unit)
@@ -63,7 +68,7 @@ async function whySystemdUnavailable(runCommand: RunCommand): Promise<string | u
   return result.code === 0 ? undefined : `no service manager of yours answers: ${describeFailure(result)}`
 }
 
-/** `su` and `sudo` take the variable away, and the folder is there. */
+/** `su` and `sudo` remove the variable although the folder exists. */
 function withRuntimeFolder(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const folder = `/run/user/${process.getuid?.()}`
   return env['XDG_RUNTIME_DIR'] || !fs.existsSync(folder) ? env : { ...env, XDG_RUNTIME_DIR: folder }
@@ -75,14 +80,14 @@ function configFolder(env: NodeJS.ProcessEnv): string {
   return path.join(HOME || os.homedir(), '.config')
 }
 
-/** Also a link that leads nowhere. */
+/** Returns true also for a dangling link. */
 function exists(file: string): boolean {
   return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
 /**
- * A unit for the user's own service manager. The agents live in its control group, because the supervisor starts them; so
- * whatever happens to the unit, only its keeper may be ended by it.
+ * Renders a unit for the user's service manager. The agents live in its control group, because the supervisor starts
+ * them; so systemd may end only the keeper, whatever happens to the unit.
  */
 export function renderUnit(command: BootCommand): string {
   return `# Written by oneshot boot install; oneshot boot remove takes it away.
@@ -112,7 +117,7 @@ WantedBy=default.target
 `
 }
 
-/** What a unit of ours starts; undefined when it is none. */
+/** Parses a unit that oneshot wrote; undefined for any other. */
 export function readUnit(text: string): BootCommand | undefined {
   const argv = parseQuoted(/^ExecStart=(.*)$/m.exec(text)?.[1] ?? '').map(word => word.replaceAll('$$', '$'))
   const settings = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) => parseQuoted(line ?? ''))
@@ -122,7 +127,7 @@ export function readUnit(text: string): BootCommand | undefined {
 
 const STOP_SCRIPT = 'if [ -n "$MAINPID" ]; then exec "$@"; fi'
 
-/** systemd puts variables in place of `$NAME`, and only in command lines. */
+/** systemd replaces `$NAME` by variables, and only in command lines. */
 function systemdCommandLine(argv: readonly string[]): string {
   return argv.map(word => quoteForSystemd(word.replaceAll('$', '$$$$'))).join(' ')
 }

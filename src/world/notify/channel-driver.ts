@@ -1,14 +1,17 @@
 import type { ChannelAddress } from '../../core/notify/channel.ts'
 import type { Notification } from '../../core/notify/notification.ts'
 
-/** What drivers use of this machine. */
+/** The parts of this machine that drivers use. */
 export interface DriverContext {
   readonly env: NodeJS.ProcessEnv
-  /** The terminals at which somebody looks at sessions right now. */
+  /** Returns the terminals that are attached to sessions now. */
   readonly terminals: () => Promise<readonly string[]>
 }
 
-/** Tells a bulletin in one sort of channel, and answers how. It throws whatever went wrong; secrets are taken out later. */
+/**
+ * Sends a notification through one type of channel and returns a remark. It throws any error as it is; the caller
+ * removes secrets.
+ */
 export type ChannelDriver<A extends ChannelAddress> = (
   address: A,
   bulletin: Notification,

@@ -9,13 +9,13 @@ import { SmtpConnection } from './smtp-connection.ts'
 
 type EmailAddress = Extract<ChannelAddress, { type: 'email' }>
 
-/** By a mail server when one is given, else by this machine's own `sendmail`. */
+/** Sends through a mail server if one is configured, else through this machine's `sendmail`. */
 export const email: ChannelDriver<EmailAddress> = async (address, bulletin, { env, signal }) => {
   const { to, url, password } = address
   const from = findSender(address, env)
   const mail = { from, to, text: renderMail(bulletin, from, to) }
   if (url !== null) return await sendBySmtp(new URL(url.reveal()), password?.reveal() ?? null, mail, signal)
-  // It is seldom on anybody's PATH but root's, and reads lines as any program here does.
+  // Usually only root has the folder of sendmail on PATH. sendmail expects the line ends of this system, as any program.
   const search = { ...env, PATH: `${env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/usr/lib` }
   await pipeToProgram(['sendmail', '-i', '-f', from, '--', ...to], {
     env: search,
@@ -32,7 +32,7 @@ function findSender({ from, url }: EmailAddress, env: NodeJS.ProcessEnv): string
   return `${env['USER'] || os.userInfo().username}@${os.hostname()}`
 }
 
-/** Header and body in ASCII alone, so that nothing in them can be taken for something else. */
+/** Renders header and body in pure ASCII, so that no text in them can act as mail syntax. */
 function renderMail({ id, heading, text }: Notification, from: string, to: readonly string[]): string {
   const body = Buffer.from(`${text}\n`).toString('base64').replace(/.{76}/g, '$&\r\n')
   return [
@@ -51,7 +51,7 @@ function renderMail({ id, heading, text }: Notification, from: string, to: reado
   ].join('\r\n')
 }
 
-/** A subject of any characters, in words of at most 75 bytes each. */
+/** Encodes a subject of any characters as words of at most 75 bytes each. */
 function encodedWords(text: string): string {
   if (/^[\x20-\x7e]{0,60}$/.test(text)) return text
   const characters = Array.from(text)
@@ -68,8 +68,8 @@ export interface Mail {
 }
 
 /**
- * Sends one mail. `smtps` speaks TLS from the start; `smtp` as soon as the server offers it. A password is sent only over
- * TLS, or to this very machine.
+ * Sends one mail. `smtps` uses TLS from the start, `smtp` as soon as the server offers it. Sends a password only over
+ * TLS or to this very machine.
  */
 export async function sendBySmtp(url: URL, password: string | null, mail: Mail, signal: AbortSignal): Promise<string> {
   const isSecure = url.protocol === 'smtps:'
@@ -123,7 +123,7 @@ async function logIn(
   }
 }
 
-/** The mail is the server's when it has said so; what it answers to our leaving is of no interest. */
+/** The server owns the mail once it has confirmed it; the answer to QUIT does not matter. */
 async function sendMail(connection: SmtpConnection, { from, to, text }: Mail): Promise<void> {
   await connection.send(`MAIL FROM:<${from}>`, 250)
   for (const receiver of to) await connection.send(`RCPT TO:<${receiver}>`, 250)

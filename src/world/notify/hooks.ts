@@ -12,15 +12,15 @@ import { sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 import { type ProgramResult, runProgram, describeResult } from './run-program.ts'
 
-/** Sets the mask of whoever asked for the work, which ours is stricter than; the command comes as arguments. */
+/** Sets the umask of the session's user, because the supervisor's is stricter. The command follows as arguments. */
 const WITH_UMASK = ['/bin/sh', '-c', 'umask "$1"; shift; exec "$@"', 'sh'] as const
 
-/** Runs hooks where their sessions worked, with what those had in their environment. */
+/** Runs hooks in the working folder and environment of their sessions. */
 export function createHookRunner(
   home: Home,
   context: {
     environment: (sessionId: string) => Readonly<Record<string, string>>
-    /** The session as a program reads it. */
+    /** Returns the session as JSON for programs. */
     document: (session: Session) => unknown
   },
 ): HookRunner {
@@ -30,7 +30,8 @@ export function createHookRunner(
       try {
         const sessionEnv = context.environment(spec.id)
         const mask = new Mask(findEnvSecrets(sessionEnv))
-        // Hooks hand on what they are told; what they need of the session's secrets is in their environment.
+        // Hooks forward this text to others, so it holds no secrets; the session's environment has those that a hook
+        // needs.
         const env = { ...sessionEnv, ...maskObject(hookVariables(call), mask) }
         const input = `${JSON.stringify(maskObject(context.document(call.session), mask))}\n`
         const cwd = fs.existsSync(spec.cwd) ? spec.cwd : '/'
@@ -65,7 +66,7 @@ function hookVariables({ id, outcome, reason, session }: HookCall): Record<strin
   }
 }
 
-/** Beside the session's other files, and gone with them. */
+/** Writes the output beside the session's other files, which are removed together. */
 function saveOutput(home: Home, { id, session }: HookCall, { output }: ProgramResult): void {
   const { root, hooks } = sessionFolder(home, session.spec.id)
   if (!fs.existsSync(root)) return
@@ -73,6 +74,6 @@ function saveOutput(home: Home, { id, session }: HookCall, { output }: ProgramRe
     fs.mkdirSync(hooks, { mode: 0o700, recursive: true })
     fs.writeFileSync(path.join(hooks, id), output, { mode: 0o600 })
   } catch {
-    // A full disk: how it ended is told all the same.
+    // On a full disk the result still reports how the hook ended.
   }
 }

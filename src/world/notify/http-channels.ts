@@ -2,12 +2,12 @@ import type { ChannelAddress } from '../../core/notify/channel.ts'
 import { bearerHeader, postJson, truncate } from './http-post.ts'
 import type { ChannelDriver } from './channel-driver.ts'
 
-/** A message of more than 4096 bytes becomes an attachment. */
+/** ntfy turns a message of more than 4096 bytes into an attachment. */
 const MAX_NTFY_LENGTH = 1_000
 
 /**
- * Published as JSON to the server's root, because headers can hold no umlaut. From ntfy 2.16 on the sequence id makes a
- * repetition replace the message; older servers do not know it.
+ * Publishes JSON to the server's root, because headers cannot hold non-ASCII characters. From ntfy 2.16 on, the
+ * sequence id makes a repeated message replace the first; older servers ignore it.
  */
 export const ntfy: ChannelDriver<Extract<ChannelAddress, { type: 'ntfy' }>> = async (
   { url, token },
@@ -25,10 +25,10 @@ export const ntfy: ChannelDriver<Extract<ChannelAddress, { type: 'ntfy' }>> = as
   return `published to ${target.host}`
 }
 
-/** Telegram takes 4096 characters. */
+/** Telegram accepts 4096 characters. */
 const MAX_TELEGRAM_LENGTH = 4_000
 
-/** Without a parse mode the text is nothing but text. */
+/** Without a parse mode Telegram treats the text as plain text. */
 export const telegram: ChannelDriver<Extract<ChannelAddress, { type: 'telegram' }>> = async (
   { url, token, chat },
   { text },
@@ -42,7 +42,7 @@ export const telegram: ChannelDriver<Extract<ChannelAddress, { type: 'telegram' 
 
 const MAX_SLACK_LENGTH = 3_000
 
-/** These three characters make links, mentions of everybody and entities; escaped, they are themselves. */
+/** In Slack these characters start links, mentions and entities; escaped, they are plain text. */
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 export const slack: ChannelDriver<Extract<ChannelAddress, { type: 'slack' }>> = async (
@@ -56,10 +56,10 @@ export const slack: ChannelDriver<Extract<ChannelAddress, { type: 'slack' }>> = 
   return `sent to ${target.host}`
 }
 
-/** Discord takes 2000 characters, the backslashes among them. */
+/** Discord accepts 2000 characters, including the backslashes. */
 const MAX_DISCORD_LENGTH = 1_000
 
-/** Nobody is mentioned, whatever the text says, and nothing in it is Markdown. */
+/** Escapes all Markdown and allows no mentions, whatever the text contains. */
 export const discord: ChannelDriver<Extract<ChannelAddress, { type: 'discord' }>> = async (
   { url },
   { text },

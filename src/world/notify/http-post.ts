@@ -3,10 +3,10 @@ import https from 'node:https'
 import { VERSION } from '../../lib/version.ts'
 import { ChannelBusy } from '../../ports/notifications.ts'
 
-/** What a server says beyond this is not read. */
+/** Maximum bytes of a server's response that we read. */
 const MAX_RESPONSE_SIZE = 16_384
 
-/** Posts JSON, and answers with what came back. An answer that is not a success is thrown; redirections are not followed. */
+/** Posts JSON and returns the response. Throws on any status but success; follows no redirects. */
 export async function postJson(
   url: URL,
   body: unknown,
@@ -26,7 +26,7 @@ export function bearerHeader(token: { reveal(): string } | null): Record<string,
 interface HttpResponse {
   readonly status: number
   readonly text: string
-  /** How long it wants to be left alone, in milliseconds. */
+  /** Milliseconds that the server asks us to wait. */
   readonly wait: number | null
 }
 
@@ -39,7 +39,7 @@ function sendRequest(url: URL, body: string, signal: AbortSignal, headers: Reado
       'user-agent': `oneshot/${VERSION}`,
       ...headers,
     }
-    // Without an agent no connection stays open in a supervisor that has nothing to say for hours.
+    // Without an agent, no connection stays open in a supervisor that sends nothing for hours.
     const clientRequest = request(url, { method: 'POST', headers: allHeaders, signal, agent: false }, response => {
       const chunks: Buffer[] = []
       let size = 0
@@ -61,13 +61,13 @@ function sendRequest(url: URL, body: string, signal: AbortSignal, headers: Reado
   })
 }
 
-/** Seconds, as all of these servers give it; a date is not worth the trouble. */
+/** Parses seconds, which all of these servers send; ignores a date. */
 function parseRetryAfter(header: string | undefined): number | null {
   const seconds = Number(header)
   return header === undefined || !Number.isFinite(seconds) ? null : Math.max(0, seconds * 1_000)
 }
 
-/** At most so many characters, without half of one at the end. */
+/** Cuts a text to `limit` characters without splitting one. */
 export function truncate(text: string, limit: number): string {
   const characters = Array.from(text)
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join('')}…`

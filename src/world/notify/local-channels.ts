@@ -7,8 +7,8 @@ import { pipeToProgram } from './run-program.ts'
 import type { ChannelAddress } from '../../core/notify/channel.ts'
 
 /**
- * Rings where somebody may sit: at every terminal that is attached to a session, and at the one the work was asked for on,
- * if it is still there and still the user's. A bell is for now: when nobody is there, it is not rung later.
+ * Rings the bell on every terminal that is attached to a session, and on the terminal of the original command if it
+ * still exists and still belongs to the user. A bell that reaches nobody is not repeated later.
  */
 export const bell: ChannelDriver<{ type: 'bell' }> = async (_, bulletin, context) => {
   const terminals = new Set([...(await context.terminals()), ...bulletin.terminals])
@@ -17,7 +17,7 @@ export const bell: ChannelDriver<{ type: 'bell' }> = async (_, bulletin, context
   return `rung at ${reached.join(', ')}`
 }
 
-/** One that is suspended by Ctrl-S or has its buffer full is not waited for. */
+/** Writes without waiting for a terminal that is suspended by Ctrl-S or has a full buffer. */
 function ringBell(terminal: string): boolean {
   const { O_WRONLY, O_NOCTTY, O_NONBLOCK } = fs.constants
   let fd: number | undefined
@@ -27,13 +27,13 @@ function ringBell(terminal: string): boolean {
     if (!stat.isCharacterDevice() || stat.uid !== process.getuid?.()) return false
     return fs.writeSync(fd, '\u0007') === 1
   } catch {
-    return false // It was closed, or belongs to somebody else by now.
+    return false // The terminal was closed, or belongs to another user now.
   } finally {
     if (fd !== undefined) fs.closeSync(fd)
   }
 }
 
-/** The text comes as arguments: it is never part of the script. */
+/** The text arrives as arguments and is never part of the script. */
 const NOTIFICATION_SCRIPT = [
   '-e',
   'on run argv',
@@ -43,7 +43,7 @@ const NOTIFICATION_SCRIPT = [
   'end run',
 ] as const
 
-/** `notify-send` on Linux, `osascript` on macOS; where the usual one is missing, the other one. */
+/** Uses `notify-send` on Linux and `osascript` on macOS, or the other one if that is missing. */
 export const desktop: ChannelDriver<{ type: 'desktop' }> = async (_, bulletin, { env, signal }) => {
   const programs = process.platform === 'darwin' ? ['osascript', 'notify-send'] : ['notify-send', 'osascript']
   const program = programs.find(name => which(name, env, '/') !== undefined) ?? programs[0]
@@ -56,20 +56,20 @@ function osascript({ heading, text }: Notification): string[] {
   return ['osascript', ...NOTIFICATION_SCRIPT, text, heading]
 }
 
-/** Its body is markup: escaped, everything in it is text. */
+/** notify-send reads the body as markup, so this function escapes it. */
 function notifySend({ heading, text, isUrgent }: Notification): string[] {
   const body = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return ['notify-send', '--app-name=oneshot', `--urgency=${isUrgent ? 'critical' : 'normal'}`, '--', heading, body]
 }
 
-/** A supervisor that was started from elsewhere than the desktop does not know its bus. */
+/** Adds the session bus, which a supervisor that was not started from the desktop does not know. */
 function withSessionBus(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const bus = `/run/user/${process.getuid?.()}/bus`
   if (env['DBUS_SESSION_BUS_ADDRESS'] || !fs.existsSync(bus)) return env
   return { ...env, DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}` }
 }
 
-/** Everything is in the environment and, as JSON, on stdin: nothing of it becomes part of a command line. */
+/** Passes everything in the environment and, as JSON, on stdin; nothing becomes part of a command line. */
 export const command: ChannelDriver<Extract<ChannelAddress, { type: 'command' }>> = async (
   { argv },
   { document },
@@ -80,7 +80,7 @@ export const command: ChannelDriver<Extract<ChannelAddress, { type: 'command' }>
   return `run: ${argv[0]}`
 }
 
-/** Wakes the assistant at once rather than at its next heartbeat. */
+/** Wakes the assistant at once, not at its next heartbeat. */
 export const openclaw: ChannelDriver<{ type: 'openclaw' }> = async (_, { text }, { env, signal }) => {
   const line = text.replaceAll('\n', ' · ')
   await pipeToProgram(['openclaw', 'system', 'event', '--text', `oneshot: ${line}`, '--mode', 'now'], { env, signal })

@@ -5,14 +5,14 @@ import { rootReason, Trouble } from '../../lib/errors.ts'
 import { ChannelBusy, type Notifier } from '../../ports/notifications.ts'
 import type { ChannelDriver, DriverContext } from './channel-driver.ts'
 
-/** A channel of the user's; its secrets are looked up when it is used. */
+/** A channel from the user's configuration. `address` reads its secrets at each use. */
 export interface ConfiguredChannel {
   readonly name: string
   readonly events: readonly NoticeKind[]
   readonly address: () => ChannelAddress
 }
 
-/** Loaded when one is wanted: TLS alone is a megabyte that a supervisor without channels does without. */
+/** Loads a driver at its first use: TLS alone takes a megabyte, which a supervisor without channels saves. */
 const DRIVERS: {
   readonly [T in ChannelAddress['type']]: () => Promise<ChannelDriver<Extract<ChannelAddress, { type: T }>>>
 } = {
@@ -63,7 +63,7 @@ function hideSecretsInError(cause: unknown, doing: string, address: ChannelAddre
   return new Trouble(doing, words, { mayHelpToRetry: cause instanceof Trouble ? cause.mayHelpToRetry : true })
 }
 
-/** Every secret of an address, also the parts of a URL that a server may quote. */
+/** Returns every secret of an address, including the parts of a URL that a server may quote. */
 function secretsIn(address: ChannelAddress): string[] {
   return Object.values(address).flatMap((value: unknown) => {
     if (!(value instanceof Secret)) return []
@@ -75,7 +75,7 @@ function secretsIn(address: ChannelAddress): string[] {
   })
 }
 
-/** A password may hold a % that stands for itself. */
+/** Returns the text itself if it is not valid percent-encoding: a password may contain a literal %. */
 function decodeOrSame(text: string): string {
   try {
     return decodeURIComponent(text)

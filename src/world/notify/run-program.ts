@@ -3,21 +3,21 @@ import { killProcessGroup } from '../../os/run.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { which } from '../../os/which.ts'
 
-/** More of a program's output is not kept; the end tells most. */
+/** Bytes of a program's output that are kept; its end says most. */
 const MAX_OUTPUT_SIZE = 65_536
-/** How long output may go on after the program has ended: it may have left something running. */
+/** Milliseconds that output may continue after the program has ended: it may have left a process running. */
 const OUTPUT_GRACE = 1_000
 
 export interface ProgramResult {
   readonly code: number | null
   readonly signal: string | null
-  /** The end of what it wrote, stdout and stderr together. */
+  /** The end of stdout and stderr together. */
   readonly output: Buffer
 }
 
 /**
- * Runs a program to its end, in a process group of its own; the signal kills the whole group. Only a program that cannot be
- * started throws. It is spawned before this returns.
+ * Runs a program to its end, in a process group of its own; the signal kills the whole group. Throws only if the
+ * program cannot be started. Spawns it before this function returns.
  */
 export function runProgram(
   argv: readonly string[],
@@ -36,7 +36,8 @@ export function runProgram(
     }
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
-    child.stdin.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
+    // The program exited without reading its input; its exit status says the rest.
+    child.stdin.on('error', () => undefined)
     child.on('error', cause => {
       signal.removeEventListener('abort', kill)
       reject(cause)
@@ -57,14 +58,14 @@ export function runProgram(
   })
 }
 
-/** How it ended, in words, with the last thing it said when that was not well. */
+/** Describes the exit in words; after a failure, with the last line of output. */
 export function describeResult({ code, signal, output }: ProgramResult): string {
   const how = code === null ? `killed by ${signal}` : `exit code ${code}`
   const last = output.toString().trimEnd().split('\n').at(-1)?.trim() ?? ''
   return code === 0 || last === '' ? how : `${how}: ${last.slice(0, 300)}`
 }
 
-/** Hands something to a program that is found on PATH. Throws unless it ends well. */
+/** Writes input to a program found on PATH. Throws unless it exits with 0. */
 export async function pipeToProgram(
   argv: readonly string[],
   options: { env: NodeJS.ProcessEnv; input?: string; signal: AbortSignal },

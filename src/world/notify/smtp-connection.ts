@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import tls from 'node:tls'
 
-/** A reply that never ends is none. */
+/** A longer reply counts as an error. */
 const MAX_REPLY_LENGTH = 65_536
 
-/** A conversation with a mail server, one reply for each thing said. */
+/** A connection to a mail server that expects one reply to each command. */
 export class SmtpConnection {
   #socket: Socket
   #received = ''
@@ -24,13 +24,13 @@ export class SmtpConnection {
     return /^(::ffff:)?127\.|^::1$/.test(this.#socket.remoteAddress ?? '')
   }
 
-  /** Says something and waits for the answer, whose lines are given back without their code. */
+  /** Sends a command and returns the lines of the reply without their code. */
   send(command: string, code: number): Promise<string> {
     this.#socket.write(`${command}\r\n`)
     return this.expectReply(code)
   }
 
-  /** What was said is not told in errors: it may be a password. */
+  /** Errors do not quote the command: it may contain a password. */
   async expectReply(code: number): Promise<string> {
     for (;;) {
       const [whole, last] = /^(?:\d{3}-.*\r?\n)*(\d{3})(?: .*)?\r?\n/.exec(this.#received) ?? []
@@ -46,7 +46,7 @@ export class SmtpConnection {
     }
   }
 
-  /** Goes on under TLS. What was heard before it does not count. */
+  /** Switches to TLS and discards everything received before. */
   async startTls(options: { host: string; servername?: string }): Promise<void> {
     const plain = this.#socket
     plain.removeAllListeners('data')

@@ -30,7 +30,7 @@ const inAgent = (...names: string[]): string => path.join(project, '.agent', ...
 const read = (...names: string[]): string => fs.readFileSync(inAgent(...names), 'utf8')
 const never = (): boolean => false
 
-/** Writes a file into the session's folder; false when there is no folder for it. */
+/** Writes a file into the session's folder. Returns false if openSessionFolder opens none. */
 function put(who: Owner, file: string, text: string, mayTake: (id: string | null) => boolean = never): boolean {
   const folder = openSessionFolder(who, mayTake)
   if (folder === null) return false
@@ -49,7 +49,7 @@ function lead(name: string | null): void {
   agent.close()
 }
 
-test('each session has a folder of its own, which only its user can read and git does not see', () => {
+test('each session has its own folder, which only its user can read and git ignores', () => {
   repository()
   fs.mkdirSync(path.join(project, 'deep'))
   for (const place of [project, path.join(project, 'deep')]) {
@@ -66,7 +66,7 @@ test('each session has a folder of its own, which only its user can read and git
   expect(fs.readFileSync(path.join(project, '.git/info/exclude'), 'utf8').match(/^\.agent\/$/gm)).toHaveLength(1)
 })
 
-test('in a worktree git does not see it either', () => {
+test('git ignores the folder in a worktree, too', () => {
   repository()
   const worktree = path.join(root, 'tree')
   git(project, 'worktree', 'add', '--quiet', worktree)
@@ -74,7 +74,7 @@ test('in a worktree git does not see it either', () => {
   expect(git(worktree, 'status', '--porcelain')).toBe('')
 })
 
-test('a folder of the same name is taken over from a session that may be replaced, and from no other', () => {
+test('a session takes over a folder of the same name only from a session that may be replaced', () => {
   put(owner(), 'STATUS.md', 'old')
   put(owner(), 'session.log', 'old')
   fs.writeFileSync(inAgent('claude-fix', 'session.log.1.gz'), 'old')
@@ -87,7 +87,7 @@ test('a folder of the same name is taken over from a session that may be replace
   expect(put(owner(), 'STATUS.md', 'old again')).toBe(false)
 })
 
-test('what is not ours is left alone: a file or link in the place of a folder, and a folder with files of such names', () => {
+test('openSessionFolder leaves alone a file, a link, or a folder with files of the user', () => {
   const elsewhere = path.join(root, 'elsewhere')
   fs.mkdirSync(elsewhere)
   fs.symlinkSync(elsewhere, inAgent())
@@ -107,7 +107,7 @@ test('what is not ours is left alone: a file or link in the place of a folder, a
   expect(fs.readdirSync(elsewhere)).toEqual([])
 })
 
-test('a folder that no longer says whose it is is taken by whoever may, and what is in git is written to only if it is git’s own', () => {
+test('a session may take a folder without an owner, and writes only to exclude files of a real repository', () => {
   repository()
   put(owner(), 'STATUS.md', 'one')
   fs.rmSync(inAgent('claude-fix', '.session'))
@@ -127,7 +127,7 @@ test('a folder that no longer says whose it is is taken by whoever may, and what
   expect(fs.readFileSync(victim, 'utf8')).toBe('precious')
 })
 
-test('a link that was put in the place of a file, or of its draft, is replaced and not followed', () => {
+test('replaceIn replaces a link in place of a file or of its temporary file and does not follow it', () => {
   const victim = path.join(root, '.bashrc')
   fs.writeFileSync(victim, 'precious')
   put(owner(), 'STATUS.md', 'one')
@@ -140,7 +140,7 @@ test('a link that was put in the place of a file, or of its draft, is replaced a
   expect(fs.lstatSync(inAgent('claude-fix', 'STATUS.md')).isFile()).toBe(true)
 })
 
-test('a folder that is swapped for a link while it is held is still the one that is written to', () => {
+test('an open folder handle still leads to the folder after somebody has swapped it for a link', () => {
   const elsewhere = path.join(root, 'elsewhere')
   fs.mkdirSync(elsewhere)
   const folder = openSessionFolder(owner(), never)
@@ -152,7 +152,7 @@ test('a folder that is swapped for a link while it is held is still the one that
   expect(read('moved', 'STATUS.md')).toBe('one')
 })
 
-test('the links at the top lead to one session, and never stand in the place of something of the user’s own', () => {
+test('the links at the top lead to one session and never replace a file or link of the user', () => {
   for (const file of FILES) {
     put(owner('claude-a', 'aaaaaaaaaa'), file, 'a')
     put(owner('claude-b', 'bbbbbbbbbb'), file, 'b')
@@ -176,7 +176,7 @@ test('the links at the top lead to one session, and never stand in the place of 
   expect(fs.readdirSync(inAgent()).sort()).toEqual(['.gitignore', 'RECOVERY.md', 'STATUS.md', 'claude-a', 'claude-b'])
 })
 
-test('what earlier versions left is taken away when it leads nowhere or belongs to what is removed', () => {
+test('removeOldLinks removes links of earlier versions that are dangling or belong to the removed session', () => {
   fs.mkdirSync(inAgent())
   const kept = path.join(root, 'sessions', 'kkkkkkkkkk', 'transcript')
   fs.mkdirSync(path.dirname(kept), { recursive: true })
@@ -193,7 +193,7 @@ test('what earlier versions left is taken away when it leads nowhere or belongs 
   expect(fs.readdirSync(inAgent()).sort()).toEqual(['mine.log'])
 })
 
-test('removing a session’s files leaves what others put there, and nothing else', () => {
+test('removeSessionFolder removes the session’s files and keeps files of others', () => {
   for (const file of [...FILES, 'session.log.1.gz', 'session.log.12.gz']) put(owner(), file, 'x')
   removeSessionFolder(owner('claude-fix', 'bbbbbbbbbb'))
   expect(fs.existsSync(inAgent('claude-fix', 'STATUS.md'))).toBe(true)
@@ -206,7 +206,7 @@ test('removing a session’s files leaves what others put there, and nothing els
   expect(put(owner(), 'STATUS.md', 'y')).toBe(true)
 })
 
-test('a project that is not there, or cannot be written to, says so', () => {
+test('openSessionFolder throws if the project is missing or not writable', () => {
   expect(() => put(owner('claude-fix', 'aaaaaaaaaa', '/proc/nowhere'), 'STATUS.md', 'x')).toThrow()
   expect(() => put(owner('claude-fix', 'aaaaaaaaaa', path.join(root, 'gone')), 'STATUS.md', 'x')).toThrow('ENOENT')
   expect(fs.existsSync(path.join(root, 'gone'))).toBe(false)

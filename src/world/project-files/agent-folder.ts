@@ -6,10 +6,12 @@ import { addToGitExclude } from '../../state/git-exclude.ts'
 import { type FolderHandle, openFolder } from '../../os/files/folder-handle.ts'
 import { describeUnsafe, readSafely } from './safe-file.ts'
 
-/** The folder for people and agents who look into a project. */
+/** The folder in a project that informs people and agents. */
 export const AGENT_FOLDER = '.agent'
 
-/** What each session has there; at the top are links to those of the newest. */
+/**
+ * Names of the files in each session's folder; the top of the agent folder has links to those of the newest session.
+ */
 export const FILES: readonly string[] = [
   'STATUS.md',
   'HEARTBEAT',
@@ -19,14 +21,14 @@ export const FILES: readonly string[] = [
   'RECOVERY.md',
 ]
 
-/** Says whose folder it is, and that it is ours. */
+/** Holds the id of the owning session, which also shows that the folder belongs to oneshot. */
 const MARKER = '.session'
 
-/** Keeps our files out of packages: npm and search tools read ignore files, and not `.git/info/exclude`. */
+/** Keeps oneshot's files out of packages: npm and search tools read ignore files, but not `.git/info/exclude`. */
 const GITIGNORE = '.gitignore'
 const IGNORE_ALL = '# Made by oneshot: nothing in here is part of the project.\n*\n'
 
-/** Whose files, and in which project. */
+/** The session that owns the files, and its project. */
 export interface Owner {
   readonly project: string
   readonly name: string
@@ -34,8 +36,8 @@ export interface Owner {
 }
 
 /**
- * Opens the folder of a project. Null when there is none, or a file or link in its place, which is left alone. Throws when others
- * could change what is in it: people paste commands from there.
+ * Opens the agent folder of a project. Returns null if there is none or a file or link has its name, which stays.
+ * Throws if others could change its content: people paste commands from there.
  */
 export function openAgentFolder(project: string): FolderHandle | null {
   return openOwned(path.join(project, AGENT_FOLDER), AGENT_FOLDER)
@@ -49,15 +51,15 @@ function openOwned(folderPath: string, name: string): FolderHandle | null {
   throw new Error(`${name} is not used: ${objection}`)
 }
 
-/** Whether a file or a link is in the place of a project's folder. */
+/** Returns true if a file or a link has the name of the agent folder. */
 export function isNotAFolder(project: string): boolean {
   const found = fs.lstatSync(path.join(project, AGENT_FOLDER), { throwIfNoEntry: false })
   return found !== undefined && !found.isDirectory()
 }
 
 /**
- * Opens the folder of a session, and makes it first where there is none. One that another session of the same name left, or
- * that does not say whose it is, is taken over if it may be. Null when something is in its place that is to be left alone.
+ * Opens the folder of a session and creates it if needed. Takes over a folder of another session of the same name, or
+ * without an owner, if `mayReplace` allows it. Returns null if something else has that name; it stays.
  */
 export function openSessionFolder(owner: Owner, mayReplace: (id: string | null) => boolean): FolderHandle | null {
   const agent = openAgentFolder(owner.project) ?? makeAgentFolder(owner.project)
@@ -71,7 +73,7 @@ export function openSessionFolder(owner: Owner, mayReplace: (id: string | null) 
   }
 }
 
-/** Opens it again, for whoever has seen whose it is; null when it is not there. */
+/** Opens the folder again for a caller that has checked its owner; null if it does not exist. */
 export function reopenSessionFolder({ project, name }: Owner): FolderHandle | null {
   const agent = openAgentFolder(project)
   try {
@@ -90,8 +92,8 @@ function makeAgentFolder(project: string): FolderHandle | null {
 }
 
 /**
- * Keeps our files out of git and of packages. A project may have a folder of this name for itself and track it: there we hide
- * nothing but our own files. Each session's folder has an ignore file of its own in any case.
+ * Keeps oneshot's files out of git and of packages. A project may have its own folder of this name and track it: then
+ * this function excludes only oneshot's files. Each session's folder has its own ignore file in any case.
  */
 function excludeFromGit(agent: FolderHandle, project: string): void {
   if (isShared(agent))
@@ -103,7 +105,7 @@ function excludeFromGit(agent: FolderHandle, project: string): void {
   if (!exists(agent.at(GITIGNORE))) replaceIn(agent, GITIGNORE, IGNORE_ALL)
 }
 
-/** Whether somebody else keeps files in it, and kept them before we came. */
+/** Returns true if the folder holds files of others from before oneshot used it. */
 function isShared(agent: FolderHandle): boolean {
   if (readSafely(agent, GITIGNORE) === IGNORE_ALL) return false
   return fs.readdirSync(agent.at('.')).some(name => !isOwnEntry(agent, name))
@@ -114,7 +116,7 @@ function isOwnEntry(agent: FolderHandle, name: string): boolean {
   return fs.existsSync(agent.at(`${name}/${MARKER}`)) || name.endsWith('.log')
 }
 
-/** Removes the folder of a project, unless there is anything but what we have put there. */
+/** Removes the agent folder of a project unless it holds anything but oneshot's ignore file. */
 export function removeAgentFolder(project: string): void {
   const agent = openAgentFolder(project)
   if (agent === null) return
@@ -141,7 +143,7 @@ function claimFolder(
 ): FolderHandle | null {
   const owner = readOwner(folder)
   if (owner === id) {
-    // There may be a repository by now, or somebody has removed an ignore file.
+    // Somebody may have created a repository meanwhile, or removed an ignore file.
     excludeFromGit(agent, project)
     if (!exists(folder.at(GITIGNORE))) replaceIn(folder, GITIGNORE, IGNORE_ALL)
     return folder
@@ -158,7 +160,7 @@ function claimFolder(
   return folder
 }
 
-/** Removes what a session has in its project; the folder too, unless somebody has put something else into it. */
+/** Removes the files of a session in its project, and the folder unless others have put files into it. */
 export function removeSessionFolder({ project, name, id }: Owner): void {
   const agent = openAgentFolder(project)
   if (agent === null) return
@@ -177,7 +179,7 @@ export function removeSessionFolder({ project, name, id }: Owner): void {
   }
 }
 
-/** Whether this session has a folder there. */
+/** Returns true if this session has a folder here. */
 export function hasSessionFolder(agent: FolderHandle, { name, id }: Owner): boolean {
   const folder = openFolder(agent.at(name))
   if (folder === null) return false
@@ -188,7 +190,7 @@ export function hasSessionFolder(agent: FolderHandle, { name, id }: Owner): bool
   }
 }
 
-/** Removes drafts that a killed supervisor has left; those of this process are younger than it. */
+/** Removes temporary files of a killed supervisor; those of this process are younger than the process. */
 export function removeTemporaryFiles(folder: FolderHandle): void {
   for (const name of fs.readdirSync(folder.at('.')).filter(isTemporary)) {
     const stat = fs.lstatSync(folder.at(name), { throwIfNoEntry: false })
@@ -208,7 +210,7 @@ function removeOwnFiles(folder: FolderHandle): void {
   for (const name of fs.readdirSync(folder.at('.')).filter(isOwnFile)) removeFile(folder, name)
 }
 
-/** A folder of such a name is not ours, whatever is in it. */
+/** Removes a file. A folder of that name does not belong to oneshot and stays. */
 function removeFile(folder: FolderHandle, name: string): void {
   try {
     fs.unlinkSync(folder.at(name))
@@ -217,12 +219,12 @@ function removeFile(folder: FolderHandle, name: string): void {
   }
 }
 
-/** Files, drafts of them, and archives. */
+/** Returns true for the session's files, their temporary files, and archives. */
 function isOwnFile(name: string): boolean {
   return [...FILES, MARKER, GITIGNORE].includes(name) || /^session\.log\.\d+\.gz$/.test(name) || isTemporary(name)
 }
 
-/** `.NAME.tmp` is how earlier versions called them. */
+/** Earlier versions named temporary files `.NAME.tmp`. */
 function isTemporary(name: string): boolean {
   const file = parseTemporaryName(name) ?? /^\.(.+)\.tmp$/.exec(name)?.[1]
   return file !== undefined && [...FILES, MARKER, GITIGNORE, 'session.log.gz'].includes(file)

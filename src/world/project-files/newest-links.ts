@@ -4,7 +4,7 @@ import { temporaryName, renameOver } from '../../os/files/file-io.ts'
 import { FILES, removeTemporaryFiles } from './agent-folder.ts'
 import type { FolderHandle } from '../../os/files/folder-handle.ts'
 
-/** Has the links at the top of a project's folder lead to the files of the session of that name; null takes them away. */
+/** Points the links at the top of the agent folder to the files of the named session; null removes them. */
 export function linkTo(agent: FolderHandle, name: string | null, sessions: string): void {
   removeTemporaryFiles(agent)
   for (const file of FILES) {
@@ -17,7 +17,7 @@ export function linkTo(agent: FolderHandle, name: string | null, sessions: strin
   }
 }
 
-/** Takes away links of earlier versions that led into the state folder, when they belong to that session or lead nowhere. */
+/** Removes links of earlier versions into the state folder if they belong to that session or are dangling. */
 export function removeOldLinks(agent: FolderHandle, { sessions, id }: { sessions: string; id: string }): void {
   for (const file of fs.readdirSync(agent.at('.')).filter(name => name.endsWith('.log'))) {
     const target = readLinkTarget(agent, file)
@@ -26,14 +26,17 @@ export function removeOldLinks(agent: FolderHandle, { sessions, id }: { sessions
   }
 }
 
-/** Null when there is nothing, undefined when there is something that is no link. */
+/** Returns null if nothing has that name, and undefined if something other than a link has it. */
 function readLinkTarget(agent: FolderHandle, file: string): string | null | undefined {
   const found = fs.lstatSync(agent.at(file), { throwIfNoEntry: false })
   if (found === undefined) return null
   return found.isSymbolicLink() ? fs.readlinkSync(agent.at(file)) : undefined
 }
 
-/** A link of the user's own stays: ours lead to a session's file, or did so into the state folder in earlier versions. */
+/**
+ * Returns true for oneshot's links: they lead to a session's file, or in earlier versions into the state folder. Links
+ * of the user stay.
+ */
 function isOwnLink(target: string, file: string, sessions: string): boolean {
   const isNear = /^[a-z0-9-]+$/.test(path.dirname(target)) && path.basename(target) === file
   return isNear || target.startsWith(`${sessions}/`)

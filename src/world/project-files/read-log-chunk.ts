@@ -2,38 +2,40 @@ import { readPart } from '../../os/files/file-io.ts'
 import { attemptFolder, sessionFolder } from '../../state/session-folder.ts'
 import type { Home } from '../../state/home.ts'
 
-/** How far what a session said was read. */
+/** Position up to which a session's output was read. */
 export interface LogPosition {
   /** 0 for a transcript, which all attempts share. */
   readonly attempt: number
   readonly offset: number
 }
 
-/** What there is to be read of a session. */
+/** The available output of a session. */
 export interface OutputState {
   readonly id: string
   /** The current attempt. */
   readonly attempt: number
-  /** How long the transcript is, as recorded: what is behind that may still be cut off. Null where the output is the log. */
+  /**
+   * Recorded length of the transcript: a supervisor may still truncate the rest. Null if the log comes from the output.
+   */
   readonly transcript: number | null
-  /** Nothing is added to it for now. */
+  /** True if no output follows for now. */
   readonly isOver: boolean
 }
 
 export interface LogChunk {
   readonly bytes: Buffer
-  /** Where the one after it begins. */
+  /** Start of the next chunk. */
   readonly next: LogPosition
 }
 
-/** One is read, cleaned and written in a few milliseconds, whatever is in it. */
+/** oneshot reads, masks and writes a chunk of this size in a few milliseconds, whatever it contains. */
 const MAX_CHUNK_SIZE = 131_072
-/** A line longer than this is not waited for. */
+/** The reader does not wait for the end of a longer line. */
 const MAX_LINE_LENGTH = 65_536
 
 /**
- * The next piece of what a session said: whole lines, or what there is of one that is very long or will not be ended any more.
- * Between two attempts there is a line of ours. Null when there is nothing more for now.
+ * Returns the next chunk of a session's output: whole lines, or a part of a line that is very long or will not end.
+ * Inserts a heading line between two attempts. Returns null if there is no more output for now.
  */
 export function readLogChunk(home: Home, output: OutputState, at: LogPosition): LogChunk | null {
   const { transcript, attempt } = output
@@ -53,7 +55,7 @@ export function readLogChunk(home: Home, output: OutputState, at: LogPosition): 
     : null
 }
 
-/** Where the first piece begins. */
+/** Returns the start of the first chunk. */
 export function startPosition({ transcript }: OutputState): LogPosition {
   return { attempt: transcript === null ? 1 : 0, offset: 0 }
 }
@@ -64,7 +66,10 @@ function endOfLines(bytes: Buffer): number {
   return bytes.length < MAX_LINE_LENGTH ? 0 : findCut(bytes)
 }
 
-/** Not within a word that may be a secret, if that can be helped, nor between a name and its value, nor within a character. */
+/**
+ * Finds a place to cut: if possible not within a word that may be a secret, nor between a name and its value; never
+ * within a character.
+ */
 function findCut(bytes: Buffer): number {
   const tail = bytes.subarray(-4_096)
   const start = bytes.length - tail.length

@@ -3,10 +3,10 @@ import { hasCode } from '../../lib/errors.ts'
 import type { FolderHandle } from '../../os/files/folder-handle.ts'
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants
-/** What we wrote ourselves is shorter. */
+/** oneshot's own files are shorter. */
 const MAX_FILE_SIZE = 262_144
 
-/** Opens a file of ours that is one: neither a link to another, nor another name for it. Null when there is no such file. */
+/** Opens a file of oneshot that is neither a symbolic link nor a hard link to another file; null if there is none. */
 export function openSafely(folder: FolderHandle, file: string, flags = O_RDWR): number | null {
   try {
     const fd = fs.openSync(folder.at(file), flags | O_NOFOLLOW | O_NONBLOCK)
@@ -20,7 +20,7 @@ export function openSafely(folder: FolderHandle, file: string, flags = O_RDWR): 
   }
 }
 
-/** Why others could change what is in a file or folder; null when nobody but us can. */
+/** Returns why others could change the file or folder; null if only this user can. */
 export function describeUnsafe(stat: fs.Stats): string | null {
   const uid = process.getuid?.()
   if (uid !== undefined && stat.uid !== uid) return `it belongs to another user (uid ${stat.uid}, you are ${uid})`
@@ -29,7 +29,7 @@ export function describeUnsafe(stat: fs.Stats): string | null {
     : `others can write to it (mode ${(stat.mode & 0o777).toString(8).padStart(4, '0')})`
 }
 
-/** Appends to a file of ours; false when there is none. */
+/** Appends to a file of oneshot. Returns false if there is none. */
 export function appendSafely(folder: FolderHandle, file: string, text: string): boolean {
   const fd = openSafely(folder, file, O_WRONLY | O_APPEND)
   if (fd === null) return false
@@ -41,7 +41,7 @@ export function appendSafely(folder: FolderHandle, file: string, text: string): 
   }
 }
 
-/** The beginning of a file of ours; nothing when there is none. */
+/** Returns the beginning of a file of oneshot; '' if there is none. */
 export function readSafely(folder: FolderHandle, file: string): string {
   const fd = openSafely(folder, file, O_RDONLY)
   if (fd === null) return ''

@@ -34,7 +34,10 @@ function say(text: string | Uint8Array, attempt = 1): void {
   fs.appendFileSync(stdout, text)
 }
 
-/** Copies all there is, or so many pieces; `isNoted` false is somebody killed between writing and noting. */
+/**
+ * Copies all output, or `pieces` chunks. `isNoted: false` simulates a kill between writing the log and saving the
+ * progress.
+ */
 async function copy(
   told: Partial<OutputState> = {},
   { pieces = Number.POSITIVE_INFINITY, isNoted = true } = {},
@@ -50,7 +53,7 @@ async function copy(
   }
 }
 
-test('whole lines are copied as they come, and the rest when nothing more will', async () => {
+test('copyLogChunk copies whole lines as they come, and the rest at the end', async () => {
   await copy()
   expect(log()).toBe('')
   say('one\ntwo\nth')
@@ -64,14 +67,14 @@ test('whole lines are copied as they come, and the rest when nothing more will',
   expect(fs.statSync(at('session.log')).mode & 0o777).toBe(0o600)
 })
 
-test('a log is what a person would have read, without secrets; the attempts stand one after another', async () => {
+test('the log is readable text without secrets, with the attempts in order', async () => {
   say('10%\r100%\r\n\u001b[31mred\u001b[0m token=abc123def456\r\nno end')
   say('again\n', 3)
   await copy({ attempt: 3, isOver: true })
   expect(log()).toBe('100%\nred token=************\nno end\n── attempt 2\n── attempt 3\nagain\n')
 })
 
-test('of a transcript no more is copied than is recorded', async () => {
+test('copyLogChunk copies no more of a transcript than is recorded', async () => {
   fs.writeFileSync(sessionFolder(temp.home, ID).transcript, 'recorded\nnot yet\n')
   await copy({ transcript: 9 })
   expect(log()).toBe('recorded\n')
@@ -79,7 +82,7 @@ test('of a transcript no more is copied than is recorded', async () => {
   expect(log()).toBe('recorded\nnot yet\n')
 })
 
-test('a line that does not end is not waited for for ever, and is not cut within a secret or a character', async () => {
+test('copyLogChunk splits an endless line, but not within a secret or a character', async () => {
   const secret = `ghp_${'a1'.repeat(18)}`
   say(`${'x, '.repeat(21_840)}${secret}`)
   await copy()
@@ -90,7 +93,7 @@ test('a line that does not end is not waited for for ever, and is not cut within
   expect(log()).toBe(`${'x, '.repeat(21_840)}ghp_${'*'.repeat(36)}${'é'.repeat(100_000)}`)
 })
 
-test('a private key that is cut into pieces is hidden all the same', async () => {
+test('the mask hides a private key that is split over several chunks', async () => {
   const body = `${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'.repeat(2)}\n`
   say('-----BEGIN PRIVATE KEY-----\n')
   await copy()
@@ -103,7 +106,7 @@ test('a private key that is cut into pieces is hidden all the same', async () =>
   )
 })
 
-test('nothing is missing and nothing there twice, whenever the writer is killed and whatever is done to the file', async () => {
+test('the log has every line once, whenever the writer is killed and whatever others do to the file', async () => {
   const deeds = fc.constantFrom(
     'say',
     'copy',
@@ -154,7 +157,7 @@ test('nothing is missing and nothing there twice, whenever the writer is killed 
   )
 })
 
-test('a log that has grown large is put away compressed, and all of it together is all that was said', async () => {
+test('copyLogChunk compresses a large log, and the archives and the log together hold all output', async () => {
   const line = (n: number): string => `${n} ${'so it goes '.repeat(90)}\n`
   const said = Array.from({ length: 45_000 }, (_, n) => line(n)).join('')
   say(said)

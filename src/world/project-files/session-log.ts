@@ -12,23 +12,23 @@ import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
 
 const LOG_FILE = 'session.log'
-/** Large enough that few sessions ever have a second file, and small enough to be opened in an editor. */
+/** Bytes: large enough that few sessions ever have a second file, and small enough for an editor. */
 const MAX_LOG_SIZE = 16 * 1_048_576
-/** Bytes at the end of the log by which it is known again. */
+/** Number of bytes at the end of the log by which the writer recognizes it. */
 const TAIL_LENGTH = 64
 
-/** How far the log has been written. Kept where whoever works in the project cannot reach it. */
+/** Progress of the log. It is stored outside of the project, where the agent does not reach it. */
 export interface LogProgress {
-  /** Full files that were put away, each compressed. */
+  /** Number of full, compressed files. */
   readonly archives: number
-  /** What the present file begins with, and within or outside of a private key. */
+  /** Source position at the start of the current file, and whether that is within a private key. */
   readonly start: LogPosition
   readonly startsIn: KeyState
-  /** What follows its last byte, and how long it is up to there. */
+  /** Source position after its last byte, and the file's length up to there. */
   readonly at: LogPosition
   readonly isIn: KeyState
   readonly length: number
-  /** Its last bytes, by which it is known again. */
+  /** Its last bytes, by which the writer recognizes the file. */
   readonly tail: string
   readonly isMidLine: boolean
 }
@@ -38,19 +38,20 @@ export function newLogProgress(output: OutputState): LogProgress {
   return { archives: 0, start: at, startsIn: 'outside', at, isIn: 'outside', length: 0, tail: '', isMidLine: false }
 }
 
-/** What a log is written from and with. */
+/** Source and tools of a copy. */
 export interface LogCopyContext {
   readonly home: Home
   readonly told: OutputState
   readonly mask: Mask
   readonly ending: AbortSignal
-  /** Called when something was written, before anything else is done. */
+  /** Stores the progress; called right after each write. */
   readonly save: (note: LogProgress) => void
 }
 
 /**
- * Copies the next piece of what a session said into its log, readable and without secrets; null when there was nothing more.
- * What was written without being noted, because somebody was killed in between, is cut off first and written again.
+ * Copies the next chunk of a session's output into its log, readable and without secrets. Returns null if there was no
+ * more. First truncates text that was written but not saved as progress, because the supervisor was killed in between,
+ * and writes it again.
  */
 export async function copyLogChunk(
   folder: FolderHandle,
@@ -79,7 +80,7 @@ export async function copyLogChunk(
   }
 }
 
-/** The present file becomes an archive, and another one is begun. */
+/** Turns the current file into an archive and starts a new one. */
 async function rotateLog(
   folder: FolderHandle,
   fd: number,
@@ -100,7 +101,7 @@ async function rotateLog(
   return next
 }
 
-/** Opens the log at the length that was noted. One that was removed, cut short or replaced is written again. */
+/** Opens the log at the saved length. Starts it again if somebody has removed, shortened or replaced it. */
 function openLog(folder: FolderHandle, progress: LogProgress, output: OutputState): { fd: number; note: LogProgress } {
   const fd = openSafely(folder, LOG_FILE)
   if (fd !== null && matchesTail(fd, progress)) {
@@ -121,7 +122,7 @@ function openLog(folder: FolderHandle, progress: LogProgress, output: OutputStat
   }
 }
 
-/** Whether it is at least as long as noted and ends there as it did; something else may have been put behind what was cut off. */
+/** Returns true if the file has the saved length and tail; somebody may have shortened it and appended other text. */
 function matchesTail(fd: number, { length, tail }: LogProgress): boolean {
   const end = Buffer.alloc(tail.length)
   return fs.readSync(fd, end, 0, end.length, length - end.length) === end.length && end.toString('latin1') === tail
@@ -131,7 +132,7 @@ function appendToTail(before: string, bytes: Buffer): string {
   return (before + bytes.subarray(-TAIL_LENGTH).toString('latin1')).slice(-TAIL_LENGTH)
 }
 
-/** As a person would have read it. Most text is that already. */
+/** Renders the text for people. Most text needs no change. */
 function toReadable(bytes: Buffer): Buffer {
   return isPlain(bytes) ? bytes : Buffer.from(renderTerminalText(bytes.toString(), { colour: false }))
 }
@@ -144,8 +145,8 @@ function isPlain(bytes: Buffer): boolean {
   return true
 }
 
-// Not at once, as with everything else that is small: a disk with too much to do makes its writers wait, and giving back the
-// room of a large file takes it a while.
+// Asynchronous, unlike the small writes elsewhere: a busy disk makes its writers wait, and freeing the space of a large
+// file takes a while.
 const write = promisify(fs.write)
 const rename = promisify(fs.rename)
 const close = promisify(fs.close)
@@ -156,11 +157,13 @@ async function writeAll(fd: number, bytes: Buffer, position: number): Promise<vo
   }
 }
 
-/** Fast rather than small: what a program writes without end is mostly the same. */
+/** Fast rather than small: endless output of a program is mostly repetitive. */
 const GZIP_LEVEL = 1
 const CHUNK_SIZE = 262_144
 
-/** Compresses a log into `session.log.N.gz`, off the main thread; whole or not at all. Doing it again leads to the same. */
+/**
+ * Compresses a log into `session.log.N.gz`, off the main thread and atomically. A repeated call leads to the same file.
+ */
 async function compressLog(
   folder: FolderHandle,
   options: { fd: number; number: number; ending: AbortSignal },

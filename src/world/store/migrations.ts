@@ -1,6 +1,6 @@
 import type { Database } from '../../os/sqlite.ts'
 
-/** Each entry brings a database one version further. They are never changed, only added to. */
+/** Each entry migrates a database to the next version. Releases add entries and never change old ones. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    INSERT INTO meta VALUES ('epoch', '0');
@@ -58,7 +58,7 @@ export const MIGRATIONS: readonly string[] = [
    );`,
 ]
 
-/** Brings the database to the newest version, step by step; a database from the future is refused. */
+/** Migrates the database to the newest version, step by step. Refuses a database of a newer program. */
 export function migrate(database: Database): void {
   const row = database.prepare('PRAGMA user_version').get() as { user_version: number }
   if (row.user_version > MIGRATIONS.length) {

@@ -8,8 +8,8 @@ import type { Home } from '../../state/home.ts'
 import { type SqliteStore, openStore } from './sqlite-store.ts'
 
 /**
- * A copy of each session beside its output: the database can be rebuilt from it, and readers see that it changed.
- * What is recorded several times in one turn of the event loop is copied once.
+ * Writes a copy of each session beside its output: the supervisor can rebuild the database from it, and readers notice
+ * the change. Several records within one turn of the event loop lead to one copy.
  */
 export function createMirror(home: Home): (session: Session) => void {
   const latest = new Map<string, Session>()
@@ -27,18 +27,19 @@ function writeMirror(home: Home, session: Session): void {
   try {
     replaceFile(sessionFolder(home, session.spec.id).mirror, JSON.stringify(session))
   } catch {
-    // A full disk, or a session just removed: the database has the truth, and the next record mirrors again.
+    // A full disk, or a session that was just removed: the database is authoritative, and the next record writes the
+    // copy again.
   }
 }
 
-/** Every session that left a copy. */
+/** Returns every session that has a copy. */
 export function readMirrors(home: Home): Session[] {
   const sessions: Session[] = []
   for (const id of listFolder(home.sessions)) {
     try {
       sessions.push(upgradeSession(JSON.parse(fs.readFileSync(sessionFolder(home, id).mirror, 'utf8')) as Session))
     } catch {
-      // No readable copy: it was never accepted, or cannot be told; its files stay where they are.
+      // There is no readable copy: the session was perhaps never accepted. Its files stay.
     }
   }
   return sessions
@@ -56,9 +57,9 @@ function listFolder(folder: string): string[] {
 const CORRUPTION_ERROR = /malformed|not a database|corrupt|integrity/
 
 /**
- * Opens the database of this home. One that cannot be read is moved aside, never deleted, and its sessions are rebuilt
- * from the copies that lie beside their output; what happened since is then seen as after any crash. An empty one is
- * filled from the copies, too: then we were killed in the middle of that.
+ * Opens the database of this home. Moves an unreadable database aside, never deletes it, and rebuilds its sessions from
+ * the copies beside their output; the supervisor then detects later changes as after any crash. Also fills an empty
+ * database from the copies: a supervisor may have been killed during a rebuild.
  */
 export function openOrRebuild(home: Home, log: (sentence: string) => void): SqliteStore {
   const onRecord = createMirror(home)

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../os/sqlite.ts'
 import { parseSessions } from './sqlite-store.ts'
 import type { Instant } from '../../lib/time.ts'
 
-/** All sessions, newest first, without a supervisor. A database that cannot be read is answered from the copies. */
+/** Returns all sessions, newest first, without a supervisor. If the database is unreadable, reads the copies. */
 export function readStoredSessions(home: Home): Session[] {
   return query(
     home,
@@ -16,7 +16,7 @@ export function readStoredSessions(home: Home): Session[] {
   )
 }
 
-/** Those that have not ended, in no order. */
+/** Returns the sessions that have not ended, in no particular order. */
 export function readLiveSessions(home: Home): Session[] {
   return query(
     home,
@@ -57,15 +57,15 @@ function query<T>(home: Home, select: (database: Database) => T[], fallback: () 
     return select(openConnection(home.database))
   } catch {
     connection = undefined
-    return fallback() // Not there, corrupt, or just being created: the copies beside the output tell the same.
+    return fallback() // The database is missing, corrupt, or just being created: the copies hold the same.
   }
 }
 
 let connection: { readonly file: string; readonly inode: number; readonly database: Database } | undefined
 
 /**
- * One connection for whoever looks again and again: @photostructure/sqlite 1.2.1 keeps the files of a closed one open
- * until its statements are collected, and a long `follow` ran up hundreds of them.
+ * Keeps one connection for repeated reads: @photostructure/sqlite 1.2.1 keeps the files of a closed connection open
+ * until its statements are collected, and a long `follow` accumulated hundreds of them.
  */
 function openConnection(file: string): Database {
   const { ino: inode } = fs.statSync(file)
@@ -76,7 +76,7 @@ function openConnection(file: string): Database {
   return connection.database
 }
 
-/** What became of the notices for one channel. */
+/** Delivery statistics of one channel. */
 export interface ChannelDeliveries {
   readonly channel: string
   readonly pending: number
@@ -86,7 +86,7 @@ export interface ChannelDeliveries {
   readonly failure: string | null
 }
 
-/** A failure that something went well after is history. */
+/** Reads the delivery statistics. A failure before a later success no longer counts. */
 export function readDeliveries(home: Home): ChannelDeliveries[] {
   return query(
     home,

@@ -7,8 +7,8 @@ import type { DeliveryResult, Delivery, NotificationStore, Outgoing } from '../.
 import type { Database } from '../../os/sqlite.ts'
 
 /**
- * Writing here is not worth an fsync: what is lost to a power cut is told once more. Only what is added is made to last,
- * in the transaction of the step it comes from.
+ * Writes without fsync: after a power cut, a lost write only repeats a notification. Only `add` is durable, as part of
+ * the transaction of its decision.
  */
 export class SqliteNotifications implements NotificationStore {
   readonly #sql: ReturnType<typeof statements>
@@ -19,7 +19,7 @@ export class SqliteNotifications implements NotificationStore {
     this.#transaction = transaction
   }
 
-  /** Within the transaction of whoever calls. */
+  /** Runs within the caller's transaction. */
   add({ notices, hooks }: Outgoing): void {
     for (const notice of notices)
       this.#sql.addNotice.run(notice.id, notice.session.id, notice.at, JSON.stringify(notice))

@@ -21,7 +21,7 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-/** Counts how often the event loop turns while the database takes its room. */
+/** Counts the turns of the event loop until the work ends. */
 async function turnsOf(work: Promise<void>): Promise<number> {
   const state = { isOver: false, turns: 0 }
   const over = work.finally(() => (state.isOver = true))
@@ -42,21 +42,21 @@ function ballast(): number {
   return count
 }
 
-test('the database takes its room in pieces, and the event loop turns after each of them', async () => {
+test('the store reserves space in pieces and lets the event loop run after each piece', async () => {
   expect(await turnsOf(store.reserveSpace(SIZE))).toBeGreaterThan(PIECES)
   expect(fs.statSync(file).size).toBeGreaterThan(SIZE)
   expect(fs.statSync(`${file}-wal`).size).toBeGreaterThan(SIZE)
   expect(ballast()).toBe(0)
 })
 
-test('a database with enough room is left alone, also by the next supervisor', async () => {
+test('reserveSpace does nothing in a database with enough space, also for the next supervisor', async () => {
   await store.reserveSpace(SIZE)
   const successor = openStore(file)
   expect(await turnsOf(successor.reserveSpace(SIZE))).toBe(1)
   successor.close()
 })
 
-test('the pieces that a killed supervisor left in the database are removed', async () => {
+test('reserveSpace removes the pieces that a killed supervisor left in the database', async () => {
   const interrupted = store.reserveSpace(SIZE)
   await new Promise(resolve => setImmediate(resolve))
   expect(ballast()).toBeGreaterThan(0)

@@ -18,7 +18,7 @@ const PAGE_SIZE = 4096
 /** SQLite writes a piece of this size in less than a millisecond. */
 const BALLAST = 64 * 1024
 
-/** Opens the store as the one who may write: raises the epoch, which puts every earlier supervisor out of action. */
+/** Opens the store for writing and increases the epoch, after which no earlier supervisor can write. */
 export function openStore(file: string, onRecord: (session: Session) => void = () => undefined): SqliteStore {
   const reserve = new DiskReserve({ root: path.dirname(file) })
   return new SqliteStore(
@@ -36,13 +36,14 @@ function openForNewEpoch(file: string): Database {
     database.exec(`UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'`)
     return database
   } catch (cause) {
-    // The last one to close a database removes its journal: on a full disk others would take that room, and no successor could begin.
+    // The last connection to close removes the journal: on a full disk others would take that space, and no later
+    // supervisor could start.
     if (!isDiskFull(cause)) database.close()
     throw cause
   }
 }
 
-/** By the connection that stays: one of its own would remove the journal when it is closed. */
+/** Checks through the connection that stays open: closing a second one would remove the journal. */
 function assertIntegrity(database: Database): void {
   const row = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
   if (row.quick_check !== 'ok') throw new Error(`integrity: ${row.quick_check}`)
@@ -96,13 +97,13 @@ export class SqliteStore implements Store {
     return this.#sql.any.get() === undefined
   }
 
-  /** Takes in sessions that were recorded elsewhere: all of them or none. */
+  /** Inserts sessions that were recorded elsewhere: all or none. */
   insertSessions(sessions: readonly Session[]): void {
     this.#transact(() => {
       for (const session of sessions) {
         this.#putSession(session)
         const { spec, phase, attempt } = session
-        // What was still to be done is not among what was copied; a launch that nobody repeats would never come.
+        // The copies do not include pending effects; without this one, nobody would repeat a launch.
         if (phase.name === 'starting') this.#sql.addEffect.run(spec.id, JSON.stringify({ type: 'launch', attempt }))
       }
     })
@@ -130,7 +131,7 @@ export class SqliteStore implements Store {
     }))
   }
 
-  /** An effect whose settling is lost to a power cut is performed again, which changes nothing. */
+  /** Settles without fsync. After a power cut the supervisor performs the effect again, which changes nothing. */
   settleEffect(key: string): void {
     this.#transactWithoutSync(() => this.#sql.settle.run(Number(key)))
   }
@@ -156,18 +157,18 @@ export class SqliteStore implements Store {
   }
 
   /**
-   * Gives the database and its journal room of their own, at most `size` bytes each: SQLite writes both in place, so that a
-   * full disk does not keep a stop from being recorded. Between two pieces others are served.
+   * Allocates free space within the database and its journal, at most `size` bytes each. SQLite writes both in place,
+   * so the supervisor can record a stop on a full disk. Other work runs between two pieces.
    */
   async reserveSpace(size: number): Promise<void> {
-    this.#dropBallast() // A supervisor that was killed here has left its pieces.
+    this.#dropBallast() // Removes the pieces of a supervisor that was killed here.
     if (this.#hasReserved(size / 2)) return
     for (let piece = 0; piece * BALLAST < size; piece++) {
       this.#transactWithoutSync(() => this.#sql.putBallast.run(`ballast.${piece}`, BALLAST))
       await new Promise(resolve => setImmediate(resolve))
     }
     this.#dropBallast()
-    await syncFile(journalOf(this.#file)) // By another thread: SQLite then finds nothing to wait for.
+    await syncFile(journalOf(this.#file)) // Another thread syncs, so that SQLite need not wait.
     this.#database.exec('PRAGMA wal_checkpoint(RESTART); PRAGMA shrink_memory')
   }
 
@@ -191,7 +192,7 @@ export class SqliteStore implements Store {
     this.#sql.putSession.run(id, name, isLive, sessionDueAt(session), createdAt, JSON.stringify(session))
   }
 
-  /** For what is not worth an fsync. */
+  /** Runs a transaction that is not worth an fsync. */
   #transactWithoutSync(work: () => void): void {
     this.#database.exec('PRAGMA synchronous = NORMAL')
     try {
@@ -201,7 +202,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** On a full disk the journal is written from its beginning again, in the room it has, and then with the reserve. */
+  /**
+   * Runs a transaction. On a full disk, restarts the journal at its beginning, within its present size, and then
+   * retries with the reserve.
+   */
   #transact(work: () => void): void {
     try {
       this.#tryTransaction(work)
@@ -216,7 +220,7 @@ export class SqliteStore implements Store {
     try {
       this.#database.exec('PRAGMA wal_checkpoint(RESTART)')
     } catch {
-      // The database itself may have no room to take it in: then the reserve is left.
+      // The database itself may lack the space for the journal's content: the reserve remains.
     }
   }
 
@@ -237,7 +241,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** A database that was moved aside keeps its epoch, but is no longer the one that counts. */
+/** Identifies the database file: one that was moved aside keeps its epoch but no longer counts. */
 function readInode(file: string): number | undefined {
   return fs.statSync(file, { throwIfNoEntry: false })?.ino
 }
@@ -246,7 +250,7 @@ function journalOf(file: string): string {
   return `${file}-wal`
 }
 
-/** SQLite holds no lock on its journal, which to close a file of the same name would release. */
+/** Closing this descriptor releases no lock: SQLite holds none on its journal. */
 async function syncFile(file: string): Promise<void> {
   const opened = await fs.promises.open(file, 'r+')
   try {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { KernelLock } from '../../os/kernel-lock.ts'
 
-/** The lock of the one supervisor, held for life. */
+/** The lock that a supervisor holds for its whole life. */
 export class SupervisorLock {
   readonly #lock: KernelLock
 
@@ -9,16 +9,16 @@ export class SupervisorLock {
     this.#lock = lock
   }
 
-  /** Undefined when somebody else holds it. */
+  /** Returns undefined if another process holds the lock. */
   static tryAcquire(file: string): SupervisorLock | undefined {
     const lock = KernelLock.tryAcquire(file)
     return lock === undefined ? undefined : new SupervisorLock(lock)
   }
 
   /**
-   * Takes the lock from a holder that cannot answer (suspended, or hung beyond patience) by putting a new lock file in
-   * its place. The old holder keeps a lock that means nothing any more; the epoch keeps it from acting. `isStuck` is asked while
-   * nobody else can seize it. Undefined when it says no, or when somebody else was faster.
+   * Takes the lock from a holder that cannot answer (suspended, or hung for too long): replaces the lock file with a
+   * new one. The old holder keeps a lock without meaning, and the epoch prevents it from acting. Calls `isStuck` while
+   * no other process can seize the lock. Returns undefined if it returns false, or if another process was faster.
    */
   static seize(file: string, isStuck: () => boolean): SupervisorLock | undefined {
     const seizeLock = KernelLock.tryAcquire(`${file}.seize`)
