@@ -1,4 +1,4 @@
-// The hostile cases alone and at full strength: more rounds of every race and larger inputs than `npm test` takes.
+// Runs only the hostile cases, at full strength: more rounds of every race and larger inputs than `npm test`.
 // `npm run attack -- FILTER` runs only matching files.
 import { install, step, vitest } from './steps.mjs'
 

@@ -1,4 +1,5 @@
-// Measures the product beside its peers: npm run bench [-- [--quick] [--write] [FIGURE …]]. What is missing is installed.
+// Measures oneshot and comparable programs: npm run bench [-- [--quick] [--write] [FIGURE …]]. Installs missing
+// programs.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -6,7 +7,7 @@ import { install, root } from './steps.mjs'
 
 install()
 const { build } = await import('esbuild')
-// Inside node_modules, so that packages left out of the bundle are found.
+// The folder is inside node_modules, so that the bundle finds the packages that it does not contain.
 const folder = fs.mkdtempSync(path.join(root, 'node_modules', '.bench-'))
 try {
   await build({
@@ -22,7 +23,7 @@ try {
     logLevel: 'warning',
   })
   const args = [path.join(folder, 'main.mjs'), root, ...process.argv.slice(2)]
-  process.on('SIGINT', () => undefined) // The benchmark ends by it, and cleans up first.
+  process.on('SIGINT', () => undefined) // The benchmark ends on Ctrl-C and cleans up first.
   process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1
 } finally {
   fs.rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,6 @@
-// Bundles the program into dist/. One CommonJS file per way of being started, because a loader that opens thirty files
-// takes as long as Node itself; commands inside the file are still evaluated only when they are used. main.cjs runs the
-// first of them with a code cache.
+// Bundles the program into dist/. Each entry point becomes one CommonJS file, because a loader that opens thirty files
+// takes as long as Node itself; the file still evaluates a command only at its use. main.cjs runs the first bundle with
+// a code cache.
 import { spawn } from 'node:child_process'
 import crypto from 'node:crypto'
 import fs from 'node:fs'
@@ -14,7 +14,7 @@ const dist = path.join(root, 'dist')
 const next = path.join(root, `dist.${process.pid}`)
 const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
 
-/** What main.ts loads on demand becomes a file of its own. */
+/** Entry points; each becomes a bundle of its own that main.ts loads on demand. */
 const PARTS = {
   './daemon/daemon.ts': 'daemon',
   './daemon/run-unsupervised.ts': 'direct',
@@ -49,7 +49,7 @@ await build({
   minifySyntax: true,
   banner: { js: "const here_ = require('node:url').pathToFileURL(__filename).href;" },
   define: { ONESHOT_VERSION: JSON.stringify(version), 'import.meta.url': 'here_' },
-  // import() of another part becomes require(), which needs no loader inside a script with a code cache.
+  // import() of another bundle becomes require(), which needs no loader inside a script with a code cache.
   supported: { 'dynamic-import': false },
   plugins: [separate],
   logLevel: 'warning',
@@ -65,14 +65,14 @@ const boot = fs.readFileSync(path.join(root, 'scripts/boot.cjs'), 'utf8')
 fs.writeFileSync(path.join(next, 'main.cjs'), boot.replace('HASHES[part]', `${JSON.stringify(hashes)}[part]`))
 fs.writeFileSync(path.join(next, 'stamp'), '')
 
-// Swapped in whole: nobody ever runs half an old and half a new build.
+// The new build replaces the old one by renames, so that nobody runs a mix of both.
 const old = `${dist}.old`
 fs.rmSync(old, { recursive: true, force: true })
 if (fs.existsSync(dist)) fs.renameSync(dist, old)
 fs.renameSync(next, dist)
 fs.rmSync(old, { recursive: true, force: true })
 
-/** Common commands: the code cache holds what they compile. */
+/** Common commands: the code cache holds the functions that they compile. */
 const COMMANDS = [
   ['daemon', 'status'],
   ['run', '--name', 'cache', '--', 'true'],
@@ -85,15 +85,15 @@ const COMMANDS = [
 await collectCodeCaches()
 
 /**
- * Runs common commands once, so that the code cache holds what they compile: a user's first command starts as fast as the
- * next. The supervisor has its own cache, made with the flag that keeper.sh gives it.
+ * Runs common commands once to fill the code cache, so that a user's first command starts as fast as the next. The
+ * supervisor has its own cache, made with the flag that keeper.sh sets.
  */
 async function collectCodeCaches() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oneshot-build-'))
   const env = { ...process.env, ONESHOT_HOME: path.join(folder, 'home'), ONESHOT_CODE_CACHE: 'collect' }
   const start = (flags, words) =>
     spawn(process.execPath, [...flags, path.join(dist, 'main.cjs'), ...words], {
-      cwd: folder, // Outside of every repository: the session that is run here leaves nothing behind.
+      cwd: folder, // A folder outside of every repository: the session leaves nothing behind.
       env,
       stdio: 'ignore',
       timeout: 20_000,
@@ -110,7 +110,7 @@ async function collectCodeCaches() {
   }
 }
 
-/** esbuild escapes everything but regular expressions, in which the same escapes hold. */
+/** Escapes the regular expressions, which esbuild leaves as they are; the same escapes are valid there. */
 function escapeNonAscii(file) {
   const text = fs.readFileSync(file, 'utf8')
   const escaped = text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

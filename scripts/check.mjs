@@ -1,4 +1,4 @@
-// All a commit needs: format, lint, types, walls, unused code, unit tests and stories.
+// Runs the checks that each commit needs: format, lint, types, walls, unused code, unit tests and scenarios.
 import { install, step, vitest } from './steps.mjs'
 
 install()

@@ -1,4 +1,4 @@
-// Builds again after each change in src: npm run dev. Try the result in another terminal with a state folder of its own:
+// Rebuilds after each change in src: npm run dev. Try the result in another terminal with a separate state folder:
 //   ONESHOT_HOME=$PWD/.dev ./oneshot status
 // @ts-check
 import { spawn } from 'node:child_process'

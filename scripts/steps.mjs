@@ -1,4 +1,4 @@
-// Runs the named steps one after the other and stops at the first that fails, showing only what failed.
+// Runs the named steps in order and stops at the first that fails; prints only the output of failed steps.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -18,7 +18,7 @@ const STEPS = {
   chaos: [process.execPath, path.join(root, 'scripts', 'chaos.mjs'), '--kills', '200', '--seed', '1'],
 }
 
-/** Installs the dependencies when they are missing or older than the lock file. */
+/** Installs the dependencies if they are missing or older than the lock file. */
 export function install() {
   const stamp = path.join(root, 'node_modules', '.package-lock.json')
   const lock = path.join(root, 'package-lock.json')
@@ -34,12 +34,13 @@ export function step(name) {
   console.log(`${name.padEnd(8)} ok  ${((Date.now() - begun) / 1000).toFixed(1)} s`)
 }
 
-/** A few files may fail because the machine was busy. More than that is a defect of the change. */
+/** A few files may fail because the machine is busy. More than that is a defect of the change. */
 const MOST_AGAIN = 4
 
 /**
- * Runs vitest and answers how many tests passed and failed. Files with a failed test run once more, alone, and the second result
- * counts. The output names every test that needed it: such a test, or the code behind it, has a race that somebody must fix.
+ * Runs vitest and returns the numbers of passed and failed tests. Files with a failed test run once more, one at a
+ * time, and the second result counts. The output names every such test: the test, or the code behind it, has a race
+ * that somebody must fix.
  */
 export function vitest(projects, filters = [], env = process.env) {
   const first = runVitest(projects, filters, env)

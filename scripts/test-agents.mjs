@@ -1,6 +1,6 @@
-// Tests with the real agent programs, against a scripted model on this machine:
+// Tests with the real agent programs against a scripted model on this machine:
 // npm run test:agents [-- [--quick] [PROGRAM …] [FILE …]]. A PROGRAM is a name in test/agents/versions.json.
-// The pinned programs are installed once, outside the project; no account and no key is needed.
+// The script installs the pinned programs once, outside the project; the tests need no account and no key.
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -18,7 +18,7 @@ install()
 removeLeftovers()
 const wanted = Object.entries(programs).filter(([name]) => chosen.length === 0 || chosen.includes(name))
 const missing = wanted.filter(([name, { version }]) => !fs.existsSync(folderOf(name, version)))
-// Two at a time: npm spends most of it waiting for the network.
+// Two installations run at a time: npm mostly waits for the network.
 const lanes = [0, 1].map(async lane => {
   for (const [name, program] of missing.filter((_, n) => n % 2 === lane)) await fetchProgram(name, program)
 })
@@ -42,7 +42,7 @@ function folderOf(name, version) {
   return path.join(cache, `${name}-${version}`)
 }
 
-/** What an installation left behind that was broken off. */
+/** Removes the folders of interrupted installations. */
 function removeLeftovers() {
   for (const name of fs.existsSync(cache) ? fs.readdirSync(cache) : []) {
     const pid = /^\.passing-(\d+)-/.exec(name)?.[1]
@@ -58,36 +58,36 @@ function isAlive(pid) {
   }
 }
 
-/** Installed under a passing name and then renamed: a folder with the final name is always complete. */
+/** Installs into a temporary folder and renames it: a folder with the final name is always complete. */
 async function fetchProgram(name, { package: title, version, command, node }) {
   const begun = Date.now()
   const folder = folderOf(name, version)
-  const passing = path.join(cache, `.passing-${process.pid}-${name}`)
+  const temporary = path.join(cache, `.passing-${process.pid}-${name}`)
   console.log(`${name}: installing ${title} ${version} …`)
-  fs.mkdirSync(passing, { recursive: true })
-  fs.writeFileSync(path.join(passing, 'package.json'), '{ "private": true }\n')
+  fs.mkdirSync(temporary, { recursive: true })
+  fs.writeFileSync(path.join(temporary, 'package.json'), '{ "private": true }\n')
   const packages = [`${title}@${version}`, ...(node === undefined ? [] : [`node@${node}`])]
   const { code, output } = await run(
     'npm',
     ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages],
-    passing,
+    temporary,
   )
-  const hasProgram = fs.existsSync(path.join(passing, 'node_modules', '.bin', command))
+  const hasProgram = fs.existsSync(path.join(temporary, 'node_modules', '.bin', command))
   if (code !== 0 || !hasProgram) {
-    fs.rmSync(passing, { recursive: true, force: true })
+    fs.rmSync(temporary, { recursive: true, force: true })
     throw new Error(`could not install ${title} ${version} (npm exit ${code}); npm's last words:\n${lastLines(output)}`)
   }
-  put(passing, folder)
+  put(temporary, folder)
   const seconds = ((Date.now() - begun) / 1000).toFixed(0)
   console.log(`${name}: installed in ${seconds} s, ${megabytes(folder)} MB`)
 }
 
-/** Another run may have put the same there meanwhile: then that one is used. */
-function put(passing, folder) {
+/** Renames the folder. If another run has installed the same program meanwhile, uses that one. */
+function put(temporary, folder) {
   try {
-    fs.renameSync(passing, folder)
+    fs.renameSync(temporary, folder)
   } catch (cause) {
-    fs.rmSync(passing, { recursive: true, force: true })
+    fs.rmSync(temporary, { recursive: true, force: true })
     if (!fs.existsSync(folder)) throw cause
   }
 }
@@ -111,7 +111,7 @@ function lastLines(text) {
     .join('\n')
 }
 
-/** Some packages link their program to a second name: each file counts once. */
+/** Returns the size of a folder. Some packages hard-link their program to a second name, so each inode counts once. */
 function megabytes(folder) {
   const files = fs
     .readdirSync(folder, { recursive: true, withFileTypes: true })

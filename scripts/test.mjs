@@ -1,4 +1,4 @@
-// Everything: the check, and the tests on real tmux, SQLite and processes. `npm test -- FILTER` runs only matching files.
+// Runs the check and the tests on real tmux, SQLite and processes. `npm test -- FILTER` runs only matching files.
 import { install, step, vitest } from './steps.mjs'
 
 install()

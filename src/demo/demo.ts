@@ -8,7 +8,10 @@ import { createSandbox, type DemoSandbox, pollUntil } from './sandbox.ts'
 
 const LINE_COUNT = 12
 
-/** Shows the promise on the real product: kills the agent, the supervisor and tmux, and counts what is left of the work. */
+/**
+ * Demonstrates the guarantees on the real product: kills the agent, the supervisor and tmux, and checks that no work is
+ * lost.
+ */
 export async function demo(options: { keep: boolean }): Promise<number> {
   const sandbox = createSandbox()
   const report = createReport()
@@ -22,7 +25,7 @@ export async function demo(options: { keep: boolean }): Promise<number> {
   return report.finish()
 }
 
-/** Ctrl-C ends the demo, but not without cleaning up. */
+/** Ctrl-C ends the demo after it has cleaned up. */
 function rejectOnInterrupt(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -84,7 +87,9 @@ async function runScenario(sandbox: DemoSandbox, report: DemoReport): Promise<vo
   await verifyOutcome(sandbox, report, name)
 }
 
-/** Milliseconds for a step of the agent: on a busy machine, too, it is still at work when everything around it was killed. */
+/**
+ * Returns the milliseconds per step of the agent, so that even on a busy machine the agent still works after all kills.
+ */
 async function measureStepDelay(sandbox: DemoSandbox): Promise<number> {
   const startedAt = Date.now()
   await sandbox.oneshot('version')
@@ -126,7 +131,7 @@ async function verifyOutcome(sandbox: DemoSandbox, report: DemoReport, name: str
   report.showOutput((await sandbox.oneshot('log', name)).stdout)
 }
 
-/** Takes everything down again, whatever happened, and looks whether it is really gone. */
+/** Removes everything, whatever happened, and checks that it is gone. */
 async function cleanUp(sandbox: DemoSandbox, report: DemoReport, keep: boolean): Promise<void> {
   await sandbox.oneshot('killall', '--yes')
   const supervisor = await sandbox.supervisor()

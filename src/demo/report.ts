@@ -1,11 +1,11 @@
-/** What the audience sees, and the count of promises kept. */
+/** Prints the demo's output and counts the promises kept. */
 export interface DemoReport {
   note(line: string): void
-  /** Something violent. */
+  /** Announces a kill. */
   announce(line: string): void
   check(sentence: string, isKept: boolean, evidence: string): void
   showOutput(text: string): void
-  /** The exit code: 0 when every promise was kept. */
+  /** Returns the exit code: 0 if every promise was kept. */
   finish(): number
 }
 

@@ -7,14 +7,14 @@ import { selfArgv } from '../os/installation.ts'
 import { type Home, homeAt } from '../state/home.ts'
 import { run } from '../os/run.ts'
 
-/** A home and a project of its own, in which the real command line is used as a person would. */
+/** A separate home and project, in which the demo uses the real command line as a user does. */
 export interface DemoSandbox {
   readonly home: Home
   readonly project: string
   oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>
   status(name: string): Promise<SessionView>
   supervisor(): Promise<DaemonView | undefined>
-  /** The pid of the tmux server that shows the sessions. */
+  /** Returns the pid of the tmux server that shows the sessions. */
   tmuxServer(): Promise<number>
   remove(): void
 }
@@ -24,7 +24,7 @@ export function createSandbox(): DemoSandbox {
   const home = homeAt(path.join(root, 'home'))
   const project = path.join(root, 'project')
   fs.mkdirSync(project)
-  // What you have configured is not for the demo: nobody is to be told of it, and nothing run at its end.
+  // The demo ignores the user's configuration: it must send no notifications and run no hooks.
   const otherVariables = Object.entries(process.env).filter(([name]) => !name.startsWith('ONESHOT_'))
   const ownVariables = { ONESHOT_HOME: home.root, XDG_CONFIG_HOME: path.join(root, 'config'), NO_COLOR: '1' }
   const env = { ...Object.fromEntries(otherVariables), ...ownVariables }
@@ -49,7 +49,7 @@ export function createSandbox(): DemoSandbox {
   }
 }
 
-/** Asks again until the answer is there; undefined when it never comes. */
+/** Polls until there is a value; undefined after the timeout. */
 export async function pollUntil<T>(poll: () => Promise<T | undefined>, timeout = 20_000): Promise<T | undefined> {
   const end = Date.now() + timeout
   for (;;) {
