@@ -1,6 +1,6 @@
 import type { ExitEvidence, LaunchRequest, ThreadQuery } from '../../src/ports/agent.ts'
 
-/** To begin a thread in `/home/dev/project` with full autonomy and no limits, but for the changes. */
+/** Returns a request to start a thread in `/home/dev/project` with full autonomy and no limits, plus the changes. */
 export function makeLaunchRequest(changes: Partial<LaunchRequest> = {}): LaunchRequest {
   return {
     argv: ['/opt/agent'],
@@ -18,7 +18,7 @@ export function makeLaunchRequest(changes: Partial<LaunchRequest> = {}): LaunchR
   }
 }
 
-/** A thread that was begun at the beginning of time and has not told its id. */
+/** Returns a query for a thread that was started at time 0 and has no known id. */
 export function makeThreadQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery {
   return {
     thread: null,
@@ -32,7 +32,7 @@ export function makeThreadQuery(changes: Partial<ThreadQuery> = {}): ThreadQuery
   }
 }
 
-/** An exit with status 1, without a word. */
+/** Returns the evidence of an exit with status 1 and no output. */
 export function makeExitEvidence(changes: Partial<ExitEvidence> = {}): ExitEvidence {
   return { exit: { kind: 'code', code: 1 }, word: null, stderr: '', memory: {}, env: {}, ...changes }
 }

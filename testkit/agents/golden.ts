@@ -7,12 +7,15 @@ import { type ReadLine, readAll } from './read-all.ts'
 
 const ROOT = path.join(import.meta.dirname, '../../test/golden')
 
-/** Where something lies that the real program wrote: `codex/0.166.0/threads/long.jsonl`. */
+/** Returns the path of a file that the real program wrote: `codex/0.166.0/threads/long.jsonl`. */
 export function goldenPath(name: string): string {
   return path.join(ROOT, name)
 }
 
-/** Its output is `<version>/<case>.jsonl`; what we make of it, transcript first, stands beside it as `<case>.txt`. */
+/**
+ * Compares observations with golden files: `<version>/<case>.jsonl` holds the program's output, and `<case>.txt` beside
+ * it the expected transcript and observations.
+ */
 export function testGoldenFiles(kind: string, read: ReadLine): void {
   describe.each(fs.readdirSync(goldenPath(kind)))(`${kind} %s`, version => {
     const folder = goldenPath(`${kind}/${version}`)
@@ -26,7 +29,7 @@ export function testGoldenFiles(kind: string, read: ReadLine): void {
   })
 }
 
-/** Times are written so that a person can check them. */
+/** Renders an observation with times that a person can check. */
 function formatObservation(observation: Observation): string {
   return JSON.stringify(observation, (key, value: unknown) =>
     key === 'resetAt' && typeof value === 'number' ? formatIso(value) : value,

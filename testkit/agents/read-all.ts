@@ -8,7 +8,7 @@ export interface ReadResult {
   readonly memory: ParserState
 }
 
-/** Reads lines of output, or the events in them, one after the other. What is remembered is stored between two lines. */
+/** Reads lines of output, or events, one after the other. Serializes the reader's memory between two lines. */
 export function readAll(read: ReadLine, lines: readonly (string | object)[]): ReadResult {
   const observations: Observation[] = []
   let transcript = ''

@@ -123,7 +123,7 @@ const SHOWN: readonly InspectedWork[] = [
   { work: null, failures: [], checked: { kind: 'failed', line: 'npm test', how: 'npm test: exit code 1' } },
 ]
 
-/** Any signal at all, of this attempt or one beside it, a while after `at`. */
+/** Generates any signal, of this attempt or one beside it, some time after `at`. */
 export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbitrary<Signal> {
   const one = (fields: object): fc.Arbitrary<Signal> => fc.constant({ at, attempt, type, ...fields } as Signal)
   const chance = 0.5
@@ -183,9 +183,9 @@ export function signalAt(at: number, attempt: number, type: SignalType): fc.Arbi
   }
 }
 
-/** A choice of what happens next, made into a signal once it is known where the session stands. */
+/** A random choice that becomes a signal once the session's state is known. */
 export interface RandomChoice {
-  /** `next` is what would most likely be seen: it starts, it dies, its tree goes, the alarm rings. */
+  /** `next` is the most likely signal: the process starts, it dies, the sweep ends, a timer fires. */
   readonly type: SignalType | 'next'
   readonly pause: number
   /** Mostly the current attempt; sometimes the one before or after. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** A checklist made up for a test: its text, and how many tasks and ticked ones it has. */
+/** A generated checklist: its text, and the numbers of its tasks and ticked tasks. */
 export interface GeneratedChecklist {
   readonly text: string
   readonly tasks: number
@@ -20,14 +20,17 @@ interface Style {
   readonly end: string
 }
 
-/** Words that mean nothing to a list; some of more bytes than one, and half a character that stands for a byte that is none. */
+/**
+ * Words without a meaning in a list; some are multi-byte, and one is half a surrogate pair that stands for an invalid
+ * byte.
+ */
 const words = fc
   .array(fc.constantFrom('add', 'tests', 'é', '✗', '\udcff', '*b*', '[x]', '`c`', '#', '- [ ]', '1.', '<b>'), {
     maxLength: 4,
   })
   .map(all => ['do', ...all].join(' '))
 
-/** Lines that look like tasks and are none. */
+/** Lines that look like tasks but are none. */
 const body = fc.constantFrom<readonly string[]>(
   [],
   ['more words'],
@@ -64,7 +67,9 @@ const between = fc.constantFrom<readonly string[]>(
   ['', '> a quotation', ''],
 )
 
-/** Any nesting, any marks, code and comments between; parents are ticked where all below them are. */
+/**
+ * Generates any nesting and any marks, with code and comments in between; a parent is ticked if all tasks below it are.
+ */
 export const checklists: fc.Arbitrary<GeneratedChecklist> = fc
   .record({
     parts: fc.array(fc.tuple(generateItem(4), between), { maxLength: 6 }),
@@ -83,7 +88,7 @@ function linesOf(item: GeneratedItem, indent: string, style: Style): string[] {
   const isParent = item.below.flatMap(taskStates).length > 0
   const isTicked = isParent ? item.below.flatMap(taskStates).every(Boolean) : item.box
   const box = item.box === null ? '' : `[${isTicked === true ? 'x' : ' '}] `
-  // Two blanks are enough under a bullet; a number is wider.
+  // Two spaces suffice under a bullet; a number is wider.
   const inner = indent + (style.indent === '  ' && /\d/.test(style.bullet) ? '   ' : style.indent)
   const body = item.body.map(line => (line === '' ? '' : inner + line))
   return [
@@ -93,7 +98,7 @@ function linesOf(item: GeneratedItem, indent: string, style: Style): string[] {
   ]
 }
 
-/** Whether each task is done. */
+/** Returns for each task whether it is done. */
 function taskStates(item: GeneratedItem): boolean[] {
   const below = item.below.flatMap(taskStates)
   return below.length > 0 || item.box === null ? below : [item.box]

@@ -3,7 +3,7 @@ import { createLoop, type Loop, type LoopTask, type TaskState, type Iteration } 
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import type { Instant } from '../../src/lib/time.ts'
 
-/** When the loops of the testkit begin. */
+/** Start time of the loops in the testkit. */
 export const LOOP_STARTED_AT: Instant = Date.parse('2026-11-15T10:00:00.000Z')
 
 export function makeLoopSpec(overrides: Partial<LoopSpec> = {}): LoopSpec {
@@ -32,7 +32,7 @@ export function makeLoopSpec(overrides: Partial<LoopSpec> = {}): LoopSpec {
   }
 }
 
-/** A loop that works on these tasks. */
+/** Returns a loop that works on these tasks. */
 export function makeLoop(
   tasks: readonly LoopTask[],
   overrides: Partial<Loop> = {},
@@ -47,7 +47,7 @@ export function makeLoop(
   }
 }
 
-/** A task by its number; `worked` are the starts and ends of its tries, in seconds from the beginning. */
+/** Returns a task by its number; `worked` holds the starts and ends of its tries, in seconds from the loop's start. */
 export function makeTask(
   number: number,
   state: TaskState,

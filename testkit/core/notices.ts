@@ -1,6 +1,6 @@
 import type { Notice } from '../../src/core/notify/notice.ts'
 
-/** A notice of a session with this title, for channels to be tried with. */
+/** Returns a notice of a session with this title, for tests of channels. */
 export function makeFailedNotice(title: string): Notice {
   return {
     id: 'abc-1-failed',

@@ -9,7 +9,7 @@ import type { LoopBase, LoopSignal, WorkerExit } from '../../src/core/loop/signa
 import type { LoopSpec } from '../../src/core/loop/spec.ts'
 import { NO_USAGE } from '../../src/core/session/usage.ts'
 
-/** How an agent behaves in one iteration. */
+/** Behaviour of an agent in one iteration. */
 export type WorkerBehavior =
   | 'good'
   | 'idle'
@@ -22,21 +22,24 @@ export type WorkerBehavior =
   | 'wrecker'
   /** Does its task, and removes the work of all others. */
   | 'undoer'
-  /** Does its task; the check removes that. */
+  /** Does its task; the check removes that work. */
   | 'wiped'
 
 type WithoutTime<S> = S extends unknown ? Omit<S, 'at'> : never
 export type UntimedSignal = WithoutTime<LoopSignal>
 
-/** What a loop works in, kept in memory: a list, branches, and agents of every temper. What was done stays done, whoever dies. */
+/**
+ * The outside of a loop in memory: a list, branches, and agents of every behaviour. Finished work survives a crash of
+ * the loop's program.
+ */
 export class SimulatedLoop {
   readonly spec: LoopSpec
   readonly ticked = new Set<string>()
-  /** Where there is work for which task: a branch, or `here`. */
+  /** Maps a branch, or `here`, to the tasks that have work on it. */
   readonly work = new Map<string, Set<string>>()
   readonly broken = new Set<string>()
   readonly merged: string[] = []
-  /** Branches that were removed although they had work that was not merged. */
+  /** Branches that were removed although their work was not merged. */
   readonly lost: string[] = []
   readonly #items: readonly Omit<ListItem, 'isDone'>[]
   readonly #behavior: (iteration: number) => WorkerBehavior
@@ -69,7 +72,7 @@ export class SimulatedLoop {
     }
   }
 
-  /** Does it all, and says what came of it. */
+  /** Performs an effect and returns the signals that follow from it. */
   perform(effect: LoopEffect, loop: Loop): UntimedSignal[] {
     switch (effect.type) {
       case 'begin':
@@ -122,7 +125,7 @@ export class SimulatedLoop {
     return [{ type: 'place.ready', task: task.item.key, place, clash, losses }]
   }
 
-  /** An agent works once, however often it is looked after. */
+  /** Runs a worker once, even if the loop performs the effect again. */
   #runWorker(
     task: NonNullable<Extract<LoopEffect, { type: 'tend' }>['task']>,
     role: string,
@@ -162,7 +165,7 @@ export class SimulatedLoop {
     }
   }
 
-  /** In a worktree a box is ticked in a copy of the list that nobody reads. */
+  /** In a worktree, an agent ticks a box in a copy of the list that nobody reads. */
   #tick(key: string): void {
     if (this.spec.parallel === null) this.ticked.add(key)
   }
@@ -172,7 +175,7 @@ export class SimulatedLoop {
     for (const other of work) if (other !== key) work.delete(other)
   }
 
-  /** Finished work that is not in the user's checkout any more. */
+  /** Returns the finished work that is no longer in the user's checkout. */
   #losses({ tasks, branch }: Loop): LostWork[] {
     const present = this.workOn('here')
     const lost = tasks.filter(task => branch === null && workSpan(task) !== null && !present.has(task.item.key))
@@ -222,13 +225,15 @@ export class SimulatedLoop {
   }
 }
 
-/** Do nothing for their own task. */
+/** Workers with these behaviours do no work for their own task. */
 const IDLE_BEHAVIORS: readonly WorkerBehavior[] = ['idle', 'liar', 'quitter', 'wrecker']
 
-/** What happens between two steps: a deed is done and heard of, done and never heard of, or never done. */
+/** Result of an effect: performed and heard, performed and not heard because of a crash, or not performed. */
 export type EffectFate = 'heard' | 'unheard' | 'undone'
 
-/** Has a loop run to its end, whose program dies whenever fate wants it; so often more, as a person resumes it. */
+/**
+ * Runs a loop to its end. Its program dies according to `fateOf`, and a user resumes the ended loop `resumes` times.
+ */
 export function runLoop(
   world: SimulatedLoop,
   dice: () => number,
@@ -244,8 +249,8 @@ export function runLoop(
   }
   for (; steps < 20_000; steps++) {
     now += 1_000
-    const deeds = effectsOf(loop)
-    if (deeds.length === 0) {
+    const effects = effectsOf(loop)
+    if (effects.length === 0) {
       if (loop.stage.name === 'ended' && resumed++ >= resumes) break
       if (loop.stage.name === 'ended') {
         take({ type: 'loop.begun', list: world.list(), ground: world.ground() })
@@ -256,10 +261,10 @@ export function runLoop(
       take({ type: 'clock.due' })
       continue
     }
-    const effect = deeds[Math.floor(dice() * deeds.length)] as LoopEffect
+    const effect = effects[Math.floor(dice() * effects.length)] as LoopEffect
     const fate = fateOf()
     const said = fate === 'undone' ? [] : world.perform(effect, loop)
-    // Killed in the midst of it, the program has heard a part of what was to be heard.
+    // A program that is killed halfway has received only a part of the signals.
     const heard = fate === 'heard' ? said : said.slice(0, Math.floor(dice() * said.length))
     for (const one of heard) take(one)
     if (fate !== 'heard' && loop.stage.name !== 'beginning' && loop.stage.name !== 'ended')

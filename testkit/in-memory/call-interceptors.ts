@@ -1,16 +1,16 @@
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** The supervisor's power has failed: whatever it was doing, it does nothing more. */
+/** Simulates a kill of the supervisor: it performs no further call. */
 export class InjectedCrash extends Error {
   override readonly name = 'Crash'
 }
 
-/** Moments at which the power may fail: before the first call to the outside is 1, after it 2, before the second 3 … */
+/** Moment of a kill: 1 is before the first call to the outside, 2 is after it, 3 is before the second call … */
 export type CrashPoint = number
 
 /**
- * One supervisor's power. Its ports go through here, each call is counted, and at the given moment the power fails:
- * that call and every later one throws, and no alarm reaches it any more.
+ * Kills a supervisor at a given moment. Counts each call of the wrapped ports; at the crash point that call and every
+ * later one throws, and no timer fires any more.
  */
 export class CrashInjector {
   hasFailed = false
@@ -21,7 +21,7 @@ export class CrashInjector {
     this.#crashPoint = crashPoint
   }
 
-  /** The port, with its power in the line of each of these calls. */
+  /** Returns the port with a crash check in each of these calls. */
   wrap<Port extends object>(port: Port, calls: readonly (keyof Port & string)[]): Port {
     return new Proxy(port, {
       get: (target, name) => {
@@ -39,7 +39,7 @@ export class CrashInjector {
       monotonic: () => clock.monotonic(),
       random: () => clock.random(),
       yieldEventLoop: () => clock.yieldEventLoop(),
-      schedule: (at, bell) => clock.schedule(at, () => void (this.hasFailed || bell())),
+      schedule: (at, callback) => clock.schedule(at, () => void (this.hasFailed || callback())),
     }
   }
 
@@ -61,13 +61,13 @@ export class CrashInjector {
 }
 
 /**
- * Suspends a supervisor in the middle of a call to the outside, as SIGSTOP would: before the n-th one is carried out.
- * A call that can wait is carried out only once the supervisor is woken; another continues at once, for nothing can happen
- * in between on the same thread.
+ * Suspends a supervisor in a call to the outside, as SIGSTOP does: before it performs the n-th call. An asynchronous
+ * call continues after the supervisor wakes; a synchronous one continues at once, because nothing else can run in
+ * between on the same thread.
  */
 export class CallSuspender {
   readonly calls: string[] = []
-  /** What it called after it was suspended, the call it was suspended in left out. */
+  /** Calls after the suspension, without the call that was suspended. */
   readonly after: string[] = []
   readonly #number: number
   readonly #onSuspend: () => void

@@ -12,11 +12,11 @@ interface StoredCheckpoint {
 export class InMemoryRepository {
   tree = ''
   readonly checkpoints = new Map<string, StoredCheckpoint[]>()
-  /** The messages that were kept whole, by session. */
+  /** Full messages of the checkpoints, by session. */
   readonly messages = new Map<string, readonly string[]>()
-  /** How far each remote has come, by session. */
+  /** Number of the last pushed checkpoint, by session. */
   readonly pushed = new Map<string, number>()
-  /** Saving or pushing fails for this reason, while there is one. */
+  /** While set, saving and pushing fail for this reason. */
   trouble: string | null = null
   pushTrouble: string | null = null
 
@@ -25,7 +25,7 @@ export class InMemoryRepository {
   }
 }
 
-/** Checkpoints of a machine in memory. */
+/** Implements checkpoints on a simulated machine. */
 export class InMemoryCheckpoints implements Checkpoints {
   readonly #machine: { readonly repository: InMemoryRepository | null }
 

@@ -17,7 +17,7 @@ export interface DeliveryRow {
   remark: string
 }
 
-/** What outlives a supervisor. Everything lies in it as text, as on a real disk. */
+/** The data that outlives a supervisor. It is stored as text, as on a real disk. */
 export class InMemoryDisk {
   epoch = 0
   seq = 0

@@ -7,7 +7,7 @@ import type { Records } from './scripted-agents.ts'
 import { type ScriptedProgram, ScriptedProcess } from './scripted-process.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** From the opened pane to the shim's claim, in milliseconds. */
+/** Milliseconds from opening a pane to the shim's claim. */
 const SHIM_DELAY = 3
 
 export interface SessionFiles {
@@ -17,7 +17,7 @@ export interface SessionFiles {
   readonly times: { readonly at: Instant; readonly size: number }[]
 }
 
-/** What the machine knows of one attempt. */
+/** State of one attempt on the machine. */
 export interface SimulatedAttempt {
   openedAt: Instant | null
   claim: 'shim' | 'nobody' | null
@@ -26,7 +26,7 @@ export interface SimulatedAttempt {
   thread: string | null
   stdin: Uint8Array | null
   isInterrupted: boolean
-  /** Where a supervisor was killed over its output. */
+  /** Offset in the output at which a supervisor was killed. */
   stuckAt?: number
   /** The request of a command that found no supervisor. */
   request: StoredRequest | null
@@ -35,11 +35,11 @@ export interface SimulatedAttempt {
   output: Uint8Array
   writtenAt: Instant | null
   process: ScriptedProcess | null
-  /** Processes left behind; those that hide are found by nobody and hold the session's lock. */
+  /** Leftover processes; a sweep does not find those that hide, and they hold the session's lock. */
   readonly litter: Map<string, { hides: boolean }>
 }
 
-/** The machine on which attempts live: it goes on whatever happens to the supervisors that look at it. */
+/** The machine on which attempts run. It continues independently of the supervisors. */
 export class SimulatedMachine {
   readonly clock: VirtualClock
   readonly programs: Readonly<Record<string, ScriptedProgram>>
@@ -47,24 +47,24 @@ export class SimulatedMachine {
   readonly attempts = new Map<string, SimulatedAttempt>()
   readonly mailbox = new Set<string>()
   readonly panes = new Set<string>()
-  /** What the agents here remember of their threads. */
+  /** The agents' own records of their threads. */
   readonly records: Records = new Map()
   readonly listeners = new Set<{
     news: (sessionId: string) => void
     output: (attempt: string, sessionId: string) => void
   }>()
-  /** Every process that was ever started, as session.attempt. */
+  /** Every process that ever started, as session.attempt. */
   readonly starts: string[] = []
-  /** Whether it can be told at once that nothing of an attempt is left, as control groups do. */
+  /** True if the machine knows at once that an attempt has no processes left, as with control groups. */
   hasGroups = true
-  /** Panes that are opened from now on never come to life. */
+  /** If true, panes that open from now on start no shim. */
   hasDeadPanes = false
-  /** Opening a pane fails for this reason, while there is one. */
+  /** While set, opening a pane fails for this reason. */
   paneTrouble: string | null = null
   boot = 'this boot'
   /** Bytes that attempts may write. */
   disk = 1024 ** 4
-  /** The repository that all sessions here work in, if there is one. */
+  /** The repository in which all sessions work, if any. */
   repository: InMemoryRepository | null = null
   /** Folders that are gone. */
   readonly lostFolders = new Set<string>()
@@ -97,7 +97,7 @@ export class SimulatedMachine {
     return fresh
   }
 
-  /** Opens a pane with a shim in it, which claims the attempt a moment later. */
+  /** Opens a pane with a shim, which claims the attempt a moment later. */
   openPane(spec: LaunchSpec): void {
     if (this.paneTrouble !== null) throw new Trouble('opening a pane', this.paneTrouble)
     this.panes.add(spec.name)
@@ -108,7 +108,7 @@ export class SimulatedMachine {
     if (!this.hasDeadPanes) this.clock.schedule(this.clock.now() + SHIM_DELAY, () => this.#shim(spec))
   }
 
-  /** The power fails, and comes back: nothing lives any more, and what was on disk is there. */
+  /** Simulates a power cut and a reboot: no process survives, the disk does. */
   reboot(): void {
     this.boot = `${this.boot}, later`
     this.listeners.clear()
@@ -120,7 +120,7 @@ export class SimulatedMachine {
     }
   }
 
-  /** Everything that is alive, as people would see it in a process table. */
+  /** Lists everything that is alive, as a process table does. */
   alive(): string[] {
     return [...this.attempts].flatMap(([key, { process, litter }]) => [
       ...(process?.isAlive ? [key] : []),
@@ -141,7 +141,9 @@ export class SimulatedMachine {
     }
   }
 
-  /** What still lives of another attempt holds the locks of its session and of its thread. */
+  /**
+   * Returns why the shim refuses: living processes of another attempt hold the lock of the session or of the thread.
+   */
   #refusalReason({ sessionId, attempt, thread }: LaunchSpec): string | null {
     if (this.alive().some(name => name.startsWith(`${sessionId}.`)))
       return 'something of the attempt before is still alive'
@@ -159,8 +161,8 @@ export class SimulatedMachine {
     const program = this.programs[spec.argv[0] ?? '']
     if (program === undefined) return this.#recordExit(spec, attempt, { kind: 'code', code: 127 })
     const start = this.starts.filter(key => key.startsWith(`${spec.sessionId}.`)).length
-    const deeds = program.run({ argv: spec.argv, stdin: textOf(attempt.stdin), start })
-    attempt.process = new ScriptedProcess(program, deeds, {
+    const steps = program.run({ argv: spec.argv, stdin: textOf(attempt.stdin), start })
+    attempt.process = new ScriptedProcess(program, steps, {
       clock: this.clock,
       write: bytes => this.#appendOutput(spec, attempt, bytes),
       litter: (name, hides) => attempt.litter.set(name, { hides }),
@@ -188,12 +190,12 @@ export class SimulatedMachine {
     this.notify(spec, 'exit')
   }
 
-  /** A letter is found only if it still lies there when somebody walks to the mailbox. */
+  /** Adds a mailbox entry. A listener sees it only if it still exists when the listener reads the mailbox. */
   notify(order: Pick<AttemptRef, 'sessionId' | 'attempt'>, kind: 'started' | 'exit'): void {
-    const letter = `${attemptKey(order)}.${kind}`
-    this.mailbox.add(letter)
+    const entry = `${attemptKey(order)}.${kind}`
+    this.mailbox.add(entry)
     queueMicrotask(() => {
-      if (this.mailbox.has(letter)) for (const ear of this.listeners) ear.news(order.sessionId)
+      if (this.mailbox.has(entry)) for (const ear of this.listeners) ear.news(order.sessionId)
     })
   }
 }

@@ -5,7 +5,7 @@ import type { Instant } from '../../src/lib/time.ts'
 import type { DeliveryResult, Delivery, NotificationStore, Outgoing } from '../../src/ports/notifications.ts'
 import type { DeliveryRow, InMemoryDisk, NoticeRow } from './disk.ts'
 
-/** The notices of a disk in memory. */
+/** Stores notices on a disk in memory. */
 export class InMemoryNotificationStore implements NotificationStore {
   readonly #disk: InMemoryDisk
   readonly #assertEpoch: () => void

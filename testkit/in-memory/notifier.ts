@@ -7,16 +7,16 @@ import type { HookRunner, Notifier } from '../../src/ports/notifications.ts'
 import { InMemoryBeads, inMemoryTracker } from './tracker.ts'
 import { inMemoryWorkInspector, NO_WORK } from './work-inspector.ts'
 
-/** People who hear of things, and hooks that are run. They outlive the supervisors that tell them. */
+/** Records deliveries and hook runs. It outlives the supervisors. */
 export class NotificationLog {
   channels: { readonly name: string; readonly events: readonly NoticeKind[] }[] = [
     { name: 'phone', events: NOTICE_KINDS },
   ]
-  /** `channel id`, in the order they were heard. */
+  /** Entries of the form `channel id`, in the order of delivery. */
   readonly delivered: string[] = []
   readonly notifications: Notification[] = []
   readonly hookRuns: string[] = []
-  /** Stands in the way of a delivery, where somebody put something there. */
+  /** A test sets this function to delay or fail a delivery. */
   obstacle: (channel: string) => Promise<void> | void = () => undefined
   hook: (call: HookCall, signal: AbortSignal) => Promise<{ ok: boolean; reason: string }> = async () => {
     return { ok: true, reason: 'exit code 0' }
@@ -44,7 +44,7 @@ export function inMemoryHookRunner(log: NotificationLog): HookRunner {
   }
 }
 
-/** For an engine whose notices, checkpoints and tasks are of no interest. */
+/** Returns services for an engine in a test that ignores notices, checkpoints and tasks. */
 export function noServices(): Pick<
   EngineContext,
   'notifier' | 'hooks' | 'checkpoints' | 'tracker' | 'workInspector' | 'log'

@@ -12,7 +12,7 @@ import type { Instant } from '../../src/lib/time.ts'
 import { invariant } from '../../src/lib/errors.ts'
 import { attemptKey, type SimulatedMachine, type SessionFiles } from './machine.ts'
 
-/** One supervisor's view of a machine in memory. */
+/** A supervisor's runtime on a simulated machine. */
 export class InMemoryRuntime implements Runtime {
   readonly #machine: SimulatedMachine
   readonly #watched = new Set<string>()
@@ -190,7 +190,7 @@ export class InMemoryRuntime implements Runtime {
     }
     this.#machine.listeners.add(this.#listener)
     queueMicrotask(() => {
-      for (const letter of this.#machine.mailbox) listener(letter.slice(0, letter.indexOf('.')))
+      for (const entry of this.#machine.mailbox) listener(entry.slice(0, entry.indexOf('.')))
     })
   }
 
@@ -200,9 +200,9 @@ export class InMemoryRuntime implements Runtime {
   }
 
   acknowledge({ sessionId, attempt }: Pick<AttemptRef, 'sessionId' | 'attempt'>): void {
-    for (const letter of this.#machine.mailbox) {
-      const [from, number] = letter.split('.')
-      if (from === sessionId && Number(number) <= attempt) this.#machine.mailbox.delete(letter)
+    for (const entry of this.#machine.mailbox) {
+      const [from, number] = entry.split('.')
+      if (from === sessionId && Number(number) <= attempt) this.#machine.mailbox.delete(entry)
     }
   }
 

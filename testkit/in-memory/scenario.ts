@@ -11,40 +11,40 @@ import { Simulation, type SimulatedSupervisor, makeSpec } from './simulation.ts'
 import { CallSuspender } from './call-interceptors.ts'
 import { flushPromises } from './virtual-clock.ts'
 
-/** A piece of work from its beginning to its end, and what its user does meanwhile. */
+/** A session from start to end, and the actions of its user. */
 export interface Scenario {
   readonly spec: Partial<Spec> & Pick<Spec, 'agent'>
   readonly program: ScriptedProgram
-  /** The user stops it this long after the beginning. */
+  /** The user stops the session this long after the start. */
   readonly stopAfter?: Duration
-  /** What the user sends it, and how long after the beginning. */
+  /** Messages of the user, and their time after the start. */
   readonly sends?: readonly { readonly after: Duration; readonly text: string }[]
-  /** Whether the machine can tell at once that nothing of an attempt is left; it can when absent. */
+  /** True (the default) if the machine knows at once that an attempt has no processes left. */
   readonly hasGroups?: boolean
-  /** How long it can do without a supervisor and still end the same; 30 s when absent. */
+  /** Longest time without a supervisor after which the session still ends the same; default 30 s. */
   readonly endures?: Duration
-  /** What can be seen of its work at its end; nothing when absent. */
+  /** The work that the verifier finds at the end; default none. */
   readonly shown?: InspectedWork
-  /** Issues of the project's task tracker that are closed when the story is over. */
+  /** Issues of the project's task tracker that are closed at the end. */
   readonly closes?: readonly string[]
 }
 
-/** All that is left when a story is over, and must be the same however often the supervisor died on the way. */
+/** The final state of a scenario. It must be the same however often the supervisor was killed. */
 export interface ScenarioResult {
   readonly session: Omit<Session, 'spec'>
   readonly events: readonly Event[]
   readonly transcript: string
-  /** Each process that was ever started, in order. */
+  /** Each process that ever started, in order. */
   readonly starts: readonly string[]
   readonly alive: readonly string[]
-  /** What the agents wrote down of what they were given. */
+  /** The input that the agents recorded, by thread. */
   readonly records: readonly (readonly [string, readonly string[]])[]
   readonly pending: number
-  /** What was recorded to be told, and what of it was heard and run, repetitions left out. */
+  /** Recorded notices, delivered notices and hook runs, without repetitions. */
   readonly notices: readonly string[]
   readonly heard: readonly string[]
   readonly ran: readonly string[]
-  /** The issues, each as often as it was closed. */
+  /** The closed issues, each as often as it was closed. */
   readonly closed: readonly string[]
   readonly letters: readonly string[]
   readonly panes: readonly string[]
@@ -53,15 +53,15 @@ export interface ScenarioResult {
 
 export interface ScenarioRun {
   readonly result: ScenarioResult
-  /** The calls to the outside of each supervisor, in order. */
+  /** Calls to the outside of each supervisor, in order. */
   readonly calls: readonly (readonly string[])[]
-  /** How many supervisors lost their power. */
+  /** Number of killed supervisors. */
   readonly crashes: number
-  /** How often the same was told, or run, at most. */
+  /** Largest number of times that one notice was delivered or one hook ran. */
   readonly maxRepetitions: number
 }
 
-/** Lives through a story. The first supervisor loses its power at the first moment, its successor at the second … */
+/** Runs a scenario. The first supervisor is killed at the first crash point, the next one at the second … */
 export async function runScenario(
   scenario: Scenario,
   crashPoints: readonly CrashPoint[] = [],
@@ -96,11 +96,11 @@ function openSimulation({ shown, spec, program, hasGroups, closes = [] }: Scenar
 export interface TakeoverRun {
   readonly result: ScenarioResult
   readonly calls: readonly string[]
-  /** What the first supervisor called after it was put out of action. */
+  /** Calls of the first supervisor after another one superseded it. */
   readonly afterwards: readonly string[]
 }
 
-/** Lives through a story in which the first supervisor is suspended in its n-th call and wakes when another is done. */
+/** Runs a scenario in which the first supervisor is suspended in its n-th call and wakes when another one is done. */
 export async function runWithTakeover(scenario: Scenario, number: number): Promise<TakeoverRun> {
   const simulation = openSimulation(scenario)
   const user = new SimulatedUser(simulation, scenario)
@@ -122,16 +122,16 @@ function tolerateSuperseded(cause: unknown): void {
   if (!(cause instanceof Superseded)) throw cause
 }
 
-/** Keeps asking until it was accepted: who got no answer asks again. */
+/** A user who repeats each request until the supervisor has accepted it. */
 class SimulatedUser {
   id = ''
   readonly #stage: Simulation
-  readonly #story: Scenario
+  readonly #scenario: Scenario
   #asked = 0
 
   constructor(simulation: Simulation, scenario: Scenario) {
     this.#stage = simulation
-    this.#story = scenario
+    this.#scenario = scenario
   }
 
   async act({ engine }: SimulatedSupervisor): Promise<void> {
@@ -139,21 +139,21 @@ class SimulatedUser {
     const now = this.#stage.clock.now()
     if (session === undefined) {
       this.id = `s${++this.#asked}`
-      for (const after of [this.#story.stopAfter ?? 0, ...this.#sends.map(send => send.after)])
+      for (const after of [this.#scenario.stopAfter ?? 0, ...this.#sends.map(send => send.after)])
         this.#stage.clock.schedule(now + after, () => undefined)
       const files = { prompt: Buffer.from('do it'), env: {} }
-      await engine.create({ ...makeSpec(this.#story.spec), id: this.id, createdAt: now }, files)
-    } else if (now >= session.spec.createdAt + (this.#story.stopAfter ?? Infinity) && session.wanted !== 'stop') {
+      await engine.create({ ...makeSpec(this.#scenario.spec), id: this.id, createdAt: now }, files)
+    } else if (now >= session.spec.createdAt + (this.#scenario.stopAfter ?? Infinity) && session.wanted !== 'stop') {
       await engine.stop(this.id)
     }
     await this.#sendDueMessages(engine)
   }
 
-  /** Whether the story is over once the session has ended. */
+  /** True if the user has nothing left to do once the session has ended. */
   get isDone(): boolean {
     const keys = this.#stage.session(this.id)?.messages.map(message => message.key) ?? []
     const isClosed = (issue: string): boolean => this.#stage.beads.state(issue) === 'done'
-    return this.#sends.every(({ text }) => keys.includes(text)) && (this.#story.closes ?? []).every(isClosed)
+    return this.#sends.every(({ text }) => keys.includes(text)) && (this.#scenario.closes ?? []).every(isClosed)
   }
 
   async #sendDueMessages(engine: Engine): Promise<void> {
@@ -167,7 +167,7 @@ class SimulatedUser {
   }
 
   get #sends(): NonNullable<Scenario['sends']> {
-    return this.#story.sends ?? []
+    return this.#scenario.sends ?? []
   }
 }
 
@@ -193,7 +193,10 @@ async function runUntilCrash(life: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Ids count how often the user had to ask; they are told alike, so that two endings can be compared. */
+/**
+ * Reads the final state. Ids depend on the number of requests, so this function replaces them to make two runs
+ * comparable.
+ */
 function readResult(simulation: Simulation, id: string): ScenarioResult {
   const { machine } = simulation
   const named = (key: string): string =>

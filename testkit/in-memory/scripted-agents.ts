@@ -4,10 +4,10 @@ import type { Issue } from '../../src/core/session/task.ts'
 import { invariant } from '../../src/lib/errors.ts'
 import type { Agent, Observation } from '../../src/ports/agent.ts'
 
-/** What agents on a machine remember of their threads: all that people said in each. */
+/** Maps each thread to all user messages in it, as the agents on a machine record them. */
 export type Records = Map<string, string[]>
 
-/** An agent that speaks in lines like `thread: t-1` and must end its turn; everything else it says is shown. */
+/** An agent that writes lines like `thread: t-1` and must end its turn; all its other lines are text to show. */
 const talkingAgent: Agent = {
   kind: 'talker',
   proof: 'end-event',
@@ -22,13 +22,13 @@ const talkingAgent: Agent = {
     stdin: 'text',
   }),
   readLine: line => {
-    const word = line.replace(/\r$/, '') // On a terminal.
+    const word = line.replace(/\r$/, '') // A terminal adds a carriage return.
     invariant(word !== 'riddle', 'it speaks in riddles')
     return { observations: toObservations(word), text: `${word}\n` }
   },
 }
 
-/** The same, but it keeps a record of its threads that can be looked up, and lets their names be chosen. */
+/** Returns a talking agent that also keeps a record of its threads and lets the caller choose their ids. */
 function recordingAgent(records: Records): Agent {
   return {
     ...talkingAgent,
@@ -46,7 +46,7 @@ function recordingAgent(records: Records): Agent {
   }
 }
 
-/** A program whose exit code is its answer. */
+/** An agent whose exit code is its result. */
 const exitCodeAgent: Agent = {
   kind: 'mute',
   proof: 'exit-code',
@@ -105,7 +105,7 @@ function toObservations(line: string): Observation[] {
   }
 }
 
-/** As in `1 done write tests`. */
+/** Parses a text like `1 done write tests`. */
 function parseTask(text: string): Issue {
   const [id = '', state, ...title] = text.split(' ')
   return { id, title: title.join(' '), state: state as Issue['state'] }

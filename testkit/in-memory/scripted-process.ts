@@ -2,35 +2,35 @@ import type { Exit } from '../../src/core/session/session.ts'
 import type { Duration, Instant } from '../../src/lib/time.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** One thing a scripted program does. After the last one it exits with 0. */
+/** One step of a scripted program. After the last step it exits with 0. */
 export type ProcessStep =
   | { readonly say: string | Uint8Array }
   | { readonly wait: Duration }
-  /** Computes for so long, without a word. */
+  /** Computes for this long, without output. */
   | { readonly compute: Duration }
   | { readonly exit: number }
   | { readonly die: string }
-  /** Writes down what it was given to read, in the record of this thread. */
+  /** Appends its stdin to the record of this thread. */
   | { readonly record: string }
-  /** Takes the last of what it wrote down there back. */
+  /** Removes the last entry of that record. */
   | { readonly forget: string }
   /** Changes the files of the repository to this. */
   | { readonly edit: string }
-  /** Holds so many bytes of memory from now on. */
+  /** Holds this many bytes of memory from now on. */
   | { readonly hold: number }
-  /** Leaves a process behind; one that hides is not found by a sweep. */
+  /** Leaves a process behind; a sweep does not find one that hides. */
   | { readonly litter: string; readonly hides?: boolean }
 
 export interface ScriptedProgram {
-  /** What it does in its `start`-th process of this session, counted from 1. */
+  /** Returns the steps of the session's `start`-th process, counted from 1. */
   readonly run: (call: { argv: readonly string[]; stdin: string; start: number }) => readonly ProcessStep[]
-  /** Signals it survives. SIGKILL is never among them. */
+  /** Signals it survives, never SIGKILL. */
   readonly ignoredSignals?: readonly string[]
-  /** What it does instead of dying of a SIGINT. */
+  /** Steps after a SIGINT, instead of an exit. */
   readonly onInterrupt?: readonly ProcessStep[]
 }
 
-/** What a process does to the machine around it. */
+/** The machine's functions that a process uses. */
 export interface ProcessHost {
   readonly clock: VirtualClock
   readonly write: (bytes: Uint8Array) => void
@@ -41,11 +41,11 @@ export interface ProcessHost {
   readonly exited: (exit: Exit) => void
 }
 
-/** A process that lives through a script, deed by deed, in virtual time. */
+/** A process that runs the steps of a script in virtual time. */
 export class ScriptedProcess {
   isAlive = true
   memory = 0
-  /** Processor time used so far, and since when it is computing. */
+  /** Processor time used so far, and the start of the current computation. */
   #used: Duration = 0
   #computing: Instant | null = null
   readonly #program: ScriptedProgram
@@ -59,22 +59,22 @@ export class ScriptedProcess {
     this.#host = host
   }
 
-  /** Does what is next, until it must wait or has ended. */
+  /** Runs the next steps until the process must wait or has ended. */
   advance(): void {
-    const [deed, ...rest] = this.#steps
+    const [step, ...rest] = this.#steps
     this.#steps = rest
     if (!this.isAlive) return
-    if (deed === undefined) return this.#end({ kind: 'code', code: 0 })
-    if ('exit' in deed) return this.#end({ kind: 'code', code: deed.exit })
-    if ('die' in deed) return this.#end({ kind: 'signal', signal: deed.die })
-    if ('wait' in deed) return this.#wait(deed.wait)
-    if ('compute' in deed) return this.#compute(deed.compute)
-    if ('say' in deed) this.#host.write(typeof deed.say === 'string' ? Buffer.from(deed.say) : deed.say)
-    else if ('hold' in deed) this.memory = deed.hold
-    else if ('record' in deed) this.#host.record(deed.record)
-    else if ('edit' in deed) this.#host.edit(deed.edit)
-    else if ('forget' in deed) this.#host.forget(deed.forget)
-    else this.#host.litter(deed.litter, deed.hides ?? false)
+    if (step === undefined) return this.#end({ kind: 'code', code: 0 })
+    if ('exit' in step) return this.#end({ kind: 'code', code: step.exit })
+    if ('die' in step) return this.#end({ kind: 'signal', signal: step.die })
+    if ('wait' in step) return this.#wait(step.wait)
+    if ('compute' in step) return this.#compute(step.compute)
+    if ('say' in step) this.#host.write(typeof step.say === 'string' ? Buffer.from(step.say) : step.say)
+    else if ('hold' in step) this.memory = step.hold
+    else if ('record' in step) this.#host.record(step.record)
+    else if ('edit' in step) this.#host.edit(step.edit)
+    else if ('forget' in step) this.#host.forget(step.forget)
+    else this.#host.litter(step.litter, step.hides ?? false)
     this.advance()
   }
 

@@ -25,7 +25,7 @@ import { scriptedAgents } from './scripted-agents.ts'
 import type { ScriptedProgram } from './scripted-process.ts'
 import { VirtualClock, flushPromises } from './virtual-clock.ts'
 
-/** Every call that changes something outside, or looks at what may change. */
+/** Every call that changes something outside, or reads a state that may change. */
 const STORE_CALLS = ['record', 'settleEffect', 'remove'] as const
 const NOTICE_CALLS = ['route', 'settleDeliveries', 'postpone', 'settleHook', 'deleteBefore'] as const
 const WORK_CALLS = [
@@ -55,32 +55,32 @@ export interface SimulatedSupervisor {
   readonly store: Store
 }
 
-/** What stands between a supervisor and the outside. */
+/** Wraps the ports between a supervisor and the outside. */
 export interface CallInterceptor {
   wrap<Port extends object>(port: Port, calls: readonly (keyof Port & string)[]): Port
   wrapClock?(clock: Clock): Clock
 }
 
-/** A whole small world: a clock, a disk, a machine, and one supervisor after the other. */
+/** A simulated world: a clock, a disk, a machine, and one supervisor after the other. */
 export class Simulation {
   readonly clock = new VirtualClock()
   readonly disk = new InMemoryDisk()
   readonly machine: SimulatedMachine
   readonly notificationLog = new NotificationLog()
-  /** The project's task tracker, if it has one. */
+  /** The project's task tracker, if any. */
   readonly beads = new InMemoryBeads()
-  /** What whoever looks at the work sees. */
+  /** The work that an inspection finds. */
   shown: InspectedWork = NO_WORK
-  /** What the supervisors noted in their log. */
+  /** Lines that the supervisors logged. */
   readonly logLines: string[] = []
-  /** What went wrong while performing, apart from failed power. */
+  /** Errors of effects, without injected crashes. */
   readonly troubles: unknown[] = []
 
   constructor(programs: Readonly<Record<string, ScriptedProgram>>) {
     this.machine = new SimulatedMachine(this.clock, programs)
   }
 
-  /** A supervisor on this disk and machine. It acts once its engine is started. */
+  /** Returns a supervisor on this disk and machine. It acts once its engine has started. */
   supervisor(interceptor: CallInterceptor = new CrashInjector()): SimulatedSupervisor {
     const inMemory = new InMemoryStore(this.disk)
     inMemory.notifications = interceptor.wrap(inMemory.notifications, NOTICE_CALLS)
@@ -94,7 +94,7 @@ export class Simulation {
     const notifier = interceptor.wrap<Notifier>(inMemoryNotifier(this.notificationLog), ['deliver'])
     const hooks = interceptor.wrap<HookRunner>(inMemoryHookRunner(this.notificationLog), ['run'])
     const tracker = interceptor.wrap<Tracker>(inMemoryTracker(this.beads), TRACKER_CALLS)
-    const witness = interceptor.wrap<WorkInspector>(
+    const workInspector = interceptor.wrap<WorkInspector>(
       inMemoryWorkInspector(() => this.shown),
       ['inspect'],
     )
@@ -110,7 +110,7 @@ export class Simulation {
       hooks,
       checkpoints,
       tracker,
-      workInspector: witness,
+      workInspector,
       timings: rules,
       log: say,
       onTrouble,
@@ -131,7 +131,7 @@ export class Simulation {
     return Buffer.from(this.machine.sessions.get(id)?.transcript ?? []).toString()
   }
 
-  /** Lets time pass, alarm by alarm, until this is so. Fails when nothing is left that could bring it about. */
+  /** Advances time, timer by timer, until the condition holds. Fails if no timer is left. */
   async until(isSo: () => boolean): Promise<void> {
     await flushPromises()
     for (let turn = 0; !isSo(); turn++) {
@@ -144,14 +144,14 @@ export class Simulation {
     return this.session(id)?.phase.name === 'ended' && !hasWork && !this.hasOutgoing()
   }
 
-  /** Somebody has still to be told of something, or a hook to be run. */
+  /** Returns true while a notice or a hook is pending. */
   hasOutgoing(): boolean {
     const { notices, deliveries, hooks } = this.disk
     return hooks.length > 0 || notices.some(row => !row.isAddressed) || deliveries.some(row => row.state === 'pending')
   }
 }
 
-/** What was asked for, with everything filled in that a test does not care about. */
+/** Returns a spec with defaults for all fields that a test does not set. */
 export function makeSpec(overrides: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
   const kind = scriptedAgents()(overrides.agent)
   return {
@@ -179,7 +179,7 @@ export function makeSpec(overrides: Partial<Spec> & Pick<Spec, 'agent'>): Spec {
   }
 }
 
-/** Lets the world do something right before or after a supervisor's call: as often as the deed says `true`, never again. */
+/** Runs an action right before or after each call of that name, until the action returns false. */
 export function interceptCall(call: string, when: 'before' | 'after', action: () => boolean): CallInterceptor {
   let isOver = false
   const runAction = (): void => {

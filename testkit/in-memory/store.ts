@@ -6,7 +6,7 @@ import { type PendingEffect, type Store, type StoredEvent, Superseded } from '..
 import type { InMemoryDisk } from './disk.ts'
 import { InMemoryNotificationStore } from './notification-store.ts'
 
-/** A store on a disk in memory. Opening a second one on the same disk supersedes the first. */
+/** A store on a disk in memory. Opening a second store on the same disk supersedes the first. */
 export class InMemoryStore implements Store {
   readonly epoch: number
   notifications: NotificationStore
@@ -89,7 +89,7 @@ export class InMemoryStore implements Store {
   }
 
   close(): void {
-    // There is nothing to give back: the disk stays.
+    // There is nothing to release: the disk stays.
   }
 
   #sessions(): Session[] {

@@ -2,19 +2,19 @@ import crypto from 'node:crypto'
 import type { Issue, TrackerSnapshot } from '../../src/core/session/task.ts'
 import type { Tracker } from '../../src/ports/tracker.ts'
 
-/** A project's task tracker, and what was written down about it. It outlives the supervisors that visit it. */
+/** A project's task tracker and the snapshots of it. It outlives the supervisors. */
 export class InMemoryBeads {
-  /** Where its list lies; null for a project without one. */
+  /** The folder of its list; null for a project without a tracker. */
   root: string | null = null
   issues: Issue[] = []
-  /** Each time an issue was closed that was open before, with the reason. */
+  /** Each closing of an open issue, with the reason. */
   readonly closed: string[] = []
-  /** What was asked of it, in order. */
+  /** Calls, in order. */
   readonly calls: string[] = []
-  /** How often it saved what it knows. */
+  /** Number of times it saved its data. */
   synced = 0
   readonly snapshots = new Map<string, string>()
-  /** Stands in the way of a call, where somebody put something there. */
+  /** A test sets this function to delay or fail a call. */
   obstacle: (call: string) => Promise<void> | void = () => undefined
 
   state(id: string): Issue['state'] | undefined {

@@ -3,10 +3,10 @@ import type { Clock } from '../../src/ports/clock.ts'
 
 interface Timer {
   at: Instant
-  readonly bell: () => void
+  readonly callback: () => void
 }
 
-/** Time that passes only when it is told to. Chance is a number somebody has set. */
+/** A clock that advances only on request and returns a preset random number. */
 export class VirtualClock implements Clock {
   dice = 0
   #now: Instant
@@ -25,7 +25,7 @@ export class VirtualClock implements Clock {
     return this.#now - this.#suspendedFor
   }
 
-  /** A lid that is closed for so long: time goes on, and nothing else does. */
+  /** Simulates a closed lid for this long: time advances, but nothing runs. */
   suspend(duration: Duration): void {
     this.#now += duration
     this.#suspendedFor += duration
@@ -37,25 +37,25 @@ export class VirtualClock implements Clock {
 
   async yieldEventLoop(): Promise<void> {}
 
-  schedule(at: Instant, bell: () => void): () => void {
-    const alarm = { at, bell }
+  schedule(at: Instant, callback: () => void): () => void {
+    const alarm = { at, callback }
     this.#timers.add(alarm)
     return () => this.#timers.delete(alarm)
   }
 
-  /** Goes on to the next alarm and lets all that follows from it happen. False when none is set. */
+  /** Advances to the next timer and runs everything that follows from it. Returns false if no timer is set. */
   async runNextTimer(): Promise<boolean> {
     await flushPromises()
     const alarm = this.#first()
     if (alarm === undefined) return false
     this.#timers.delete(alarm)
     this.#now = Math.max(this.#now, alarm.at)
-    alarm.bell()
+    alarm.callback()
     await flushPromises()
     return true
   }
 
-  /** Lets that much time pass, alarm by alarm. */
+  /** Advances time by this duration, timer by timer. */
   async advance(duration: number): Promise<void> {
     const end = this.#now + duration
     await flushPromises()
@@ -64,10 +64,10 @@ export class VirtualClock implements Clock {
     this.#now = end
   }
 
-  /** Somebody sets the clock back. Alarms ring after as long as ever: timers count steadily. */
+  /** Sets the wall clock back. Timers fire after the same duration as before: they use a monotonic clock. */
   setBack(duration: number): void {
     this.#now -= duration
-    this.#suspendedFor -= duration // Time awake goes on as ever.
+    this.#suspendedFor -= duration // The monotonic clock continues unchanged.
     const alarms = [...this.#timers]
     this.#timers.clear()
     for (const alarm of alarms) {
@@ -84,7 +84,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything happen that needs no time: one turn of the event loop ends only when no promise is left to resolve. */
+/** Resolves after all pending promises: a turn of the event loop ends only when no promise is left to resolve. */
 export function flushPromises(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

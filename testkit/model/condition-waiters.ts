@@ -1,4 +1,4 @@
-/** Those who wait for something to become so, and are told to look again. */
+/** Callers that wait for conditions; `recheck` checks them again. */
 export class ConditionWaiters {
   readonly #checks = new Set<() => void>()
 
@@ -6,7 +6,7 @@ export class ConditionWaiters {
     for (const look of this.#checks) look()
   }
 
-  /** Ends when it is so; throws what `isSo` throws, and when it is stopped. */
+  /** Resolves when `isSo` returns true. Rejects with the error of `isSo`, or when stopped. */
   until(isSo: () => boolean, stop: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {

@@ -1,4 +1,4 @@
-/** A request in neutral words. */
+/** A request in a form independent of the dialect. */
 export interface Conversation {
   readonly model: string
   readonly isStreamed: boolean
@@ -6,7 +6,7 @@ export interface Conversation {
   readonly items: readonly Item[]
 }
 
-/** What the user said is given without what the programs add to it. */
+/** User text is without the additions of the programs. */
 export type Item =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'said'; readonly text: string }
@@ -19,7 +19,7 @@ export interface Tool {
   readonly properties: Readonly<Record<string, { readonly type?: string | readonly string[] }>>
 }
 
-/** A tool call that the scripted model makes. */
+/** A tool call of the scripted model. */
 export interface Call {
   readonly id: string
   readonly name: string
@@ -27,7 +27,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** A text or a list of parts, of which those with a text count. */
+/** Returns the text of a content that is a string or a list of parts; ignores parts without text. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

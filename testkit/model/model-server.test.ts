@@ -11,34 +11,34 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-describe.each(DIALECTS)('in %s', dialect => {
-  test.each([401, 403, 404, 429, 500, 529])('%i is refused', async status => {
+describe.each(DIALECTS)('the model server in %s', dialect => {
+  test.each([401, 403, 404, 429, 500, 529])('refuses with %i', async status => {
     server.play('it', [{ status, retryAfter: 3, message: 'No.' }])
     const response = await sendRequest(server.url('it'), { dialect })
     expect({ status: response.status, retry: response.headers.get('retry-after') }).toEqual({ status, retry: '3' })
     expect(await response.json()).toMatchObject({ error: { message: 'No.' } })
   })
 
-  test('a conversation is too long', async () => {
+  test('refuses a conversation that is too long', async () => {
     server.play('it', [{ overflow: true }])
     const response = await sendRequest(server.url('it'), { dialect })
     expect(response.status).toBe(400)
     expect(await response.text()).toMatch(/prompt is too long|context_length_exceeded/)
   })
 
-  test('an error comes in the middle of a stream', async () => {
+  test('sends an error in the middle of a stream', async () => {
     server.play('it', [{ sseError: 'Oh no' }])
     const response = await sendRequest(server.url('it'), { dialect })
     expect(response.status).toBe(200)
     expect(JSON.stringify((await readEvents(response)).at(-1))).toContain('Oh no')
   })
 
-  test('the line is cut at once', async () => {
+  test('drops the connection at once', async () => {
     server.play('it', [{ drop: true }])
     await expect(sendRequest(server.url('it'), { dialect })).rejects.toThrow('fetch failed')
   })
 
-  test('the line is cut after some words', async () => {
+  test('drops the connection after some words', async () => {
     server.play('it', [{ drop: 2, say: 'one two three' }])
     const heard = await hearWhatComes(await sendRequest(server.url('it'), { dialect }))
     expect({ end: heard.end, words: ['one', 'two', 'three'].filter(word => heard.text.includes(word)) }).toEqual({
@@ -47,7 +47,7 @@ describe.each(DIALECTS)('in %s', dialect => {
     })
   })
 
-  test('the model falls silent after some words', async () => {
+  test('stalls after some words', async () => {
     server.play('it', [{ stall: 1, say: 'one two' }])
     const response = await sendRequest(server.url('it'), { dialect })
     const reader = response.body?.getReader()
@@ -61,7 +61,7 @@ describe.each(DIALECTS)('in %s', dialect => {
     expect({ more: await more, hasMore: text.includes('two') }).toEqual({ more: 'closed', hasMore: false })
   })
 
-  test('a request without tools is answered, and consumes nothing', async () => {
+  test('answers a request without tools and consumes no step', async () => {
     server.play('it', [{ say: 'First.' }])
     const side = await sendRequest(server.url('it'), { dialect, isStreamed: false, hasTools: false })
     expect(await side.text()).toContain('A scripted title')
@@ -71,7 +71,7 @@ describe.each(DIALECTS)('in %s', dialect => {
   })
 })
 
-test('a usage limit tells its end in the way of each dialect', async () => {
+test('a usage limit announces its end in the form of each dialect', async () => {
   server.play('it', [{ status: 429, resetAt: 2_000_000_000, times: 'ever' }])
   const { headers } = await sendRequest(server.url('it'), { dialect: 'anthropic' })
   expect([headers.get('x-should-retry'), headers.get('anthropic-ratelimit-unified-reset')]).toEqual([
@@ -83,7 +83,7 @@ test('a usage limit tells its end in the way of each dialect', async () => {
   })
 })
 
-test('an answer waits at its gate', async () => {
+test('an answer waits for its gate to open', async () => {
   server.play('it', [{ say: 'Through.', gate: 'g' }])
   const answer = sendRequest(server.url('it'), { dialect: 'chat', isStreamed: false })
   await server.until('it', turns => turns.length === 1)
@@ -91,7 +91,7 @@ test('an answer waits at its gate', async () => {
   expect(await (await answer).text()).toContain('Through.')
 })
 
-test('a model that hangs is left by those who lose patience', async () => {
+test('a client can abort a request to a hanging model', async () => {
   server.play('it', [{ hang: true }])
   const patience = new AbortController()
   const answer = sendRequest(server.url('it'), { dialect: 'chat', signal: patience.signal })
@@ -100,11 +100,11 @@ test('a model that hangs is left by those who lose patience', async () => {
   await expect(answer).rejects.toThrow('aborted')
 })
 
-test('waiting in vain has an end', async () => {
+test('until rejects after its limit', async () => {
   await expect(server.until('it', turns => turns.length === 1, 20)).rejects.toThrow('waited 20 ms in vain')
 })
 
-test('a condition that fails to be told is told to who waits, not to the program', async () => {
+test('until rejects with the error of the condition, and the program gets its answer', async () => {
   server.play('it', [{ say: 'Hi.' }])
   const waiting = server.until('it', turns => {
     if (turns.length > 0) throw new Error('oops')
@@ -115,7 +115,7 @@ test('a condition that fails to be told is told to who waits, not to the program
   await heard
 })
 
-test('requests are kept without secrets', async () => {
+test('the server records requests without secrets', async () => {
   server.play('it', [])
   await sendRequest(server.url('it'), { dialect: 'chat' })
   const [request] = server.requests('it')
@@ -123,7 +123,7 @@ test('requests are kept without secrets', async () => {
   expect(JSON.stringify(request)).not.toContain('secret')
 })
 
-test('many scripts are played at once, each from its own beginning', async () => {
+test('the server plays many scripts at once, each from its own start', async () => {
   server.play('one', [{ say: 'I am one.' }])
   server.play('two', [{ say: 'I am two.' }])
   const answers = ['two', 'one'].map(async name => (await sendRequest(server.url(name), { dialect: 'chat' })).text())
@@ -131,12 +131,12 @@ test('many scripts are played at once, each from its own beginning', async () =>
   expect([two?.includes('two'), one?.includes('one')]).toEqual([true, true])
 })
 
-test('a script that is not there is told', async () => {
+test('the server refuses a request for an unknown script', async () => {
   const response = await sendRequest(server.url('nobody'), { dialect: 'chat' })
   expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('no script named nobody')])
 })
 
-test('models and token counts can be asked for', async () => {
+test('the server answers requests for models and token counts', async () => {
   server.play('it', [])
   expect(await (await fetch(`${server.url('it')}/v1/models`)).json()).toMatchObject({ data: [{ id: 'mock-model' }] })
   const body = JSON.stringify({ messages: [], tools: [{ name: 'Bash' }] })

@@ -12,7 +12,7 @@ import { dialectOf, type Request, readRequest } from './requests.ts'
 import { type Answer, toolActions, type Script } from './script.ts'
 import { ConditionWaiters } from './condition-waiters.ts'
 
-/** A model on loopback that says what a script tells it. One server plays many scripts. Always `close` it. */
+/** A model on loopback that answers according to a script. One server plays many scripts. Always `close` it. */
 export class ModelServer {
   readonly #server = http.createServer((message, response) => void this.#handle(message, response))
   readonly #scripts = new Map<string, ScriptPlayer>()
@@ -30,12 +30,12 @@ export class ModelServer {
     return server
   }
 
-  /** Plays this script under this name, from its beginning. */
+  /** Plays this script under this name, from its start. */
   play(name: string, script: Script): void {
     this.#scripts.set(name, new ScriptPlayer(script))
   }
 
-  /** The base url of a script: programs that want a version in it add `/v1`. */
+  /** Returns the base URL of a script; programs that need a version in it add `/v1`. */
   url(script: string): string {
     const { port } = this.#server.address() as AddressInfo
     return `http://127.0.0.1:${port}/${encodeURIComponent(script)}`
@@ -45,12 +45,12 @@ export class ModelServer {
     return this.#requests.filter(request => request.script === script)
   }
 
-  /** The main turns alone. */
+  /** Returns only the main turns. */
   main(script: string): readonly Request[] {
     return this.requests(script).filter(({ isMain }) => isMain)
   }
 
-  /** Waits until the main turns of this script are so. Limit in milliseconds. */
+  /** Waits until the main turns of this script satisfy a condition. Limit in milliseconds. */
   async until(
     script: string,
     isSo: (turns: readonly Request[]) => boolean,
@@ -66,7 +66,7 @@ export class ModelServer {
     return this.main(script)
   }
 
-  /** Lets all answers go that wait at this gate, now and later. */
+  /** Releases all answers that wait for this gate, now and later. */
   openGate(name: string): void {
     this.#gates.add(name)
     this.#waiters.recheck()
@@ -111,7 +111,10 @@ export class ModelServer {
     await this.#reply(turn, answer, toolCallsFor(toolActions(answer), conversation.tools, callName))
   }
 
-  /** A conversation that stays too long is so for a request to shorten it as well. */
+  /**
+   * Returns the answer to a request that is no main turn. A lasting overflow also applies to a request that shortens
+   * the conversation.
+   */
   #sideAnswer(script: string): Answer {
     const last = this.main(script).at(-1)?.answer
     return last && 'overflow' in last && last.times === 'ever' ? last : { say: 'A scripted title' }
@@ -135,7 +138,7 @@ interface Turn {
   readonly gone: AbortSignal
 }
 
-/** What is said before silence or a cut line, when the script does not tell. */
+/** Text before a stall or a drop if the script has none. */
 const FILLER_TEXT = 'I am looking at the files of this project to find out what has to be changed in it. '.repeat(20)
 
 function wordsIn(answer: Answer): string {

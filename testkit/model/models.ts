@@ -1,4 +1,4 @@
-/** The list of models, in the words of Anthropic and OpenAI at once. */
+/** The list of models, in a form valid for both Anthropic and OpenAI. */
 export const MODELS = {
   object: 'list',
   data: [

@@ -7,26 +7,28 @@ import { gemini } from './dialects/gemini.ts'
 import { responses } from './dialects/responses.ts'
 import type { Answer } from './script.ts'
 
-/** A request as the server keeps it. */
+/** A request as the server records it. */
 export interface Request {
   /** Epoch milliseconds. */
   readonly at: number
   readonly script: string
   readonly method: string
-  /** Without the script's name. */
+  /** Path without the script's name. */
   readonly path: string
   readonly dialect: Dialect['name'] | null
-  /** Whether it is a turn of the work, answered by the script; the others ask for titles, token counts and the like. */
+  /**
+   * True for a turn of the work, which the script answers; other requests ask for titles, token counts and the like.
+   */
   readonly isMain: boolean
-  /** Without secrets. */
+  /** Headers without secrets. */
   readonly headers: IncomingHttpHeaders
   readonly body: unknown
   readonly conversation: Conversation | null
-  /** What the script said to it; null for requests that are not main turns. */
+  /** The script's answer; null for requests that are no main turns. */
   answer: Answer | null
 }
 
-/** What the user said, in order, without tool results and what the programs add. */
+/** Returns the user's messages in order, without tool results and additions of the programs. */
 export function userMessages({ conversation }: Request): string[] {
   return (conversation?.items ?? []).flatMap(item => (item.kind === 'user' ? [item.text] : []))
 }
@@ -72,6 +74,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return null // A request without a body, such as a look at the list of models.
+    return null // A request without a body, such as a request for the list of models.
   }
 }

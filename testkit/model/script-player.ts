@@ -10,17 +10,17 @@ import {
   type Task,
 } from './script.ts'
 
-/** What to answer, and how its calls are named. */
+/** The next answer and the ids of its calls. */
 export interface Choice {
   readonly answer: Answer
   readonly callName: (n: number) => string
 }
 
-/** A script and how far it has been played. */
+/** A script and the position up to which it was played. */
 export class ScriptPlayer {
   readonly #script: Script
   #turns = 0
-  /** The failures that were given: a conversation does not show them. */
+  /** Failures already given: a conversation does not show them. */
   readonly #given = new Set<string>()
 
   constructor(script: Script) {
@@ -64,14 +64,14 @@ export class ScriptPlayer {
   }
 }
 
-/** Steps that are looked for from an item of the conversation on. */
+/** Steps, and the item of the conversation after which their traces count. */
 interface Block {
   readonly name: string
   readonly steps: readonly Answer[]
   readonly since: number
 }
 
-/** One for each message that something is to be done about, in the order of the messages. */
+/** Returns a block for each message with a matching rule, in the order of the messages. */
 function answeringBlocks(messages: readonly OnMessage[], items: readonly Item[]): Block[] {
   return userMessages(items).flatMap(({ text, place }, n) => {
     const found = messages.find(({ on }) => new RegExp(on).test(text))
@@ -79,7 +79,7 @@ function answeringBlocks(messages: readonly OnMessage[], items: readonly Item[])
   })
 }
 
-/** The place behind the trace of this answer; undefined when there is none. */
+/** Returns the position after the trace of this answer; undefined if the conversation has none. */
 function traceEnd(answer: Answer, key: string, items: readonly Item[], since: number): number | undefined {
   const calls = toolActions(answer).map((_, n) => `${key}_${n}`)
   const traces =

@@ -2,11 +2,11 @@
 export type Answer = Common & (Spoken | Refusal | Overflow | Hang | Stall | Drop | StreamError)
 
 interface Common {
-  /** How often this answer is given; once unless told. */
+  /** Number of times that this answer is given; default once. */
   readonly times?: number | 'ever'
-  /** Milliseconds before it is given. */
+  /** Milliseconds before the answer. */
   readonly delay?: number
-  /** Given only once the test has opened this gate: see `ModelServer.openGate`. */
+  /** The answer waits until the test opens this gate: see `ModelServer.openGate`. */
   readonly gate?: string
   /** Milliseconds before each word. */
   readonly slow?: number
@@ -18,13 +18,13 @@ export interface Usage {
   readonly output: number
 }
 
-/** Says something, or calls the program's own tools, or both. */
+/** Sends text, calls the program's own tools, or both. */
 export interface Spoken {
   readonly say?: string
-  /** A command, or several at once, for the program's shell tool. */
+  /** One or several commands for the program's shell tool. */
   readonly shell?: string | readonly string[]
   readonly write?: { readonly path: string; readonly content: string }
-  /** Any other tool of the program's own, or several at once, as it names and understands them. */
+  /** One or several calls of other tools, by the program's own names and formats. */
   readonly call?: ToolCall | readonly ToolCall[]
 }
 
@@ -36,12 +36,12 @@ export interface ToolCall {
 export interface Refusal {
   readonly status: number
   readonly retryAfter?: number
-  /** Epoch seconds: a usage limit that ends then, in the way of the dialect. */
+  /** Epoch seconds: end of a usage limit, in the form of the dialect. */
   readonly resetAt?: number
   readonly message?: string
 }
 
-/** The context is too long. `stream`: told inside an answer that had begun well, where the dialect knows that. */
+/** The context is too long. `stream`: the error comes within a stream that began well, if the dialect has that. */
 export interface Overflow {
   readonly overflow: true | 'stream'
 }
@@ -50,19 +50,19 @@ export interface Hang {
   readonly hang: true
 }
 
-/** Falls silent after this many words, and keeps the line open. */
+/** Stops after this many words and keeps the connection open. */
 export interface Stall {
   readonly stall: number
   readonly say?: string
 }
 
-/** Cuts the line: at once, or after this many words. */
+/** Drops the connection: at once, or after this many words. */
 export interface Drop {
   readonly drop: true | number
   readonly say?: string
 }
 
-/** An answer that begins well and turns into an error inside the stream. */
+/** An answer that begins well and becomes an error within the stream. */
 export interface StreamError {
   readonly sseError: true | string
 }
@@ -71,12 +71,12 @@ export interface StreamError {
 export type Positions = readonly Answer[]
 
 /**
- * The next answer is the first step that the conversation does not show as done, so that a program that was killed and
- * resumed is given what is missing. Failures leave no trace in a conversation; each is given once per server.
+ * The next answer is the first step that the conversation does not show as done, so that a killed and resumed program
+ * gets the missing steps. Failures leave no trace in a conversation; the server gives each once.
  */
 export interface Task {
   readonly task?: readonly Answer[]
-  /** What to do about a message that matches; its steps are looked for only after that message. */
+  /** Steps for matching messages; their traces count only after that message. */
   readonly messages?: readonly OnMessage[]
 }
 
@@ -90,7 +90,7 @@ export type Script = Positions | Task
 
 export const DONE: Answer = { say: 'Done.' }
 
-/** Commands, files and other calls of an answer, in their order. */
+/** Returns the commands, files and other calls of an answer, in order. */
 export function toolActions(answer: Answer): ToolAction[] {
   const { shell, write, call }: Spoken = 'shell' in answer || 'write' in answer || 'call' in answer ? answer : {}
   const commands = shell === undefined ? [] : typeof shell === 'string' ? [shell] : shell
@@ -107,12 +107,12 @@ export type ToolAction =
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
   | ({ readonly kind: 'call' } & ToolCall)
 
-/** Whether a conversation shows afterwards that this answer was given. */
+/** Returns true if a later conversation shows that this answer was given. */
 export function leavesTrace(answer: Answer): boolean {
   return !['status', 'overflow', 'hang', 'stall', 'drop', 'sseError'].some(failure => failure in answer)
 }
 
-/** The answer at this place, when each is repeated as often as it wants; undefined past the end. */
+/** Returns the answer at this position, counting repetitions; undefined after the end. */
 export function answerAt(answers: readonly Answer[], place: number): Answer | undefined {
   let left = place
   for (const answer of answers) {

@@ -9,11 +9,11 @@ export interface ReplyContext {
   readonly dialect: Dialect
   readonly isStreamed: boolean
   readonly response: ServerResponse
-  /** The program has gone, or the server is closing. */
+  /** Aborted when the program has disconnected or the server closes. */
   readonly gone: AbortSignal
 }
 
-/** Gives an answer as its kind demands. Throws when the program goes away meanwhile. */
+/** Sends an answer according to its kind. Throws if the program disconnects meanwhile. */
 export async function sendReply(context: ReplyContext): Promise<void> {
   const { answer, reply, dialect, response } = context
   if ('hang' in answer) return
@@ -26,7 +26,7 @@ export async function sendReply(context: ReplyContext): Promise<void> {
   response.socket?.destroy()
 }
 
-/** Answers in one piece with this body. */
+/** Sends this body in one piece. */
 export function sendWhole(response: ServerResponse, { status, headers, body }: ErrorResponse): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
@@ -52,7 +52,7 @@ async function sendAnswer({ answer, reply, dialect, isStreamed, response, gone }
   sendWhole(response, { status: 200, headers: {}, body: dialect.fullResponse(reply) })
 }
 
-/** Sends what comes before the word after these, and leaves the stream open. Without a stream nothing is sent. */
+/** Sends the first words of a stream and leaves it open. Sends nothing if the reply is not streamed. */
 async function sendStart(
   { answer, isStreamed, response, gone }: ReplyContext,
   frames: Frame[],
@@ -84,7 +84,7 @@ async function sendFrame({ response, gone, slow }: ReplyStream, frames: readonly
   }
 }
 
-/** Waits until it is on its way: what is cut afterwards has then been sent. */
+/** Waits until the text is sent, so that a later drop cannot lose it. */
 function write(response: ServerResponse, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     response.write(text, cause => (cause ? reject(cause) : resolve()))

@@ -2,7 +2,7 @@ import type { Dialect } from './dialects/dialect.ts'
 
 type Name = Exclude<Dialect['name'], 'gemini'>
 
-/** A shell and a file tool, by the names and in the shapes of programs that speak each dialect. */
+/** A shell tool and a file tool, with the names and schemas of programs that use each dialect. */
 const TOOLS: Readonly<Record<Name, readonly unknown[]>> = {
   anthropic: [
     { name: 'Bash', input_schema: { properties: { command: { type: 'string' }, description: { type: 'string' } } } },
@@ -23,14 +23,14 @@ const PATHS: Readonly<Record<Name, string>> = {
 
 export interface ModelRequest {
   readonly dialect: Name
-  /** Messages in the words of the dialect, after a first user message. */
+  /** Messages in the form of the dialect, after a first user message. */
   readonly history?: readonly unknown[]
   readonly isStreamed?: boolean
   readonly hasTools?: boolean
   readonly signal?: AbortSignal
 }
 
-/** Asks a model as a program would. */
+/** Sends a request to a model as a program does. */
 export function sendRequest(
   url: string,
   { dialect, history = [], isStreamed = true, hasTools = true, signal }: ModelRequest,
@@ -47,7 +47,7 @@ export function sendRequest(
   return fetch(`${url}${PATHS[dialect]}`, { method, headers, body: JSON.stringify(body), ...(signal && { signal }) })
 }
 
-/** What came in as a stream: the parsed events, in order. */
+/** Returns the parsed events of a stream, in order. */
 export async function readEvents(response: Response): Promise<Record<string, unknown>[]> {
   const text = await response.text()
   return text

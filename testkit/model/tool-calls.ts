@@ -2,7 +2,7 @@ import { quoteShellWord } from '../../src/lib/text/shell-words.ts'
 import type { Call, Conversation, Tool } from './conversation.ts'
 import type { ToolAction, ToolCall } from './script.ts'
 
-/** The calls of the program's own tools that do this. */
+/** Returns the calls of the program's own tools that perform these actions. */
 export function toolCallsFor(
   actions: readonly ToolAction[],
   tools: readonly Tool[],
@@ -23,8 +23,8 @@ function toolCallFor(action: ToolAction, tools: readonly Tool[]): UnnamedCall {
 }
 
 /**
- * codex 0.166 answers for a command that takes long before it has ended, and the model has to ask again. The ids of
- * these calls are no steps of a script.
+ * Returns a call that asks for the result of a running command. codex 0.166 answers for a long command before it has
+ * ended, and the model has to ask again. The ids of these calls are not steps of a script.
  */
 export function callForRunningCommand({ items, tools }: Conversation): Call | undefined {
   const last = items.at(-1)
@@ -36,7 +36,7 @@ export function callForRunningCommand({ items, tools }: Conversation): Call | un
   return { id: `ask_${asked}`, name: 'write_stdin', type: 'function', input }
 }
 
-/** Milliseconds; codex shortens it to what it allows. */
+/** Milliseconds; codex reduces it to its own limit. */
 const MAX_WAIT = 30_000
 const SHELLS = ['Bash', 'bash', 'exec_command', 'shell_command', 'shell', 'local_shell', 'run_shell_command']
 const WRITERS = ['Write', 'write', 'write_file']
@@ -57,7 +57,7 @@ function shellCall(command: string, tools: readonly Tool[]): UnnamedCall {
   return { name, type, input }
 }
 
-/** codex 0.166 offers no tool for it: there a command does it. */
+/** Returns a call that writes a file. codex 0.166 has no tool for it, so a command does it. */
 function writeCall({ path, content }: { path: string; content: string }, tools: readonly Tool[]): UnnamedCall {
   const tool = findTool(WRITERS, tools)
   if (tool === undefined) return shellCall(`printf %s ${quoteShellWord(content)} > ${quoteShellWord(path)}`, tools)
@@ -65,7 +65,10 @@ function writeCall({ path, content }: { path: string; content: string }, tools: 
   return { name: tool.name, type: tool.type, input: { [place]: path, content } }
 }
 
-/** claude 2.1.325 offers some tools only to models that search for them, and runs them all the same. */
+/**
+ * Returns a call of another tool. claude 2.1.325 lists some tools only for models that search for them, but runs them
+ * anyway.
+ */
 function otherCall({ tool: name, input }: ToolCall, tools: readonly Tool[]): UnnamedCall {
   return { name, type: findTool([name], tools)?.type ?? 'function', input }
 }

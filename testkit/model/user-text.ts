@@ -1,6 +1,6 @@
 import type { Item } from './conversation.ts'
 
-/** The user's own words in a text that a program sent in the user's name. */
+/** Returns the user's own text from a text that a program sent in the user's name. */
 export function userText(text: string): Item[] {
   const forwarded = forwardedUserText(text)
   if (forwarded.length > 0) return forwarded
@@ -9,18 +9,18 @@ export function userText(text: string): Item[] {
   return own.trim() === '' ? [] : [{ kind: 'user', text: own }]
 }
 
-/** What the user said while the program was at work, where it hands that on among its own remarks. */
+/** Returns the messages that a user sent during the work, which the program forwards among its own notes. */
 export function forwardedUserText(text: string): Item[] {
   return [...text.matchAll(FORWARDED)].map(([, words = '']) => ({ kind: 'user', text: words }))
 }
 
-// claude: 2.1.325 goes on with `This is how Claude Code surfaces`, 2.1.197 with `IMPORTANT: After completing`.
+// claude 2.1.325 continues with `This is how Claude Code surfaces`, 2.1.197 with `IMPORTANT: After completing`.
 const FORWARDED =
   /The user sent a new message while you were working:\n([\s\S]*?)\n\n(?:This is how Claude Code surfaces|IMPORTANT: After completing)/g
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\n*/g
 
-/** What the programs write in the user's name, from its first character on. */
+/** Notes that programs write in the user's name; each pattern matches from the first character. */
 const NOTES = [
   // codex 0.166
   /^<environment_context>/,
@@ -31,11 +31,11 @@ const NOTES = [
   /^\[Request interrupted by user/,
   /^<task-notification>/,
   /^<local-command-/,
-  /^\(no content\)$/, // 2.1.197, after it was killed between a call and its result
-  // opencode 1.18, after it has shortened a conversation
+  /^\(no content\)$/, // claude 2.1.197, after a kill between a call and its result
+  // opencode 1.18, after it has compacted a conversation
   /^What did we do so far\?$/,
   /^(The previous request exceeded the provider's size limit[\s\S]*)?Continue if you have next steps, or stop and ask/,
-  // pi 0.73, the same
+  // pi 0.73, after it has compacted a conversation
   /^The conversation history before this point was compacted/,
   // gemini 0.61
   /^<session_context>/,

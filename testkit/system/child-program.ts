@@ -6,7 +6,7 @@ import { waitUntil } from './wait-until.ts'
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** Makes a TypeScript file of ours into a program that a process of its own can run. */
+/** Bundles a TypeScript file of the tests into a program for a child process. */
 export async function bundleProgram(entry: string): Promise<string> {
   const name = path.basename(entry, '.ts')
   const outfile = path.join(root, 'node_modules', '.oneshot-test', `${name}-${process.pid}.mjs`)
@@ -23,7 +23,7 @@ export async function bundleProgram(entry: string): Promise<string> {
   return outfile
 }
 
-/** A process of its own that says what it does, line by line. */
+/** A child process that prints its actions line by line. */
 export class ChildProgram {
   readonly child: ChildProcess
   said = ''

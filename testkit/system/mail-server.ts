@@ -6,21 +6,21 @@ export interface Mail {
   to: string[]
   text: string
   isSecure: boolean
-  /** What it logged in with, as `user:password`; null when it did not. */
+  /** The login as `user:password`; null without a login. */
   login: string | null
 }
 
 export interface MailServerOptions {
-  /** Where it listens; on this machine alone unless given. */
+  /** Listening address; loopback by default. */
   readonly host?: string
-  /** How it can be spoken to in secret: from the start, or after STARTTLS. */
+  /** TLS: from the start, or after STARTTLS. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly from: 'start' | 'starttls' }
   readonly auth?: 'PLAIN' | 'LOGIN'
-  /** Answers this command with that; with nothing at all when it is empty. */
+  /** Maps a command to the server's answer; an empty string means no answer. */
   readonly refuses?: Readonly<Record<string, string>>
 }
 
-/** A small mail server. Nothing is sent on. */
+/** A small mail server that keeps the mails and forwards none. */
 export class MailServer {
   readonly mails: Mail[] = []
   port = 0
@@ -48,12 +48,12 @@ export class MailServer {
   }
 }
 
-/** One connection: one mail. */
+/** One connection with one mail. */
 class SmtpSession {
   readonly #options: MailServerOptions
   readonly #mails: Mail[]
   readonly #mail: Mail = { from: '', to: [], text: '', isSecure: false, login: null }
-  /** What a line means: a command, a part of the mail, or a word of a login. */
+  /** Handles a line: a command, a part of the mail, or a step of a login. */
   #handleLine: (line: string) => string = line => this.#command(line)
 
   constructor(options: MailServerOptions, mails: Mail[]) {
@@ -147,7 +147,7 @@ class SmtpSession {
   }
 }
 
-/** The subject and the text of a mail, decoded. */
+/** Decodes the subject and the text of a mail. */
 export function readMail({ text }: Mail): { subject: string; body: string; headers: string } {
   const [headers = '', ...rest] = text.split('\n\n')
   const unfolded = headers.replaceAll('\n ', '')

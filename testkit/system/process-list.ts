@@ -5,7 +5,7 @@ export interface ListedProcess {
   readonly command: string
 }
 
-/** Living processes whose command line, environment or working folder mentions this text. We ourselves are left out. */
+/** Lists living processes, except this one, whose command line, environment or working folder mentions this text. */
 export function processesOf(text: string): ListedProcess[] {
   return fs
     .readdirSync('/proc')
@@ -15,12 +15,12 @@ export function processesOf(text: string): ListedProcess[] {
     .map(pid => ({ pid, command: readOr(`/proc/${pid}/cmdline`).split('\0').join(' ').trim() }))
 }
 
-/** The tmux server that listens on this socket. */
+/** Returns the tmux server that listens on this socket. */
 export function tmuxServerOn(socket: string): number | undefined {
   return processesOf(socket).find(({ pid, command }) => command.includes('tmux') && isServer(pid))?.pid
 }
 
-/** tmux calls its server's process `tmux: server`. */
+/** tmux names the process of its server `tmux: server`. */
 function isServer(pid: number): boolean {
   return readOr(`/proc/${pid}/comm`).startsWith('tmux: server')
 }
@@ -34,6 +34,6 @@ function readOr(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {
-    return '' // It ended while we looked, or it is not ours to read.
+    return '' // The process ended during the scan, or belongs to another user.
   }
 }

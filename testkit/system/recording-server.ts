@@ -8,14 +8,14 @@ export interface Recorded {
   readonly body: string
 }
 
-/** How it answers: with a status, or never. */
+/** The response: a status, or none at all. */
 export type Reply = number | 'hang' | { readonly status: number; readonly headers?: object; readonly body?: string }
 
-/** A web server that writes down what it is sent. The next answers can be told in advance; after that all is well. */
+/** A web server that records requests. A test can preset the next replies; after those it replies with success. */
 export class RecordingServer {
   readonly requests: Recorded[] = []
   readonly replies: Reply[] = []
-  /** For everything, whatever was told in advance. */
+  /** Reply to every request; takes precedence over preset replies. */
   always: Reply | undefined
   readonly #server = http.createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -1,4 +1,6 @@
-/** Rolls in [0, 1) that are the same in every run of the same name, and others with ONESHOT_DICE set. */
+/**
+ * Returns random numbers in [0, 1) that are the same in every run of the same name; ONESHOT_DICE selects other ones.
+ */
 export function seededRandom(name: string): () => number {
   const seed = Buffer.from(`${name}${process.env['ONESHOT_DICE'] ?? ''}`)
   let state = seed.reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0, 2_166_136_261)

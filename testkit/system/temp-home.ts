@@ -7,11 +7,11 @@ import { waitUntil } from './wait-until.ts'
 
 export interface TempHome {
   readonly home: Home
-  /** Fails when a process is left that mentions this home, and ends it; then removes all files. */
+  /** Fails if a process is left that mentions this home, and ends it; then removes all files. */
   readonly assertNoLeaks: () => Promise<void>
 }
 
-/** A home of its own in the folder for temporary files; `name` is part of its path. */
+/** Creates a separate home in the folder for temporary files; `name` is part of its path. */
 export function tempHome(name = ''): TempHome {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-'))
   const home = homeAt(path.join(folder, name))
@@ -35,6 +35,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It went by itself meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits until this is so, and fails with its name when it does not come true. */
+/** Waits until the condition holds. Fails with `what` after the limit. */
 export async function waitUntil(what: string, isSo: () => boolean | Promise<boolean>, limit = 20_000): Promise<void> {
   const begun = Date.now()
   while (!(await isSo())) {

@@ -2,19 +2,19 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Issue } from '../../src/core/session/task.ts'
 
-/** The stand-in for `bd`. */
+/** The fake `bd`. */
 const FAKE_BD = path.join(import.meta.dirname, 'fake-bd.cjs')
 
-/** Puts the stand-in onto a PATH of its own; answers the folder. */
+/** Installs the fake `bd` into a folder for PATH. Returns the folder. */
 export function installFakeBd(folder: string): string {
   const bin = path.join(folder, 'beads-bin')
   fs.mkdirSync(bin, { recursive: true })
-  fs.copyFileSync(FAKE_BD, path.join(bin, 'bd')) // With its mode.
+  fs.copyFileSync(FAKE_BD, path.join(bin, 'bd')) // copyFile keeps the mode.
   fs.symlinkSync(process.execPath, path.join(bin, 'node'))
   return bin
 }
 
-/** A project's `.beads`, as the stand-in keeps it; made here, and looked into without its help. */
+/** A project's `.beads` for the fake `bd`. Tests create and read it directly. */
 export class BeadsProject {
   readonly #folder: string
 
@@ -39,22 +39,22 @@ export class BeadsProject {
     return this.#issues().find(issue => issue.id === id)?.status
   }
 
-  /** How it behaves from now on. */
+  /** Sets the behaviour from now on. */
   setBehavior(...modes: string[]): void {
     fs.writeFileSync(path.join(this.#folder, 'manners'), modes.join(' '))
   }
 
-  /** Lets those go on that wait. */
+  /** Lets waiting commands continue. */
   release(): void {
     fs.writeFileSync(path.join(this.#folder, 'go'), '')
   }
 
-  /** The commands so far, words and all. */
+  /** Returns all commands so far, with their arguments. */
   calls(): string[][] {
     return this.lines('calls').map(line => JSON.parse(line) as string[])
   }
 
-  /** The lines of one of its files. */
+  /** Returns the lines of one of its files. */
   lines(name: string): string[] {
     const file = path.join(this.#folder, name)
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trimEnd().split('\n').filter(Boolean) : []

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// A stand-in for beads' `bd`, after what is known of its releases. BD_STANDIN says which one it is (old: 0.49.6, noop: 0.56.1,
-// new: 1.0.5, latest: 1.3.0) and how it behaves, as words; `.beads/manners` may say more while it is being used.
-// Issues lie in .beads/stand-in.json, each call in .beads/calls.
+// A fake of beads' `bd`, according to the known behaviour of its releases. BD_STANDIN holds words for the release (old:
+// 0.49.6, noop: 0.56.1, new: 1.0.5, latest: 1.3.0) and for the behaviour; `.beads/manners` may add words at run time.
+// Issues are in .beads/stand-in.json, calls in .beads/calls.
 const fs = require('node:fs')
 const path = require('node:path')
 
@@ -26,11 +26,11 @@ function main() {
 }
 
 function run() {
-  const deed = COMMANDS[command]
-  if (deed === undefined) {
+  const handler = COMMANDS[command]
+  if (handler === undefined) {
     process.stderr.write(`Error: unknown command "${command}" for "bd"\n`)
     process.exitCode = 1
-  } else deed()
+  } else handler()
 }
 
 const COMMANDS = {
@@ -62,7 +62,7 @@ const COMMANDS = {
   ...(['new', 'latest'].includes(release) && { dolt, reopen }),
 }
 
-/** One that is closed already stays as it is. Fails only when none of them could be closed. */
+/** Closes issues; a closed issue stays as it is. Fails only if it can close none of them. */
 function close() {
   const found = rest.filter(id => issueNamed(id) !== undefined && !is('refusing'))
   if (found.length === 0) return fail(is('refusing') ? `${rest[0]} is blocked` : 'no issue found')
@@ -72,9 +72,9 @@ function close() {
       fs.appendFileSync(file('closed'), `${issue.id} ${issue.close_reason}\n`)
     }
   })
-  const tell = () => (isJson ? answer(found.map(issueNamed)) : say('Closed'))
-  if (is('slow-to-answer')) waitFor('go', tell)
-  else tell()
+  const reply = () => (isJson ? answer(found.map(issueNamed)) : say('Closed'))
+  if (is('slow-to-answer')) waitFor('go', reply)
+  else reply()
 }
 
 function reopen() {
@@ -83,7 +83,7 @@ function reopen() {
   change(() => Object.assign(issueNamed(rest[0]), { status: 'open', reopen_reason: valueOf('--reason') }))
 }
 
-/** Real up to 0.49: it also commits, pulls and pushes unless it is told to only write the issues out. */
+/** Up to 0.49 the real sync also commits, pulls and pushes unless --flush-only limits it to writing the issues. */
 function sync() {
   if (flags.includes('--help'))
     return say(
@@ -130,7 +130,7 @@ function flood() {
   for (;;) fs.writeSync(1, '[]'.repeat(50_000))
 }
 
-/** Waits for a file that a test puts there, and goes on then. */
+/** Waits for a file that a test creates, and then continues. */
 function waitFor(name, goOn) {
   fs.appendFileSync(file('waiting'), `${process.pid}\n`)
   const timer = setInterval(() => {
@@ -159,8 +159,8 @@ function issueNamed(id) {
   return (changing ?? issues()).find(issue => issue.id === id)
 }
 
-/** One at a time, whoever else is at it. */
-function change(deed) {
+/** Runs one change at a time across processes. */
+function change(edit) {
   for (;;) {
     try {
       fs.mkdirSync(file('lock'))
@@ -170,7 +170,7 @@ function change(deed) {
     }
   }
   changing = issues()
-  deed(changing)
+  edit(changing)
   write('stand-in.json', JSON.stringify(changing))
   changing = undefined
   fs.rmdirSync(file('lock'))

@@ -6,10 +6,10 @@ import { toSessionView } from '../../src/views/session-view.ts'
 import { homeAt } from '../../src/state/home.ts'
 import { makeSpec } from '../in-memory/simulation.ts'
 
-/** Ten o'clock, and so many seconds. */
+/** Returns ten o'clock plus this many seconds. */
 export const at = (seconds: number): number => Date.UTC(2026, 10, 15, 10) + seconds * 1_000
 
-/** An agent's session to write pages about. */
+/** Returns an agent's session for pages. */
 export function makeSession(overrides: Partial<Session> = {}, specOverrides: Partial<Spec> = {}): Session {
   const spec: Spec = {
     ...makeSpec({ agent: 'talker', id: 'k3v9x2m4qa', task: 'fix-auth', createdAt: at(0) }),
@@ -37,7 +37,7 @@ export function makeCheckpoint(number: number, overrides: Partial<Checkpoint> = 
   }
 }
 
-/** In a home that is not there, so that nothing but the session counts. */
+/** Returns page data with a home that does not exist, so that only the session counts. */
 export function makePageData(session: Session, overrides: Partial<PageData> = {}): PageData {
   const view = toSessionView(session, homeAt('/nowhere/oneshot'))
   return {

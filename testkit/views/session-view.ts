@@ -1,6 +1,6 @@
 import type { SessionView } from '../../src/api/contract/responses.ts'
 
-/** A session to try views on; only tests import it. */
+/** Returns a session for tests of views. */
 export function makeSessionView(overrides: Partial<SessionView> = {}): SessionView {
   const task = overrides.task ?? 'fix-auth'
   return {

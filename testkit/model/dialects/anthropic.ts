@@ -55,19 +55,19 @@ function items({ role, content }: NonNullable<Body['messages']>[number]): Item[]
   return parts.map(withoutSeam).flatMap(part => item(role, part))
 }
 
-/** claude 2.1 makes one message of two in a row, and ends the text at the seam with a newline of its own. */
+/** Removes the newline with which claude 2.1 ends a text when it merges two consecutive messages. */
 function withoutSeam(part: Part, place: number, parts: readonly Part[]): Part {
   const isAtSeam = part.type === 'text' && parts[place + 1]?.type === 'text'
   return isAtSeam ? { ...part, text: (part.text ?? '').replace(/\n$/, '') } : part
 }
 
-/** claude 2.1.197 puts an exchange with itself between a turn that was broken off and what the user says next. */
+/** Returns true for the exchange that claude 2.1.197 inserts between an interrupted turn and the next user message. */
 function isInterruptionNote(item: Item, next: Item | undefined): boolean {
   const isAsked = item.kind === 'user' && item.text === 'Continue from where you left off.'
   return isAsked && next?.kind === 'said' && next.text === 'No response requested.'
 }
 
-/** claude 2.1 also sends messages with the role `system` between the others. */
+/** Converts a part. claude 2.1 also sends messages with the role `system` between the others. */
 function item(role: string, { type, text = '', id = '', tool_use_id = '', content }: Part): Item[] {
   if (type === 'tool_result') return [{ kind: 'result', id: tool_use_id, text: textOf(content) }]
   if (type === 'tool_use') return [{ kind: 'called', id }]

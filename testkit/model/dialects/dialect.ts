@@ -1,24 +1,24 @@
 import type { Call, Conversation } from '../conversation.ts'
 import type { Refusal, Usage } from '../script.ts'
 
-/** One way in which programs and models talk over HTTP. */
+/** A protocol between programs and models over HTTP. */
 export interface Dialect {
   readonly name: 'anthropic' | 'responses' | 'chat' | 'gemini'
   parseRequest(body: unknown, path: string): Conversation
-  /** The answer in one piece. */
+  /** Renders the answer in one piece. */
   fullResponse(reply: Reply): unknown
-  /** The answer as a stream. */
+  /** Renders the answer as a stream. */
   frames(reply: Reply): Frame[]
-  /** A stream that begins well and turns into an error. */
+  /** Renders a stream that begins well and becomes an error. */
   brokenStream(reply: Reply, message: string): Frame[]
   errorResponse(refusal: Refusal): ErrorResponse
   overflow: ErrorResponse
-  /** Where overflow may be told inside a stream. */
+  /** Renders an overflow within a stream, if the dialect has that. */
   overflowing?: (reply: Reply) => Frame[]
 }
 
 export interface Reply {
-  /** Unlike that of any other reply of this server: claude takes two messages with one id for one. */
+  /** Unique among the replies of this server: claude merges two messages with the same id. */
   readonly id: string
   readonly model: string
   readonly words: readonly string[]
@@ -39,7 +39,7 @@ export interface ErrorResponse {
   readonly body: unknown
 }
 
-/** Words with the white space before them, so that together they are the text. */
+/** Splits a text into words with the white space before them; joined, they are the text. */
 export function wordsOf(text: string): string[] {
   return text.match(/\s*\S+(\s+$)?/g) ?? (text === '' ? [] : [text])
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Plays a script from its beginning and gives its address. */
+/** Plays a script from its start and returns its URL. */
 function playing(script: Script): string {
   server.play('it', script)
   return server.url('it')
@@ -84,7 +84,7 @@ describe('OpenAI Responses', () => {
     expect(reply).toMatchObject({ object: 'response', status: 'completed', output: [{ type: 'message' }] })
   })
 
-  test('writes a file by a command where no tool does it', async () => {
+  test('writes a file by a command if the program has no tool for it', async () => {
     const script: Script = [{ write: { path: '/tmp/a b', content: "it's" } }]
     const seen = await readEvents(await sendRequest(playing(script), { dialect: 'responses' }))
     const item = seen.find(({ type }) => type === 'response.output_item.done')?.['item'] as { arguments: string }

@@ -41,7 +41,7 @@ interface Part {
   readonly functionResponse?: { readonly id?: string; readonly response?: unknown }
 }
 
-/** Here the address tells the model, and whether it is to stream. */
+/** Parses a request. The path contains the model and whether to stream. */
 function parseRequest(body: unknown, path: string): Conversation {
   const { contents = [], tools = [] } = body as Body
   return {

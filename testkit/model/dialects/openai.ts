@@ -1,7 +1,7 @@
 import type { Refusal } from '../script.ts'
 import { type ErrorResponse, retryHeader } from './dialect.ts'
 
-/** How both dialects of OpenAI refuse. */
+/** Renders an error response for both OpenAI dialects. */
 export function errorResponse(refusal: Refusal): ErrorResponse {
   const { status, resetAt, message } = refusal
   const headers = retryHeader(refusal)
