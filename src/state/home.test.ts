@@ -11,9 +11,9 @@ beforeEach(() => {
 })
 afterEach(() => fs.rmSync(root, { recursive: true }))
 
-function refusalOf(deed: () => unknown): { code: string; hint: string | undefined } | undefined {
+function refusalOf(action: () => unknown): { code: string; hint: string | undefined } | undefined {
   try {
-    deed()
+    action()
     return undefined
   } catch (cause) {
     if (cause instanceof Refusal) return { code: cause.code, hint: cause.hint }

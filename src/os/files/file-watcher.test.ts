@@ -8,34 +8,34 @@ import { onceFileGrows } from './file-watcher.ts'
 
 let folder: string
 let file: string
-let told: number
-const tell = (): void => void told++
+let reports: number
+const report = (): void => void reports++
 beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-grown-'))
   file = path.join(folder, 'file')
   fs.writeFileSync(file, 'one')
-  told = 0
+  reports = 0
 })
 afterEach(() => fs.rmSync(folder, { recursive: true }))
 
 test('onceFileGrows reports many changes once', async () => {
-  onceFileGrows(file, 3, tell)
+  onceFileGrows(file, 3, report)
   for (let i = 0; i < 20; i++) fs.appendFileSync(file, 'more')
-  await waitUntil('it is told', () => told > 0)
+  await waitUntil('it is told', () => reports > 0)
   fs.appendFileSync(file, 'more')
   await pause(50)
-  expect(told).toBe(1)
+  expect(reports).toBe(1)
 })
 
 test('onceFileGrows reports a change that came before the call', async () => {
-  onceFileGrows(file, 2, tell)
-  await waitUntil('it is told', () => told > 0)
+  onceFileGrows(file, 2, report)
+  await waitUntil('it is told', () => reports > 0)
 })
 
 test('a cancelled watch reports nothing, and a missing file causes no error', async () => {
-  onceFileGrows(file, 3, tell)()
-  onceFileGrows(path.join(folder, 'nothing'), 0, tell)()
+  onceFileGrows(file, 3, report)()
+  onceFileGrows(path.join(folder, 'nothing'), 0, report)()
   fs.appendFileSync(file, 'more')
   await pause(50)
-  expect(told).toBe(0)
+  expect(reports).toBe(0)
 })

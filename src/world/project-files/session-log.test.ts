@@ -107,7 +107,7 @@ test('the mask hides a private key that is split over several chunks', async () 
 })
 
 test('the log has every line once, whenever the writer is killed and whatever others do to the file', async () => {
-  const deeds = fc.constantFrom(
+  const actions = fc.constantFrom(
     'say',
     'copy',
     'copy',
@@ -122,30 +122,30 @@ test('the log has every line once, whenever the writer is killed and whatever ot
   )
   const victim = path.join(project, 'victim')
   await fc.assert(
-    fc.asyncProperty(fc.array(deeds, { maxLength: 30 }), async story => {
+    fc.asyncProperty(fc.array(actions, { maxLength: 30 }), async story => {
       fs.rmSync(path.join(project, '.agent'), { recursive: true, force: true })
       fs.rmSync(path.join(sessionFolder(temp.home, ID).root, 'attempts'), { recursive: true, force: true })
       fs.writeFileSync(victim, 'precious')
       note = null
       let attempt = 1
       let expected = ''
-      for (const [turn, deed] of story.entries()) {
+      for (const [turn, action] of story.entries()) {
         const file = at('session.log')
         const found = fs.lstatSync(file, { throwIfNoEntry: false })
         const isThere = found?.isFile() === true && found.nlink === 1
-        if (deed === 'say') {
+        if (action === 'say') {
           say(`line ${turn}\n`, attempt)
           expected += `line ${turn}\n`
-        } else if (deed === 'copy') await copy({ attempt })
-        else if (deed === 'copy one') await copy({ attempt }, { pieces: 1 })
-        else if (deed === 'die') await copy({ attempt }, { pieces: 1, isNoted: false })
-        else if (deed === 'attempt') expected += `── attempt ${++attempt}\n`
-        else if (deed === 'remove') fs.rmSync(file, { force: true })
-        else if (deed === 'cut' && isThere) fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2))
-        else if (deed === 'scribble' && isThere) fs.appendFileSync(file, 'scribble')
+        } else if (action === 'copy') await copy({ attempt })
+        else if (action === 'copy one') await copy({ attempt }, { pieces: 1 })
+        else if (action === 'die') await copy({ attempt }, { pieces: 1, isNoted: false })
+        else if (action === 'attempt') expected += `── attempt ${++attempt}\n`
+        else if (action === 'remove') fs.rmSync(file, { force: true })
+        else if (action === 'cut' && isThere) fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2))
+        else if (action === 'scribble' && isThere) fs.appendFileSync(file, 'scribble')
         else if (isThere) {
           fs.rmSync(file)
-          if (deed === 'link') fs.symlinkSync(victim, file)
+          if (action === 'link') fs.symlinkSync(victim, file)
           else fs.linkSync(victim, file)
         }
       }

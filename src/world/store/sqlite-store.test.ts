@@ -22,7 +22,7 @@ afterEach(() => {
 })
 
 /** Counts the turns of the event loop until the work ends. */
-async function turnsOf(work: Promise<void>): Promise<number> {
+async function countTurns(work: Promise<void>): Promise<number> {
   const state = { isOver: false, turns: 0 }
   const over = work.finally(() => (state.isOver = true))
   while (!state.isOver) {
@@ -43,7 +43,7 @@ function ballast(): number {
 }
 
 test('the store reserves space in pieces and lets the event loop run after each piece', async () => {
-  expect(await turnsOf(store.reserveSpace(SIZE))).toBeGreaterThan(PIECES)
+  expect(await countTurns(store.reserveSpace(SIZE))).toBeGreaterThan(PIECES)
   expect(fs.statSync(file).size).toBeGreaterThan(SIZE)
   expect(fs.statSync(`${file}-wal`).size).toBeGreaterThan(SIZE)
   expect(ballast()).toBe(0)
@@ -52,7 +52,7 @@ test('the store reserves space in pieces and lets the event loop run after each 
 test('reserveSpace does nothing in a database with enough space, also for the next supervisor', async () => {
   await store.reserveSpace(SIZE)
   const successor = openStore(file)
-  expect(await turnsOf(successor.reserveSpace(SIZE))).toBe(1)
+  expect(await countTurns(successor.reserveSpace(SIZE))).toBe(1)
   successor.close()
 })
 

@@ -81,14 +81,14 @@ export class SqliteStore implements Store {
       throw new Superseded(`epoch ${stored} has begun; this supervisor belongs to epoch ${this.epoch}`)
   }
 
-  record(step: Decision, tidings: Outgoing = NOTHING_OUTGOING): void {
+  record(step: Decision, outgoing: Outgoing = NOTHING_OUTGOING): void {
     const { session, events, effects } = step
     const { id } = session.spec
     this.#transact(() => {
       this.#putSession(session)
       for (const event of events) this.#sql.addEvent.run(id, event.at, event.type, JSON.stringify(event))
       for (const effect of effects) this.#sql.addEffect.run(id, JSON.stringify(effect))
-      this.notifications.add(tidings)
+      this.notifications.add(outgoing)
     })
     this.#onRecord(session)
   }
