@@ -4,15 +4,15 @@ import { Fleet } from './product/fleet.ts'
 import { BenchHome } from './product/bench-home.ts'
 import type { ProductClone } from './product/clone.ts'
 
-/** What the figures share. Everything is opened on first use and closed at the end. */
+/** State that the figures share. It opens each part at its first use and closes all at the end. */
 export class BenchContext {
   readonly clone: ProductClone
   readonly peers: Peers
   readonly isQuick: boolean
   readonly say: (sentence: string) => void
-  /** Lost bytes, lost sessions, processes left behind. They fail the run; a slow figure does not. */
+  /** Lost bytes, lost sessions and leftover processes. These fail the run; a slow figure does not. */
   readonly broken: string[] = []
-  /** What is left out because it is not there, each as a sentence with what to do about it. */
+  /** Figures that were skipped because a program is missing; each sentence says what to do about it. */
   readonly notMeasured: string[] = []
   readonly #closers: (() => Promise<void>)[] = []
   readonly #opened = new Map<string, Promise<unknown>>()
@@ -24,7 +24,7 @@ export class BenchContext {
     this.say = given.say
   }
 
-  /** As many rounds as the figure deserves, or as few as a short run can bear. */
+  /** Returns the number of rounds for a full run or for a quick one. */
   rounds(full: number, quick: number): number {
     return this.isQuick ? quick : full
   }
@@ -45,7 +45,7 @@ export class BenchContext {
     return this.#once(`pm2 ${name}`, async () => this.closeAtEnd(new Pm2(pm2, this.clone, name)))
   }
 
-  /** Closes it at the end. */
+  /** Registers a part for closing at the end. */
   closeAtEnd<T extends { close: () => Promise<void> }>(thing: T): T {
     this.#closers.push(() => thing.close())
     return thing

@@ -21,7 +21,7 @@ import type { Row } from './report/row.ts'
 import { textTable } from './report/table.ts'
 import { BenchContext } from './context.ts'
 
-/** In this order: the fleet grows, is measured at rest, and dies last. */
+/** The order matters: the fleet grows, then the figures measure it at rest, and its death comes last. */
 const FIGURES: Readonly<Record<string, (context: BenchContext) => Promise<Row[]>>> = {
   latency,
   turn,
@@ -76,7 +76,7 @@ async function measureAll(context: BenchContext, names: readonly string[]): Prom
   return rows
 }
 
-/** Closes everything; a process that is still there is a promise broken, and is ended all the same. */
+/** Closes everything. Reports a leftover process as a broken promise and ends it. */
 async function leave(context: BenchContext, clone: ProductClone): Promise<void> {
   await context.close()
   for (const { pid, command } of processesWith(clone.root)) {

@@ -6,8 +6,8 @@ import { binFolderOf, type Kind } from '../../test/agents/kit/programs.ts'
 import { KEY, AGENT_ENVIRONMENT } from '../../test/agents/kit/agent-environment.ts'
 
 /**
- * All that agent programs see, in a home of their own: nothing of whoever measures them, no updates, no telemetry, no
- * download. The model they speak with is at `url`.
+ * Returns the whole environment of the agent programs, with a separate home: nothing of the user, no updates, no
+ * telemetry, no downloads. Their model is at `url`.
  */
 export function agentEnvironment(home: string, url: string, kinds: readonly Kind[]): Record<string, string> {
   const at = (...names: string[]): string => path.join(home, ...names)
@@ -29,7 +29,7 @@ export function agentEnvironment(home: string, url: string, kinds: readonly Kind
   }
 }
 
-/** Agents look at the repository they are in before they begin. */
+/** Creates a repository: agents inspect the repository they are in before they start. */
 export function makeRepository(folder: string, env: Readonly<Record<string, string>>): void {
   const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: folder, env })
   git('init', '--quiet', '--initial-branch=main')

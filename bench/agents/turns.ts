@@ -18,7 +18,7 @@ import { makeRepository, agentEnvironment } from './environment.ts'
 const PROMPT = 'Say one short sentence.'
 const SENTENCE = 'All is well here.'
 
-/** The same trivial turn of an agent in three ways, in one project, with one home and one scripted model for all. */
+/** Runs the same trivial turn of an agent in three ways, with one project, one home and one scripted model for all. */
 export class Turns {
   readonly #house: BenchHome
   readonly #server: ModelServer
@@ -42,7 +42,7 @@ export class Turns {
     this.#plan = kind => planOf(kind, { stage: clone, cwd: home.project, env: this.#env })
   }
 
-  /** Milliseconds from spawn to exit of the program alone, started as its adapter would start it. */
+  /** Returns the milliseconds from spawn to exit of the program without oneshot, with the arguments of its adapter. */
   alone(kind: Kind): Promise<number> {
     const { argv, env } = this.#plan(kind)
     const [first = '', ...args] = argv
@@ -50,8 +50,8 @@ export class Turns {
   }
 
   /**
-   * Milliseconds from the call for a session until it is on disk that it has ended; and how many of them were not the
-   * program's, by the files in which its beginning and its end were written down.
+   * Returns the milliseconds from the API call to the stored end of the session, and how many of them passed outside of
+   * the program, according to the files that record its start and end.
    */
   async session(kind: Kind): Promise<{ took: number; outside: number }> {
     const { home, project } = this.#house
@@ -70,7 +70,7 @@ export class Turns {
     return { took: at - begun, outside: at - begun - inside }
   }
 
-  /** Milliseconds from spawn to exit of `run --follow`. */
+  /** Returns the milliseconds from spawn to exit of `run --follow`. */
   async follow(kind: Kind): Promise<number> {
     const { model } = modelOf(kind)
     const wishes = ['--agent', kind, ...(model === undefined ? [] : ['--model', model])]
@@ -84,7 +84,7 @@ export class Turns {
     await this.#server.close()
   }
 
-  /** A program that did not say the sentence is not a figure. */
+  /** Throws if the program did not print the expected sentence: such a run yields no figure. */
   async #timed(command: { program: string; args: readonly string[]; env: NodeJS.ProcessEnv }): Promise<number> {
     const [stdout, stderr] = ['stdout', 'stderr'].map(name => path.join(this.#records, name)) as [string, string]
     const files = { stdin: path.join(this.#records, 'prompt'), stdout, stderr }
@@ -116,7 +116,7 @@ function planOf(
   })
 }
 
-/** pi is told its model, the others have it in their settings. */
+/** pi gets its model as an argument; the others read it from their settings. */
 function modelOf(kind: Kind): { readonly model?: string } {
   return kind === 'pi' ? { model: 'mock/mock-model' } : {}
 }

@@ -9,10 +9,13 @@ import { openLargeRepository } from './large-repository.ts'
 
 const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
 const SIZES = [10_000, 80_000] as const
-/** Files that are written before each checkpoint with changes: as many as an agent changes in a step. */
+/** Number of files written before each checkpoint with changes: as many as an agent changes in a step. */
 const CHANGED = 5
 
-/** A checkpoint of a large working tree beside `git status` in the same one: the first, one of a few changes, one of none. */
+/**
+ * Compares checkpoints of a large working tree with `git status` in it: the first one, one with few changes, one with
+ * none.
+ */
 export async function checkpoint(context: BenchContext): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of context.isQuick ? SIZES.slice(0, 1) : SIZES) rows.push(...(await ofSize(context, size)))
@@ -72,7 +75,7 @@ class Saver {
     return this.#checkpoints.save(target, occasion, new AbortController().signal)
   }
 
-  /** Milliseconds; what came of it must be what was expected. */
+  /** Returns the milliseconds of a save. Throws if the result is not the expected one. */
   async time(sessionId: string, isChanged: boolean): Promise<number> {
     const begun = performance.now()
     const { isNew } = await this.save(sessionId)

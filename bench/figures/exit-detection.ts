@@ -14,8 +14,9 @@ const SOON: Aim = { of: 'ours', is: 'at most', limit: 5 }
 const PATIENCE = 10_000
 
 /**
- * From `kill -9` of a headless agent until the supervisor knows. Its event tells when it saw it, in whole milliseconds;
- * the letter that announced the death is taken away after it was recorded on disk, which inotify tells us more finely.
+ * Measures the time from `kill -9` of a headless agent until the supervisor knows. The supervisor's event gives its
+ * time in whole milliseconds. The supervisor removes the mailbox entry of the exit after it has stored the exit on
+ * disk, and inotify reports that removal with a finer resolution.
  */
 export async function exitDetection(context: BenchContext): Promise<Row[]> {
   const rounds = context.rounds(200, 10)
@@ -55,11 +56,11 @@ async function endedAt({ home }: Fleet, session: SessionView): Promise<number> {
   const at = await waitUntil('the event is there', () => {
     return readSessionEvents(home.home, session.id).find(event => event.type === 'attempt.ended')?.at
   })
-  await home.ended(session.id) // Clearing up after this one does not disturb the next.
+  await home.ended(session.id) // The cleanup of this session must not disturb the next.
   return Date.parse(at)
 }
 
-/** The least a supervisor written for Node can do: its own child dies and libuv says so. */
+/** The minimum for a supervisor on Node: its own child dies and libuv reports it. */
 async function killChild({ clone }: BenchContext): Promise<number> {
   const child = spawn('sleep', ['100000'], { env: clone.env, stdio: 'ignore' })
   await new Promise(resolve => child.once('spawn', resolve))

@@ -7,10 +7,13 @@ import type { Measured, Row } from '../report/row.ts'
 import type { BenchContext } from '../context.ts'
 
 const SESSIONS = 200
-/** What starting left to do is done after this long. */
+/** Milliseconds after which all work of the start is finished. */
 const SETTLE = 2_000
 
-/** Processor time of everything but the agents while 200 of them sleep; the peers at the same time. */
+/**
+ * Measures the processor time of everything except the agents while 200 of them sleep, and that of the peers at the
+ * same time.
+ */
 export async function idle(context: BenchContext): Promise<Row[]> {
   const fleet = await (await context.fleet('fleet')).growTo(SESSIONS)
   const pm2 = await context.pm2('pm2-fleet')
@@ -23,7 +26,7 @@ export async function idle(context: BenchContext): Promise<Row[]> {
     supervisord: supervisord instanceof Supervisord ? [supervisord.daemon()] : [],
   }
   await pause(SETTLE)
-  // The daemon's slow round comes every half minute. A whole multiple of that leaves none out; a short run may.
+  // The daemon's slow reconcile runs every half minute. A multiple of that includes it; a quick run may miss it.
   const spent = await watch(groups, context.isQuick ? 10_000 : 60_000)
   const ours = { ...spent.ours, more: `of it the daemon ${spent.daemon.value.toFixed(2)}` }
   const figure = `idle CPU, ${SESSIONS} sessions`

@@ -6,12 +6,12 @@ import type { ProductClone } from '../product/clone.ts'
 const IN_MODULE = 20
 const IN_PART = 1_000
 
-/** A repository with so many committed files, packed as one that was cloned is, and a quarter as many ignored ones. */
+/** Creates a repository with this many committed files, packed like a clone, and a quarter as many ignored files. */
 export function openLargeRepository({ root, env }: ProductClone, size: number): string {
   const repository = path.join(root, `repository-${size}`)
   fs.mkdirSync(repository)
   const git = (...args: string[]): void => {
-    // git would begin to pack by itself, in the background.
+    // gc.auto=0 keeps git from packing in the background.
     const settings = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost', '-c', 'gc.auto=0']
     execFileSync('git', [...settings, ...args], { cwd: repository, env, stdio: 'ignore' })
   }

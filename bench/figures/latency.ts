@@ -10,7 +10,7 @@ const AHEAD: Aim = { of: 'ratio', is: 'below', limit: 1 }
 const TWICE: Aim = { of: 'ratio', is: 'at most', limit: 2 }
 const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
 
-/** How long a person waits for `run` and `status`, beside an empty Node, tmux and pm2. */
+/** Measures how long a user waits for `run` and `status`, compared with an empty Node program, tmux and pm2. */
 export async function latency(context: BenchContext): Promise<Row[]> {
   const home = await context.home('latency')
   const pm2 = await context.pm2('pm2-one')
@@ -59,7 +59,7 @@ function pm2Contenders(pm2: Pm2): Record<string, Contender> {
   }
 }
 
-/** Both begin each round with one program that sleeps and nothing else. */
+/** Restores the state in which each round begins: both run one sleeping program and nothing else. */
 async function tidy(round: number, home: BenchHome, pm2: Pm2 | NotMeasured): Promise<void> {
   const started = (await home.sessions()).find(session => session.name === `command-run-${round}`)
   if (started !== undefined) await home.ended(started.id)
@@ -67,7 +67,7 @@ async function tidy(round: number, home: BenchHome, pm2: Pm2 | NotMeasured): Pro
   if (pm2 instanceof Pm2) pm2.do('delete', `run-${round}`)
 }
 
-/** A server that is up already, because ours is too. */
+/** Starts a tmux server in advance, because oneshot's supervisor runs in advance, too. */
 function tmuxServer({ clone }: BenchContext) {
   const command = (...words: string[]) => ({
     program: 'tmux',

@@ -8,7 +8,7 @@ import { emptyNode } from './latency.ts'
 const AHEAD: Aim = { of: 'ratio', is: 'below', limit: 1 }
 const THRICE: Aim = { of: 'ratio', is: 'at most', limit: 3 }
 
-/** `list` with one session and with 200, beside an empty Node and pm2 with as many programs. */
+/** Measures `list` with one session and with 200, compared with an empty Node program and pm2 with as many programs. */
 export async function list(context: BenchContext): Promise<Row[]> {
   const one = await (await context.fleet('one')).growTo(1)
   const many = await (await context.fleet('fleet')).growTo(200)

@@ -11,7 +11,7 @@ const PATIENCE = 600_000
 const WORKER = { ...makeLoopSpec().worker, agent: 'codex' }
 const FASTER: Aim = { of: 'ratio', is: 'at least', limit: 3.6 }
 
-/** Sleeps for as long as it is told, leaves a file behind, and ends its turn as codex does. */
+/** An agent that sleeps for a given time, writes a file, and ends its turn as codex does. */
 const AGENT = `#!/bin/sh
 cat >/dev/null
 sleep "$ONESHOT_BENCH_SLEEP"
@@ -21,7 +21,10 @@ echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","tex
 echo '{"type":"turn.completed","usage":{}}'
 `
 
-/** What a loop takes beyond its agents, and how much sooner it is done with four of them at a time. Agents sleep: a model is what one waits for. */
+/**
+ * Measures the time of a loop beyond that of its agents, and the gain from four parallel agents. The agents sleep,
+ * because real agents mostly wait for a model.
+ */
 export async function loop(context: BenchContext): Promise<Row[]> {
   const home = await context.home('loop')
   const bin = path.join(context.clone.root, 'loop-bin')
@@ -47,7 +50,7 @@ export async function loop(context: BenchContext): Promise<Row[]> {
   ]
 }
 
-/** Runs loops in a fresh repository each. */
+/** Runs each loop in a fresh repository. */
 class Track {
   readonly #house: BenchHome
   readonly #bin: string
@@ -58,7 +61,7 @@ class Track {
     this.#bin = bin
   }
 
-  /** The agents alone, one after the other. */
+  /** Runs only the agents, one after the other. */
   async bare(tasks: number): Promise<number> {
     const cwd = await this.#repository(tasks)
     const begun = performance.now()

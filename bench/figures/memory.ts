@@ -6,7 +6,10 @@ import type { Fleet } from '../product/fleet.ts'
 import { type Measured, megabytes, type Row } from '../report/row.ts'
 import type { BenchContext } from '../context.ts'
 
-/** What the supervisor takes, and what each session takes beyond its agent: its shim and its share of the tmux server. */
+/**
+ * Measures the memory of the supervisor, and of each session beyond its agent: its shim and its share of the tmux
+ * server.
+ */
 export async function memory(context: BenchContext): Promise<Row[]> {
   const rows: { daemon: Row[]; session: Row[] } = { daemon: [], session: [] }
   const fleet = await context.fleet('fleet')

@@ -12,13 +12,16 @@ import type { BenchHome } from '../product/bench-home.ts'
 import type { Measured, Row } from '../report/row.ts'
 import type { BenchContext } from '../context.ts'
 
-/** This very program in its other role. */
+/** Runs this very program in its other role. */
 const TALK = [process.execPath, process.argv[1] ?? '', 'talk'] as const
 
-/** 50 MB through a terminal take three seconds, and ten on a busy machine. */
+/** Milliseconds: 50 MB through a terminal take three seconds, and ten on a busy machine. */
 const PATIENCE = 120_000
 
-/** How fast a program may write into a session, beside the same program writing into a file; every byte is checked. */
+/**
+ * Measures how fast a program can write into a session, compared with the same program writing into a file; checks
+ * every byte.
+ */
 export async function output(context: BenchContext): Promise<Row[]> {
   const home = await context.home('output')
   const lines = { headless: context.isQuick ? 2_000_000 : 5_000_000, tty: context.isQuick ? 100_000 : 500_000 }
@@ -57,7 +60,7 @@ async function talkInSession(
   const reports = new FolderWatch(path.dirname(report))
   const written = reports.come(new Set([`${path.basename(report)}.draft`]), PATIENCE)
   const session = await home.start([...TALK, String(lines), report], mode)
-  await written // Asking whether it has ended while it writes would slow it down.
+  await written // Polling for the end during the write would slow the program down.
   reports.close()
   await home.ended(session.id)
   const fault = faultIn(attemptFolder(home.home, session.id, 1).stdout, lines, mode === 'tty' ? '\r\n' : '\n')
@@ -80,7 +83,7 @@ async function talkToFile(context: BenchContext, lines: number): Promise<number>
   return takeReport(report)
 }
 
-/** What a terminal costs without tmux. */
+/** Measures the cost of a terminal without tmux. */
 async function talkToScript(script: string, context: BenchContext, lines: number): Promise<number> {
   const file = path.join(context.clone.root, 'typescript')
   const report = reportIn(context)
@@ -96,7 +99,7 @@ function reportIn({ clone }: BenchContext): string {
   return path.join(folder, 'took')
 }
 
-/** Milliseconds, as the program itself measured them: from before its first write to after its last. */
+/** Returns the milliseconds that the program itself measured, from before its first write to after its last. */
 function takeReport(file: string): number {
   const took = Number(fs.readFileSync(file, 'utf8'))
   fs.rmSync(file)

@@ -12,10 +12,13 @@ import type { BenchContext } from '../context.ts'
 
 const SESSIONS = 200
 const PATIENCE = 20_000
-/** The keeper brings a supervisor back without delay once it has lived for five whole seconds. */
+/** Milliseconds: the keeper restarts a supervisor without delay after it has run for five whole seconds. */
 const LIFE = 7_000
 
-/** From `kill -9` of the supervisor until a new one answers for all 200 sessions and notices the death of one of them. */
+/**
+ * Measures the time from `kill -9` of the supervisor until a new one answers for all 200 sessions and notices the death
+ * of one.
+ */
 export async function recovery(context: BenchContext): Promise<Row[]> {
   const fleet = await (await context.fleet('fleet')).growTo(SESSIONS)
   const answering: number[] = []
@@ -67,7 +70,7 @@ async function killDaemon(fleet: Fleet): Promise<{ answered: number; noticed: nu
   return { answered, noticed }
 }
 
-/** Every other agent is the same process as before, and known to be. */
+/** Checks that every other agent is still the same process and that the supervisor knows it. */
 async function assertAllLive(context: BenchContext, fleet: Fleet): Promise<void> {
   const views = new Map((await fleet.home.sessions()).map(view => [view.id, view]))
   for (const { id, name, pid } of fleet.sessions) {
@@ -77,7 +80,7 @@ async function assertAllLive(context: BenchContext, fleet: Fleet): Promise<void>
   }
 }
 
-/** pm2 does not find its programs again: it starts each of them once more beside the one that lives. */
+/** pm2 does not find its programs again: it starts each of them once more beside the living one. */
 async function resurrection(context: BenchContext): Promise<Measured | { notMeasured: string }> {
   const pm2 = await context.pm2('pm2-fleet')
   if (!(pm2 instanceof Pm2)) return pm2

@@ -11,21 +11,21 @@ import { S6 } from '../peers/s6.ts'
 import { Supervisord } from '../peers/supervisord.ts'
 import type { BenchContext } from '../context.ts'
 
-/** A supervisor whose program is killed; it has noticed when the next one acts. */
+/** A supervisor whose program the benchmark kills; the first act of the next program shows that it noticed. */
 export interface RestartContender {
   readonly name: string
   readonly notMeasured?: string
-  /** Kills the program; answers the milliseconds until the next one's first act. */
+  /** Kills the program. Returns the milliseconds until the next one's first act. */
   readonly kill?: (patience: number) => Promise<number>
 }
 
-/** Its first act is a file named after its pid. */
+/** A program whose first act is to create a file named after its pid. */
 const PROGRAM = '#!/bin/sh\n: >"$1/$$"\nexec sleep 100000\n'
 
-/** Ours goes by the same rule as the peers: whenever it dies, another one at once. */
+/** oneshot follows the same rule as the peers: it restarts the program at once after every death. */
 export const AT_ONCE = { on: 'failure', limit: 100_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
 
-/** Ours, a loop in sh, which is as little as can be, and the peers. */
+/** Opens oneshot, a loop in sh as the minimum, and the peers. */
 export async function openRestartContenders(context: BenchContext): Promise<RestartContender[]> {
   const program = path.join(context.clone.root, 'born')
   fs.writeFileSync(program, PROGRAM, { mode: 0o755 })

@@ -7,17 +7,17 @@ import { supervisorKill } from './supervisor-kill.ts'
 
 const FIGURE = 'agent killed → the next one’s first act'
 const PATIENCE = 10_000
-/** The peers' programs must have lived for a second before a death counts as one worth a restart. */
+/** Milliseconds: the peers count a death as worth a restart only after the program has run for a second. */
 const LIFE = 1_200
-/** Who takes that long is asked that often, and no more: a hundred rounds of seconds tell nothing new. */
+/** A contender slower than this many milliseconds gets only ENOUGH rounds: a hundred rounds of seconds add nothing. */
 const SLOW = 500
 const ENOUGH = 15
 const AIMS: Readonly<Record<string, Aim>> = { pm2: { of: 'ratio', is: 'at most', limit: 1 } }
 
 /**
- * From just before `kill -9` of a program until the next one acts, under ours and under each of the peers in turn. Ours has
- * written down on disk by then that the one died and that the other begins; none of the others writes anything down. Then
- * their supervisors are killed.
+ * Measures the time from just before `kill -9` of a program until the next one acts, under oneshot and under each peer
+ * in turn. By then oneshot has recorded on disk that one program died and the next one starts; no peer records
+ * anything. Afterwards it kills their supervisors.
  */
 export async function restart(context: BenchContext): Promise<Row[]> {
   const restarters = await openRestartContenders(context)
@@ -34,7 +34,7 @@ export async function restart(context: BenchContext): Promise<Row[]> {
   return [...rows(of, restarters), ...(await supervisorKill(context))]
 }
 
-/** Each round begins with another one, because each leaves caches to its successor. */
+/** Starts each round with another contender, because each leaves warm caches to the next. */
 function inTurn(restarters: readonly RestartContender[], round: number): RestartContender[] {
   const first = round % restarters.length
   return [...restarters.slice(first), ...restarters.slice(0, first)]

@@ -13,18 +13,18 @@ import { Supervisord } from '../peers/supervisord.ts'
 import type { BenchContext } from '../context.ts'
 import { AT_ONCE } from './restart-contenders.ts'
 
-/** A supervisor that is killed while its program talks, and started again as its manual says. */
+/** A supervisor that the benchmark kills while its program writes, and restarts according to its manual. */
 export interface KilledSupervisor {
-  /** The process that started the program and would start the next. */
+  /** Returns the process that started the program and would start the next. */
   readonly supervisor: () => number | Promise<number>
   readonly startAgain: () => Promise<void>
-  /** What was kept of the program's output. */
+  /** Returns the recorded output of the program. */
   readonly log: () => string
-  /** Ends all that supervises. */
+  /** Ends all supervising processes. */
   readonly close: () => Promise<void>
 }
 
-/** How each of them comes to have a program. `argv` is that program, `folder` a place for what it needs. */
+/** Starts a program under a supervisor. `argv` is the program, `folder` holds its files. */
 export type OpenContender = (
   shop: BenchContext,
   argv: readonly string[],
@@ -38,7 +38,7 @@ export const CONTENDERS: Readonly<Record<string, OpenContender>> = {
     const killed = await home.daemon()
     return {
       supervisor: () => killed.pid,
-      // Its keeper does it.
+      // The keeper restarts the supervisor.
       startAgain: async () => {
         await waitUntil('a new supervisor answers', async () => {
           const daemon = await home.daemon().catch(() => undefined)
@@ -46,7 +46,7 @@ export const CONTENDERS: Readonly<Record<string, OpenContender>> = {
         })
       },
       log: () => fs.readFileSync(attemptFolder(home.home, id, 1).stdout, 'utf8'),
-      close: async () => undefined, // The house is closed by whoever opened it.
+      close: async () => undefined, // The context closes the home.
     }
   },
   'sh loop': async (context, argv, folder) => {
@@ -113,7 +113,7 @@ export const CONTENDERS: Readonly<Record<string, OpenContender>> = {
   },
 }
 
-/** Its own parent does it: within five seconds (runit), or at once (s6). */
+/** The parent of the supervisor restarts it: within five seconds (runit), or at once (s6). */
 function restartedByParent(
   peer: { keepers: () => number[]; close: () => Promise<void> },
   log: string,

@@ -8,7 +8,9 @@ import type { Measured, Row } from '../report/row.ts'
 import type { BenchContext } from '../context.ts'
 import { type KilledSupervisor, type OpenContender, CONTENDERS } from './supervisor-kill-contenders.ts'
 
-/** It notes each line in a file of its own before it says it; its first act is a file named after its pid. */
+/**
+ * Creates a file named after its pid first. Then writes each line to a file of its own before it writes it to stdout.
+ */
 const TALKER = `#!/bin/sh
 : >"$1/pids/$$"
 n=0
@@ -19,12 +21,12 @@ while :; do
   sleep 0.05
 done
 `
-/** For this long nobody supervises, and the program talks on. */
+/** Milliseconds without a supervisor, in which the program continues to write. */
 const WITHOUT = 500
-/** Whoever notices a death has started another one by then. */
+/** Milliseconds within which a supervisor that notices a death has started another program. */
 const NOTICE = 3_000
 
-/** What becomes of a program whose supervisor is killed with -9 and started again in the documented way. */
+/** Measures the fate of a program whose supervisor gets kill -9 and restarts in the documented way. */
 export async function supervisorKill(context: BenchContext): Promise<Row[]> {
   const program = path.join(context.clone.root, 'talker')
   fs.writeFileSync(program, TALKER, { mode: 0o755 })
@@ -75,7 +77,10 @@ async function noticesDeath(folder: string, pid: number): Promise<boolean> {
   return waitUntil('another one is started', born, { patience: NOTICE }).catch(() => false)
 }
 
-/** What the first one noted and nobody kept. It may have been killed between the two. */
+/**
+ * Counts the lines that the first program noted and nobody recorded, without the last one: a kill may have come between
+ * noting and writing it.
+ */
 function linesLost(folder: string, pid: number, contender: KilledSupervisor): number {
   const of = (text: string): string[] => text.split('\n').filter(line => line.startsWith(`${pid} `))
   const kept = new Set(of(contender.log()))
@@ -87,7 +92,7 @@ function alive(folder: string): number[] {
   return fs.readdirSync(path.join(folder, 'pids')).map(Number).filter(isAlive)
 }
 
-/** Those that nobody knows any more. */
+/** Ends the programs that no supervisor knows any more. */
 async function endAll(folder: string): Promise<void> {
   await waitUntil('all of them are gone', () => {
     for (const pid of alive(folder)) process.kill(pid, 'SIGKILL')

@@ -10,7 +10,7 @@ const KINDS = ['claude', 'codex', 'opencode', 'pi'] as const satisfies readonly 
 const A_TENTH: Aim = { of: 'ratio', is: 'below', limit: 1.1 }
 const UNNOTICED: Aim = { of: 'ours', is: 'below', limit: 100 }
 
-/** What a whole turn of an agent takes longer with us than without. */
+/** Measures how much longer a whole turn of an agent takes with oneshot than without. */
 export async function turn(context: BenchContext): Promise<Row[]> {
   const kinds = KINDS.filter(kind => isInstalled(kind, context))
   if (kinds.length === 0) return []
@@ -36,7 +36,7 @@ async function measure(kind: Kind, turns: Turns, rounds: number): Promise<Row[]>
     },
     follow: () => turns.follow(kind),
   }
-  await interleave(1, ways) // The first of each finds nothing prepared, and is not counted.
+  await interleave(1, ways) // The first run of each has cold caches and does not count.
   const rounded: (typeof latest)[] = []
   const times = await interleave(rounds, ways, async () => void rounded.push({ ...latest }))
   const overhead = statsOf(rounded.map(({ session, alone }) => session - alone))
@@ -49,7 +49,10 @@ async function measure(kind: Kind, turns: Turns, rounds: number): Promise<Row[]>
   ]
 }
 
-/** The agents' own times vary by more than what we add; what is surely ours is told beside the difference. */
+/**
+ * The agents' own times vary more than oneshot's overhead; so the part that is certainly oneshot's stands beside the
+ * difference.
+ */
 function difference(overhead: Stats, outside: Stats): Measured {
   const { more, ...measured } = milliseconds(overhead)
   return { ...measured, more: `${more}; outside the program ${round(outside.median)}` }

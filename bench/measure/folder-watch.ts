@@ -1,7 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Tells the moment at which files come and go in a folder, as `performance.now()` in the callback of inotify. */
+/**
+ * Reports the moment at which files appear and disappear in a folder, as `performance.now()` in the callback of
+ * inotify.
+ */
 export class FolderWatch {
   readonly #folder: string
   readonly #watcher: fs.FSWatcher
@@ -14,12 +17,12 @@ export class FolderWatch {
     })
   }
 
-  /** A file that comes and goes between two looks has gone. */
+  /** Resolves when the file is gone. A file that appears and disappears between two checks counts as gone. */
   gone(name: string, patience: number): Promise<number> {
     return this.#next(seen => seen === name && !this.#has(name), patience)
   }
 
-  /** Any file that is not in `known`. */
+  /** Resolves when any file appears that is not in `known`. */
   come(known: ReadonlySet<string>, patience: number): Promise<number> {
     return this.#next(seen => !known.has(seen) && this.#has(seen), patience)
   }

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 
-/** Bytes. Private is what would come back if the process ended. */
+/** Bytes. Private is the memory that the end of the process would free. */
 export interface Memory {
   readonly rss: number
   readonly pss: number
@@ -18,10 +18,10 @@ export function privateOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + memoryOf(pid).private, 0)
 }
 
-/** The kernel counts children that were waited for in hundredths of a second. */
+/** The kernel counts the time of waited-for children in hundredths of a second. */
 const TICK = 10
 
-/** Milliseconds of processor time so far, threads and waited-for children included. */
+/** Returns the milliseconds of processor time so far, including threads and waited-for children. */
 export function cpuOf(pid: number): number {
   const threads = fs.readdirSync(`/proc/${pid}/task`)
   const nanoseconds = threads.map(thread => Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]))
@@ -40,7 +40,7 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== '' && state !== 'Z' && state !== 'X'
 }
 
-/** Processes that have the word in their command line or environment. */
+/** Lists processes with the word in their command line or environment. */
 export function processesWith(word: string): { pid: number; command: string }[] {
   return allPids()
     .filter(pid => pid !== process.pid)
@@ -56,7 +56,7 @@ function allPids(): number[] {
     .filter(pid => Number.isInteger(pid))
 }
 
-/** The program's name may contain anything, so fields are counted from the closing parenthesis. */
+/** The program's name may contain anything, so the fields count from the closing parenthesis. */
 function afterName(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
@@ -65,6 +65,6 @@ function read(file: string): string {
   try {
     return fs.readFileSync(file, 'latin1')
   } catch {
-    return '' // It has ended meanwhile.
+    return '' // The process has ended meanwhile.
   }
 }

@@ -1,4 +1,4 @@
-/** What many samples of one thing say. Below a hundred samples the p99 is the largest of them. */
+/** Statistics of many samples. Below a hundred samples the p99 is the largest of them. */
 export interface Stats {
   readonly n: number
   readonly min: number

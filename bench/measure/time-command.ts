@@ -8,10 +8,12 @@ export interface Command {
   readonly cwd: string
 }
 
-/** Milliseconds from the call to the program's exit. Its output goes nowhere; a program that fails is not a figure. */
+/**
+ * Returns the milliseconds from the call to the program's exit, and discards its output. Throws if the program fails.
+ */
 export function timeCommand(command: Command): number {
   const begun = performance.now()
-  // No pipes: a supervisor that a program leaves behind would hold them open.
+  // There are no pipes: a supervisor that a program leaves behind would hold them open.
   const { status, error } = spawnSync(command.program, command.args, { ...command, stdio: 'ignore', timeout: 120_000 })
   const took = performance.now() - begun
   if (status === 0) return took
@@ -19,8 +21,8 @@ export function timeCommand(command: Command): number {
 }
 
 /**
- * Measures the contenders in turn, so that what disturbs the machine disturbs all of them alike. Each round begins with
- * another one, because each leaves caches to its successor.
+ * Measures the contenders in turn, so that a disturbance of the machine affects all of them. Each round starts with
+ * another one, because each leaves warm caches to the next.
  */
 export async function interleave<Name extends string>(
   rounds: number,

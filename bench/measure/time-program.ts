@@ -3,8 +3,8 @@ import fs from 'node:fs'
 import type { Command } from './time-command.ts'
 
 /**
- * Milliseconds from the call to the program's exit, while this process goes on: it may be the one the program speaks with.
- * The program reads and writes files, not pipes.
+ * Returns the milliseconds from the call to the program's exit without blocking this process: the program may talk to
+ * it. The program reads and writes files, not pipes.
  */
 export async function timeProgram(
   command: Command,

@@ -5,8 +5,8 @@ import type { SessionFolder } from '../../src/state/session-folder.ts'
 const PATIENCE = 120_000
 
 /**
- * Waits until a session's copy on disk, which is written after the commit to the database, says that it has ended. When that
- * was, is told as `performance.now()` in the callback of inotify: nobody is asked, so that nobody is kept from working.
+ * Waits until a session's copy on disk, which the supervisor writes after the commit to the database, shows its end.
+ * Returns the time as `performance.now()` in the callback of inotify; without polling, the wait disturbs no process.
  */
 export function waitForEndRecord({ root, mirror }: SessionFolder): Promise<{ at: number; session: Session }> {
   return new Promise((resolve, reject) => {

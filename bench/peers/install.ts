@@ -6,7 +6,7 @@ import { which } from '../../src/os/which.ts'
 
 export const PM2_VERSION = '7.0.4'
 
-/** The programs of the peers; one that cannot be had says why. They are for the benchmark only. */
+/** The programs of the peers, or why one is not available. Only the benchmark uses them. */
 export interface Peers {
   readonly pm2: string | NotMeasured
   readonly supervisord: string | NotMeasured
@@ -27,7 +27,7 @@ export function installPeers(say: (sentence: string) => void): Peers {
   }
 }
 
-/** Outside the repository, and kept for the next run. */
+/** Installs pm2 outside the repository and keeps it for the next run. */
 function installPm2(say: (sentence: string) => void): Peers['pm2'] {
   const folder = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(os.homedir(), '.cache'), 'oneshot-bench')
   const program = path.join(folder, 'node_modules', 'pm2', 'bin', 'pm2')
@@ -45,7 +45,7 @@ function installedVersion(folder: string): string | undefined {
     const text = fs.readFileSync(path.join(folder, 'node_modules', 'pm2', 'package.json'), 'utf8')
     return (JSON.parse(text) as { version: string }).version
   } catch {
-    return undefined // Not there yet.
+    return undefined // The program is not installed yet.
   }
 }
 

@@ -10,11 +10,11 @@ export interface Pm2App {
   readonly name: string
   readonly script: string
   readonly args: readonly string[]
-  /** Where its output goes; pm2's own place when absent. */
+  /** File of the program's output; pm2's default when absent. */
   readonly out_file?: string
 }
 
-/** pm2 with a home of its own. Programs run in fork mode without an interpreter, as commands of ours do. */
+/** pm2 with a home of its own. Programs run in fork mode without an interpreter, as oneshot's commands do. */
 export class Pm2 {
   readonly #program: string
   readonly #folder: string
@@ -32,7 +32,7 @@ export class Pm2 {
     return { program: process.execPath, args: [this.#program, ...args], env: this.#env, cwd: this.#folder }
   }
 
-  /** Runs a command that is not measured. */
+  /** Runs a command without measuring it. */
   do(...args: string[]): void {
     timeCommand(this.command(...args))
   }
@@ -44,7 +44,7 @@ export class Pm2 {
     this.do('start', file)
   }
 
-  /** Apps that sleep, as our fleets have. */
+  /** Starts sleeping programs up to this count, like those of oneshot's fleets. */
   growTo(count: number): this {
     const missing = Array.from({ length: Math.max(0, count - this.#apps) }, (_, index) => this.#apps + index)
     if (missing.length > 0) {
@@ -54,7 +54,7 @@ export class Pm2 {
     return this
   }
 
-  /** The pid of its supervisor. */
+  /** Returns the pid of pm2's supervisor. */
   daemon(): number {
     return Number(fs.readFileSync(path.join(this.#folder, 'pm2.pid'), 'utf8'))
   }
@@ -65,14 +65,17 @@ export class Pm2 {
     return apps.filter(app => app.pm2_env.status === 'online').map(app => app.pid)
   }
 
-  /** All programs that were ever started here and live, known to it or not. */
+  /** Lists all living programs that were ever started here, whether pm2 knows them or not. */
   survivors(): number[] {
     return processesWith(`PM2_HOME=${this.#folder}`)
       .filter(({ command }) => command.endsWith('sleep 100000'))
       .map(({ pid }) => pid)
   }
 
-  /** Without asking it: `pm2 kill` takes three seconds. The supervisor goes first, or it would start them again. */
+  /**
+   * Ends pm2 by signals, because `pm2 kill` takes three seconds. Kills the supervisor first, or it would restart the
+   * programs.
+   */
   async close(): Promise<void> {
     const daemon = fs.existsSync(path.join(this.#folder, 'pm2.pid')) ? this.daemon() : 0
     if (daemon > 0 && isAlive(daemon)) process.kill(daemon, 'SIGKILL')

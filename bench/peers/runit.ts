@@ -33,7 +33,7 @@ export class Runit {
     return runit
   }
 
-  /** One runsv for each program. */
+  /** Returns the runsv processes, one for each program. */
   keepers(): number[] {
     return childrenOf(this.daemon())
   }
@@ -42,7 +42,7 @@ export class Runit {
     return this.#child.pid as number
   }
 
-  /** On SIGHUP it tells every runsv to end its program, and goes. */
+  /** On SIGHUP runsvdir makes every runsv end its program, and exits. */
   async close(): Promise<void> {
     const keepers = this.keepers()
     this.#child.kill('SIGHUP')

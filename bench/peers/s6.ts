@@ -29,12 +29,12 @@ export class S6 {
     return s6
   }
 
-  /** The s6-supervise of the program. */
+  /** Returns the s6-supervise process of the program. */
   keepers(): number[] {
     return childrenOf(this.#child.pid as number)
   }
 
-  /** On SIGTERM it has every program ended, and goes. */
+  /** On SIGTERM s6-svscan ends every program and exits. */
   async close(): Promise<void> {
     const keepers = this.keepers()
     this.#child.kill('SIGTERM')

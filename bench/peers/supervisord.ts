@@ -6,7 +6,7 @@ import { waitUntil } from '../measure/wait-until.ts'
 import type { ProductClone } from '../product/clone.ts'
 import { waitForExit } from './wait-for-exit.ts'
 
-/** supervisord in the foreground, with one program in as many copies as wanted. */
+/** supervisord in the foreground, with one program in any number of copies. */
 export class Supervisord {
   readonly #child: ChildProcess
 

@@ -1,6 +1,6 @@
 import http from 'node:http'
 
-/** One call to a daemon. The product's own client refuses to ask for what no command needs. */
+/** Makes one call to a daemon. The product's own client offers no calls that no command needs. */
 export async function callApi<T>(
   socketPath: string,
   { method, path, body }: { method: 'GET' | 'POST'; path: string; body?: unknown },

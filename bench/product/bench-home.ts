@@ -10,7 +10,7 @@ import { waitUntil } from '../measure/wait-until.ts'
 import { callApi } from './api.ts'
 import type { ProductClone } from './clone.ts'
 
-/** A home of its own in which the built product works, used by command line and by API. */
+/** A separate home for the built product, used by command line and by API. */
 export class BenchHome {
   readonly home: Home
   readonly project: string
@@ -28,12 +28,12 @@ export class BenchHome {
     fs.mkdirSync(this.project)
   }
 
-  /** The product as `node dist/main.cjs`. */
+  /** Returns the product as `node dist/main.cjs`. */
   command(...args: string[]): Command {
     return { program: process.execPath, args: [this.#stage.main, ...args], env: this.env, cwd: this.project }
   }
 
-  /** The product as people in a clone start it. */
+  /** Returns the product as users start it in a clone. */
   launcher(...args: string[]): Command {
     return { program: this.#stage.launcher, args, env: this.env, cwd: this.project }
   }
@@ -45,7 +45,7 @@ export class BenchHome {
     return stdout
   }
 
-  /** Starts a session without a process for it: the same request that `run` sends. */
+  /** Starts a session without a process of its own: sends the same request as `run`. */
   start(
     argv: readonly string[],
     mode: 'headless' | 'tty' = 'headless',
@@ -74,19 +74,19 @@ export class BenchHome {
     return waitUntil(`session ${id} has ended`, look, { patience })
   }
 
-  /** Removes ended sessions, so that measuring many times does not make the house fuller. */
+  /** Removes ended sessions, so that repeated measurements do not fill the home. */
   async clean(): Promise<void> {
     const ids = (await this.sessions()).filter(session => session.phase === 'ended').map(session => session.id)
     await callApi(this.home.daemonSocket, { method: 'POST', path: '/v1/sessions/clean', body: { ids } })
   }
 
-  /** The pid of the tmux server that shows all sessions. */
+  /** Returns the pid of the tmux server that shows all sessions. */
   async tmuxServer(): Promise<number> {
     const args = ['-S', this.home.tmuxSocket, 'display-message', '-p', '#{pid}']
     return Number((await run('tmux', args)).stdout)
   }
 
-  /** On a busy machine the daemon may be slow to answer for hundreds of sessions at once; that is said, and asked again. */
+  /** Retries and reports it: on a busy machine the daemon may answer slowly for hundreds of sessions at once. */
   async #tries(...args: string[]): Promise<true | undefined> {
     try {
       await this.oneshot(...args)

@@ -3,20 +3,20 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-/** What a clone consists of, as far as running and building it goes. */
+/** Files of a clone that are needed to build and run it. */
 const CLONE = ['src', 'scripts', 'package.json', 'package-lock.json', 'oneshot']
 
 /**
- * A clone of the product in a temporary folder, built there: whoever edits or builds the repository meanwhile changes
- * nothing of what is measured. Everything the benchmark starts has the folder's path in its command or environment.
+ * A clone of the product in a temporary folder, built there, so that edits and builds in the repository do not change
+ * the measured program. Every process of the benchmark has the folder's path in its command or environment.
  */
 export interface ProductClone {
   readonly root: string
   /** The bundled command line. */
   readonly main: string
-  /** What people run in a clone. */
+  /** The program that users run in a clone. */
   readonly launcher: string
-  /** A clean environment. Node 20 reads NODE_EXTRA_CA_CERTS at every start, which takes 38 ms; so it is left out. */
+  /** A clean environment without NODE_EXTRA_CA_CERTS: Node 20 reads that file at every start, which takes 38 ms. */
   readonly env: NodeJS.ProcessEnv
 }
 

@@ -3,9 +3,9 @@ import type { SessionView } from '../../src/api/contract/responses.ts'
 import { childrenOf } from '../measure/proc.ts'
 import type { BenchHome } from './bench-home.ts'
 
-/** As many as start side by side; more only queue in the daemon. */
+/** Number of parallel starts; more would only queue in the daemon. */
 const STARTERS = 8
-/** An agent that does nothing for longer than any benchmark. */
+/** An agent that sleeps longer than any benchmark. */
 const SLEEP = ['sleep', '100000'] as const
 
 /** Many headless sessions that sleep. */
@@ -26,14 +26,14 @@ export class Fleet {
     return this
   }
 
-  /** One of them, to be killed; it no longer belongs to the fleet. */
+  /** Removes a session from the fleet and returns it, for a kill. */
   take(): SessionView {
     const session = this.sessions.pop()
     if (session === undefined) throw new Error('the fleet is empty')
     return session
   }
 
-  /** The processes that are there because of us and not because of the agents. */
+  /** Returns the processes of oneshot, without the agents. */
   async processes(): Promise<{ daemon: number; keeper: number; tmux: number; shims: number[] }> {
     const { pid } = await this.home.daemon()
     const tmux = await this.home.tmuxServer()

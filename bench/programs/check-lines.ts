@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { bytesOf, LINES_PER_CHUNK, NumberedLines } from './numbered-lines.ts'
 
-/** What is wrong with a file that should hold these numbered lines, byte for byte; null when nothing is. */
+/** Returns the fault of a file that should hold these numbered lines, byte for byte; null if there is none. */
 export function faultIn(file: string, total: number, lineEnd: '\n' | '\r\n'): string | null {
   const expected = bytesOf(total) + (lineEnd === '\n' ? 0 : total)
   const { size } = fs.statSync(file)
@@ -22,7 +22,7 @@ export function faultIn(file: string, total: number, lineEnd: '\n' | '\r\n'): st
   }
 }
 
-/** A terminal turns each line's end into two characters. */
+/** A terminal turns each line feed into two characters. */
 function withEnds(chunk: Buffer, lineEnd: string): Buffer {
   return lineEnd === '\n' ? chunk : Buffer.from(chunk.toString('latin1').replaceAll('\n', lineEnd), 'latin1')
 }

@@ -1,11 +1,14 @@
-/** Every line has its number, so that a missing, doubled or misplaced one is seen. 100 bytes with the line's end. */
+/**
+ * Bytes of a line with its line end. Every line has its number, so that a missing, repeated or misplaced line is
+ * visible.
+ */
 const LINE = 100
 const DIGITS = 9
 const ZERO = 48
-/** Lines per write: 64,000 bytes, what stdio of large writers comes to. */
+/** Lines per write: 64,000 bytes, as large writers use with stdio. */
 export const LINES_PER_CHUNK = 640
 
-/** One buffer for all chunks: `render` fills it again with the lines from `first`, and answers the part that counts. */
+/** One buffer for all chunks: `render` fills it with the lines from `first` on and returns the valid part. */
 export class NumberedLines {
   readonly #buffer = Buffer.alloc(LINE * LINES_PER_CHUNK, 'x')
   readonly #total: number

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { LINES_PER_CHUNK, NumberedLines } from './numbered-lines.ts'
 
-/** Writes numbered lines to stdout as fast as it is let, and into a file how many milliseconds that took. */
+/** Writes numbered lines to stdout at full speed, and the milliseconds that took into a file. */
 export function talk([count = '0', report = '']: readonly string[]): void {
   const total = Number(count)
   const lines = new NumberedLines(total)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import os from 'node:os'
 
-/** What the figures depend on, without naming the machine. */
+/** Properties of the machine that affect the figures, without its name. */
 export interface Machine {
   readonly date: string
   readonly cores: number
@@ -9,9 +9,9 @@ export interface Machine {
   readonly system: string
   readonly node: string
   readonly tmux: string
-  /** How busy it was with other work when we began, and whether we were put before that. */
+  /** Load by other programs at the start, and the benchmark's own priority. */
   readonly load: string
-  /** Whether it was the short run, with few samples. */
+  /** True for the quick run with few samples. */
   readonly isQuick: boolean
 }
 

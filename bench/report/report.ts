@@ -3,7 +3,7 @@ import type { Machine } from './machine.ts'
 import { isMet, type Row } from './row.ts'
 import { markdownTable } from './table.ts'
 
-/** The page that is committed. It is written by the benchmark and by nobody else. */
+/** Renders the committed report. Only the benchmark writes it. */
 export function renderReport(rows: readonly Row[], machine: Machine, notMeasured: readonly string[]): string {
   return `# Benchmarks
 

@@ -6,11 +6,11 @@ export type Unit = 'ms' | 'MB' | 'MB/s' | 'ms/s' | 'copies'
 export interface Measured {
   readonly value: number
   readonly unit: Unit
-  /** Said in parentheses behind the value. */
+  /** Text in parentheses after the value. */
   readonly more?: string
 }
 
-/** Holds for our own value or for its ratio to what is measured beside it. */
+/** Applies to oneshot's own value or to its ratio to the compared one. */
 export interface Aim {
   readonly of: 'ours' | 'ratio'
   readonly is: 'below' | 'at most' | 'at least'
@@ -28,7 +28,7 @@ export function ratioOf({ ours, beside }: Row): number | null {
   return beside === undefined || 'notMeasured' in beside.theirs ? null : ours.value / beside.theirs.value
 }
 
-/** Null when there is no aim, or when what it compares with could not be measured. */
+/** Returns null if there is no aim, or if the compared value could not be measured. */
 export function isMet(row: Row): boolean | null {
   if (row.aim === undefined) return null
   const value = row.aim.of === 'ours' ? row.ours.value : ratioOf(row)
@@ -45,7 +45,7 @@ export function megabytes(bytes: number, more?: string): Measured {
   return { value: bytes / 1e6, unit: 'MB', ...(more === undefined ? {} : { more }) }
 }
 
-/** Three figures that mean something. */
+/** Rounds to three significant digits. */
 export function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }

@@ -2,7 +2,7 @@ import { type Aim, isMet, type Measured, ratioOf, type Row, round } from './row.
 
 const HEADERS = ['figure', 'ours', 'beside it', 'measured', 'ratio', 'aim', 'met'] as const
 
-/** Every row as words, in the order of the headers. */
+/** Renders every row as text, in the order of the headers. */
 function cellsOf(rows: readonly Row[]): string[][] {
   return rows.map(row => {
     const ratio = ratioOf(row)
@@ -22,7 +22,7 @@ function cellsOf(rows: readonly Row[]): string[][] {
   })
 }
 
-/** For a terminal: columns as wide as their widest cell. */
+/** Renders a table for a terminal: columns as wide as their widest cell. */
 export function textTable(rows: readonly Row[]): string {
   const cells = [[...HEADERS], ...cellsOf(rows)]
   const widths = HEADERS.map((_, column) => Math.max(...cells.map(line => line[column]?.length ?? 0)))
