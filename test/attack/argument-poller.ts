@@ -1,4 +1,4 @@
-/** In perl: reads all argument lists again and again, and prints each that holds one of the words. */
+/** A perl program that reads all argument lists in a loop and prints each that contains one of the words. */
 export const ARGUMENT_POLLER = `
 $| = 1;
 my @words = map { quotemeta } @ARGV;

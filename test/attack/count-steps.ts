@@ -2,12 +2,12 @@ import { Session } from 'node:inspector'
 import { backtracksOf } from './regex-backtracks.ts'
 
 /**
- * Counts the steps of a synchronous deed: each block of our code and of packages that V8 enters, each character that a
- * built-in function looks at, and each step that an expression takes forward or back. The number is the same in each run
- * and on each machine. Only what a built-in function does to objects (`{...known}`) is not counted.
+ * Counts the steps of a synchronous action: each block of oneshot's code and of packages that V8 enters, each character
+ * that a built-in function reads, and each step forward or back of a regular expression. The number is the same in each
+ * run and on each machine. Only the work of built-in functions on objects (`{...known}`) does not count.
  */
 export function countSteps(deed: () => void): number {
-  countBlocks() // What was counted before does not matter.
+  countBlocks() // This resets the counter.
   const [steps, restore] = countBuiltins()
   try {
     deed()
@@ -19,7 +19,7 @@ export function countSteps(deed: () => void): number {
 
 let session: Session | undefined
 
-/** Blocks entered since the last call. V8 counts them exactly, as for coverage. */
+/** Returns the blocks entered since the last call. V8 counts them exactly, as for coverage. */
 function countBlocks(): number {
   if (session === undefined) {
     session = new Session()
@@ -51,7 +51,10 @@ const given: Cost = (_, args) => lengthOf(args[0])
 const lengthOf = (value: unknown): number =>
   typeof value === 'object' || typeof value === 'string' ? ((value as { length?: number } | null)?.length ?? 1) : 1
 
-/** The built-in functions whose time depends on a length. Expressions are counted by `exec`, which the others call. */
+/**
+ * The built-in functions whose time depends on a length. `exec` counts expressions, because the other functions call
+ * it.
+ */
 const COSTS: readonly (readonly [object, Readonly<Record<string | symbol, Cost>>])[] = [
   [
     String.prototype,
@@ -111,18 +114,18 @@ const COSTS: readonly (readonly [object, Readonly<Record<string | symbol, Cost>>
 
 type Builtin = (this: unknown, ...args: unknown[]) => unknown
 
-/** Puts a counting function in the place of each; answers the number so far, and how to undo it. */
+/** Replaces each built-in function with a counting one. Returns the count and a function that restores them. */
 function countBuiltins(): [steps: () => number, restore: () => void] {
   let steps = 0
   let isCounting = true
   const undo: (() => void)[] = []
   const replace = (owner: object, name: string | symbol, around: (builtin: Builtin) => Builtin): void => {
     const before = Object.getOwnPropertyDescriptor(owner, name)
-    if (before === undefined) return // Of a later Node.
+    if (before === undefined) return // Only later Node versions have this function.
     Object.defineProperty(owner, name, { ...before, value: around(before.value as Builtin) })
     undo.push(() => Object.defineProperty(owner, name, before))
   }
-  /** Our own work is not counted. */
+  /** Adds a cost. The counter's own work does not count. */
   const add = (cost: () => number): void => {
     if (!isCounting) return
     isCounting = false

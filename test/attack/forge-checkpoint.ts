@@ -3,14 +3,14 @@ import type { GitFixture } from '../contracts/git-fixture.ts'
 
 const NOW = '2026-01-01T00:00:00.000Z'
 
-/** The message of a checkpoint, with other trailers than we would write. */
+/** Returns the message of a checkpoint with other trailers than oneshot writes. */
 export function checkpointMessage(trailers: Readonly<Record<string, string>>, more = '', record = '{}'): string {
   const all = { Checkpoint: '1', Session: 'abc', At: NOW, Trigger: 'edit', Attempt: '1', Head: 'none', ...trailers }
   const lines = Object.entries(all).map(([key, value]) => `Oneshot-${key}: ${value}\n`)
   return `oneshot: checkpoint 1 (edit)\n\n${record}\n\n${lines.join('')}${more}`
 }
 
-/** Writes an object into a repository as it is, and answers its name. */
+/** Writes an object into a repository as it is. Returns its id. */
 export function writeObject(fixture: GitFixture, repo: string, type: string, content: string | Buffer): string {
   const args = ['hash-object', '-t', type, '-w', '--stdin', '--literally']
   const { stdout, stderr, status } = spawnSync('git', args, { cwd: repo, env: fixture.env, input: content })
@@ -24,7 +24,7 @@ export interface Entry {
   readonly id: string
 }
 
-/** Of entries in git's order. */
+/** Writes a tree; the entries are in git's order. */
 export function writeTree(fixture: GitFixture, repo: string, entries: readonly Entry[]): string {
   const raw = entries.flatMap(({ mode, name, id }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')])
   return writeObject(fixture, repo, 'tree', Buffer.concat(raw))
@@ -36,7 +36,7 @@ function writeCommit(fixture: GitFixture, repo: string, tree: string, message: s
   return writeObject(fixture, repo, 'commit', `${lines.join('\n')}\n\n${message}`)
 }
 
-/** Lets a ref of a repository lead to a forged checkpoint. */
+/** Points a ref of a repository to a forged checkpoint. */
 export function forgeCheckpoint(
   fixture: GitFixture,
   repo: string,

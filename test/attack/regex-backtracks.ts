@@ -1,14 +1,17 @@
 import v8 from 'node:v8'
 import vm from 'node:vm'
 
-/** V8 makes an expression that gives up after so many steps back; only with a flag, which stays: V8 compiles when it likes. */
+/**
+ * V8 offers an expression with a limit of backtracks only with this flag. The flag stays on, because V8 compiles at any
+ * time.
+ */
 v8.setFlagsFromString('--allow-natives-syntax')
 const withLimit = vm.runInThisContext(
   '(source, flags, limit) => %NewRegExpWithBacktrackLimit(source, flags, limit)',
 ) as (source: string, flags: string, limit: number) => RegExp
 
 const LEAST = 64
-/** The number is found by trying, each time with so much more. */
+/** Factor by which the search increases the limit. */
 const GROWTH = 1.5
 const MOST = 2 ** 30
 
@@ -20,7 +23,7 @@ function usualExec(this: RegExp, text: string): unknown {
   return this.exec(text)
 }
 
-/** How many steps back an expression takes from a place on, up to half as many again. */
+/** Returns the number of backtracks of an expression from a position on, up to 50 % too high. */
 export function backtracksOf(expression: RegExp, text: string, from: number, exec: Exec): number {
   let limit = LEAST
   while (limit < MOST && takesMoreThan(limit, expression, text, from, exec)) limit = Math.ceil(limit * GROWTH)
@@ -41,7 +44,10 @@ export function takesMoreThan(
   return Reflect.apply(exec, limited, [text]) === null
 }
 
-/** The same search as an expression that always matches, if only nothing: it has none only where the limit was reached. */
+/**
+ * Returns the same search as an expression that always matches, if only the empty string: null then means that it
+ * reached the limit.
+ */
 function searching(source: string, flags: string): string {
   const isHere = flags.includes('y') || (source.startsWith('^') && !flags.includes('m'))
   return `${isHere ? '' : '[^]*?'}(?:${counted(source)})|()`
@@ -53,8 +59,8 @@ export const ATOM =
   /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|k<[^>]*>|c[A-Za-z]|\d+|[^])|\[(?:\\[^]|[^\]\\])*\]|[^]/y
 
 /**
- * V8 counts no steps back within a run of single characters such as `a*`. A group around each repeated part changes that.
- * Groups get names, because their numbers change.
+ * V8 counts no backtracks within a run of single characters such as `a*`. A group around each repeated part changes
+ * that. The groups get names, because their numbers change.
  */
 function counted(source: string): string {
   const open: number[] = []
@@ -77,7 +83,7 @@ function counted(source: string): string {
   return made
 }
 
-/** The part of an expression's source that begins here, as one of the above; empty where it is none. */
+/** Returns the part of an expression's source that begins here and matches `kind`; '' if there is none. */
 export function pieceAt(kind: RegExp, source: string, at: number): string {
   kind.lastIndex = at
   return kind.exec(source)?.[0] ?? ''

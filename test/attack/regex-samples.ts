@@ -1,6 +1,8 @@
 import { ATOM, GROUP, pieceAt, QUANTIFIER } from './regex-backtracks.ts'
 
-/** Texts that an expression matches in part, made of the expression itself. The same seed gives the same texts. */
+/**
+ * Generates texts that an expression matches in part, from the expression itself. The same seed gives the same texts.
+ */
 export function samplesOf(source: string, flags: string, count: number): string[] {
   const { root } = parse(source)
   const dice = diceOf(source.length)

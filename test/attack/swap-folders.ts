@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 
 /**
- * A process that swaps each of these folders for a link to another folder and back, as fast as it can, until the test is over.
- * Resolves once it is at it, with a way to end it.
+ * Starts a process that swaps each of these folders for a link to another folder and back, as fast as it can, until the
+ * end of the test. Resolves after its first swap, with a function that ends it.
  */
 export async function swapForever(folders: readonly string[], target: string): Promise<() => Promise<void>> {
   const program = `

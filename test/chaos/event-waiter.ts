@@ -1,18 +1,18 @@
 import fs from 'node:fs'
 import { steadyNow } from './agent/journal.ts'
 
-/** Tells when something happened that is worth a blow. */
+/** Waits for moments at which a fault is most likely to do harm. */
 export class EventWaiter {
   readonly #waiting = new Set<{ readonly names: readonly string[]; readonly tell: () => void }>()
   #watcher: fs.FSWatcher | undefined
 
-  /** Shims ring here: a start, or an end, after which comes the sweep. */
+  /** Watches the mailbox: shims write an entry at a start and at an exit, before the sweep. */
   watch(mailbox: string): void {
     this.#watcher = fs.watch(mailbox, (_, name) => {
       if (name?.endsWith('.exit')) this.emit('sweep')
       if (name?.endsWith('.started')) this.emit('started')
     })
-    this.#watcher.on('error', () => undefined) // The run goes on without these moments.
+    this.#watcher.on('error', () => undefined) // The run continues without these moments.
   }
 
   close(): void {
@@ -23,7 +23,7 @@ export class EventWaiter {
     for (const waiter of this.#waiting) if (waiter.names.includes(name)) waiter.tell()
   }
 
-  /** Milliseconds until one of them happens; undefined when none does within the patience. */
+  /** Returns the milliseconds until one of them happens; undefined if none does in time. */
   wait(names: readonly string[], patience: number): Promise<number | undefined> {
     const begun = steadyNow()
     return new Promise(resolve => {

@@ -6,10 +6,10 @@ import type { FaultEffect, FaultContext } from './faults/fault.ts'
 import { FAULTS, type FaultKind } from './faults/faults.ts'
 import type { EventWaiter } from './event-waiter.ts'
 
-/** Milliseconds between two blows. */
+/** Milliseconds between two faults. */
 const SHORTEST_PAUSE = 10
 const LONGEST_PAUSE = 90
-/** The longest that a blow waits for the moment it is aimed at. */
+/** Milliseconds that a fault waits at most for its moment. */
 const AIM_TIMEOUT = 250
 const AIMS = ['launched', 'accepted', 'sweep', 'started'] as const
 const AIMED_SHARE = 0.35
@@ -19,12 +19,12 @@ export interface InjectedFault extends FaultEffect {
 }
 
 /**
- * Decides which fault comes next, whom it hits and after which pause. All decisions follow from the seed; how the machine
- * answers does not, so that two runs of one seed are two of a kind and not the same.
+ * Decides the next fault, its victim and the pause before it. All decisions follow from the seed, but the reactions of
+ * the machine do not, so two runs of one seed are similar and not equal.
  */
 export class FaultScheduler {
   readonly injected: InjectedFault[] = []
-  /** Decisions for which there was nobody to strike. */
+  /** Number of decisions without a possible victim. */
   missed = 0
   readonly #context: FaultContext
   readonly #moments: EventWaiter
@@ -56,7 +56,7 @@ export class FaultScheduler {
     }
   }
 
-  /** Also in a file, for whoever looks into a broken promise. */
+  /** Also appends the fault to a file, for the analysis of a broken promise. */
   #remember(blow: InjectedFault): void {
     this.injected.push(blow)
     const { fault, at, story: session } = blow
@@ -64,7 +64,7 @@ export class FaultScheduler {
     fs.appendFileSync(path.join(this.#context.environment.evidence, 'blows'), line)
   }
 
-  /** Each decision has dice of its own, so that a blow that found nobody does not change the ones after it. */
+  /** Decides with a random source of its own, so that a fault without a victim does not change later ones. */
   #decide(decision: number): { fault: FaultKind; aim: string | undefined; wait: number; roll: RandomSource } {
     const fault = byWeight(this.#faults, this.#roll())
     const aim = this.#roll() < AIMED_SHARE ? AIMS[Math.floor(this.#roll() * AIMS.length)] : undefined

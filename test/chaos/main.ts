@@ -6,7 +6,9 @@ import type { Result } from './report/result.ts'
 import { textOf } from './report/table.ts'
 import { runChaos } from './run.ts'
 
-/** usage: main REPOSITORY AGENT [--kills N] [--seed S] [--sessions M] [--minutes T] [--only FAULT]… [--write] [--keep] */
+/**
+ * usage: main REPOSITORY AGENT [--kills N] [--seed S] [--sessions M] [--minutes T] [--only FAULT]… [--write] [--keep]
+ */
 async function main([repository = '.', agent = '', ...words]: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...words],
@@ -42,5 +44,5 @@ function conclude({ findings, seed, evidence, kills, seconds }: Result): number 
 }
 
 await main(process.argv.slice(2))
-// The wreck of a broken run may leave timers and connections behind; nothing of them is wanted.
+// A failed run may leave timers and connections behind.
 process.exit()

@@ -1,13 +1,13 @@
-/** How a run is asked for. */
+/** Options of a run. */
 export interface Options {
   readonly repository: string
-  /** The agent's program, bundled. */
+  /** The bundled agent program. */
   readonly agent: string
   readonly kills: number
   readonly seed: number
   readonly sessions: number
   readonly minutes: number
-  /** Names of the faults that may come; all when empty. */
+  /** Names of the possible faults; empty for all. */
   readonly only: readonly string[]
   readonly keep: boolean
   readonly say: (sentence: string) => void

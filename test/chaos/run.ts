@@ -15,7 +15,7 @@ import { ViewChecker } from './watch/view-checker.ts'
 import { SupervisorHistory } from './watch/supervisor-history.ts'
 import { Viewers } from './faults/viewers.ts'
 
-/** One run: a fleet at work, blow after blow, then quiet, and everything is checked. */
+/** Runs a fleet under faults, then without faults, and checks everything. */
 export async function runChaos(options: Options): Promise<Result> {
   const { seed, say } = options
   const findings = new Findings(say)
@@ -78,7 +78,7 @@ export async function runChaos(options: Options): Promise<Result> {
   }
 }
 
-/** After a polite end nothing must be left. */
+/** Stops everything in order and checks that no process is left. */
 async function leave(environment: ChaosEnvironment, user: User, findings: Findings): Promise<void> {
   await user.oneshot('killall', '--yes')
   await user.oneshot('daemon', 'stop')

@@ -1,4 +1,4 @@
-/** Rolls in [0, 1). The same seed and name give the same rolls, and other names others. */
+/** Returns numbers in [0, 1). The same seed and name give the same numbers; another name gives others. */
 export type RandomSource = () => number
 
 export function seededRandom(seed: number, name: string): RandomSource {

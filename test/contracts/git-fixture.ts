@@ -8,17 +8,17 @@ import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import type { CheckpointTarget, SaveResult, CheckpointRequest } from '../../src/ports/checkpoints.ts'
 import { GitCheckpoints, type GitCheckpointsOptions } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 
-/** A user with a home of their own, and repositories in it. Gone when the test is over. */
+/** A user with a home and repositories, which the test removes at its end. */
 export interface GitFixture {
   readonly root: string
   readonly env: NodeJS.ProcessEnv
-  /** What our own state folder is. */
+  /** The equivalent of oneshot's state folder. */
   readonly state: string
-  /** Runs the user's git, and fails when it fails. */
+  /** Runs git as the user. Throws if it fails. */
   readonly git: (cwd: string, ...args: readonly string[]) => string
-  /** All that refs lead to is there and in order. */
+  /** Checks that all objects reachable from refs exist and are valid. */
   expectIntact(repo: string): void
-  /** A new repository with an identity. */
+  /** Creates a repository with an identity. */
   repository(name: string, ...options: readonly string[]): string
   checkpoints(options?: Partial<GitCheckpointsOptions>): GitCheckpoints
   checkpointTarget(cwd: string): CheckpointTarget
@@ -42,7 +42,7 @@ export function openGitFixture(): GitFixture {
     state,
     git,
     expectIntact: repo => {
-      // Told what to look at, fsck leaves the index alone: git 2.39 itself lets an empty one point to a tree that is not there.
+      // With explicit refs, fsck ignores the index: git 2.39 itself lets an empty index point to a missing tree.
       const refs = git(repo, 'for-each-ref', '--format=%(refname)').split('\n').slice(0, -1)
       if (refs.length > 0) git(repo, 'fsck', '--strict', ...refs)
     },
@@ -73,7 +73,7 @@ export function makeCheckpointRequest(overrides: Partial<CheckpointRequest> = {}
   }
 }
 
-/** For those who know that there is something to save. */
+/** Returns the new checkpoint. Throws if nothing was saved. */
 export async function savedCheckpoint(made: Promise<SaveResult>): Promise<Checkpoint> {
   const { checkpoint, isNew } = await made
   if (!isNew) throw new Error('nothing was saved')

@@ -16,21 +16,21 @@ import {
 } from './worktrees-process.ts'
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-/** How often each call is fatal: once in a way that is drawn by lot; from 4 on in every way. */
+/** Number of kills per call: one with a random timing; from 4 on, one with every timing. */
 const KILLS = Number(process.env['KILLS'] ?? 1)
 
-/** Something that can be cut short: where it is done, what is done, and what must be true after it was done again. */
+/** An operation to kill: its fixture, the call, and the check after a repetition. */
 export interface KillScenario {
   readonly bench: GitFixture
   readonly deed: MethodCall
   readonly again: () => Promise<void>
 }
 
-/** The calls of git that change more than objects and indexes of our own. */
+/** Matches git commands that change more than objects and oneshot's own indexes. */
 const CHANGING_COMMANDS =
   /^(worktree (add|remove)|merge |reset |update-ref |symbolic-ref (-m |HEAD)|clean |read-tree --reset|checkout-index |rebase |init |add )/
 
-/** The program by which somebody who may be killed does one thing. */
+/** Bundles the program that runs one method in a process which may be killed. */
 export function bundleWorktreesProgram(): () => string {
   let program = ''
   beforeAll(async () => {
@@ -40,7 +40,7 @@ export function bundleWorktreesProgram(): () => string {
   return () => program
 }
 
-/** Cuts it short at each call of git that changes something. */
+/** Kills the operation at each git command that changes something. */
 export async function killAtEachChange(
   name: string,
   program: string,

@@ -1,4 +1,4 @@
-/** What an order says when a test does not care. */
+/** Fields of a launch spec that a test does not care about. */
 export const LAUNCH_DEFAULTS = {
   attempt: 1,
   env: {},

@@ -2,7 +2,7 @@ import { SupervisorLock } from '../../src/world/store/supervisor-lock.ts'
 
 export type Answer = 'held' | 'refused'
 
-/** Takes or seizes the lock, says how that went, and stays. */
+/** Acquires or seizes the lock, prints the result, and stays. */
 const [, , file = '', how] = process.argv
 const lock = how === 'seize' ? SupervisorLock.seize(file, () => true) : SupervisorLock.tryAcquire(file)
 const answer: Answer = lock === undefined ? 'refused' : 'held'

@@ -3,10 +3,10 @@ import { showProgress } from '../../src/daemon/holder-watch.ts'
 import { acquireLock } from '../../src/daemon/acquire-lock.ts'
 import { homeAt } from '../../src/state/home.ts'
 
-/** A supervisor that is in charge shows progress while it is busy, and none when it is stuck. */
+/** A supervisor in charge shows progress while busy, and none while stuck. */
 export type Behaviour = 'busy' | 'stuck'
 
-/** Takes charge of a home, says how that went, and stays. */
+/** Takes charge of a home, prints the result, and stays. */
 const [, , root = '', patience, how] = process.argv as [string, string, string?, string?, Behaviour?]
 const home = homeAt(root)
 try {

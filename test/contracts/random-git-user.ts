@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import * as fc from 'fast-check'
 
-/** One thing that a user, or an agent, does in a repository: to its files, or with git. */
+/** An action of a user or an agent in a repository: on its files, or with git. */
 export type UserAction =
   | { readonly kind: 'write'; readonly path: string; readonly content: string; readonly isProgram: boolean }
   | { readonly kind: 'link'; readonly path: string; readonly target: string }
@@ -65,7 +65,7 @@ export const userActions = fc.array(
   },
 )
 
-/** Does deeds in one repository after the other, always at the same time of day, and answers what came of them. */
+/** Performs actions in one repository after the other, always at the same time of day, and returns their results. */
 export class RandomGitUser {
   readonly repo: string
   readonly #env: NodeJS.ProcessEnv
@@ -76,7 +76,7 @@ export class RandomGitUser {
     this.#env = env
   }
 
-  /** What git said by its exit code, and what the file system said by its errors. */
+  /** Returns the exit code of git, or the error of the file system. */
   async perform(deed: UserAction): Promise<string> {
     if (deed.kind === 'git') return `git ${deed.words.join(' ')}: ${await this.#git(deed.words)}`
     try {
@@ -97,7 +97,7 @@ export class RandomGitUser {
     fs.chmodSync(file, deed.isProgram ? 0o755 : 0o644)
   }
 
-  /** Whatever is a file on the way becomes a folder; never through a link, which may lead out of here. */
+  /** Replaces files on the path by folders; never follows a link, which may lead out of the repository. */
   #makeWay(relative: string): void {
     const parts = relative.split('/')
     for (let at = 1; at <= parts.length; at++) {

@@ -11,7 +11,7 @@ import { openWorktreesFixture, type WorktreesFixture } from './worktrees-fixture
 const KINDS = ['open', 'seal', 'merge', 'clear', 'rewind'] as const
 type Kind = (typeof KINDS)[number]
 
-/** `moment`: how much of it is done by then, in thousandths of the calls of git that it usually takes. */
+/** `moment`: the progress at the kill, in thousandths of the usual number of git calls. */
 type RandomKill = Omit<KillPoint, 'at'> & { readonly moment: number }
 
 type UserAction =
@@ -51,7 +51,7 @@ function killPointFor({ moment, how, torn }: RandomKill, calls: number): KillPoi
   return { at: 1 + Math.floor((moment * calls) / 1000), how, torn }
 }
 
-/** People who work in a repository, and whatever kills them. */
+/** Users who work in a repository, and the kills that hit them. */
 export class RandomWorktreesUsers {
   readonly all: WorktreesFixture = openWorktreesFixture()
   readonly into = this.all.bench('all')
@@ -66,7 +66,7 @@ export class RandomWorktreesUsers {
     this.#usual = usual
   }
 
-  /** How many calls of git each deed takes. */
+  /** Returns the number of git calls of each action. */
   async rehearse(): Promise<Map<Kind, number>> {
     const usual = new Map<Kind, number>()
     for (const kind of KINDS) {
@@ -102,7 +102,7 @@ export class RandomWorktreesUsers {
     try {
       await (worktrees[name] as (...given: unknown[]) => Promise<unknown>).apply(worktrees, words)
     } catch (cause) {
-      // Somebody is asked for what is not there: that is said at once, and said to stay so.
+      // An action on a missing worktree fails at once, with an error that says a retry does not help.
       if (!(cause instanceof Trouble) || cause.mayHelpToRetry) throw cause
     }
   }
@@ -117,7 +117,7 @@ export class RandomWorktreesUsers {
     try {
       this.commits.add(this.all.commit(folder, `counter-${path.basename(folder)}`, `${this.#count++}`))
     } catch {
-      // A lock that a killed git has left: then it is not committed.
+      // A killed git has left a lock: there is no commit.
     }
   }
 
@@ -126,7 +126,7 @@ export class RandomWorktreesUsers {
     for (const id of said.split('\n').slice(0, -1)) this.commits.add(id)
   }
 
-  /** What was ever on a branch of ours, and no file of anybody, is nowhere any more. */
+  /** Checks that every commit that was ever on oneshot's branches, and every user's file, still exists. */
   expectAllThere(): void {
     const { git, repo } = this.all
     const known = ['--not', '--branches', '--glob=refs/oneshot-loop/kept']

@@ -3,7 +3,7 @@ import { rawPath } from '../../src/lib/text/raw-path.ts'
 
 const GIT_FILE = /(^|\/)\.git(\/|$)/
 
-/** Every file of a folder by its name, with what it is; git's own files are left out. */
+/** Returns every file of a folder with its type and content, without git's own files. */
 export function readTree(folder: string): Map<string, string> {
   const files = [...filesBelow(Buffer.from(folder), '')].filter(({ path }) => !GIT_FILE.test(path))
   return new Map(files.map(({ path, file, stat }) => [path, describe(file, stat)]))
@@ -14,14 +14,14 @@ function describe(file: Buffer, stat: fs.Stats): string {
   return `${stat.mode & 0o100 ? 'program' : 'file'} ${rawPath(fs.readFileSync(file))}`
 }
 
-/** Everything of a repository that is its user's, to the byte; what is kept for us is left out. */
+/** Returns everything of a repository that belongs to its user, to the byte, without oneshot's refs and objects. */
 export function readUserState(repository: string): Map<string, string> {
   const state = new Map<string, string>()
   for (const { path, file, stat } of filesBelow(Buffer.from(repository), '')) {
     const isOfGit = GIT_FILE.test(path)
     if (isOfGit && /\/(objects|refs\/oneshot)\//.test(path)) continue
     const content = isOfGit ? rawPath(fs.readFileSync(file)) : ''
-    // git writes most of its own files anew without a change; the age of an index tells something.
+    // git rewrites most of its own files without a change; only the time of an index matters.
     const isAgeless = isOfGit && !path.endsWith('/index')
     state.set(path, isAgeless ? content : `${stat.mtimeMs} ${stat.ino} ${stat.mode} ${content}`)
   }

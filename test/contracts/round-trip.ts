@@ -5,8 +5,8 @@ import { type GitFixture, NEVER, makeCheckpointRequest, put, savedCheckpoint } f
 import { readTree, readUserState } from './read-tree.ts'
 
 /**
- * Saves a working tree, makes another of it, and restores the first: in its place, and beside it. Both must be what was saved,
- * and nothing that is the user's may have changed by it.
+ * Saves a working tree, changes everything in it, and restores it: in place, and into another folder. Both must equal
+ * the saved tree, and nothing of the user may have changed.
  */
 export async function roundTrip(fixture: GitFixture, top: string, cwd = top): Promise<void> {
   const target = fixture.checkpointTarget(cwd)
@@ -32,7 +32,7 @@ export async function roundTrip(fixture: GitFixture, top: string, cwd = top): Pr
   fixture.git(top, 'rev-list', '--objects', '--quiet', '--glob=refs/oneshot')
 }
 
-/** Leaves nothing as it was: what was a folder is a file, and so on. */
+/** Changes everything: a folder becomes a file, and so on. */
 function changeEverything(top: string): void {
   const names = fs.readdirSync(top, { encoding: 'buffer' }).filter(name => name.toString() !== '.git')
   for (const [at, name] of names.entries()) {
@@ -47,7 +47,7 @@ function changeEverything(top: string): void {
   put(top, 'stray/file.txt', 'not there before\n')
 }
 
-/** Without the files of the working tree, which are meant to change. */
+/** Removes the files of the working tree, which are meant to change. */
 function withoutFiles(state: Map<string, string>): Map<string, string> {
   return new Map([...state].filter(([name]) => name.startsWith('.git/')))
 }

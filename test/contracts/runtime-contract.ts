@@ -5,7 +5,7 @@ import { testExits } from './runtime-exit-contract.ts'
 import { testLaunching } from './runtime-launch-contract.ts'
 import { testProcessStats } from './runtime-stats-contract.ts'
 
-/** What every work plane promises. */
+/** Tests the promises of every runtime. */
 export function testRuntime(world: string, mode: Mode, open: () => RuntimeFixture): void {
   describe(`work on ${world}, ${mode}`, () => {
     let fixture: RuntimeFixture

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RuntimeTestContext, HELLO, nextAttempt, PATIENT, outputOf } from './runtime-fixture.ts'
 
-/** How a program is asked to stop, ended and followed by another, and who hears of it. */
+/** Tests how the runtime interrupts a program, ends it and starts the next attempt, and who gets notified. */
 export function testExits(given: RuntimeTestContext): void {
   test('an interrupt reaches the program, and only once', async () => {
     const spec = await given.running({
@@ -100,7 +100,7 @@ export function testExits(given: RuntimeTestContext): void {
   test('an attempt is refused while another session uses its thread, and not in another', async () => {
     const { bench: fixture } = given
     const { work: runtime } = fixture
-    const thread = 'talker-t 1/ü' // An agent may call it what it likes.
+    const thread = 'talker-t 1/ü' // An agent may choose any name.
     const first = await given.launched(PATIENT, { thread })
     await fixture.until('the first is at work', () => outputOf(runtime, first).includes('ready'))
     const second = await given.launched(PATIENT, { thread })

@@ -2,30 +2,30 @@ import type { Mode } from '../../src/core/session/session.ts'
 import type { AttemptRef, LaunchSpec, Runtime } from '../../src/ports/runtime.ts'
 import type { ProcessStep, ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 
-/** The same program twice: for a real shell, and for the stand-in. */
+/** The same program twice: for a real shell, and for the in-memory runtime. */
 export interface DualProgram extends Omit<ScriptedProgram, 'run'> {
   readonly sh: string
   readonly steps: readonly ProcessStep[] | ScriptedProgram['run']
 }
 
-/** A world in which attempts can be launched, real or not. */
+/** A runtime, real or in memory, in which tests launch attempts. */
 export interface RuntimeFixture {
   readonly work: Runtime
-  /** Another supervisor's view of the same world. */
+  /** Returns another supervisor's runtime on the same machine. */
   another(): Runtime
-  /** A session that was prepared, and the order to launch its first attempt with this program. */
+  /** Prepares a session and returns the launch spec of its first attempt with this program. */
   order(twin: DualProgram, wishes?: Partial<LaunchSpec> & { prompt?: Uint8Array }): Promise<LaunchSpec>
-  /** Waits, in this world's time, until this is so. */
+  /** Waits, in this runtime's time, until the condition holds. */
   until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
-  /** Everything of these attempts that is alive right now. */
+  /** Returns the number of living processes of this attempt. */
   alive(ref: AttemptRef): number
-  /** Whether it can be told here at once that nothing of an attempt is left. */
+  /** True if the runtime knows at once that an attempt has no processes left. */
   readonly hasGroups: boolean
   /** Ends everything and checks that nothing is left. */
   close(): Promise<void>
 }
 
-/** A world that is opened anew for each test, and the usual ways into it. */
+/** A fixture that is opened for each test, and its usual shortcuts. */
 export interface RuntimeTestContext {
   readonly mode: Mode
   readonly bench: RuntimeFixture
@@ -34,21 +34,21 @@ export interface RuntimeTestContext {
   ended(twin: DualProgram, wishes?: object): Promise<LaunchSpec>
 }
 
-/** All it has said so far. A terminal ends lines with \r\n. */
+/** Returns all output so far, with the line ends of a terminal removed. */
 export function outputOf(runtime: Runtime, ref: AttemptRef): string {
   return Buffer.from(runtime.readOutput(ref, 0, 1e9))
     .toString()
     .replaceAll('\r\n', '\n')
 }
 
-/** An attempt of the same session, after this one. */
+/** Returns the next attempt of the same session. */
 export function nextAttempt(spec: LaunchSpec): LaunchSpec {
   return { ...spec, attempt: spec.attempt + 1 }
 }
 
-/** Says a word and ends. */
+/** Prints a word and exits. */
 export const HELLO: DualProgram = { sh: 'echo hello', steps: [{ say: 'hello\n' }] }
-/** Says that it is ready, and stays. */
+/** Prints that it is ready, and stays. */
 export const PATIENT: DualProgram = {
   sh: 'echo ready; exec sleep 1000',
   steps: [{ say: 'ready\n' }, { wait: Infinity }],

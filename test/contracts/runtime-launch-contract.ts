@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RuntimeTestContext, HELLO, nextAttempt, PATIENT, outputOf, type DualProgram } from './runtime-fixture.ts'
 
-/** How a program comes to life, speaks, and how it is known that it has ended. */
+/** Tests how a program starts and writes, and how the runtime detects its end. */
 export function testLaunching(given: RuntimeTestContext): void {
   test('an attempt that was not launched is known to nobody, and nothing is concluded from that', async () => {
     const spec = await given.bench.order(HELLO, { mode: given.mode })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RuntimeTestContext, HELLO, PATIENT, outputOf } from './runtime-fixture.ts'
 
-/** What can be seen of an attempt that tells nothing. */
+/** Tests the statistics of an attempt that writes nothing. */
 export function testProcessStats(given: RuntimeTestContext): void {
   test('what a quiet program has written and which processes it has is seen, and does not change', async () => {
     const spec = await given.running(PATIENT)

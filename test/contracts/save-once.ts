@@ -4,7 +4,7 @@ import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.t
 
 export type Made = SaveResult
 
-/** Saves a working tree and tells what came of it; for whoever runs it as somebody else. */
+/** Saves a working tree and prints the result; tests run it as another user. */
 const [, , cwd = '', state = ''] = process.argv
 const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
 const occasion = {

@@ -3,12 +3,12 @@ import path from 'node:path'
 import type { Checkpoint } from '../../src/core/checkpoint/checkpoint.ts'
 import { GitCheckpoints } from '../../src/world/git/checkpoint/git-checkpoints.ts'
 
-/** What it says of a checkpoint. */
+/** The line it prints for a checkpoint. */
 export type Line = `${number} ${string}`
 
 const lineFor = ({ number, commit }: Checkpoint): Line => `${number} ${commit}`
 
-/** Saves a working tree over and over while it changes it, until it is killed. Says each checkpoint that was made. */
+/** Changes and saves a working tree in a loop until it is killed. Prints each checkpoint. */
 const [, , cwd = '', state = '', sessionId = ''] = process.argv
 const checkpoints = new GitCheckpoints({ env: process.env, folderOf: id => path.join(state, id) })
 const { signal } = new AbortController()

@@ -10,7 +10,7 @@ import { makeDecision } from '../../src/core/session/decision.ts'
 import { type Store, Superseded } from '../../src/ports/store.ts'
 import { makeSpec } from '../../testkit/in-memory/simulation.ts'
 
-/** A disk on which one store after the other is opened. */
+/** A disk on which a test opens one store after the other. */
 export interface StoreFixture {
   open(): Store
   close(): void
@@ -18,7 +18,7 @@ export interface StoreFixture {
 
 const AT = 1_000
 
-/** What every store promises. */
+/** Tests the promises of every store. */
 export function testStore(kind: string, openBench: () => StoreFixture): void {
   describe(`a store ${kind}`, () => {
     let bench: StoreFixture

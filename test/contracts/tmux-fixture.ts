@@ -20,15 +20,15 @@ export interface TmuxFixture extends RuntimeFixture {
   readonly work: TmuxRuntime
   readonly home: Home
   readonly panes: Panes
-  /** A session's id and name, with nothing prepared. */
+  /** Returns a spec with a session id and a name, without preparing anything. */
   reserve(): LaunchSpec
-  /** A session that was prepared with this environment, and the order to launch this argv. */
+  /** Prepares a session with this environment and returns the spec that launches this argv. */
   run(argv: readonly string[], wishes?: LaunchOverrides): Promise<LaunchSpec>
 }
 
 export type LaunchOverrides = Partial<LaunchSpec> & { prompt?: Uint8Array; saved?: Readonly<Record<string, string>> }
 
-/** A real home with real tmux servers. Whatever is launched in it is ended when it is closed, and nothing may be left. */
+/** A real home with real tmux servers. `close` ends everything launched in it and checks that nothing is left. */
 export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
   const temp: TempHome = tempHome(name)
   const { home } = temp
@@ -39,7 +39,7 @@ export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
   const reserve = (wishes: Partial<LaunchSpec> = {}): LaunchSpec => {
     const number = orders.length + 1
     const spec: LaunchSpec = {
-      // Markers are looked for on the whole machine, where other homes are at work.
+      // The id is random, because the process scan covers the whole machine, where other homes are in use.
       sessionId: crypto.randomBytes(5).toString('hex'),
       name: `twin-${number}`,
       mode,

@@ -2,22 +2,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Issue } from '../../src/core/session/task.ts'
 import type { TrackerContext, Tracker } from '../../src/ports/tracker.ts'
 
-/** A tracker with a project, and a look behind its back. */
+/** A tracker with a project, and direct access to its data. */
 export interface TrackerFixture {
   readonly tracker: Tracker
   readonly place: TrackerContext
-  /** Makes an issue; answers its id. */
+  /** Creates an issue. Returns its id. */
   create(title: string): string
   set(id: string, state: Issue['state']): void
   state(id: string): Issue['state'] | undefined
-  /** How often issues were closed that were open, with the reasons. */
+  /** Returns each closing of an open issue, with the reason. */
   closed(): string[]
   close(): void
 }
 
 const never = new AbortController().signal
 
-/** What every task tracker promises. */
+/** Tests the promises of every task tracker. */
 export function testTracker(world: string, open: () => TrackerFixture): void {
   describe(`a task tracker: ${world}`, () => {
     let bench: TrackerFixture

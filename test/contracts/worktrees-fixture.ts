@@ -4,14 +4,14 @@ import type { Worktree, Worktrees } from '../../src/ports/worktrees.ts'
 import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
 import { type GitFixture, openGitFixture, put } from './git-fixture.ts'
 
-/** A user's repository with a few commits, and a workshop in it. */
+/** A user's repository with a few commits, and the worktrees of oneshot in it. */
 export interface WorktreesFixture extends GitFixture {
   readonly repo: string
   readonly shop: Worktrees
   readonly bench: (name: string) => Worktree
   readonly commit: (folder: string, name: string, content: string) => string
   readonly head: (folder: string, ref?: string) => string
-  /** All that only `land` may change: HEAD, index, branches that are not ours, stash, files. */
+  /** Everything that only `land` may change: HEAD, index, the user's branches, stash, files. */
   readonly userState: () => Record<string, string>
 }
 

@@ -5,12 +5,12 @@ import type { GitFixture } from './git-fixture.ts'
 import { put } from './git-fixture.ts'
 import type { Refused } from './worktrees-program.ts'
 
-/** At which call of git the one who makes it dies, and how far that call gets. */
+/** The git call at which its caller is killed, and the progress of that call. */
 export interface KillPoint {
-  /** The how manieth, counted from 1. */
+  /** Number of the call, counted from 1. */
   readonly at: number
   readonly how: KillTiming
-  /** How long a torn call goes on, as counted by a shell: up to `LONGEST`. */
+  /** Duration of a torn call, in steps of a shell loop: up to `LONGEST_GIT_CALL`. */
   readonly torn: number
 }
 
@@ -20,7 +20,7 @@ export const LONGEST_GIT_CALL = 6_000
 
 export type MethodCall = readonly [name: string, ...words: unknown[]]
 
-/** Stands for git, notes its calls and kills whoever makes the fatal one; `torn` ends git itself in the midst of it. */
+/** Replaces git, records its calls and kills the caller of the fatal one; `torn` kills git itself during that call. */
 const KILLING_GIT = `#!/bin/sh
 read -r n <"$SHOP_COUNT"
 n=$((n + 1))
@@ -35,7 +35,7 @@ torn) "$SHOP_GIT" "$@" <&0 & i=0; while [ $i -lt $SHOP_TORN ]; do i=$((i + 1)); 
 esac
 `
 
-/** What a hand says, or null when it died. */
+/** Runs a method in a child process. Returns its result, or null if the process was killed. */
 export async function runInProcess(
   fixture: GitFixture,
   program: string,
@@ -56,11 +56,11 @@ export async function runInProcess(
   return child.signalCode === null ? (JSON.parse(said) as object | string) : null
 }
 
-/** All calls of git that it takes to do it, each as its words; whoever does it lives. */
+/** Returns all git calls of a method, each as its words; nothing is killed. */
 export async function recordGitCalls(fixture: GitFixture, program: string, deed: MethodCall): Promise<string[]> {
   await runInProcess(fixture, program, deed, { at: -1, how: 'before', torn: 0 })
   const said = fs.readFileSync(path.join(fixture.root, 'calls'), 'utf8').split('\n')
-  // The first one asks git for its version.
+  // The first call asks git for its version.
   return said.slice(1, -1).map(withoutOptions)
 }
 

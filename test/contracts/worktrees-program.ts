@@ -1,12 +1,12 @@
 import type { Worktrees } from '../../src/ports/worktrees.ts'
 import { gitWorktrees } from '../../src/world/git/worktrees/git-worktrees.ts'
 
-/** What it says when it could not. */
+/** The result of a call that failed. */
 export interface Refused {
   readonly trouble: string
 }
 
-/** Does one thing in a workshop, named by its arguments, and says what came of it. */
+/** Runs one method of Worktrees, named by its arguments, and prints the result. */
 const [, , name = '', given = '[]'] = process.argv
 const shop = gitWorktrees({ env: { ...process.env, SHOP_PID: String(process.pid) } })
 const deed = shop[name as keyof Worktrees] as (...words: unknown[]) => Promise<unknown>

@@ -1,4 +1,4 @@
-/** The schema as the first release wrote it. It is not changed any more: this is what lies on people's disks. */
+/** The schema of the first release. It never changes: users have such databases. */
 export const SCHEMA_1 = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('epoch', '0');
@@ -44,7 +44,7 @@ const SPEC = {
   createdAt: 1_000_000,
 }
 
-/** Its first attempt crashed; the second is to resume its thread. */
+/** Its first attempt crashed; the second must resume its thread. */
 export const RESTING = {
   spec: SPEC,
   phase: { name: 'resting', until: 1_005_000, reason: 'killed by SIGKILL before the agent ended its turn' },
@@ -59,7 +59,7 @@ export const RESTING = {
   bookmark: { output: 120, transcript: 0 },
 }
 
-/** It was accepted, and then the power failed. */
+/** The supervisor accepted it just before a power cut. */
 export const WAITING_TO_LAUNCH = {
   spec: { ...SPEC, id: 'bbbbbbbbbb', name: 'talker-new', task: 'new', maxTime: null },
   phase: { name: 'starting', since: 1_000_000 },
@@ -74,7 +74,7 @@ export const WAITING_TO_LAUNCH = {
   bookmark: { output: 0, transcript: 0 },
 }
 
-/** The row as version 1 wrote it: what is looked for stands in columns, everything else in one text. */
+/** Returns the row as version 1 wrote it: searchable fields in columns, everything else in one text. */
 export function sessionRow(session: typeof RESTING | typeof WAITING_TO_LAUNCH): string {
   const { id, name, createdAt } = session.spec
   const due = 'until' in session.phase ? session.phase.until : 'NULL'

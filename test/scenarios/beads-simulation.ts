@@ -5,7 +5,7 @@ import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 export const FILES = { prompt: Buffer.from('do it'), env: {} }
 export const MINUTE = 60_000
 
-/** Plans two tasks, finishes the first, and takes its time with the second. */
+/** Plans two tasks, finishes the first, and takes longer for the second. */
 const PLANNER: ScriptedProgram = {
   run: () => [
     { say: 'thread: t-1\nplan: 1 doing bd-1: write tests; 2 open tidy up\n' },
@@ -16,7 +16,7 @@ const PLANNER: ScriptedProgram = {
   ],
 }
 
-/** A project whose tracker has two open issues, bd-1 and bd-2. */
+/** Returns a project whose tracker has two open issues, bd-1 and bd-2. */
 export function openBeadsSimulation(program: ScriptedProgram = PLANNER): Simulation {
   const simulation = new Simulation({ talker: program })
   simulation.beads.root = '/project'
@@ -24,7 +24,7 @@ export function openBeadsSimulation(program: ScriptedProgram = PLANNER): Simulat
   return simulation
 }
 
-/** A supervisor that has just accepted a session called s1. */
+/** Returns a supervisor that has just accepted a session named s1. */
 export async function startAcceptedSession(simulation: Simulation): Promise<Engine> {
   const { engine } = simulation.supervisor()
   await engine.start()

@@ -17,13 +17,13 @@ const HAPPY: Scenario = {
   },
 }
 
-/** A program nobody listens to: its exit code is its answer. */
+/** A program without events: its exit code is its result. */
 const MUTE: Scenario = {
   spec: { agent: 'mute' },
   program: { run: () => [{ say: 'hello\n' }, { wait: 500 }, { exit: 3 }] },
 }
 
-/** It dies twice: once in the middle of its work, once by refusing to start. The third life finishes. */
+/** The agent dies twice: once during its work, once by refusing to start. The third process finishes. */
 const CRASHING: Scenario = {
   spec: { agent: 'talker' },
   program: {
@@ -35,7 +35,10 @@ const CRASHING: Scenario = {
   },
 }
 
-/** No rest between two lives. The second leaves something behind, which is swept before the third begins. */
+/**
+ * No delay between two attempts. The second leaves a process behind, which the supervisor sweeps before the third
+ * starts.
+ */
 const AT_ONCE = { on: 'failure', limit: 9, window: 600_000, firstDelay: 0, nextDelay: 0, maxDelay: 0 } as const
 const HASTY: Scenario = {
   spec: { agent: 'talker', restart: AT_ONCE },
@@ -49,7 +52,7 @@ const HASTY: Scenario = {
   },
 }
 
-/** A command that is started again until it succeeds. */
+/** A command that the supervisor restarts until it succeeds. */
 const TIRELESS: Scenario = {
   spec: { agent: 'mute', restart: AT_ONCE },
   program: { run: ({ start }) => [{ say: `${start}\n` }, { wait: 20 }, { exit: start < 4 ? 1 : 0 }] },
@@ -58,7 +61,7 @@ const TIRELESS: Scenario = {
 const STOPPED: Scenario = {
   spec: { agent: 'talker' },
   stopAfter: 1_000,
-  // Its grace runs from the moment it was asked to stop, whoever is there to see it.
+  // The grace period starts at the stop, whether a supervisor runs or not.
   endures: 2_000,
   program: {
     run: () => [{ say: 'thread: t-1\nI begin\n' }, { litter: 'a tool' }, { wait: 100_000 }, { say: 'never\n' }],
@@ -66,7 +69,7 @@ const STOPPED: Scenario = {
   },
 }
 
-/** Neither Ctrl-C nor SIGTERM impresses it. */
+/** The program ignores Ctrl-C and SIGTERM. */
 const STUBBORN: Scenario = {
   spec: { agent: 'talker' },
   stopAfter: 1_000,
@@ -78,7 +81,7 @@ const HOPELESS: Scenario = {
   program: { run: ({ start }) => [{ say: `life ${start}\n` }, { wait: 10 }, { exit: 1 }] },
 }
 
-/** What it leaves behind hides from the sweep, so that its successors are refused. */
+/** A process that it leaves behind hides from the sweep, so that the shims of later attempts refuse to start. */
 const LITTERED: Scenario = {
   spec: { agent: 'talker' },
   program: { run: () => [{ litter: 'a daemon', hides: true }, { die: 'SIGSEGV' }] },
@@ -97,8 +100,8 @@ const LATE: Scenario = {
 }
 
 /**
- * It dies before it has written down what it was given, and after; the messages that were sent to it meanwhile follow, and
- * one wakes it when it has long ended.
+ * The agent dies before it has recorded its input, and after; then it gets the messages sent meanwhile, and one message
+ * wakes it long after the end.
  */
 const CONVERSATION: Scenario = {
   spec: { agent: 'scribe' },
@@ -127,7 +130,7 @@ const LIMITED: Scenario = {
   },
 }
 
-/** The conversation becomes too long: a fresh one is told what was done. */
+/** The conversation becomes too long: a fresh thread gets a digest of the work so far. */
 const OVERFLOWING: Scenario = {
   spec: { agent: 'scribe' },
   program: {
@@ -139,14 +142,14 @@ const OVERFLOWING: Scenario = {
   },
 }
 
-/** Something is to be run when it has ended; it is woken once, and ends twice. */
+/** The session has a hook; a message wakes the session once, and it ends twice. */
 const HOOKED: Scenario = {
   spec: { agent: 'scribe', onExit: ['/bin/hook', 'it'] },
   sends: [{ after: 90_000, text: 'once more' }],
   program: { run: () => [{ record: 't-1' }, { say: 'thread: t-1\n' }, { wait: 100 }, { say: 'done: it\n' }] },
 }
 
-/** What it plans are issues of the project: each is closed when it is done, the last one with the work itself. */
+/** The agent plans issues of the project: each closes when it is done, the last one with the session. */
 const PLANNED: Scenario = {
   spec: { agent: 'talker' },
   closes: ['bd-1', 'bd-2', 'bd-3'],
@@ -162,8 +165,7 @@ const PLANNED: Scenario = {
   },
 }
 
-/** Stories in which every effect there is happens at least once. */
-/** Its exit code is no proof: what it has done is looked at. */
+/** Its exit code is no proof: the verifier inspects its work. */
 const PROVEN: Scenario = {
   spec: { agent: 'mute', verify: { git: true, check: null } },
   program: { run: () => [{ say: 'all is done\n' }, { wait: 500 }, { exit: 0 }] },
@@ -175,6 +177,7 @@ const PROVEN: Scenario = {
 }
 const { shown: _, ...UNPROVEN } = PROVEN
 
+/** Scenarios that together cover every effect at least once. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a happy run': HAPPY,
   'a command that fails': MUTE,

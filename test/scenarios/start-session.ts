@@ -4,7 +4,10 @@ import type { SimulatedMachine } from '../../testkit/in-memory/machine.ts'
 import type { ScriptedProgram } from '../../testkit/in-memory/scripted-process.ts'
 import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 
-/** A stage on which a supervisor has just accepted a session called s1. The machine may be prepared for it. */
+/**
+ * Returns a simulation in which a supervisor has just accepted a session named s1. A test may prepare the machine
+ * first.
+ */
 export async function startSession(
   program: ScriptedProgram,
   prepare: (machine: SimulatedMachine) => void = () => undefined,

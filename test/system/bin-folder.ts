@@ -3,7 +3,7 @@ import path from 'node:path'
 import { which } from '../../src/os/which.ts'
 import { type TestHome, MAIN } from './test-home.ts'
 
-/** What the product and its shell programs call. */
+/** The tools that the product and its shell programs call. */
 const TOOLS = [
   'sh',
   'env',
@@ -21,7 +21,9 @@ const TOOLS = [
   'true',
 ]
 
-/** A folder that can be the whole PATH: the usual tools, `oneshot` itself, and programs written as sh scripts. */
+/**
+ * Creates a folder that can be the whole PATH: the usual tools, `oneshot` itself, and programs written as sh scripts.
+ */
 export function binFolder(
   testHome: TestHome,
   { tools = [], scripts = {} }: { tools?: readonly string[]; scripts?: Readonly<Record<string, string>> } = {},

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { TestHome } from './test-home.ts'
 import { binFolder } from './bin-folder.ts'
 
-/** Stand-ins for the programs of the system, which behave like them on files of the house and write down each call. */
+/** Stubs of system programs, which work on files of the test home and record each call. */
 export class BootStubs {
   readonly #folder: string
   readonly bin: string
@@ -28,8 +28,10 @@ export class BootStubs {
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined
   }
 
-  /** Files that a stub goes by: `crontab` and `linger` are what it keeps, `refuses` and `denied` make it
-   * fail, `asleep` lets the manager run only for who lingers. */
+  /**
+   * Writes a file that a stub uses: `crontab` and `linger` hold its state, `refuses` and `denied` make it fail, and
+   * with `asleep` the manager runs only for a user who lingers.
+   */
   write(name: string, text: string): void {
     fs.writeFileSync(path.join(this.#folder, name), text)
   }

@@ -6,13 +6,16 @@ import type { CallOptions, TestHome } from './test-home.ts'
 export interface Refused {
   readonly exit: number
   readonly code: ProblemCode
-  /** Words of the sentence. */
+  /** Words of the message. */
   readonly says: string
   /** Words of the hint. */
   readonly hint: string
 }
 
-/** Asks as a person and again as a program: both hear the same sentence and hint, and nothing was begun or lost. */
+/**
+ * Runs the command in text and in JSON form: both must print the same message and hint, and nothing may start or get
+ * lost.
+ */
 export async function expectRefusal(
   testHome: TestHome,
   args: readonly string[],
@@ -43,11 +46,11 @@ function answerOf(stdout: string): { error: { code: string; message: string; hin
   }
 }
 
-/** Every session that left a trace. */
+/** Returns every session that left a folder. */
 function foldersOf({ home }: TestHome): string[] {
   try {
     return fs.readdirSync(home.sessions)
   } catch {
-    return [] // Nothing was ever accepted here.
+    return [] // No session was ever accepted here.
   }
 }

@@ -5,7 +5,7 @@ import { type TestHome, waitUntil } from './test-home.ts'
 
 type Git = (...args: string[]) => Promise<string>
 
-/** The user's own git in the project, or in another folder. It is expected to succeed. */
+/** Returns the user's git in the project, or in another folder. It throws if git fails. */
 export function gitIn(testHome: TestHome, cwd = testHome.project): Git {
   return async (...args) => {
     const { code, stdout, stderr } = await run('git', args, { cwd, env: testHome.env })
@@ -30,7 +30,7 @@ export async function initProject(testHome: TestHome): Promise<Git> {
   return git
 }
 
-/** All that an ended session wants saved is. */
+/** Waits until all checkpoints of an ended session are saved. */
 export async function waitForCheckpoints(testHome: TestHome, name: string): Promise<void> {
   await testHome.ended(name)
   await waitUntil('all is saved', async () => ((await testHome.status(name)).isSaving ? undefined : true))

@@ -1,4 +1,6 @@
-/** Agents that undo what others did, leave things half done, or work where they should not; see `temperedAgent`. */
+/**
+ * Agents that undo the work of others, leave work half done, or work in the wrong place; see `installScriptedAgent`.
+ */
 export const HOSTILE_BEHAVIORS = String.raw`
   resethard) git reset -q --hard "$(git rev-list --max-parents=0 HEAD)" ;;
   dropprev) git reset -q --hard HEAD~1; work ;;

@@ -7,7 +7,7 @@ import { type TestHome, waitUntil } from './test-home.ts'
 
 const ALONE = ['unshare', '--mount', '--propagation', 'private'] as const
 
-/** Why no part of a machine can be made here that is only ours; undefined when it can. */
+/** Returns why the system permits no private namespace here; undefined if it does. */
 export function obstacleToNamespaces(...programs: string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can make namespaces for it'
   const missing = ['unshare', 'mount', ...programs].find(name => which(name, withSbin(), '/') === undefined)
@@ -20,14 +20,14 @@ export function withSbin(): NodeJS.ProcessEnv {
   return { PATH: `${process.env['PATH']}:/usr/sbin:/sbin:/usr/lib/systemd:/lib/systemd` }
 }
 
-/** An argv that runs another one where these folders are seen in place of the machine's own. */
+/** Returns an argv that runs another one with these folders mounted over the machine's own. */
 export function inNamespace(mounts: Readonly<Record<string, string>>, argv: readonly string[]): string[] {
   const script = `while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 99; shift 2; done; shift; exec "$@"`
   const pairs = Object.entries(mounts).flatMap(([theirs, ours]) => [ours, theirs])
   return [...ALONE, 'sh', '-c', script, 'sh', ...pairs, '--', ...argv]
 }
 
-/** A control group of our own, in which a service manager may do as it likes. */
+/** A private control group for a service manager. */
 export class PrivateCgroup {
   readonly folder: string
 
@@ -35,7 +35,7 @@ export class PrivateCgroup {
     this.folder = folder
   }
 
-  /** Undefined where none may be made. */
+  /** Returns undefined if the system permits none. */
   static make(testHome: TestHome): PrivateCgroup | undefined {
     const mounts = fs.readFileSync('/proc/self/mounts', 'utf8').split('\n')
     const mount = mounts.map(line => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1]
@@ -49,7 +49,7 @@ export class PrivateCgroup {
     }
   }
 
-  /** An argv that runs another one in a group below this one. */
+  /** Returns an argv that runs another one in a group below this one. */
   within(name: string, argv: readonly string[]): string[] {
     const group = path.join(this.folder, name)
     fs.mkdirSync(group, { recursive: true })
@@ -61,7 +61,7 @@ export class PrivateCgroup {
       .readdirSync(this.folder, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
-    // The deepest first; one that still holds a process that is just ending is tried again.
+    // The deepest group comes first; one that still holds an ending process needs a retry.
     for (const folder of [...folders.sort().toReversed(), this.folder]) {
       await waitUntil(`${folder} is empty`, () => removed(folder), 10_000)
     }
@@ -77,7 +77,7 @@ function removed(folder: string): true | undefined {
   }
 }
 
-/** A real service manager of a user, with control groups and a runtime folder of its own. */
+/** A real service manager of a user, with its own control groups and runtime folder. */
 export class UserManager {
   readonly #child: ChildProcess
 
@@ -88,7 +88,7 @@ export class UserManager {
   static async start(testHome: TestHome, group: PrivateCgroup): Promise<UserManager> {
     const runtime = testHome.env['XDG_RUNTIME_DIR'] as string
     const program = which('systemd', withSbin(), '/') as string
-    // systemd 252: without the folder in /run it takes the machine for one that was not started by systemd, and leaves.
+    // systemd 252: without the folder in /run it assumes that systemd did not boot the machine, and exits.
     const script = `mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
 umount --recursive --lazy /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"`
     const alone = [...ALONE, '--cgroup', 'sh', '-c', script, 'sh', program, '--user']
@@ -106,7 +106,7 @@ umount --recursive --lazy /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
     return manager
   }
 
-  /** As at the end of the last login session: units are stopped, and the manager leaves. */
+  /** Simulates the end of the last login session: the manager stops its units and exits. */
   async stop(): Promise<void> {
     const { exitCode, signalCode } = this.#child
     if (exitCode !== null || signalCode !== null) return

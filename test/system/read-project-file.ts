@@ -4,13 +4,13 @@ import { type TestHome, waitUntil } from './test-home.ts'
 
 export const FILES = ['CHECKPOINTS.md', 'HEARTBEAT', 'LAST_STATE.md', 'RECOVERY.md', 'STATUS.md', 'session.log']
 
-/** A file about a session, or about the newest one; empty while it is not there. */
+/** Returns a file about a session, or about the newest one; '' while it does not exist. */
 export function readProjectFile(project: string, file: string): string {
   const full = path.join(project, '.agent', file)
   return fs.existsSync(full) ? fs.readFileSync(full, 'utf8') : ''
 }
 
-/** Waits until a file says this, and answers all it says. */
+/** Waits until a file contains these words. Returns its whole text. */
 export async function waitForText(place: TestHome | string, file: string, words: string | RegExp): Promise<string> {
   const project = typeof place === 'string' ? place : place.project
   const isSaid = (text: string): boolean => (typeof words === 'string' ? text.includes(words) : words.test(text))

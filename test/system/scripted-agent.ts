@@ -4,9 +4,9 @@ import { binFolder } from './bin-folder.ts'
 import type { TestHome } from './test-home.ts'
 
 /**
- * An agent that does what the title of its task says, in words such as `[good a.txt]`: it works, it lies, it breaks things. One word for
- * each iteration, the last one for all that follow: `[idle|good a.txt]`. Where a conflict is to be resolved it does so unless
- * `[… stubborn]`, or throws one side away: `[… careless]`.
+ * An agent that follows the title of its task, in words such as `[good a.txt]`: it works, lies, or breaks things. It
+ * takes one word for each iteration, and the last one for all that follow: `[idle|good a.txt]`. It resolves a merge
+ * conflict unless the title says `[… stubborn]`, or drops one side with `[… careless]`.
  */
 const script = (more: string): string => String.raw`
 prompt=$(cat)
@@ -61,8 +61,8 @@ esac
 `
 
 /**
- * Makes it the house's codex; answers what opens the gate that `slow` waits at, and what it was like each time. `more`: other tempers, as
- * branches of a shell's `case`.
+ * Installs it as the test home's codex. Returns the gate file that `slow` waits for, and a function that lists the
+ * behaviour of each run. `more`: further behaviours, as branches of a shell's `case`.
  */
 export function installScriptedAgent(testHome: TestHome, more = ''): { gate: string; tempers: () => string[] } {
   const gate = `${testHome.root}/gate`

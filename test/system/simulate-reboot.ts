@@ -4,7 +4,7 @@ import { attemptFolder } from '../../src/state/session-folder.ts'
 import { openDatabase } from '../../src/os/sqlite.ts'
 import { type TestHome, processesOf, waitUntil } from './test-home.ts'
 
-/** As after a power cut: every process of this house is gone, and what was recorded belongs to another boot. */
+/** Simulates a power cut: every process of this home is gone, and the records belong to another boot. */
 export async function simulateReboot(testHome: TestHome): Promise<void> {
   await waitUntil('nothing lives any more', () => {
     const left = processesOf(testHome.root)
@@ -26,7 +26,7 @@ export async function simulateReboot(testHome: TestHome): Promise<void> {
 
 const EARLIER = '00000000-0000-4000-8000-000000000000'
 
-/** The third word of the record; it keeps its time. */
+/** Changes the third word of the record and keeps its time. */
 function asOfEarlierBoot(file: string): void {
   const { atime, mtime } = fs.statSync(file)
   fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(/^(\S+ \S+) \S+$/m, `$1 ${EARLIER}`))
@@ -37,6 +37,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

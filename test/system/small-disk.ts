@@ -4,7 +4,7 @@ import { run } from '../../src/os/run.ts'
 import { hasCode } from '../../src/lib/errors.ts'
 import { type TestHome, waitUntil } from './test-home.ts'
 
-/** A disk of a few megabytes for a house's state folder. */
+/** A disk of a few megabytes for the state folder of a test home. */
 export class SmallDisk {
   readonly #folder: string
   readonly #ballast: string
@@ -14,7 +14,7 @@ export class SmallDisk {
     this.#ballast = path.join(folder, 'ballast')
   }
 
-  /** Undefined where disks cannot be made: only root may, and not in every container. */
+  /** Returns undefined if the system permits no new disks: only root can create them, and not in every container. */
   static async under(testHome: TestHome, megabytes = 2, files?: number): Promise<SmallDisk | undefined> {
     const folder = testHome.home.root
     fs.mkdirSync(folder, { mode: 0o700 })
@@ -31,7 +31,7 @@ export class SmallDisk {
     return new SmallDisk(folder)
   }
 
-  /** Writes until nothing more fits. */
+  /** Writes until the disk is full. */
   fill(): void {
     const ballast = fs.openSync(this.#ballast, 'a')
     try {
@@ -43,13 +43,13 @@ export class SmallDisk {
     }
   }
 
-  /** Bytes that still fit. */
+  /** Free bytes. */
   get room(): number {
     const { bavail, bsize } = fs.statfsSync(this.#folder)
     return bavail * bsize
   }
 
-  /** Files that can still be made. */
+  /** Free inodes. */
   get freeFiles(): number {
     return fs.statfsSync(this.#folder).ffree
   }
@@ -58,7 +58,7 @@ export class SmallDisk {
     fs.rmSync(this.#ballast)
   }
 
-  /** Whoever has a file open for writing keeps it from becoming read-only. */
+  /** Remounts the disk read-only. A process that has a file open for writing prevents this. */
   async makeReadOnly(): Promise<void> {
     await waitUntil('the disk is read-only', async () =>
       (await mount('-o', 'remount,ro', this.#folder)) ? true : undefined,

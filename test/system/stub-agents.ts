@@ -1,4 +1,4 @@
-/** What each agent says when it ends its turn well. */
+/** The events with which each agent ends a successful turn. */
 const TURN_END_EVENTS: Readonly<Record<string, readonly object[]>> = {
   claude: [{ type: 'result', subtype: 'success', is_error: false, num_turns: 1, result: 'I did it.' }],
   codex: [
@@ -25,7 +25,7 @@ const TURN_END_EVENTS: Readonly<Record<string, readonly object[]>> = {
 
 export const STUBBED_AGENTS = Object.keys(TURN_END_EVENTS)
 
-/** Stand-ins for the agents' programs: each does what this sh script says, and then ends its turn as the real one would. */
+/** Returns stubs of the agents' programs: each runs this sh script and then ends its turn as the real one does. */
 export function stubAgents(script: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(TURN_END_EVENTS).map(([kind, words]) => [kind, `${script}\n${ending(words)}`]),
@@ -35,7 +35,10 @@ export function stubAgents(script: string): Record<string, string> {
 /** A step of a plan, and whether it is done. */
 export type Step = readonly [words: string, isDone: boolean]
 
-/** A stand-in for codex that tells one plan after the other, each but the first once `go-N` is in this folder, and ends well. */
+/**
+ * Returns a stub of codex that reports one plan after the other, each but the first once `go-N` is in this folder, and
+ * succeeds.
+ */
 export function planningCodex(folder: string, plans: readonly (readonly Step[])[]): string {
   const told = plans.map((steps, n) => {
     const items = steps.map(([text, completed]) => ({ text, completed }))

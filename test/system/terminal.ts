@@ -4,7 +4,10 @@ import { run } from '../../src/os/run.ts'
 import { binFolder } from './bin-folder.ts'
 import { type TestHome, waitUntil } from './test-home.ts'
 
-/** Somebody at a terminal in the project: types, presses keys and reads the screen. It is a pane of a tmux of its own. */
+/**
+ * A user at a terminal in the project: types, presses keys and reads the screen. It is a pane of a separate tmux
+ * server.
+ */
 export class Terminal {
   readonly #socket: string
   readonly #env: NodeJS.ProcessEnv
@@ -36,7 +39,7 @@ export class Terminal {
     await this.#tmux('send-keys', ...keys)
   }
 
-  /** Waits until the screen shows this, and answers with all of it. */
+  /** Waits until the screen shows this. Returns the whole screen. */
   shows(what: string | RegExp): Promise<string> {
     let screen = ''
     return waitUntil(`the screen shows ${what}`, async () => {
@@ -48,12 +51,12 @@ export class Terminal {
     })
   }
 
-  /** What is on the screen, with colours as escape sequences when asked for. */
+  /** Returns the screen, with colours as escape sequences on request. */
   async screen(options: { colours?: boolean } = {}): Promise<string> {
     return (await this.#tmux('capture-pane', '-p', ...(options.colours ? ['-e'] : []))).trimEnd()
   }
 
-  /** Whether a bell was rung on it. */
+  /** Returns true if the terminal's bell rang. */
   async hasRung(): Promise<boolean> {
     return (await this.#tmux('display-message', '-p', '#{window_bell_flag}')).trim() === '1'
   }

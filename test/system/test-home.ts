@@ -10,7 +10,7 @@ import { run } from '../../src/os/run.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
-/** The built product; another build than the usual one with ONESHOT_DIST. */
+/** The built product; ONESHOT_DIST selects another build. */
 export const MAIN = path.resolve(ROOT, process.env['ONESHOT_DIST'] ?? 'dist', 'main.cjs')
 
 export interface CommandResult {
@@ -19,14 +19,14 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** What is different from the house's own. */
+/** Differences from the home's own settings. */
 export interface CallOptions {
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
   readonly input?: Uint8Array
 }
 
-/** A home of its own, in which the built product is used as a person or a program would. Always `close` it. */
+/** A separate home, in which tests use the built product as a person or a program does. Always `close` it. */
 export class TestHome {
   readonly root: string
   readonly home: Home
@@ -57,17 +57,17 @@ export class TestHome {
     })
   }
 
-  /** A file in the project. */
+  /** Returns the path of a file in the project. */
   path(...names: string[]): string {
     return path.join(this.project, ...names)
   }
 
-  /** To be undone when the house is closed, after its work has been stopped; the last one first. */
+  /** Registers an action for `close`, which runs it after it has stopped all work; the last one runs first. */
   defer(undo: () => Promise<unknown>): void {
     this.#deferred.push(undo)
   }
 
-  /** Runs it and expects success. */
+  /** Runs a command and expects success. */
   async ok(...args: string[]): Promise<string> {
     const answer = await this.oneshot(...args)
     const { code } = answer
@@ -97,13 +97,13 @@ export class TestHome {
     return this.json<DaemonView>('daemon', 'status')
   }
 
-  /** The pid of the server on the shared socket. */
+  /** Returns the pid of the server on the shared socket. */
   async tmuxServer(): Promise<number> {
     const { stdout } = await run('tmux', ['-S', this.home.tmuxSocket, 'list-sessions', '-F', '#{pid}'])
     return Number(stdout.split('\n')[0])
   }
 
-  /** What the program wrote, byte for byte. */
+  /** Returns the program's output, byte for byte. */
   output(session: SessionView, attempt = 1): Buffer {
     return fs.readFileSync(attemptFolder(this.home, session.id, attempt).stdout)
   }
@@ -116,7 +116,7 @@ export class TestHome {
     return waitUntil(`${name} has ended`, look, patience)
   }
 
-  /** Stops everything, and fails the test when something of this house is still running afterwards. */
+  /** Stops everything, and fails the test if a process of this home is still running. */
   async close(): Promise<void> {
     if (fs.existsSync(this.home.root)) {
       if (TestRunner.getCurrentTest()?.result?.state === 'fail') await this.#explain()
@@ -134,7 +134,7 @@ export class TestHome {
     expect(left, 'processes left behind').toEqual([])
   }
 
-  /** Prints how things stood when a test failed: nobody can look at the folders of a run that is over. */
+  /** Prints the state after a failed test, because its folders are removed. */
   async #explain(): Promise<void> {
     const { stdout } = await this.oneshot('list', '--json')
     const ids = fs.existsSync(this.home.sessions) ? fs.readdirSync(this.home.sessions) : []
@@ -150,11 +150,11 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-/** Processes that have the house's path in their command line or environment. */
+/** Lists processes with the home's path in their command line or environment. */
 export function processesOf(root: string): { pid: number; command: string }[] {
   return fs
     .readdirSync('/proc')
@@ -166,7 +166,7 @@ export function processesOf(root: string): { pid: number; command: string }[] {
         const environment = fs.readFileSync(`/proc/${pid}/environ`, 'latin1')
         return command.includes(root) || environment.includes(root) ? [{ pid, command }] : []
       } catch {
-        return [] // It has ended meanwhile.
+        return [] // The process has ended meanwhile.
       }
     })
 }

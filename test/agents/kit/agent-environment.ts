@@ -2,7 +2,9 @@ export const KEY = 'sk-ant-dummy'
 
 const PERSON = { NAME: 'A Person', EMAIL: 'person@example.com' }
 
-/** All that agent programs see besides their home and PATH: no updates, no telemetry, no download, dummy keys. */
+/**
+ * Environment of the agent programs besides their home and PATH: no updates, no telemetry, no downloads, dummy keys.
+ */
 export const AGENT_ENVIRONMENT: Readonly<Record<string, string>> = {
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
@@ -25,6 +27,6 @@ export const AGENT_ENVIRONMENT: Readonly<Record<string, string>> = {
   PI_OFFLINE: '1',
   PI_TELEMETRY: '0',
   PI_SKIP_VERSION_CHECK: '1',
-  // claude 2.1 refuses to work unasked as root without it.
+  // Without it, claude 2.1 refuses full autonomy as root.
   ...(process.getuid?.() === 0 && { IS_SANDBOX: '1' }),
 }

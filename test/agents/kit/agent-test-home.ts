@@ -13,28 +13,28 @@ import { type LeftoverProcess, leftoverProcesses } from './leftover-processes.ts
 import { KEY, AGENT_ENVIRONMENT } from './agent-environment.ts'
 
 export interface AgentTestHomeOptions {
-  /** The script that all programs are played, unless an environment from `playing` says otherwise. */
+  /** The model script for all programs, unless an environment from `environmentFor` names another. */
   readonly script?: string
-  /** The programs on PATH; of two with the same command the first is found. */
+  /** The programs on PATH; of two with the same command, the first counts. */
   readonly kinds?: readonly Kind[]
 }
 
 export interface BareRun {
   readonly prompt: string
   readonly script?: string
-  /** The thread to go on with. */
+  /** The thread to resume. */
   readonly resume?: string
-  /** Instead of the usual ones. */
+  /** Replaces the usual arguments. */
   readonly args?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
   readonly cwd?: string
-  /** Milliseconds after which it is killed. */
+  /** Milliseconds after which the program is killed. */
   readonly timeout?: number
 }
 
 /**
- * A house in which the real agent programs live, and speak with a scripted model alone: nothing of the person who runs
- * the tests is seen by them. The project is a git repository with one commit.
+ * A home for the real agent programs, which talk only to a scripted model and see nothing of the user who runs the
+ * tests. The project is a git repository with one commit.
  */
 export class AgentTestHome extends TestHome {
   readonly #server: ModelServer
@@ -54,7 +54,7 @@ export class AgentTestHome extends TestHome {
     this.#makeRepository()
   }
 
-  /** The environment in which the programs are played this script instead of the house's own. */
+  /** Returns an environment in which the model plays this script instead of the home's own. */
   environmentFor(script: string): NodeJS.ProcessEnv {
     const folder = this.#at('models', script)
     const places = { codex: `${folder}/codex`, opencode: `${folder}/opencode.json`, pi: `${folder}/pi` }
@@ -67,7 +67,7 @@ export class AgentTestHome extends TestHome {
     }
   }
 
-  /** Runs a program without oneshot, to its end. */
+  /** Runs a program to its end without oneshot. */
   runBare(kind: Kind, how: BareRun): Promise<RunResult> {
     return this.startBare(kind, how).ended
   }
@@ -85,17 +85,17 @@ export class AgentTestHome extends TestHome {
     })
   }
 
-  /** The agents' processes of this house and their tools; oneshot and its tmux servers do not count. */
+  /** Lists the processes of this home's agents and their tools, without oneshot and its tmux servers. */
   processesLeft(): LeftoverProcess[] {
     return leftoverProcesses(this.root, this.home.programs)
   }
 
-  /** Runs git in the project, as its user would. */
+  /** Runs git in the project as its user does. */
   git(...args: string[]): string {
     return execFileSync('git', args, { cwd: this.project, env: this.env, encoding: 'utf8' })
   }
 
-  /** Programs such as opencode take their time on a busy machine. */
+  /** Waits longer: programs such as opencode are slow on a busy machine. */
   override ended(name: string): Promise<SessionView> {
     return super.ended(name, 180_000)
   }
@@ -104,7 +104,7 @@ export class AgentTestHome extends TestHome {
     return path.join(this.root, ...names)
   }
 
-  /** What a person would be asked at the first start, before any model is. */
+  /** Answers the questions of the first start in advance. */
   #acceptOnboarding(): void {
     const claude = {
       hasCompletedOnboarding: true,
@@ -112,11 +112,11 @@ export class AgentTestHome extends TestHome {
       projects: { [this.project]: { hasTrustDialogAccepted: true } },
     }
     fs.writeFileSync(this.#at('.claude.json'), JSON.stringify(claude))
-    // gemini 0.61 asks a model which model to ask, unless it is told one.
+    // gemini 0.61 asks a model to choose the model unless the settings name one.
     const gemini = {
       security: { auth: { selectedType: 'gemini-api-key' } },
       model: { name: 'mock-model' },
-      general: { maxAttempts: 2, retryFetchErrors: false }, // Else it tries again by itself for minutes.
+      general: { maxAttempts: 2, retryFetchErrors: false }, // Otherwise it retries for minutes.
     }
     fs.mkdirSync(this.#at('.gemini'))
     fs.writeFileSync(this.#at('.gemini', 'settings.json'), JSON.stringify(gemini))
@@ -130,7 +130,7 @@ export class AgentTestHome extends TestHome {
   }
 }
 
-/** For the programs that take the model's address from their environment. */
+/** Returns the variables of programs that read the model's address from their environment. */
 function modelAddresses(url: string): Record<string, string> {
   return { ANTHROPIC_BASE_URL: url, GOOGLE_GEMINI_BASE_URL: url }
 }

@@ -4,11 +4,11 @@ import type { Script } from '../../../testkit/model/script.ts'
 import { AgentTestHome } from './agent-test-home.ts'
 import type { Kind } from './programs.ts'
 
-/** A scripted model for each test, and a house in which one program is played it. Both are closed after the test. */
+/** A scripted model for each test, and homes in which one program talks to it. The test closes both at its end. */
 export interface AgentTest {
   readonly server: ModelServer
   readonly home: AgentTestHome
-  /** Plays this script to this program, in a house of its own. */
+  /** Opens a home of its own in which the model plays this script to this program. */
   openHome(kind: Kind, script: Script): AgentTestHome
 }
 

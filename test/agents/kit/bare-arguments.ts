@@ -1,12 +1,15 @@
 import type { Kind } from './programs.ts'
 
-/** How a program is run without oneshot: to its end, with a prompt on stdin, events on stdout and leave to do anything. */
+/**
+ * Returns the arguments of a run without oneshot: to its end, with a prompt on stdin, events on stdout and full
+ * autonomy.
+ */
 export function bareArguments(kind: Kind, resume?: string): readonly string[] {
   const { first, again } = BARE_INVOCATIONS[kind]
   return resume === undefined ? first : again(resume)
 }
 
-/** The thread that this output of a program belongs to. */
+/** Returns the thread id in a program's output. */
 export function threadIn(kind: Kind, stdout: string): string | undefined {
   return BARE_INVOCATIONS[kind].thread.exec(stdout)?.[1]
 }

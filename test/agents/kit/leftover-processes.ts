@@ -6,8 +6,8 @@ export interface LeftoverProcess {
 }
 
 /**
- * Living processes whose environment names this home, apart from oneshot's own: its supervisor and keeper, its tmux
- * servers and what runs the panes. What carries the mark of an attempt is never oneshot's own.
+ * Lists living processes whose environment names this home, except oneshot's own: its supervisor and keeper, its tmux
+ * servers and the programs of the panes. A process with an attempt's marker never counts as oneshot's own.
  */
 export function leftoverProcesses(home: string, programs: string): LeftoverProcess[] {
   const rows = new Map(
@@ -53,6 +53,6 @@ function look(pid: number, home: string): Row | undefined {
       hasMark: environment.some(entry => entry.startsWith('ONESHOT_ATTEMPT=')),
     }
   } catch {
-    return undefined // It has ended meanwhile.
+    return undefined // The process has ended meanwhile.
   }
 }

@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** Where each program keeps its settings. */
+/** Settings files of each program. */
 export interface Places {
   readonly codex: string
   readonly opencode: string
   readonly pi: string
 }
 
-/** Writes what the programs that take their model from a file need to speak with the model at this address. */
+/** Writes the settings of programs that read their model from a file, with the model at this address. */
 export function writeModelSettings(places: Places, url: string): void {
   write(path.join(places.codex, 'config.toml'), codex(url))
   write(places.opencode, JSON.stringify(opencode(url), null, 2))

@@ -9,14 +9,14 @@ interface Program {
   readonly package: string
   readonly version: string
   readonly command: string
-  /** The version of Node it wants, installed beside it; absent when any will do. */
+  /** The version of Node it needs, installed beside it; absent if any version works. */
   readonly node?: string
 }
 
-/** The real agent programs that the tests run, as pinned. */
+/** The pinned agent programs that the tests run. */
 export const PROGRAMS: Readonly<Record<Kind, Program>> = versions
 
-/** The installed program. Throws with what to do when it is not there. */
+/** Returns the installed program. Throws and says what to do if it is missing. */
 export function program(kind: Kind): string {
   const { command, version } = PROGRAMS[kind]
   const file = path.join(binFolderOf(kind), command)
@@ -24,7 +24,7 @@ export function program(kind: Kind): string {
   return file
 }
 
-/** Where the program lies, and the Node it wants. */
+/** Returns the folder of the program and its Node. */
 export function binFolderOf(kind: Kind): string {
   const cache = process.env['ONESHOT_AGENTS_CACHE'] || path.join(os.homedir(), '.cache', 'oneshot-test-agents')
   return path.join(cache, `${kind}-${PROGRAMS[kind].version}`, 'node_modules', '.bin')

@@ -9,17 +9,17 @@ export interface StartOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   readonly input: string
-  /** Milliseconds after which it is killed. */
+  /** Milliseconds after which the program is killed. */
   readonly timeout: number
-  /** A folder for what it writes: a tool that outlives the program would keep a pipe open. */
+  /** A folder for its output: a tool that outlives the program would keep a pipe open. */
   readonly records: string
 }
 
 export interface Running {
-  /** What it wrote so far. */
+  /** Returns the output so far. */
   readonly stdout: () => string
   readonly ended: Promise<RunResult>
-  /** Sends a signal to the program and what is in its process group. Tools that left the group are not reached. */
+  /** Sends a signal to the program's process group. It does not reach tools that left the group. */
   readonly kill: (signal: NodeJS.Signals) => void
 }
 
@@ -30,7 +30,8 @@ export function startProgram({ argv, cwd, env, input, timeout, records }: StartO
   const [out, err] = files.map(file => fs.openSync(file, 'a'))
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', out, err] })
   for (const fd of [out, err]) if (fd !== undefined) fs.closeSync(fd)
-  child.stdin?.on('error', () => undefined) // It ended without reading its input; its exit tells the rest.
+  // The program exited without reading its input; its exit status says the rest.
+  child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
 
   const read = (place: number): string => fs.readFileSync(files[place] ?? '', 'utf8')
@@ -47,6 +48,6 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -10,8 +10,8 @@ import { hostileText } from './hostile-text.ts'
 import { parseTurn, type TurnScript } from './turn-script.ts'
 
 /**
- * The agent of the chaos suite. It speaks the demo agent's language and takes its place in the clone that is tested; beside
- * its work it keeps a journal of its own, outside of all that oneshot writes, against which oneshot's word is checked.
+ * The agent of the chaos suite. It speaks the demo agent's protocol and replaces it in the tested clone. It also keeps
+ * a journal outside of oneshot's files, against which the suite checks oneshot's records.
  */
 export async function demoAgent(argv: readonly string[]): Promise<void> {
   const { CHAOS_JOURNAL: file = '', ONESHOT_ATTEMPT: attempt = '', ONESHOT_DEMO_THREADS: threads = '' } = process.env
@@ -79,7 +79,7 @@ class AttemptRun {
     process.kill(process.pid, 'SIGKILL')
   }
 
-  /** Killed or not, the tool comes to an end, and the work continues. */
+  /** Runs a tool. The turn continues when the tool ends, also after a kill. */
   #useTool(delay: number): Promise<void> {
     return new Promise(resolve => {
       const tool = spawn('sleep', [String(delay / 1_000)], { stdio: 'ignore' })
@@ -109,7 +109,7 @@ class AttemptRun {
   }
 }
 
-/** A full disk or a busy terminal is waited for. */
+/** Writes bytes; waits for a full disk or a busy terminal. */
 async function writeSome(bytes: Buffer): Promise<number> {
   for (;;) {
     try {

@@ -1,21 +1,21 @@
 import fs from 'node:fs'
 import { identifyProcess, checkLiveness, type ProcessId } from '../../../src/os/process/processes.ts'
 
-/** What an agent says about itself, in a file that oneshot knows nothing of. */
+/** The agent's own record, in a file unknown to oneshot. */
 export type Entry =
-  /** A life began, at that many milliseconds of the machine's steady clock. */
+  /** A process started, at this many milliseconds of the machine's monotonic clock. */
   | { readonly kind: 'began'; readonly attempt: string; readonly process: ProcessId; readonly at: number }
-  /** So many lines of this attempt's output are written. */
+  /** This many lines of this attempt's output are written. */
   | { readonly kind: 'wrote'; readonly attempt: string; readonly lines: number; readonly bytes: number }
   | { readonly kind: 'tool'; readonly attempt: string; readonly process: ProcessId }
-  /** The turn is over: so many messages were read in all. */
+  /** The turn is over: the agent has read this many messages in all. */
   | { readonly kind: 'finished'; readonly attempt: string; readonly messages: number }
-  /** It began while something of an earlier life was still alive. */
+  /** The process started while an earlier process of the session was still alive. */
   | { readonly kind: 'conflict'; readonly attempt: string; readonly with: string }
 
 /**
- * Appended by one write(2) each: what was said survives kill -9, because the kernel has it. It is not synced to the disk,
- * for nobody cuts the power here.
+ * Appends each entry with one write(2): an entry survives kill -9, because the kernel has it. The journal does not sync
+ * to disk, because the suite cuts no power.
  */
 export class Journal {
   readonly #fd: number
@@ -26,7 +26,7 @@ export class Journal {
     this.#attempt = attempt
   }
 
-  /** Says that a life begins, and looks for whatever of an earlier one still lives. */
+  /** Records the start of a process, and looks for living processes of an earlier attempt. */
   begin(file: string): void {
     const own = identifyProcess(process.pid) as ProcessId
     this.#note({ kind: 'began', attempt: this.#attempt, process: own, at: steadyNow() })
@@ -59,12 +59,12 @@ export class Journal {
   }
 }
 
-/** Nobody's clock jumps can move it, and all processes see the same. */
+/** Returns the monotonic clock: clock jumps do not move it, and all processes see the same. */
 export function steadyNow(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000
 }
 
-/** All entries, or those whose line holds a text: most of a journal tells of lines that were written. */
+/** Returns all entries, or those whose line contains a text: most entries concern written lines. */
 export function readJournal(file: string, text = ''): Entry[] {
   if (!fs.existsSync(file)) return []
   const lines = fs.readFileSync(file, 'utf8').split('\n').slice(0, -1)

@@ -1,18 +1,20 @@
-/** What a message tells the chaos agent to do in its turn, in words like `steps=5`. Durations are milliseconds. */
+/**
+ * Instructions for one turn of the chaos agent, as words like `steps=5` in a message. Durations are in milliseconds.
+ */
 export interface TurnScript {
   readonly steps: number
-  /** Lines written in each step, and their length. */
+  /** Lines per step, and their length. */
   readonly lines: number
   readonly size: number
   readonly delay: number
-  /** Dies by itself in this step, once in the turn. */
+  /** The agent crashes in this step, once per turn. */
   readonly crash: number
-  /** In each step a child that does something, and is waited for. */
+  /** Each step starts a child process and waits for it. */
   readonly hasTool: boolean
-  /** A process left behind in a process session of its own. */
+  /** The agent leaves a process behind in a process session of its own. */
   readonly hasLitter: boolean
   readonly asks: boolean
-  /** Each step repeats what a hostile tool gave back. */
+  /** Each step repeats the output of a hostile tool. */
   readonly isPoisoned: boolean
 }
 

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import type { Findings } from './findings.ts'
 
 /**
- * Every write into the database's journal was seen by a witness of ours inside the supervisors. Once a newer one has
- * written, an older one must never write again. Answers how many writes there were, and by how many supervisors.
+ * Checks every write into the database's journal, as a preloaded library inside the supervisors recorded it. Once a
+ * newer supervisor has written, an older one must never write again. Returns the numbers of writes and of supervisors.
  */
 export function checkDatabaseWriters(file: string, findings: Findings): { writes: number; writers: number } {
   const rows = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(0, -1) : []

@@ -8,16 +8,16 @@ import { numberOf } from '../agent/numbered-line.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { Promised } from './findings.ts'
 
-/** All that a terminal could take for a command, or that turns text around; tabs and line ends are harmless. */
+/** Matches characters that a terminal could obey or that reverse text; tabs and line ends are harmless. */
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
 export interface OutputFigures {
   readonly bytes: number
   readonly lines: number
-  /** Lines that went with a terminal whose tmux server was killed: documented, and counted apart. */
+  /** Lines lost with a terminal whose tmux server was killed: documented, and counted separately. */
   readonly lostWithTerminal: number
-  /** Lines that are there twice because a recorder was killed while it wrote them. */
+  /** Lines that appear twice because a recorder was killed while it wrote them. */
   readonly repeatedByRecorder: number
 }
 
@@ -27,7 +27,10 @@ interface Source {
   readonly say: (promise: Promised, evidence: string) => void
 }
 
-/** Every line an agent says it has written is there once, in order and byte for byte; so it is in what people read. */
+/**
+ * Checks that every line in the agent's journal appears once, in order and byte for byte, in the output and in the log
+ * for people.
+ */
 export async function checkOutput(session: ChaosSession, view: SessionView, source: Source): Promise<OutputFigures> {
   const { home, journal, say } = source
   const figures = { bytes: 0, lines: 0, lostWithTerminal: 0, repeatedByRecorder: 0 }
@@ -39,7 +42,7 @@ export async function checkOutput(session: ChaosSession, view: SessionView, sour
     spool.push(bytes)
     figures.bytes += bytes.length
     const lines = textsIn(wholeLines(bytes.toString()))
-    // What people read has also what a full disk took all of but the line's end.
+    // The log for people also has lines of which a full disk lost only the line end.
     recorded.push(...textsIn(bytes.toString().split(/\r*\n/)).filter(line => line.startsWith('#')))
     const found = compare(lines, said(journal, attemptId(view.id, attempt)), attemptId(view.id, attempt))
     figures.lines += found.lines
@@ -73,7 +76,7 @@ export async function checkOutput(session: ChaosSession, view: SessionView, sour
   return figures
 }
 
-/** Whole lines only: an agent killed in the middle of one has not said that it was written. */
+/** Returns the complete lines: an agent killed within a line has not recorded that line in its journal. */
 function wholeLines(output: string): string[] {
   return output.split(/\r*\n/).slice(0, -1)
 }
@@ -98,7 +101,7 @@ interface Comparison {
   readonly lines: number
   readonly missing: number
   readonly repeated: number
-  /** Neither a whole line nor the next one in order. */
+  /** Lines that are incomplete or out of order. */
   readonly strange: number
   readonly evidence: string
 }

@@ -12,14 +12,14 @@ import { checkOutput, type OutputFigures } from './check-output.ts'
 export interface SessionFigures extends OutputFigures {
   readonly task: string
   readonly messages: number
-  /** When its lives began, on the steady clock. */
+  /** Start times of its processes, on the monotonic clock. */
   readonly begun: readonly { readonly attempt: number; readonly at: number }[]
 }
 
-/** From one life to the next; what takes longer is kept to be looked at. */
+/** Milliseconds from one process to the next; the suite keeps longer gaps for inspection. */
 const LONG = 30_000
 
-/** Holds what oneshot says of a session that has ended against what its agent says of itself. */
+/** Compares oneshot's records of an ended session with those of its agent. */
 export async function checkSession(
   session: ChaosSession,
   view: SessionView,
@@ -55,7 +55,7 @@ export async function checkSession(
   return { task: session.plan.task, messages: heard.length, begun: lived, ...output }
 }
 
-/** What the agent's own thread shows of what it was told. */
+/** Returns the messages in the agent's own thread. */
 function messagesReceived(session: ChaosSession, view: SessionView, home: string): string[] {
   const past = view.thread === null ? [] : (new DemoThread(`${home}/demo`, view.thread).readEntries() ?? [])
   return past.flatMap(memory => (memory.kind === 'prompt' ? [memory.text] : []))
@@ -65,7 +65,10 @@ function hasFinished(journal: readonly Entry[], messages: number): boolean {
   return journal.some(entry => entry.kind === 'finished' && entry.messages === messages)
 }
 
-/** A session that has ended goes on only for a message or a resume. Its files may still be saved, or not, on a disk that is full. */
+/**
+ * An ended session continues only after a message or a resume. On a full disk, checkpoints may still succeed or fail
+ * after the end.
+ */
 function findUnexpectedWake(all: readonly string[]): string | null {
   const types = all.filter(type => !type.startsWith('checkpoint.'))
   for (const [i, type] of types.entries()) {

@@ -1,4 +1,4 @@
-/** The promises that a chaos run holds us to; `stuck` is a session that never came to its end. */
+/** The promises that a chaos run checks; `stuck` is a session that never ended. */
 export type Promised =
   | 'bytes'
   | 'transcript'
@@ -14,7 +14,7 @@ export type Promised =
   | 'stuck'
   | 'bug'
 
-/** What was found broken. */
+/** The broken promises of a run. */
 export class Findings {
   readonly all: { readonly promise: Promised; readonly evidence: string }[] = []
   readonly #say: (sentence: string) => void
@@ -32,7 +32,7 @@ export class Findings {
     return this.all.filter(({ promise }) => promises.includes(promise)).length
   }
 
-  /** Whether anything was found about it. */
+  /** Returns true if there is a finding about the session. */
   names(session: string): boolean {
     return this.all.some(({ evidence }) => evidence.startsWith(`${session}:`))
   }

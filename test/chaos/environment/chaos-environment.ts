@@ -7,17 +7,17 @@ import { type Home, homeAt } from '../../../src/state/home.ts'
 import { ShiftedClock } from './shifted-clock.ts'
 import { StateDisk } from './state-disk.ts'
 
-/** A clone of the product with the chaos agent in it, a home, a project and a user's own things. Always `close` it. */
+/** A clone of the product with the chaos agent, a home, a project and a user's own files. Always `close` it. */
 export class ChaosEnvironment {
   readonly home: Home
   readonly project: string
-  /** What the agents say of themselves, and their threads: outside of oneshot's folders. */
+  /** Folder of the agents' journals and threads, outside of oneshot's folders. */
   readonly journals: string
   readonly disk: StateDisk
   readonly clock: ShiftedClock
-  /** Every write into the database's journal: who, and when. */
+  /** File that records every write into the database's journal: process and time. */
   readonly witness: string
-  /** What is kept of a run that broke a promise. */
+  /** Files kept from a run that broke a promise. */
   readonly evidence: string
   readonly env: NodeJS.ProcessEnv
   readonly #stage: ProductClone
@@ -34,7 +34,7 @@ export class ChaosEnvironment {
     this.witness = path.join(this.evidence, 'witness')
     this.disk = StateDisk.at(this.home.root)
     this.clock = new ShiftedClock(this.root, repository)
-    // Where real agents keep their threads is none of oneshot's folders either.
+    // Real agents also keep their threads outside of oneshot's folders.
     fs.symlinkSync(at('threads'), path.join(this.home.root, 'demo'))
     this.env = { ...this.#stage.env, ONESHOT_HOME: this.home.root, ...this.clock.preload(this.witness) }
   }
@@ -43,7 +43,7 @@ export class ChaosEnvironment {
     return this.#stage.root
   }
 
-  /** Of the clone. */
+  /** Returns the version of the clone. */
   get version(): string {
     const file = path.join(path.dirname(path.dirname(this.main)), 'package.json')
     return (JSON.parse(fs.readFileSync(file, 'utf8')) as { version: string }).version
@@ -57,12 +57,12 @@ export class ChaosEnvironment {
     return path.join(this.journals, task)
   }
 
-  /** Everything that is still alive and has to do with this run. */
+  /** Lists all living processes of this run. */
   processes(): { pid: number; command: string }[] {
     return processesWith(this.root)
   }
 
-  /** What is still alive is ended; the folder stays when somebody wants to look into it. */
+  /** Ends all living processes; keeps the folder for inspection on request. */
   close(options: { keep: boolean }): void {
     for (const { pid } of this.processes()) kill(pid)
     if (options.keep) this.#keepState()
@@ -70,7 +70,7 @@ export class ChaosEnvironment {
     if (!options.keep) fs.rmSync(this.root, { recursive: true, force: true })
   }
 
-  /** The disk goes with its content. */
+  /** Copies the state out of the disk, which is removed with its content. */
   #keepState(): void {
     if (this.disk.isSmall)
       spawnSync('cp', ['-a', this.home.root, path.join(this.evidence, 'home')], { stdio: 'ignore' })
@@ -81,6 +81,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

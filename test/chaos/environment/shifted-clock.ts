@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** The wall clock of the supervisors of one run, which can be set without touching the machine's. */
+/** The wall clock of one run's supervisors, which can be set without touching the machine's clock. */
 export class ShiftedClock {
-  /** Why it cannot be set here; null when it can. */
+  /** Why the clock cannot be set here; null if it can. */
   readonly obstacle: string | null
   readonly #file: string
   readonly #library: string
@@ -16,17 +16,17 @@ export class ShiftedClock {
     this.obstacle = compile(path.join(repository, 'test/chaos/environment/preload.c'), this.#library)
   }
 
-  /** What a supervisor's environment needs for it. */
+  /** Returns the environment variables that a supervisor needs for it. */
   preload(witness: string): NodeJS.ProcessEnv {
     if (this.obstacle !== null) return {}
     return { LD_PRELOAD: this.#library, CHAOS_CLOCK: this.#file, CHAOS_WITNESS: witness }
   }
 
-  /** From now on it is off by so many milliseconds. */
+  /** Shifts the clock by this many milliseconds from now on. */
   shift(milliseconds: number): void {
     const bytes = Buffer.alloc(8)
     bytes.writeBigInt64LE(BigInt(Math.round(milliseconds)))
-    // In place: supervisors have it mapped.
+    // The file must change in place, because supervisors have mapped it.
     const fd = fs.openSync(this.#file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
     fs.writeSync(fd, bytes, 0, 8, 0)
     fs.closeSync(fd)

@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { hasCode } from '../../../src/lib/errors.ts'
 
-/** Enough for the sessions that live at one time; small enough to be filled in a moment. */
+/** Enough for the sessions alive at one time; small enough to fill in a moment. */
 const SIZE = '192m'
 
-/** The disk under the state folder: a small one of its own where that may be made, so that it can be filled. */
+/** The disk under the state folder: a small disk of its own if the system permits it, so that a test can fill it. */
 export class StateDisk {
   readonly isSmall: boolean
   readonly #folder: string
@@ -25,7 +25,7 @@ export class StateDisk {
     return new StateDisk(folder, isSmall)
   }
 
-  /** Writes until nothing more fits. */
+  /** Writes until the disk is full. */
   fill(): void {
     const ballast = fs.openSync(this.#ballast, 'a')
     try {

@@ -3,7 +3,7 @@ import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 
-/** A repository with something in every corner and a tmux server: none of it is ours to touch. */
+/** A repository with something of every kind, and a tmux server: oneshot must touch none of it. */
 export class UserFiles {
   readonly #project: string
   readonly #socket: string
@@ -20,7 +20,7 @@ export class UserFiles {
     this.#before = this.#look()
   }
 
-  /** What is different from the beginning. */
+  /** Lists the differences from the beginning. */
   changes(): string[] {
     const now = this.#look()
     return Object.keys(this.#before)

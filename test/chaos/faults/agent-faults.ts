@@ -7,10 +7,10 @@ import { pick } from '../seeded-random.ts'
 import type { ChaosSession } from '../fleet/chaos-session.ts'
 import type { Fault, FaultContext } from './fault.ts'
 
-/** More strikes than this, and a session spends its life in the pauses between its restarts. */
+/** After more kills than this, a session would spend its time in the delays between restarts. */
 const MOST_STRIKES = 3
 
-/** kill -9 of an agent. */
+/** Sends kill -9 to an agent. */
 export const killAgent: Fault = async (context, random) => {
   const victim = pick(agentsOf(context), random())
   if (victim === undefined || !signalProcess(victim.life, 'SIGKILL')) return undefined
@@ -18,7 +18,7 @@ export const killAgent: Fault = async (context, random) => {
   return { at: steadyNow(), kills: 1, story: victim.story, isDeath: true }
 }
 
-/** kill -9 of something an agent has started. */
+/** Sends kill -9 to a process that an agent has started. */
 export const killTool: Fault = async (context, random) => {
   const tools = context.fleet.live.flatMap(session => toolsOf(context, session))
   const tool = pick(tools, random())
@@ -26,7 +26,7 @@ export const killTool: Fault = async (context, random) => {
   return { at: steadyNow(), kills: 1 }
 }
 
-/** kill -9 of a shim under its living agent. */
+/** Sends kill -9 to a shim whose agent lives. */
 export const killShim: Fault = async (context, random) => {
   const victim = pick(agentsOf(context), random())
   const shim = victim && readClaim(victim.folder)
@@ -35,7 +35,7 @@ export const killShim: Fault = async (context, random) => {
   return { at: steadyNow(), kills: 1, story: victim.story }
 }
 
-/** An agent and its shim in the same moment: nobody is left who could tell how it ended. */
+/** Kills an agent and its shim at the same moment: nobody can record how the agent ended. */
 export const killAgentAndShim: Fault = async (context, random) => {
   const victim = pick(agentsOf(context), random())
   const shim = victim && readClaim(victim.folder)
@@ -47,7 +47,7 @@ export const killAgentAndShim: Fault = async (context, random) => {
   return { at: steadyNow(), kills: isDeath ? 2 : 1, story: session, isDeath }
 }
 
-/** A terminal closes with its shim: its agent is hung up on, and what a dead recorder has missed is lost for good. */
+/** A terminal closes with its shim: its agent gets SIGHUP, and output that a dead recorder missed is lost. */
 function closeTerminal({ story: session, folder }: Victim): void {
   if (session.plan.mode !== 'tty') return
   session.strikes++
@@ -61,7 +61,7 @@ interface Victim {
   readonly life: ProcessId
 }
 
-/** Agents at work that were not struck too often. */
+/** Returns the working agents that were not killed too often. */
 function agentsOf(context: FaultContext): Victim[] {
   return context.fleet.live.flatMap(session => {
     const folder = session.strikes < MOST_STRIKES ? folderOf(context, session) : undefined

@@ -3,7 +3,7 @@ import { steadyNow } from '../agent/journal.ts'
 import { between } from '../seeded-random.ts'
 import type { Fault, FaultContext } from './fault.ts'
 
-/** No room for anything, for a while. It is as it should be when something is accepted again. */
+/** Fills the disk for a while. It counts as recovered when the supervisor accepts a request again. */
 export const fillDisk: Fault = async (context, random) => {
   const { disk } = context.environment
   if (!disk.isSmall) return undefined
@@ -18,14 +18,14 @@ export const fillDisk: Fault = async (context, random) => {
   return { at, kills: 0, recovery }
 }
 
-/** A terminal's recorder dies of a full disk. */
+/** The recorder of a terminal dies on a full disk. */
 function hurtRecorders({ fleet }: FaultContext): void {
   for (const session of fleet.live) if (session.plan.mode === 'tty') session.hurt.add('recorder')
 }
 
 const MINUTE = 60_000
 
-/** The supervisors' wall clock is set forward or back by up to six hours, and mostly set right again a little later. */
+/** Shifts the supervisors' wall clock by up to six hours, and mostly resets it a little later. */
 export const jumpClock: Fault = async (context, random) => {
   const { clock } = context.environment
   if (clock.obstacle !== null) return undefined

@@ -8,7 +8,7 @@ import type { SupervisorHistory } from '../watch/supervisor-history.ts'
 import type { Recovery } from './measure-recovery.ts'
 import type { Viewers } from './viewers.ts'
 
-/** What faults are made of. */
+/** The parts of a run that faults use. */
 export interface FaultContext {
   readonly environment: ChaosEnvironment
   readonly fleet: Fleet
@@ -19,17 +19,17 @@ export interface FaultContext {
   readonly moments: { wait: (names: readonly string[], patience: number) => Promise<number | undefined> }
 }
 
-/** Something that was done to the run. */
+/** A fault that was injected. */
 export interface FaultEffect {
-  /** On the steady clock. */
+  /** Time on the monotonic clock. */
   readonly at: number
   readonly kills: number
-  /** When all is as it should be. */
+  /** Resolves when everything works again. */
   readonly recovery?: Promise<Recovery>
   readonly story?: ChaosSession
-  /** The recovery is that session's next life. */
+  /** The recovery is the session's next process. */
   readonly isDeath?: boolean
 }
 
-/** Undefined when there is nobody to strike just now. `roll` decides whom. */
+/** Returns undefined if there is no possible victim now. `roll` selects the victim. */
 export type Fault = (scene: FaultContext, roll: RandomSource) => Promise<FaultEffect | undefined>

@@ -4,7 +4,7 @@ import { killRecorder, killTerminal, killTmux, killViewer } from './view-faults.
 import { killAgent, killAgentAndShim, killShim, killTool } from './agent-faults.ts'
 import { fillDisk, jumpClock } from './environment-faults.ts'
 
-/** Every fault, how often it comes in relation to the others, and what counts as its end. */
+/** A fault, its relative frequency, and the condition that counts as its end. */
 export interface FaultKind {
   readonly name: string
   readonly weight: number

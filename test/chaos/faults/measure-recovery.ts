@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { steadyNow } from '../agent/journal.ts'
 
-/** Milliseconds until it is so; `never` when it is not within the patience; undefined when it has become moot. */
+/** Milliseconds until recovery; `never` if it did not come in time; undefined if it no longer applies. */
 export type Recovery = number | 'never' | undefined
 
 export async function measureRecovery(

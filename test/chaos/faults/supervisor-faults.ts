@@ -21,7 +21,7 @@ export const killKeeper: Fault = async context => {
   return { at: steadyNow(), kills: 1, recovery }
 }
 
-/** Both at once: the next shim whose agent ends, or the next command, brings them back. */
+/** Kills both at once: the next shim whose agent ends, or the next command, restarts them. */
 export const killSupervisorAndKeeper: Fault = async context => {
   const holder = context.supervisors.holder()
   const keeper = context.supervisors.keeper()
@@ -30,7 +30,7 @@ export const killSupervisorAndKeeper: Fault = async context => {
   return kills === 0 ? undefined : withAnswer(context, holder, steadyNow(), kills)
 }
 
-/** Kills it, and its successor as soon as that has taken charge, in the middle of its start. */
+/** Kills the supervisor, and the next one as soon as it has taken charge, during its start. */
 export const killTwice: Fault = async context => {
   const holder = context.supervisors.holder()
   if (holder === undefined || !signalProcess(holder, 'SIGKILL')) return undefined
@@ -48,7 +48,7 @@ async function successorOf(holder: ProcessId, context: FaultContext): Promise<Pr
   return undefined
 }
 
-/** SIGSTOP for a while; meanwhile somebody starts another; then it wakes up. */
+/** Suspends the supervisor with SIGSTOP; meanwhile another one starts; then the first wakes. */
 export const suspend: Fault = async (context, random) => {
   const holder = context.supervisors.holder()
   if (holder === undefined || isSuspended(holder.pid) || !signalProcess(holder, 'SIGSTOP')) return undefined
@@ -60,7 +60,7 @@ export const suspend: Fault = async (context, random) => {
   return { ...effect, recovery: woken.then(() => effect.recovery) }
 }
 
-/** Whoever was superseded while it slept leaves. */
+/** Wakes the supervisor; if another one has superseded it, it must exit. */
 async function wake(context: FaultContext, holder: ProcessId): Promise<void> {
   signalProcess(holder, 'SIGCONT')
   const settled = await measureRecovery(

@@ -10,7 +10,10 @@ import type { FaultEffect, Fault, FaultContext } from './fault.ts'
 import { measureRecovery } from './measure-recovery.ts'
 import { folderOf } from './agent-faults.ts'
 
-/** kill -9 of the server that shows all sessions. It is as it should be when every session at work has its pane again. */
+/**
+ * Sends kill -9 to the tmux server that shows all sessions. It counts as recovered when every live session has its pane
+ * again.
+ */
 export const killTmux: Fault = async context => {
   const { home } = context.environment
   const pid = await serverPid(home.tmuxSocket)
@@ -25,7 +28,10 @@ export const killTmux: Fault = async context => {
   return { at: steadyNow(), kills: 1, recovery: measureRecovery(isBack) }
 }
 
-/** kill -9 of the server that owns one session's terminal. Its program goes with it, and what it says until then is lost. */
+/**
+ * Sends kill -9 to the tmux server that owns a session's terminal. Its program dies with it, and its output until then
+ * is lost.
+ */
 export const killTerminal: Fault = async (context, random) => {
   const session = pick(terminals(context, 2), random())
   if (session?.id === undefined) return undefined
@@ -51,7 +57,7 @@ export const killRecorder: Fault = async (context, random) => {
   return { at: steadyNow(), kills: 1, story: session, recovery: measureRecovery(isBack) }
 }
 
-/** Somebody who looks on, by `follow` or attached to a pane. Nothing has to come back. */
+/** Kills a viewer: a `follow`, or a client attached to a pane. Nothing has to recover. */
 export const killViewer: Fault = async (context, random): Promise<FaultEffect | undefined> => {
   const viewer = pick(await context.viewers.pids(), random())
   const found = viewer === undefined ? undefined : identifyProcess(viewer)

@@ -5,10 +5,10 @@ import { type RandomSource, pick } from '../seeded-random.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 
-/** So many look on at any time, half of them in a terminal. */
+/** Number of viewers at any time; half of them are attached to a terminal. */
 const MANY = 4
 
-/** People who look at sessions. They leave when theirs has ended, and look at another. */
+/** Users who watch sessions. Each watches another session when the first has ended. */
 export class Viewers {
   readonly #theatre: ChaosEnvironment
   readonly #fleet: Fleet
@@ -23,7 +23,7 @@ export class Viewers {
     this.#socket = path.join(environment.root, 'viewers.sock')
   }
 
-  /** Who looks on; somebody new comes for each that is missing. */
+  /** Returns the viewers' pids; starts a new viewer for each missing one. */
   async pids(): Promise<number[]> {
     const attached = await this.#attached()
     if (this.#following.size < MANY / 2) this.#follow()

@@ -5,24 +5,24 @@ import { readSession, readSessions } from '../../../src/views/sessions.ts'
 import type { SessionPlan } from './session-plan.ts'
 import type { FleetContext } from './fleet-context.ts'
 
-/** How often a user who waits for the end looks. */
+/** Milliseconds between two checks of a user who waits for the end. */
 const POLL_INTERVAL = 150
-/** The longest a session may take from the last thing that was asked of it to its end. */
+/** Milliseconds that a session may take at most from the last request to its end. */
 const MAX_DURATION = 180_000
 
-/** Almost without pauses: what is measured is how fast a supervisor is, and not how patient. */
+/** Almost no delays: the run measures how fast a supervisor is. */
 const RESTART_POLICY = { limit: 1_000, nextDelay: 50, maxDelay: 500 } as const
 
-/** One session from its beginning to its end, as its user knows it. */
+/** One session from start to end, as its user sees it. */
 export class ChaosSession {
   readonly plan: SessionPlan
   readonly name: string
   id: string | undefined
-  /** What was accepted, in order. */
+  /** Accepted messages, in order. */
   readonly accepted: string[] = []
-  /** How often its agent was killed by us. */
+  /** Number of times that a fault killed its agent. */
   strikes = 0
-  /** The parts of its terminal that were killed: the record of its output may have a gap, as documented. */
+  /** Killed parts of its terminal: the recorded output may have a gap, as documented. */
   readonly hurt = new Set<'recorder' | 'terminal'>()
   stops = 0
   resumes = 0
@@ -35,7 +35,7 @@ export class ChaosSession {
     this.#around = context
   }
 
-  /** Lives it to its end. Answers how it ended; throws when it does not. */
+  /** Runs the session to its end. Returns the final view; throws if it does not end. */
   async run(): Promise<SessionView> {
     const { plan } = this
     await this.#begin()
@@ -57,7 +57,7 @@ export class ChaosSession {
     return this.id === undefined ? undefined : readSession(this.#around.environment.home, this.id)
   }
 
-  /** A call whose answer was lost may have been heard: whoever asks again looks first. */
+  /** Starts the session. A request without an answer may have succeeded, so a retry checks first. */
   async #begin(): Promise<void> {
     const { environment, user } = this.#around
     const [prompt = ''] = this.plan.messages
@@ -95,7 +95,7 @@ export class ChaosSession {
     this.stops++
   }
 
-  /** Waits for the end. What gave up, or was stopped and has more to do, is taken up again. */
+  /** Waits for the end. Resumes a session that gave up, or was stopped and has more to do. */
   async #runToEnd(): Promise<SessionView> {
     for (;;) {
       const view = await this.#ended()
@@ -112,7 +112,7 @@ export class ChaosSession {
     try {
       await this.#around.user.ask(client => client.resume(this.id as string))
     } catch (cause) {
-      // Whoever asked before was heard, although the answer got lost.
+      // An earlier request succeeded although its answer got lost.
       if (!(cause instanceof Refusal) || !['session-running', 'session-done'].includes(cause.code)) throw cause
     }
     this.resumes++

@@ -6,7 +6,7 @@ import { makeSessionPlan } from './session-plan.ts'
 import { ChaosSession } from './chaos-session.ts'
 import type { FleetContext } from './fleet-context.ts'
 
-/** Many sessions that begin, work and end, until nobody begins another. */
+/** Many sessions that start, work and end, until the fleet closes. */
 export class Fleet {
   readonly figures: SessionFigures[] = []
   readonly settled: ChaosSession[] = []
@@ -22,7 +22,7 @@ export class Fleet {
     this.#seed = seed
   }
 
-  /** Sessions that are known to exist and not known to have ended. */
+  /** Sessions that exist and are not known to have ended. */
   get live(): ChaosSession[] {
     return [...this.#open].filter(session => session.id !== undefined)
   }
@@ -58,7 +58,7 @@ export class Fleet {
     }
   }
 
-  /** One whose check found something stays to be looked at. */
+  /** Removes a session. One with a finding stays for inspection. */
   async #clean(session: ChaosSession): Promise<void> {
     if (this.#context.findings.names(session.name)) return
     fs.rmSync(this.#context.environment.journalOf(session.plan.task), { force: true })

@@ -1,17 +1,17 @@
 import { between, type RandomSource } from '../seeded-random.ts'
 
-/** What a user means to do with one session, decided before it begins. */
+/** The plan of a user for one session, decided before it starts. */
 export interface SessionPlan {
   readonly task: string
   readonly mode: 'headless' | 'tty'
-  /** The prompt first. */
+  /** The prompt is the first message. */
   readonly messages: readonly string[]
-  /** Milliseconds before each further message is sent. */
+  /** Milliseconds before each further message. */
   readonly pauses: readonly number[]
-  /** Milliseconds after which it is stopped; null when it is not. */
+  /** Milliseconds after which the user stops the session; null for never. */
   readonly stopAfter: number | null
   readonly isResumedAfterStop: boolean
-  /** Sent when all is done: it wakes the session. */
+  /** A message after the end, which wakes the session. */
   readonly afterthought: string | null
 }
 
@@ -29,7 +29,7 @@ export function makeSessionPlan(task: string, random: RandomSource): SessionPlan
   return { task, mode, messages, pauses, stopAfter, isResumedAfterStop, afterthought }
 }
 
-/** Most work is slow and quiet; some of it writes as fast as it can; some has misfortunes of its own. */
+/** Most work is slow and quiet; some writes as fast as it can; some has faults of its own. */
 function messageOf(label: string, mode: SessionPlan['mode'], random: RandomSource): string {
   const isFast = mode === 'headless' && random() < 0.2
   const steps = 2 + Math.floor(random() * 6)

@@ -5,15 +5,15 @@ import { run } from '../../../src/os/run.ts'
 import { between, type RandomSource } from '../seeded-random.ts'
 import type { ChaosEnvironment } from '../environment/chaos-environment.ts'
 
-/** Refusals after which somebody asks again: nobody is there, or nothing can be written just now. */
+/** Refusals after which a user retries: no supervisor answers, or nothing can be written at the moment. */
 const TRANSIENT_CODES = new Set(['daemon-unreachable', 'daemon-refused', 'disk-full', 'world-failed', 'home-unusable'])
-/** A supervisor killed in every second moment is still there in the others. */
+/** Milliseconds: a supervisor that is killed half of the time still answers in the other half. */
 const PATIENCE = 120_000
 const GRACE_PERIOD = 1_500
 
-/** Somebody who asks again until there is an answer, and after a while starts a supervisor, as every command does. */
+/** A user who retries until there is an answer, and after a while starts a supervisor, as every command does. */
 export class User {
-  /** How often which refusal was met. */
+  /** Counts each refusal. */
   readonly refusals = new Map<string, number>()
   starts = 0
   readonly #theatre: ChaosEnvironment
@@ -43,7 +43,7 @@ export class User {
     }
   }
 
-  /** As every command does when nobody answers. Whoever asks for it in the same moment waits for the same. */
+  /** Starts a supervisor, as every command does when none answers. Concurrent callers share one start. */
   async startDaemon(): Promise<void> {
     const now = performance.now()
     if (this.#started === undefined || now - this.#started.at > GRACE_PERIOD)

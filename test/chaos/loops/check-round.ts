@@ -5,7 +5,7 @@ import type { LoopView } from '../../../src/api/contract/loop.ts'
 import type { SessionView } from '../../../src/api/contract/responses.ts'
 import type { LoopEnvironment } from './loop-environment.ts'
 
-/** Holds board, list, branch and files against each other once a loop has ended; one sentence for each contradiction. */
+/** Compares board, list, branch and files after a loop has ended. Returns one sentence for each contradiction. */
 export async function checkEnd(
   environment: LoopEnvironment,
   loop: SessionView,
@@ -53,7 +53,7 @@ async function checkFiles(environment: LoopEnvironment, files: readonly string[]
   return changed.length === 0 ? found : [...found, `git status: ${changed.join(', ')}`]
 }
 
-/** A task is worked on by one session, whatever is killed: a second one is work done twice. */
+/** Checks that one session works on each task, whatever is killed: a second one would repeat the work. */
 function checkJournal(environment: LoopEnvironment, files: readonly string[]): string[] {
   const worked = environment.workedOn()
   return files.flatMap(file => {
@@ -76,7 +76,7 @@ async function checkWorktrees(environment: LoopEnvironment): Promise<string[]> {
   ]
 }
 
-/** After a polite end nothing of the round lives. */
+/** Checks that no process of the round lives after an orderly stop. */
 export async function checkLeft(environment: LoopEnvironment): Promise<string[]> {
   for (let look = 0; look < 150 && environment.processes().length > 0; look++) await pause(100)
   return environment.processes().map(({ pid, command }) => `left behind: process ${pid} ${command}`)

@@ -6,7 +6,7 @@ import { type Home, homeAt } from '../../../src/state/home.ts'
 import { run, type RunResult } from '../../../src/os/run.ts'
 import { stubAgents } from '../../system/stub-agents.ts'
 
-/** An agent that makes the file its task names, and takes its time. A kill between two steps leaves the first one done. */
+/** An agent that slowly creates the file that its task names. A kill between two steps leaves the first one done. */
 const AGENT = String.raw`
 prompt=$(cat)
 file=$(printf '%s\n' "$prompt" | sed -n '/^# The task/,/^# Rules/p' | grep -o '\[make [^]]*\]' | head -1 | sed 's/^\[make \(.*\)\]$/\1/')
@@ -20,7 +20,10 @@ git -c user.name=a -c user.email=a@b commit -qm "make $file" -- "$file"
 sleep 0.3
 `
 
-/** A home, a repository with a list, and a scripted codex. Everything started here has the folder's path in its environment. */
+/**
+ * A home, a repository with a list, and a scripted codex. Every process started here has the folder's path in its
+ * environment.
+ */
 export class LoopEnvironment {
   readonly root: string
   readonly home: Home
@@ -49,7 +52,7 @@ export class LoopEnvironment {
     }
   }
 
-  /** A committed list of these files, and a check that takes a moment. */
+  /** Writes a committed list of these files, and a check that takes a moment. */
   async prepare(files: readonly string[]): Promise<void> {
     fs.writeFileSync(path.join(this.project, 'PRD.md'), files.map(file => `- [ ] the file [make ${file}]\n`).join(''))
     fs.writeFileSync(path.join(this.project, 'Makefile'), 'test:\n\t@sleep 0.2\n')
@@ -72,7 +75,7 @@ export class LoopEnvironment {
     return processesWith(this.root)
   }
 
-  /** Which sessions have worked on each file, by what the agents themselves wrote down. */
+  /** Maps each file to the sessions that worked on it, according to the agents' own records. */
   workedOn(): Map<string, Set<string>> {
     const lines = fs.existsSync(this.journal) ? fs.readFileSync(this.journal, 'utf8').trim().split('\n') : []
     const found = new Map<string, Set<string>>()

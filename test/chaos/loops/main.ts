@@ -44,7 +44,7 @@ async function main([repository = '.', , ...words]: readonly string[]): Promise<
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 
-/** So many at a time; each one is told of as it ends. */
+/** Runs this many rounds at a time and reports each at its end. */
 async function runAll(
   clone: ProductClone,
   seed: number,

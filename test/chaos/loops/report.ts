@@ -1,7 +1,7 @@
 import { describeMachine } from '../../../bench/report/machine.ts'
 import type { Round, Victim } from './round.ts'
 
-/** What each row of the report counts. */
+/** Label of each row of the report. */
 const ROWS: Readonly<Record<Victim, string>> = {
   supervisor: 'the supervisor is killed',
   keeper: 'its keeper is killed',
@@ -18,7 +18,7 @@ export interface LoopRun {
   readonly commit: string
 }
 
-/** The page that is committed. The suite writes it, and nobody else. */
+/** Renders the committed report. Only the suite writes it. */
 export function reportOf({ rounds, seed, seconds, commit }: LoopRun): string {
   const machine = describeMachine(false)
   const findings = rounds.flatMap(round => round.findings)

@@ -12,9 +12,9 @@ import { LoopEnvironment } from './loop-environment.ts'
 /** Milliseconds between two kills. */
 const SHORTEST_PAUSE = 50
 const LONGEST_PAUSE = 900
-/** An agent that dies more often is given up on, as it should be. */
+/** oneshot gives up on an agent that dies more often, as it should. */
 const MOST_KILLS_OF_ONE = 2
-/** Long against every pause before a restart. */
+/** Milliseconds; long compared with every delay before a restart. */
 const PATIENCE = 180_000
 
 export interface Round {
@@ -30,7 +30,10 @@ export interface Round {
 const VICTIMS = ['supervisor', 'keeper', 'both', 'loop', 'worker', 'stop'] as const
 export type Victim = (typeof VICTIMS)[number]
 
-/** One loop from its start to its end, with kills at random moments; what was found wrong afterwards. All choices follow from the seed. */
+/**
+ * Runs one loop from start to end with kills at random moments, and returns the findings. All choices follow from the
+ * seed.
+ */
 export async function runRound(clone: ProductClone, seed: number): Promise<Round> {
   const begun = performance.now()
   const random = seededRandom(seed, 'loop')
@@ -108,7 +111,7 @@ function workerPids(environment: LoopEnvironment, id: string, choice: number, st
   return [worker.pid]
 }
 
-/** A user stops the loop and resumes it; the supervisor may die in the middle of that, and the user asks again. */
+/** Stops the loop and resumes it as a user. The supervisor may die in between, and the user retries. */
 async function stopAndResume(environment: LoopEnvironment, id: string, isStruck: boolean): Promise<boolean> {
   const stopped = await environment.oneshot('stop', id)
   if (stopped.code !== 0) return false
@@ -136,7 +139,9 @@ async function untilEnded(environment: LoopEnvironment, id: string): Promise<Ses
   }
 }
 
-/** Where supervisor, keeper, loop and workers are all dead at once, only the user's next command or a reboot brings one back. */
+/**
+ * If supervisor, keeper, loop and workers are all dead at once, only the user's next command or a reboot restarts one.
+ */
 function isAnybodyLeft(environment: LoopEnvironment): boolean {
   return environment.processes().some(({ command }) => !command.includes('tmux'))
 }
@@ -145,6 +150,6 @@ function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

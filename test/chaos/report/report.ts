@@ -1,7 +1,7 @@
 import type { Result } from './result.ts'
 import { markdownOf } from './table.ts'
 
-/** The page that is committed. It is written by the suite and by nobody else. */
+/** Renders the committed report. Only the suite writes it. */
 export function reportOf(result: Result): string {
   const { machine, seed, kills, seconds, sessions, findings, skipped } = result
   const command = `npm run chaos -- --kills ${result.wanted} --seed ${seed} --sessions ${sessions} --write`

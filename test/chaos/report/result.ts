@@ -15,13 +15,13 @@ export interface FaultRow {
   readonly fault: string
   readonly count: number
   readonly until: string
-  /** Milliseconds; null when nothing has to come back, or nothing had to. */
+  /** Milliseconds; null if this fault needs no recovery, or no recovery was measured. */
   readonly recovery: { readonly n: number; readonly median: number; readonly p99: number; readonly max: number } | null
 }
 
 export interface Result {
   readonly seed: number
-  /** As many kills as were asked for, and sessions at a time. */
+  /** Requested number of kills, and of parallel sessions. */
   readonly wanted: number
   readonly sessions: number
   readonly version: string
@@ -50,7 +50,7 @@ interface Run {
   readonly seconds: number
 }
 
-/** What a run has shown, as figures. */
+/** Computes the figures of a run. */
 export function resultOf(run: Run): Result {
   const { options, director, findings, theatre: environment } = run
   return {
@@ -80,7 +80,10 @@ function rowsOf(run: Run): FaultRow[] {
   })
 }
 
-/** From a death to the first act of the next life; nothing when a user stopped it, or it had given up. */
+/**
+ * Returns the milliseconds from a death to the first act of the next process; undefined if a user stopped the session
+ * or it gave up.
+ */
 function nextLife(
   { fleet }: Run,
   { story: session, at, isDeath }: Pick<InjectedFault, 'story' | 'at' | 'isDeath'>,

@@ -2,7 +2,7 @@ import type { Result } from './result.ts'
 
 const HEADERS = ['fault', 'count', 'as it should be when', 'n', 'median', 'p99', 'max']
 
-/** Faults × counts × recovery, one line of words each. */
+/** Renders faults × counts × recovery, one row each. */
 function cellsOf({ rows }: Result): string[][] {
   return rows.map(({ fault, count, until, recovery }) => {
     const times =

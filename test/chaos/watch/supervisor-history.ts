@@ -7,13 +7,15 @@ import { identifyProcess, checkLiveness, type ProcessId } from '../../../src/os/
 import { steadyNow } from '../agent/journal.ts'
 import type { Findings } from '../checks/findings.ts'
 
-/** Seldom while somebody answers, to leave the machine to the work; often while nobody does. */
+/**
+ * Milliseconds between two requests while a supervisor answers, to leave the machine to the work; less while none does.
+ */
 const ASK_EVERY = 60
 const ASK_AGAIN = 15
 
-/** Asks all the time who is in charge, and remembers who answered when. */
+/** Asks continuously who is in charge, and records who answered when. */
 export class SupervisorHistory {
-  /** The first and the last time each was heard. */
+  /** First and last answer of each supervisor. */
   readonly heard: { readonly pid: number; readonly epoch: number; readonly from: number; to: number }[] = []
   readonly #home: Home
   readonly #findings: Findings
@@ -34,7 +36,7 @@ export class SupervisorHistory {
     await this.#asking
   }
 
-  /** The process that took charge last, whether it answers or not. */
+  /** Returns the process that took charge last, whether it answers or not. */
   holder(): ProcessId | undefined {
     return processIn(`${this.#home.lock}.pid`)
   }
@@ -43,7 +45,9 @@ export class SupervisorHistory {
     return processIn(this.#home.keeperPid)
   }
 
-  /** Milliseconds from a kill to the first answer of somebody else; undefined when nobody has answered yet. */
+  /**
+   * Returns the milliseconds from a kill to the first answer of another supervisor; undefined if none has answered yet.
+   */
   recoveredAfter(pid: number, killedAt: number): number | undefined {
     const next = this.heard.find(one => one.pid !== pid && one.to > killedAt)
     return next === undefined ? undefined : Math.max(next.from, killedAt) - killedAt
@@ -62,7 +66,7 @@ export class SupervisorHistory {
     try {
       return await callApi<DaemonView>(this.#home.daemonSocket, { method: 'GET', path: '/v1/daemon' })
     } catch {
-      return undefined // Nobody is there just now: that is what we measure.
+      return undefined // No supervisor answers now: this class measures that.
     }
   }
 
@@ -84,6 +88,6 @@ function processIn(file: string): ProcessId | undefined {
     const found = identifyProcess(Number(fs.readFileSync(file, 'utf8')))
     return found !== undefined && checkLiveness(found) === 'alive' ? found : undefined
   } catch {
-    return undefined // Nobody has written it yet.
+    return undefined // No supervisor has written the file yet.
   }
 }

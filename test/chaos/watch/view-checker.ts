@@ -5,10 +5,13 @@ import type { Home } from '../../../src/state/home.ts'
 import type { Findings } from '../checks/findings.ts'
 
 const LOOK_EVERY = 500
-/** How long a dead agent may be shown as running: readers look at the process themselves, so at once would do. */
+/** Milliseconds that a dead agent may be shown as running, although readers check the process themselves. */
 const A_MOMENT = 1_500
 
-/** Looks now and then whether what `list` shows is true: nobody dead is shown at work, nothing of an ended session lives. */
+/**
+ * Checks from time to time that `list` shows the truth: no dead agent as running, no living process of an ended
+ * session.
+ */
 export class ViewChecker {
   looks = 0
   readonly #home: Home
@@ -53,7 +56,7 @@ export class ViewChecker {
     }
   }
 
-  /** A message may have woken it while we looked. */
+  /** Checks again: a message may have woken the session meanwhile. */
   #hasStayed(id: string): boolean {
     return readSession(this.#home, id)?.phase === 'ended'
   }
@@ -69,7 +72,7 @@ export class ViewChecker {
   }
 }
 
-/** The processes of each session, by the marker in their environment. */
+/** Returns the processes of each session, by the marker in their environment. */
 function markedProcesses(): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const pid of fs.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
@@ -90,6 +93,6 @@ function read(file: string): string {
   try {
     return fs.readFileSync(file, 'latin1')
   } catch {
-    return '' // It has ended meanwhile.
+    return '' // The process has ended meanwhile.
   }
 }
