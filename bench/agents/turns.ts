@@ -20,7 +20,7 @@ const SENTENCE = 'All is well here.'
 
 /** Runs the same trivial turn of an agent in three ways, with one project, one home and one scripted model for all. */
 export class Turns {
-  readonly #house: BenchHome
+  readonly #home: BenchHome
   readonly #server: ModelServer
   readonly #env: Record<string, string>
   readonly #records: string
@@ -31,7 +31,7 @@ export class Turns {
   }
 
   private constructor(home: BenchHome, clone: ProductClone, server: ModelServer, kinds: readonly Kind[]) {
-    this.#house = home
+    this.#home = home
     this.#server = server
     this.#records = path.join(clone.root, 'turns')
     fs.mkdirSync(this.#records)
@@ -39,7 +39,7 @@ export class Turns {
     const ours = { ONESHOT_HOME: home.home.root, ONESHOT_BENCH: clone.root }
     this.#env = { ...agentEnvironment(path.join(clone.root, 'agents-user'), server.url('turn'), kinds), ...ours }
     makeRepository(home.project, this.#env)
-    this.#plan = kind => planOf(kind, { stage: clone, cwd: home.project, env: this.#env })
+    this.#plan = kind => planOf(kind, { clone, cwd: home.project, env: this.#env })
   }
 
   /** Returns the milliseconds from spawn to exit of the program without oneshot, with the arguments of its adapter. */
@@ -54,7 +54,7 @@ export class Turns {
    * the program, according to the files that record its start and end.
    */
   async session(kind: Kind): Promise<{ took: number; outside: number }> {
-    const { home, project } = this.#house
+    const { home, project } = this.#home
     const prompt = Buffer.from(PROMPT).toString('base64')
     const place = { cwd: project, env: this.#env }
     const body: RunRequest = { agent: kind, argv: [], prompt, ...place, maxTime: null, ...modelOf(kind) }
@@ -66,17 +66,17 @@ export class Turns {
     if (phase.name !== 'ended' || phase.outcome !== 'done') throw new Error(`its turn failed: ${JSON.stringify(phase)}`)
     const { started, exit } = attemptFolder(home, id, 1)
     const inside = fs.statSync(exit).mtimeMs - fs.statSync(started).mtimeMs
-    await this.#house.clean()
+    await this.#home.clean()
     return { took: at - begun, outside: at - begun - inside }
   }
 
   /** Returns the milliseconds from spawn to exit of `run --follow`. */
   async follow(kind: Kind): Promise<number> {
     const { model } = modelOf(kind)
-    const wishes = ['--agent', kind, ...(model === undefined ? [] : ['--model', model])]
-    const { program: node, args } = this.#house.command('run', '--follow', ...wishes, PROMPT)
+    const options = ['--agent', kind, ...(model === undefined ? [] : ['--model', model])]
+    const { program: node, args } = this.#home.command('run', '--follow', ...options, PROMPT)
     const took = await this.#timed({ program: node, args, env: this.#env })
-    await this.#house.clean()
+    await this.#home.clean()
     return took
   }
 
@@ -88,7 +88,7 @@ export class Turns {
   async #timed(command: { program: string; args: readonly string[]; env: NodeJS.ProcessEnv }): Promise<number> {
     const [stdout, stderr] = ['stdout', 'stderr'].map(name => path.join(this.#records, name)) as [string, string]
     const files = { stdin: path.join(this.#records, 'prompt'), stdout, stderr }
-    const { took, status } = await timeProgram({ ...command, cwd: this.#house.project }, files)
+    const { took, status } = await timeProgram({ ...command, cwd: this.#home.project }, files)
     const said = fs.readFileSync(stdout, 'utf8')
     if (status === 0 && said.includes(SENTENCE)) return took
     throw new Error(`${command.program} ended with ${status}: ${said.slice(-500)}${fs.readFileSync(stderr, 'utf8')}`)
@@ -97,7 +97,7 @@ export class Turns {
 
 function planOf(
   kind: Kind,
-  { stage: clone, cwd, env }: { stage: ProductClone; cwd: string; env: Record<string, string> },
+  { clone, cwd, env }: { clone: ProductClone; cwd: string; env: Record<string, string> },
 ): LaunchPlan {
   const thin = path.join(path.dirname(clone.main), 'thin-pi.cjs')
   const agents = knownAgents({ demoArgv: [], loopArgv: [], demoThreads: '', thin })

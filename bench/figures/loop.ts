@@ -52,12 +52,12 @@ export async function loop(context: BenchContext): Promise<Row[]> {
 
 /** Runs each loop in a fresh repository. */
 class Track {
-  readonly #house: BenchHome
+  readonly #home: BenchHome
   readonly #bin: string
   #count = 0
 
   constructor(home: BenchHome, bin: string) {
-    this.#house = home
+    this.#home = home
     this.#bin = bin
   }
 
@@ -73,12 +73,12 @@ class Track {
   async loop(tasks: number, nap: number, parallel: number | null): Promise<number> {
     const cwd = await this.#repository(tasks)
     const env = {
-      ...this.#house.env,
-      PATH: `${this.#bin}:${this.#house.env['PATH']}`,
+      ...this.#home.env,
+      PATH: `${this.#bin}:${this.#home.env['PATH']}`,
       ONESHOT_BENCH_SLEEP: String(nap),
     }
     const begun = performance.now()
-    const { id } = await this.#house.start(
+    const { id } = await this.#home.start(
       [JSON.stringify(makeLoopSpec({ worker: WORKER, check: null, parallel, stagger: 500 }))],
       'headless',
       {
@@ -88,13 +88,13 @@ class Track {
         env,
       },
     )
-    const { outcome, reason } = await this.#house.ended(id, PATIENCE)
+    const { outcome, reason } = await this.#home.ended(id, PATIENCE)
     if (outcome !== 'done') throw new Error(`the loop is not done: ${reason}`)
     return performance.now() - begun
   }
 
   async #repository(tasks: number): Promise<string> {
-    const cwd = path.join(this.#house.project, `loop-${++this.#count}`)
+    const cwd = path.join(this.#home.project, `loop-${++this.#count}`)
     fs.mkdirSync(cwd)
     const list = Array.from({ length: tasks }, (_, n) => `- [ ] task ${n + 1}\n`).join('')
     fs.writeFileSync(path.join(cwd, 'PRD.md'), list)

@@ -26,7 +26,7 @@ export interface KilledSupervisor {
 
 /** Starts a program under a supervisor. `argv` is the program, `folder` holds its files. */
 export type OpenContender = (
-  shop: BenchContext,
+  context: BenchContext,
   argv: readonly string[],
   folder: string,
 ) => Promise<KilledSupervisor | NotMeasured>

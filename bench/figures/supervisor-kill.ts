@@ -30,12 +30,12 @@ const NOTICE = 3_000
 export async function supervisorKill(context: BenchContext): Promise<Row[]> {
   const program = path.join(context.clone.root, 'talker')
   fs.writeFileSync(program, TALKER, { mode: 0o755 })
-  const told = await Promise.all(
+  const results = await Promise.all(
     Object.entries(CONTENDERS).map(
       async ([name, open]) => [name, await killAndRestart(context, { name, open, program })] as const,
     ),
   )
-  const [[, ours], ...peers] = told as [(typeof told)[0], ...typeof told]
+  const [[, ours], ...peers] = results as [(typeof results)[0], ...typeof results]
   if ('notMeasured' in ours) throw new Error(ours.notMeasured)
   if (ours.value !== 1 || ours.more !== GOOD)
     context.broken.push(`supervisor killed: ${ours.value} copies, ${ours.more}`)

@@ -14,13 +14,13 @@ import type { ProductClone } from './clone.ts'
 export class BenchHome {
   readonly home: Home
   readonly project: string
-  readonly #stage: ProductClone
+  readonly #clone: ProductClone
   readonly env: NodeJS.ProcessEnv
   readonly #say: (sentence: string) => void
   #started = 0
 
   constructor(clone: ProductClone, name: string, say: (sentence: string) => void) {
-    this.#stage = clone
+    this.#clone = clone
     this.#say = say
     this.home = homeAt(path.join(clone.root, name))
     this.project = path.join(clone.root, `${name}-project`)
@@ -30,12 +30,12 @@ export class BenchHome {
 
   /** Returns the product as `node dist/main.cjs`. */
   command(...args: string[]): Command {
-    return { program: process.execPath, args: [this.#stage.main, ...args], env: this.env, cwd: this.project }
+    return { program: process.execPath, args: [this.#clone.main, ...args], env: this.env, cwd: this.project }
   }
 
   /** Returns the product as users start it in a clone. */
   launcher(...args: string[]): Command {
-    return { program: this.#stage.launcher, args, env: this.env, cwd: this.project }
+    return { program: this.#clone.launcher, args, env: this.env, cwd: this.project }
   }
 
   async oneshot(...args: string[]): Promise<string> {
@@ -49,11 +49,11 @@ export class BenchHome {
   start(
     argv: readonly string[],
     mode: 'headless' | 'tty' = 'headless',
-    wishes: Partial<RunRequest> = {},
+    overrides: Partial<RunRequest> = {},
   ): Promise<SessionView> {
-    const env = { PATH: this.env['PATH'] ?? '', ONESHOT_BENCH: this.#stage.root }
+    const env = { PATH: this.env['PATH'] ?? '', ONESHOT_BENCH: this.#clone.root }
     const name = `bench-${++this.#started}`
-    const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null, ...wishes }
+    const body: RunRequest = { agent: 'command', argv, name, cwd: this.project, env, mode, maxTime: null, ...overrides }
     return callApi(this.home.daemonSocket, { method: 'POST', path: '/v1/sessions', body })
   }
 

@@ -6,11 +6,11 @@ import { backtracksOf } from './regex-backtracks.ts'
  * that a built-in function reads, and each step forward or back of a regular expression. The number is the same in each
  * run and on each machine. Only the work of built-in functions on objects (`{...known}`) does not count.
  */
-export function countSteps(deed: () => void): number {
+export function countSteps(action: () => void): number {
   countBlocks() // This resets the counter.
   const [steps, restore] = countBuiltins()
   try {
-    deed()
+    action()
   } finally {
     restore()
   }

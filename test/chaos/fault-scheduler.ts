@@ -57,9 +57,9 @@ export class FaultScheduler {
   }
 
   /** Also appends the fault to a file, for the analysis of a broken promise. */
-  #remember(blow: InjectedFault): void {
-    this.injected.push(blow)
-    const { fault, at, story: session } = blow
+  #remember(injected: InjectedFault): void {
+    this.injected.push(injected)
+    const { fault, at, story: session } = injected
     const line = `${new Date().toISOString()} ${at.toFixed(1)} ${fault} ${session?.name ?? ''}\n`
     fs.appendFileSync(path.join(this.#context.environment.evidence, 'blows'), line)
   }

@@ -84,15 +84,15 @@ async function leave(environment: ChaosEnvironment, user: User, findings: Findin
   await user.oneshot('daemon', 'stop')
   for (let look = 0; look < 150 && environment.processes().length > 0; look++) await pause(100)
   for (const { pid, command } of environment.processes()) findings.add('orphans', `at the very end: ${pid} ${command}`)
-  const letters = fs.existsSync(environment.home.mailbox) ? fs.readdirSync(environment.home.mailbox) : []
-  if (letters.length > 0) findings.add('kept', `letters that nobody took: ${letters.join(', ')}`)
+  const entries = fs.existsSync(environment.home.mailbox) ? fs.readdirSync(environment.home.mailbox) : []
+  if (entries.length > 0) findings.add('kept', `letters that nobody took: ${entries.join(', ')}`)
 }
 
 function progress(say: Options['say']): (kills: number) => void {
-  let told = 0
+  let reported = 0
   return kills => {
-    if (kills - told < 500) return
-    told = kills
+    if (kills - reported < 500) return
+    reported = kills
     say(`${new Date().toISOString().slice(11, 19)} ${kills} kills`)
   }
 }

@@ -77,24 +77,24 @@ export class RandomGitUser {
   }
 
   /** Returns the exit code of git, or the error of the file system. */
-  async perform(deed: UserAction): Promise<string> {
-    if (deed.kind === 'git') return `git ${deed.words.join(' ')}: ${await this.#git(deed.words)}`
+  async perform(action: UserAction): Promise<string> {
+    if (action.kind === 'git') return `git ${action.words.join(' ')}: ${await this.#git(action.words)}`
     try {
-      this.#onFiles(deed)
-      return deed.kind
+      this.#onFiles(action)
+      return action.kind
     } catch (cause) {
-      return `${deed.kind}: ${(cause as NodeJS.ErrnoException).code}`
+      return `${action.kind}: ${(cause as NodeJS.ErrnoException).code}`
     }
   }
 
-  #onFiles(deed: Exclude<UserAction, { kind: 'git' }>): void {
-    const file = path.join(this.repo, deed.path)
-    if (deed.kind === 'remove') return fs.rmSync(file, { recursive: true, force: true })
-    if (deed.kind === 'move') return fs.renameSync(file, path.join(this.repo, deed.to))
-    this.#makeWay(deed.path)
-    if (deed.kind === 'link') return fs.symlinkSync(deed.target, file)
-    fs.writeFileSync(file, deed.content)
-    fs.chmodSync(file, deed.isProgram ? 0o755 : 0o644)
+  #onFiles(action: Exclude<UserAction, { kind: 'git' }>): void {
+    const file = path.join(this.repo, action.path)
+    if (action.kind === 'remove') return fs.rmSync(file, { recursive: true, force: true })
+    if (action.kind === 'move') return fs.renameSync(file, path.join(this.repo, action.to))
+    this.#makeWay(action.path)
+    if (action.kind === 'link') return fs.symlinkSync(action.target, file)
+    fs.writeFileSync(file, action.content)
+    fs.chmodSync(file, action.isProgram ? 0o755 : 0o644)
   }
 
   /** Replaces files on the path by folders; never follows a link, which may lead out of the repository. */

@@ -76,11 +76,12 @@ export class RandomWorktreesUsers {
     return usual
   }
 
-  async does(deed: UserAction): Promise<void> {
-    if (deed.kind === 'edit') return this.#edit(deed)
-    const words = this.#words(deed.kind, this.#bench(deed.who))
-    if (deed.fate === null) await this.#call(words)
-    else await runInProcess(this.all, this.#program, words, killPointFor(deed.fate, this.#usual.get(deed.kind) ?? 1))
+  async does(action: UserAction): Promise<void> {
+    if (action.kind === 'edit') return this.#edit(action)
+    const words = this.#words(action.kind, this.#bench(action.who))
+    if (action.fate === null) await this.#call(words)
+    else
+      await runInProcess(this.all, this.#program, words, killPointFor(action.fate, this.#usual.get(action.kind) ?? 1))
     this.#remember()
   }
 

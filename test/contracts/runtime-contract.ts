@@ -18,8 +18,8 @@ export function testRuntime(world: string, mode: Mode, open: () => RuntimeFixtur
       get bench() {
         return fixture
       },
-      launched: async (program, wishes = {}) => {
-        const spec = await fixture.order(program, { mode, ...wishes })
+      launched: async (program, overrides = {}) => {
+        const spec = await fixture.order(program, { mode, ...overrides })
         await fixture.work.launch(spec)
         return spec
       },
@@ -28,8 +28,8 @@ export function testRuntime(world: string, mode: Mode, open: () => RuntimeFixtur
         await fixture.until('it has spoken', () => outputOf(fixture.work, spec).includes('ready'))
         return spec
       },
-      ended: async (program, wishes) => {
-        const spec = await given.launched(program, wishes)
+      ended: async (program, overrides) => {
+        const spec = await given.launched(program, overrides)
         await fixture.until('it has ended', () => fixture.work.attemptState(spec).exit !== null)
         return spec
       },

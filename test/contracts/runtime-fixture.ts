@@ -14,7 +14,7 @@ export interface RuntimeFixture {
   /** Returns another supervisor's runtime on the same machine. */
   another(): Runtime
   /** Prepares a session and returns the launch spec of its first attempt with this program. */
-  order(twin: DualProgram, wishes?: Partial<LaunchSpec> & { prompt?: Uint8Array }): Promise<LaunchSpec>
+  order(program: DualProgram, overrides?: Partial<LaunchSpec> & { prompt?: Uint8Array }): Promise<LaunchSpec>
   /** Waits, in this runtime's time, until the condition holds. */
   until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
   /** Returns the number of living processes of this attempt. */
@@ -29,9 +29,9 @@ export interface RuntimeFixture {
 export interface RuntimeTestContext {
   readonly mode: Mode
   readonly bench: RuntimeFixture
-  launched(twin: DualProgram, wishes?: object): Promise<LaunchSpec>
-  running(twin: DualProgram): Promise<LaunchSpec>
-  ended(twin: DualProgram, wishes?: object): Promise<LaunchSpec>
+  launched(program: DualProgram, overrides?: object): Promise<LaunchSpec>
+  running(program: DualProgram): Promise<LaunchSpec>
+  ended(program: DualProgram, overrides?: object): Promise<LaunchSpec>
 }
 
 /** Returns all output so far, with the line ends of a terminal removed. */

@@ -29,10 +29,13 @@ export function testStore(kind: string, openBench: () => StoreFixture): void {
     })
     afterEach(() => bench.close())
 
-    const accept = (id: string, wishes: Partial<Spec> = {}): Session => {
-      const first = createSession(makeSpec({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...wishes }), {
-        hasPrompt: true,
-      })
+    const accept = (id: string, overrides: Partial<Spec> = {}): Session => {
+      const first = createSession(
+        makeSpec({ agent: 'talker', id, name: `talker-${id}`, createdAt: AT, ...overrides }),
+        {
+          hasPrompt: true,
+        },
+      )
       store.record(first)
       return first.session
     }

@@ -23,7 +23,7 @@ export interface TmuxFixture extends RuntimeFixture {
   /** Returns a spec with a session id and a name, without preparing anything. */
   reserve(): LaunchSpec
   /** Prepares a session with this environment and returns the spec that launches this argv. */
-  run(argv: readonly string[], wishes?: LaunchOverrides): Promise<LaunchSpec>
+  run(argv: readonly string[], overrides?: LaunchOverrides): Promise<LaunchSpec>
 }
 
 export type LaunchOverrides = Partial<LaunchSpec> & { prompt?: Uint8Array; saved?: Readonly<Record<string, string>> }
@@ -36,7 +36,7 @@ export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
   const works = [new TmuxRuntime(home, panes)]
   const work = works[0] as TmuxRuntime
   const orders: LaunchSpec[] = []
-  const reserve = (wishes: Partial<LaunchSpec> = {}): LaunchSpec => {
+  const reserve = (overrides: Partial<LaunchSpec> = {}): LaunchSpec => {
     const number = orders.length + 1
     const spec: LaunchSpec = {
       // The id is random, because the process scan covers the whole machine, where other homes are in use.
@@ -46,17 +46,17 @@ export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
       argv: [],
       cwd: path.join(home.root, `cwd${number}`),
       ...LAUNCH_DEFAULTS,
-      ...wishes,
+      ...overrides,
     }
     orders.push(spec)
     return spec
   }
   const run = async (
     argv: readonly string[],
-    { prompt, saved, ...wishes }: LaunchOverrides = {},
+    { prompt, saved, ...overrides }: LaunchOverrides = {},
   ): Promise<LaunchSpec> => {
-    const spec = reserve({ argv, ...wishes })
-    if (wishes.cwd === undefined) fs.mkdirSync(spec.cwd)
+    const spec = reserve({ argv, ...overrides })
+    if (overrides.cwd === undefined) fs.mkdirSync(spec.cwd)
     const env = saved ?? { PATH: process.env['PATH'] ?? '' }
     await work.prepare(spec.sessionId, { prompt: prompt ?? null, env })
     return spec
@@ -72,7 +72,7 @@ export function openTmuxFixture(mode: Mode, name = ''): TmuxFixture {
       works.push(other)
       return other
     },
-    order: ({ sh }, wishes) => run(['/bin/sh', '-c', sh], wishes),
+    order: ({ sh }, overrides) => run(['/bin/sh', '-c', sh], overrides),
     until: waitUntil,
     hasGroups: canCreateCgroups(),
     alive: ref => processesOf(`ONESHOT_ATTEMPT=${attemptId(ref.sessionId, ref.attempt)}`).length,

@@ -39,11 +39,11 @@ esac
 export async function runInProcess(
   fixture: GitFixture,
   program: string,
-  deed: MethodCall,
+  call: MethodCall,
   death: KillPoint | null = null,
 ): Promise<Refused | object | string | null> {
   const { NODE_EXTRA_CA_CERTS: _, ...env } = { ...process.env, ...fixture.env }
-  const [name, ...words] = deed
+  const [name, ...words] = call
   const child = spawn(process.execPath, [program, name, JSON.stringify(words)], {
     env: death === null ? env : { ...env, ...killingEnvironment(fixture, death) },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -57,8 +57,8 @@ export async function runInProcess(
 }
 
 /** Returns all git calls of a method, each as its words; nothing is killed. */
-export async function recordGitCalls(fixture: GitFixture, program: string, deed: MethodCall): Promise<string[]> {
-  await runInProcess(fixture, program, deed, { at: -1, how: 'before', torn: 0 })
+export async function recordGitCalls(fixture: GitFixture, program: string, call: MethodCall): Promise<string[]> {
+  await runInProcess(fixture, program, call, { at: -1, how: 'before', torn: 0 })
   const said = fs.readFileSync(path.join(fixture.root, 'calls'), 'utf8').split('\n')
   // The first call asks git for its version.
   return said.slice(1, -1).map(withoutOptions)

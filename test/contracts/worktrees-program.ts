@@ -8,10 +8,10 @@ export interface Refused {
 
 /** Runs one method of Worktrees, named by its arguments, and prints the result. */
 const [, , name = '', given = '[]'] = process.argv
-const shop = gitWorktrees({ env: { ...process.env, SHOP_PID: String(process.pid) } })
-const deed = shop[name as keyof Worktrees] as (...words: unknown[]) => Promise<unknown>
+const worktrees = gitWorktrees({ env: { ...process.env, SHOP_PID: String(process.pid) } })
+const method = worktrees[name as keyof Worktrees] as (...words: unknown[]) => Promise<unknown>
 try {
-  console.log(JSON.stringify((await deed.apply(shop, JSON.parse(given) as unknown[])) ?? 'done'))
+  console.log(JSON.stringify((await method.apply(worktrees, JSON.parse(given) as unknown[])) ?? 'done'))
 } catch (cause) {
   const refused: Refused = { trouble: String(cause) }
   console.log(JSON.stringify(refused))

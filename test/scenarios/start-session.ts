@@ -11,9 +11,9 @@ import { Simulation, makeSpec } from '../../testkit/in-memory/simulation.ts'
 export async function startSession(
   program: ScriptedProgram,
   prepare: (machine: SimulatedMachine) => void = () => undefined,
-  wishes: Partial<Spec> = {},
+  overrides: Partial<Spec> = {},
 ): Promise<{ stage: Simulation; engine: Engine }> {
-  const spec = makeSpec({ agent: 'talker', ...wishes })
+  const spec = makeSpec({ agent: 'talker', ...overrides })
   const simulation = new Simulation({ [spec.agent]: program })
   prepare(simulation.machine)
   const { engine } = simulation.supervisor()

@@ -40,13 +40,13 @@ export type Step = readonly [words: string, isDone: boolean]
  * succeeds.
  */
 export function planningCodex(folder: string, plans: readonly (readonly Step[])[]): string {
-  const told = plans.map((steps, n) => {
+  const reports = plans.map((steps, n) => {
     const items = steps.map(([text, completed]) => ({ text, completed }))
     const event = { type: 'item.updated', item: { id: 'item_1', type: 'todo_list', items } }
     return `${n === 0 ? '' : waitFor(`${folder}/go-${n}`)}\n${ending([event])}`
   })
   const begun = ending([{ type: 'thread.started', thread_id: 'thread-1' }, { type: 'turn.started' }])
-  return [begun, ...told, waitFor(`${folder}/end`), ending(TURN_END_EVENTS['codex']?.slice(1) ?? [])].join('\n')
+  return [begun, ...reports, waitFor(`${folder}/end`), ending(TURN_END_EVENTS['codex']?.slice(1) ?? [])].join('\n')
 }
 
 function waitFor(file: string): string {

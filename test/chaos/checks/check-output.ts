@@ -34,12 +34,12 @@ interface Source {
 export async function checkOutput(session: ChaosSession, view: SessionView, source: Source): Promise<OutputFigures> {
   const { home, journal, say } = source
   const figures = { bytes: 0, lines: 0, lostWithTerminal: 0, repeatedByRecorder: 0 }
-  const spool: Buffer[] = []
+  const outputs: Buffer[] = []
   const recorded: string[] = []
   for (let attempt = 1; attempt <= view.attempt; attempt++) {
     const { stdout } = attemptFolder(home, view.id, attempt)
     const bytes = fs.existsSync(stdout) ? fs.readFileSync(stdout) : Buffer.alloc(0)
-    spool.push(bytes)
+    outputs.push(bytes)
     figures.bytes += bytes.length
     const lines = textsIn(wholeLines(bytes.toString()))
     // The log for people also has lines of which a full disk lost only the line end.
@@ -58,15 +58,15 @@ export async function checkOutput(session: ChaosSession, view: SessionView, sour
   }
   if (session.hurt.size > 0) return figures
   const transcript = fs.readFileSync(sessionFolder(home, view.id).transcript, 'utf8').split('\n')
-  const told = transcript.filter(line => line.startsWith('#'))
-  if (told.join('\n') !== recorded.join('\n'))
+  const shown = transcript.filter(line => line.startsWith('#'))
+  if (shown.join('\n') !== recorded.join('\n'))
     say(
       'transcript',
-      `the transcript tells ${told.length} lines, the spool ${recorded.length}${firstDifference(told, recorded)}`,
+      `the transcript tells ${shown.length} lines, the spool ${recorded.length}${firstDifference(shown, recorded)}`,
     )
   const log: Uint8Array[] = []
   for await (const part of readLog(home, view, { raw: true, colour: false })) log.push(part)
-  if (!Buffer.concat(log).equals(Buffer.concat(spool))) say('bytes', 'log --raw differs from the spool')
+  if (!Buffer.concat(log).equals(Buffer.concat(outputs))) say('bytes', 'log --raw differs from the spool')
   for await (const part of readLog(home, view, { raw: false, colour: false })) {
     const control = CONTROLS.exec(Buffer.from(part).toString())
     if (control === null) continue

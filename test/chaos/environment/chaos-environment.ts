@@ -20,12 +20,12 @@ export class ChaosEnvironment {
   /** Files kept from a run that broke a promise. */
   readonly evidence: string
   readonly env: NodeJS.ProcessEnv
-  readonly #stage: ProductClone
+  readonly #clone: ProductClone
 
   constructor(repository: string, agent: string) {
-    this.#stage = cloneProduct(repository)
+    this.#clone = cloneProduct(repository)
     const at = (name: string): string => path.join(this.root, name)
-    fs.copyFileSync(agent, path.join(path.dirname(this.#stage.main), 'demo-agent.cjs'))
+    fs.copyFileSync(agent, path.join(path.dirname(this.#clone.main), 'demo-agent.cjs'))
     for (const name of ['project', 'journals', 'threads', 'evidence']) fs.mkdirSync(at(name))
     this.home = homeAt(at('home'))
     this.project = at('project')
@@ -36,11 +36,11 @@ export class ChaosEnvironment {
     this.clock = new ShiftedClock(this.root, repository)
     // Real agents also keep their threads outside of oneshot's folders.
     fs.symlinkSync(at('threads'), path.join(this.home.root, 'demo'))
-    this.env = { ...this.#stage.env, ONESHOT_HOME: this.home.root, ...this.clock.preload(this.witness) }
+    this.env = { ...this.#clone.env, ONESHOT_HOME: this.home.root, ...this.clock.preload(this.witness) }
   }
 
   get root(): string {
-    return this.#stage.root
+    return this.#clone.root
   }
 
   /** Returns the version of the clone. */
@@ -50,7 +50,7 @@ export class ChaosEnvironment {
   }
 
   get main(): string {
-    return this.#stage.main
+    return this.#clone.main
   }
 
   journalOf(task: string): string {

@@ -1,8 +1,8 @@
 /*
- * Preloaded into the supervisors of a chaos run, and only there.
- * Wall clock: the offset in CHAOS_CLOCK (eight bytes, milliseconds) is added to it, so that it can jump without touching
- * the machine's own. The steady clock stays as it is, as it does when a real clock is set.
- * Witness: every write into the database's journal leaves a line "PID BIRTH NANOSECONDS" in CHAOS_WITNESS.
+ * The chaos run preloads this library into its supervisors, and only there.
+ * Wall clock: the library adds the offset in CHAOS_CLOCK (eight bytes, milliseconds), so that the clock can jump without
+ * a change of the machine's own. The monotonic clock stays as it is, as it does when a real clock is set.
+ * Write log: every write into the database's journal appends a line "PID BIRTH NANOSECONDS" to CHAOS_WITNESS.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -113,7 +113,7 @@ int close(int fd) {
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) {
   if (!real_pwrite) real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
   ssize_t written = real_pwrite(fd, bytes, count, at);
-  /* A frame's header has 24 bytes; its page is written by the same hand right after it. */
+  /* The header of a frame has 24 bytes; SQLite writes its page right after it, in the same process. */
   if (written == 24 && witness >= 0 && fd >= 0 && fd < (int)sizeof is_journal && is_journal[fd]) {
     struct timespec now;
     char line[96];

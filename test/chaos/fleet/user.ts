@@ -16,21 +16,21 @@ export class User {
   /** Counts each refusal. */
   readonly refusals = new Map<string, number>()
   starts = 0
-  readonly #theatre: ChaosEnvironment
+  readonly #environment: ChaosEnvironment
   readonly #roll: RandomSource
   #started: { readonly at: number; readonly command: Promise<void> } | undefined
 
   constructor(environment: ChaosEnvironment, random: RandomSource) {
-    this.#theatre = environment
+    this.#environment = environment
     this.#roll = random
   }
 
-  async ask<T>(deed: (client: Client) => Promise<T>): Promise<T> {
+  async ask<T>(action: (client: Client) => Promise<T>): Promise<T> {
     const end = performance.now() + PATIENCE
     let startAt = performance.now() + between(this.#roll, 0, 3_000)
     for (;;) {
       try {
-        return await deed(connect(this.#theatre.home.daemonSocket))
+        return await action(connect(this.#environment.home.daemonSocket))
       } catch (cause) {
         this.#note(cause)
         if (!(cause instanceof Refusal) || !TRANSIENT_CODES.has(cause.code) || performance.now() > end) throw cause
@@ -54,7 +54,7 @@ export class User {
   }
 
   async oneshot(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const { main, env, project } = this.#theatre
+    const { main, env, project } = this.#environment
     return run(process.execPath, [main, ...args], { env, cwd: project, timeout: 60_000 })
   }
 

@@ -72,11 +72,13 @@ export function resultOf(run: Run): Result {
 
 function rowsOf(run: Run): FaultRow[] {
   return FAULTS.map(({ name, until }) => {
-    const blows = run.struck.filter(blow => blow.fault === name)
-    const times = blows.map(blow => blow.recovery ?? nextLife(run, blow)).filter(time => typeof time === 'number')
+    const injections = run.struck.filter(injection => injection.fault === name)
+    const times = injections
+      .map(injection => injection.recovery ?? nextLife(run, injection))
+      .filter(time => typeof time === 'number')
     const { n, median, p99 } = statsOf(times)
     const recovery = n === 0 ? null : { n, median, p99, max: Math.max(...times) }
-    return { fault: name, count: blows.length, until, recovery }
+    return { fault: name, count: injections.length, until, recovery }
   })
 }
 
