@@ -56,7 +56,7 @@ attend() {
     "$tmux" -S "$home/tty/$id.sock" wait-for "gate-$attempt"
     (exec sh "$folder/launch" 2>&1)
     status=$?
-    # This mark, which no terminal displays, tells the recorder that it has all output.
+    # No terminal displays this mark. Once the recorder has written it, the recording is complete.
     printf '\033]oneshot;end\007' 2>/dev/null
     conclude ended "$status"
     return
@@ -127,7 +127,7 @@ record() {
   printf '' >"$letter.exit" || return 1
 }
 
-# The supervisor removes the mailbox entry within milliseconds, stores the exit and may call this shim to the next
+# Within milliseconds the supervisor stores the exit, removes the mailbox entry and may call this shim to the next
 # attempt. An entry that stays means that no supervisor runs: the shim then syncs the record to disk and starts a
 # supervisor. A terminal closes with its shim, and the supervisor may still need the scrollback to fill a gap in the
 # recording; so a terminal's shim waits until the supervisor ends it. The processes started here must not inherit the
