@@ -1,43 +1,46 @@
 import type { Checkpoint, CheckpointOptions, CheckpointTrigger, DiffStat } from '../core/checkpoint/checkpoint.ts'
 import type { Instant } from '../lib/time.ts'
 
-/** Whose checkpoints: those of a session, in the repository that its folder belongs to. */
+/** The session whose checkpoints a call is about, and its folder, which determines the repository. */
 export interface CheckpointTarget {
   readonly cwd: string
   readonly sessionId: string
-  /** Of the session. Together with the id it names the ref: `refs/oneshot/NAME/ID`. */
+  /** The session's name. With the id it forms the ref: `refs/oneshot/NAME/ID`. */
   readonly name: string
-  /** The permissions that files brought back do not get. Absent: the usual 022. */
+  /** The umask of restored files. Absent: the usual 022. */
   readonly umask?: number
-  /** Whether other repositories that lie in the working tree are saved as well. Absent: their HEAD is noted down. */
+  /** True saves other repositories inside the working tree as well. Absent: a checkpoint records only their HEAD. */
   readonly nested?: boolean
-  /** Whether untracked files that look like secrets are left out, because what is saved is pushed. Absent: no. */
+  /** True leaves out untracked files that look like secrets, because checkpoints are pushed. Absent: false. */
   readonly withholdsSecrets?: boolean
 }
 
-/** What is written down with a checkpoint. */
+/** The data that git stores with a checkpoint. */
 export interface CheckpointRequest {
   readonly trigger: CheckpointTrigger
   readonly attempt: number
   readonly at: Instant
-  /** Whatever is needed to go on elsewhere, as JSON; secrets are hidden in it already. */
+  /**
+   * Everything that another machine needs to continue the session, as JSON. The caller has already masked secrets in
+   * it.
+   */
   readonly record: string
-  /** All messages, whole, where the record has them cut; secrets are hidden. */
+  /** All messages in full, if the record holds shortened ones. The caller has already masked secrets. */
   readonly goal?: readonly string[]
-  /** Whether a record that differs from the one before is worth a checkpoint, even if no file has changed. */
+  /** True if a changed record alone is worth a checkpoint, even if no file has changed. */
   readonly isRecordNews: boolean
-  /** Also as a visible commit on the branch that is checked out. */
+  /** True also makes a visible commit on the branch that is checked out. */
   readonly isVisible: boolean
 }
 
-/** A session that has kept something in a repository, maybe from another machine. */
+/** A session with checkpoints in a repository. It may come from another machine. */
 export interface SavedSession {
   readonly name: string
   readonly sessionId: string
   readonly last: Checkpoint
-  /** What was written down with it. */
+  /** The record that was stored with the last checkpoint. */
   readonly record: string
-  /** The session that continues it, and the machine that this one is on. */
+  /** The session that continues this one, and the machine of that session. */
   readonly claim?: { readonly sessionId: string; readonly host: string }
 }
 
@@ -48,19 +51,19 @@ export interface SessionRef {
   readonly sessionId: string
 }
 
-/** Where something is fetched from, and how it is reached. */
+/** A remote to fetch from, and the environment for the git commands. */
 export interface Remote {
   readonly remote: string
   readonly env: Env
 }
 
-/** Those of the sessions on a remote that are wanted. */
+/** Chooses the wanted sessions among those on a remote. */
 export type SessionFilter = (all: readonly SessionRef[]) => readonly SessionRef[]
 
-/** What a fetch has changed. */
+/** The changes that a fetch made. */
 export interface FetchResult {
   readonly taken: readonly { readonly ref: string; readonly commit: string; readonly before: string | null }[]
-  /** Sessions of which this repository has something that the remote has not; nothing of theirs was fetched. */
+  /** Sessions for which this repository holds something that the remote does not. The fetch skipped them. */
   readonly diverged: readonly SessionRef[]
 }
 
@@ -69,20 +72,20 @@ export interface ClaimRequest extends Remote {
   /** The session that continues this one. */
   readonly sessionId: string
   readonly host: string
-  /** Whether the claim of somebody else is not heeded, because its machine is lost. */
+  /** True ignores the claim of another session, because its machine is lost. */
   readonly isTakeOver: boolean
 }
 
-/** The newest checkpoint, and whether it was made just now. */
+/** The newest checkpoint; `isNew` if this call made it. */
 export interface SaveResult {
   readonly checkpoint: Checkpoint
   readonly isNew: boolean
 }
 
-/** There is nothing here that could be saved: no repository, no git, or one that refuses. It says so in a sentence. */
+/** Checkpoints cannot be saved here: no repository, no git, or git refuses. The message says why in a sentence. */
 export class NotSaved extends Error {
   override readonly name = 'Unkept'
-  /** What its user can do about it. */
+  /** The action that solves the problem for the user. */
   readonly remedy: string | undefined
 
   constructor(message: string, remedy?: string) {
@@ -92,57 +95,70 @@ export class NotSaved extends Error {
 }
 
 /**
- * Saves working trees in git without touching anything that is the user's: index, HEAD, branches, stash, reflog, hooks and
- * files stay as they are. One chain of git processes at a time per repository, whoever asks.
+ * Saves working trees in git and never touches anything of the user's: index, HEAD, branches, stash, reflog, hooks and
+ * files stay as they are. Only one chain of git processes runs at a time per repository, for all callers.
  */
 export interface Checkpoints {
-  /** Whether there is a repository around this folder. Asked often: it costs a few looks at the disk, and starts nothing. */
+  /**
+   * Returns true if a repository surrounds this folder. Callers ask often: the call reads a few directory entries and
+   * starts no process.
+   */
   isRepository(cwd: string): boolean
-  /** The top of the working tree around this folder; null where there is none. It costs as little. */
+  /** Returns the top of the working tree around this folder, or null. The call costs as little as `isRepository`. */
   worktreeRoot(cwd: string): string | null
   /**
-   * Saves the whole working tree, and answers the newest checkpoint: the one before, when neither a file nor HEAD has changed
-   * since then, nor a record that matters. Durable when it returns: objects and ref have reached the disk. Killed at any moment, it leaves the one before or the new one, and no lock that the
-   * next call would stumble over. Throws `Unkept` where nothing can be saved, `Trouble` when it did not work this time.
+   * Saves the whole working tree and returns the newest checkpoint. That is the previous one if no file, not HEAD, and
+   * no record that matters has changed since. The checkpoint is durable when the call returns: objects and ref have
+   * reached the disk. A kill at any moment leaves either the previous checkpoint or the new one, and no lock that
+   * blocks the next call. Throws `NotSaved` if nothing can be saved here, `Trouble` if this attempt failed.
    */
   save(target: CheckpointTarget, request: CheckpointRequest, abortSignal: AbortSignal): Promise<SaveResult>
-  /** All there are, oldest first; empty where there are none. */
+  /** Returns all checkpoints, oldest first. */
   list(target: CheckpointTarget): Promise<Checkpoint[]>
-  /** What was written down with one. */
+  /** Returns the record that was stored with a checkpoint. */
   readRecord(target: CheckpointTarget, commit: string): Promise<string>
-  /** Thins out what is no longer worth keeping; answers how many went. */
+  /** Deletes the checkpoints that the retention policy no longer keeps; returns how many it deleted. */
   prune(target: CheckpointTarget, now: Instant): Promise<number>
   /**
-   * Brings them to a remote, in the place of what was brought there before. Throws `Trouble` where somebody else has put
-   * something in its place, and leaves that alone. Never asks anybody for a password. Answers a sentence when it had to put
-   * them under another name, because something is in the way; else null.
+   * Pushes the checkpoints to a remote and replaces those that an earlier push put there. Throws `Trouble`, and changes
+   * nothing, if somebody else has replaced them. Never asks for a password. Returns a sentence if it had to use another
+   * ref name because an existing ref is in the way; else null.
    */
   push(target: CheckpointTarget, remote: string, env: Env, abortSignal: AbortSignal): Promise<string | null>
   /**
-   * Claims a session on a remote for another one that continues it. Only one machine can; throws a refusal that says who
-   * does otherwise. Answers how to give the claim back.
+   * Claims a session on a remote for the session that continues it. Only one machine can hold the claim; otherwise the
+   * call throws a refusal that names the holder. Returns a function that releases the claim.
    */
   claim(target: CheckpointTarget, request: ClaimRequest): Promise<() => Promise<void>>
-  /** All messages of a session, whole, where some are too long for each checkpoint; else null. */
+  /** Returns all messages of a session in full if some are too long for each checkpoint; else null. */
   readMessages(target: CheckpointTarget): Promise<readonly string[] | null>
-  /** Brings from a remote what some of its sessions have kept there. What is here stays, unless the remote has gone on from it. */
+  /**
+   * Fetches the checkpoints of the chosen sessions from a remote. Local checkpoints stay, unless those of the remote
+   * continue them.
+   */
   fetch(cwd: string, from: Remote, choose: SessionFilter, abortSignal: AbortSignal): Promise<FetchResult>
-  /** The names of the remotes that the repository of this folder knows. */
+  /** Returns the names of the remotes of this folder's repository. */
   remotes(cwd: string): Promise<string[]>
-  /** The sessions of which something is kept in the repository of this folder, by their last checkpoint, the newest first. */
+  /**
+   * Returns the sessions that have checkpoints in this folder's repository, ordered by their last checkpoint, newest
+   * first.
+   */
   findSessions(cwd: string, name?: string): Promise<SavedSession[]>
-  /** What is different between two of them, as git shows it. */
+  /** Returns the difference between two checkpoints, as git shows it. */
   diff(target: CheckpointTarget, from: string, to: string, options: { stat: boolean; colour: boolean }): Promise<string>
-  /** What the working tree has become since a checkpoint, or has beside HEAD, in numbers; and what HEAD is. Keeps nothing. */
+  /**
+   * Returns the size of the difference between the working tree and a checkpoint, or HEAD without one; and HEAD. Saves
+   * nothing.
+   */
   compareWorktree(
     target: CheckpointTarget,
     since: Checkpoint | null,
   ): Promise<{ change: DiffStat; head: string | null }>
-  /** In numbers. */
+  /** Returns the size of the difference between two checkpoints. */
   diffStat(target: CheckpointTarget, from: string, to: string): Promise<DiffStat>
   /**
-   * Puts one onto a new branch, which begins at what HEAD was then, and that into a new worktree when a path is given. Answers
-   * what could not be brought back, one sentence each.
+   * Restores a checkpoint to a new branch that starts at the checkpoint's HEAD, and to a new worktree if a path is
+   * given. Returns one sentence for each item that it could not restore.
    */
   restoreToBranch(
     target: CheckpointTarget,
@@ -150,16 +166,17 @@ export interface Checkpoints {
     to: { branch: string; worktree: string | null },
   ): Promise<readonly string[]>
   /**
-   * Puts one into the working tree, in the place of what the given checkpoint, which must be of this moment, has saved. HEAD,
-   * branch, index and ignored files stay. Throws `Trouble`, with nothing done, when a file was changed since or an ignored one
-   * is in the way. Answers what could not be brought back.
+   * Restores a checkpoint into the working tree and replaces the content that `over` has saved; `over` must be a
+   * checkpoint of this moment. HEAD, branch, index and ignored files stay. Throws `Trouble`, and changes nothing, if a
+   * file has changed since or an ignored file is in the way. Returns one sentence for each item that it could not
+   * restore.
    */
   restoreInPlace(target: CheckpointTarget, checkpoint: Checkpoint, over: Checkpoint): Promise<readonly string[]>
-  /** Goes over to a new branch at this commit. Only in a working tree without changes of its own. */
+  /** Switches to a new branch at this commit. The working tree must have no changes of its own. */
   switchToNewBranch(target: CheckpointTarget, branch: string, commit: string): Promise<void>
-  /** The subjects of the commits that HEAD has and this one has not, newest first, at most so many. */
+  /** Returns the subjects of the commits that HEAD has and `since` does not have, newest first, at most `limit`. */
   commitSubjects(cwd: string, since: string, limit: number): Promise<string[]>
-  /** Forgets all that was kept of a session; the repository's own history stays. */
+  /** Deletes all checkpoints of a session; the repository's own history stays. */
   removeAll(target: CheckpointTarget): Promise<void>
 }
 
@@ -171,7 +188,7 @@ interface CheckpointedSession {
   readonly saving?: Partial<CheckpointOptions>
 }
 
-/** Where a session's checkpoints are, and what is left out of them. */
+/** Returns the target for a session's checkpoints, with the options that limit their content. */
 export function checkpointTargetOf({ cwd, id, name, umask, saving = {} }: CheckpointedSession): CheckpointTarget {
   const { nested, push = null, pushUntracked = false } = saving
   return {

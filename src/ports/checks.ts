@@ -3,7 +3,7 @@ import type { Checkpoint } from '../core/checkpoint/checkpoint.ts'
 import type { InspectedWork } from '../core/policy/verify.ts'
 import type { Session } from '../core/session/session.ts'
 
-/** How a project is found to be in order: a line for a shell, and why it is this one. */
+/** A command line that shows if a project is in order, and the reason for this choice. */
 export interface Check {
   readonly line: string
   readonly why: string
@@ -11,25 +11,25 @@ export interface Check {
 
 export interface CheckResult {
   readonly ok: boolean
-  /** How it ended, in a sentence: `npm test: exit code 1 after 12 s`. */
+  /** The result in a sentence: `npm test: exit code 1 after 12 s`. */
   readonly how: string
-  /** The end of what it said, without colours, a few dozen lines at most. */
+  /** The end of the output, without colours, a few dozen lines at most. */
   readonly tail: string
   readonly took: Duration
   /**
-   * It tells nothing about the project, although it did not end well: a program is missing, there was nothing to be tested, it was called off, or its
-   * time was over.
+   * The failed check says nothing about the project: a program is missing, there was nothing to test, the caller
+   * cancelled the check, or it ran out of time.
    */
   readonly isUnknown?: true
 }
 
-/** Runs whatever tells whether a project is in order. */
+/** Runs the checks of a project. */
 export interface Checks {
-  /** What the project itself has for it; null when it has nothing that could be told from here. */
+  /** Returns the check that the project itself defines; null if oneshot finds none. */
   detect(cwd: string): Check | null
   /**
-   * Runs it to its end in that folder, with all it says in the given file (0600), and nothing of it left alive afterwards, also when it is called
-   * off or its time is over.
+   * Runs the check in this folder until it ends and writes its whole output to the log file (0600). No process of the
+   * check survives the call, even if the caller cancels it or its time runs out.
    */
   run(
     check: Check,
@@ -38,12 +38,12 @@ export interface Checks {
   ): Promise<CheckResult>
 }
 
-/** Looks at what a session has done. */
+/** Inspects the work of a session. */
 export interface WorkInspector {
   /**
-   * What can be seen of it, as far as its `verify` asks for it. `now` holds its working tree as it is; null where that could not be saved. It
-   * changes nothing itself, and may be asked again after a crash: a check that was left running then is ended first. What cannot be
-   * told is answered as such.
+   * Returns the facts about the work that the session's `verify` options ask for. `now` holds the current working tree;
+   * null if it could not be saved. The call changes nothing, and the engine may repeat it after a crash: it first ends
+   * a check that was left running. The result states each fact that could not be determined.
    */
   inspect(session: Session, now: Checkpoint | null, abortSignal: AbortSignal): Promise<InspectedWork>
 }

@@ -1,14 +1,20 @@
 import type { Duration, Instant } from '../lib/time.ts'
 
-/** Time and chance, so that the engine has neither of its own. */
+/** Provides time and randomness. The engine has no source of its own. */
 export interface Clock {
   now(): Instant
-  /** How long this machine has been awake, from some beginning on: it never jumps, and stands still while a lid is closed. */
+  /**
+   * Returns how long this machine has been awake since an arbitrary start. The value never jumps and does not advance
+   * in standby.
+   */
   monotonic(): Duration
-  /** A dice roll in [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number
-  /** Calls back once at (or soon after) that time; returns how to cancel it. Alarms are also stored: this is only the bell. */
+  /**
+   * Calls back once at this time or soon after; returns a function that cancels the call. The store also holds each
+   * alarm, so a lost call loses nothing.
+   */
   schedule(at: Instant, callback: () => void): () => void
-  /** Lets everything else have its turn, so that one session with much to read does not keep the others waiting. */
+  /** Gives the event loop a turn, so that one session with much output does not delay the others. */
   yieldEventLoop(): Promise<void>
 }

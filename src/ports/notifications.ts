@@ -4,7 +4,7 @@ import type { Duration, Instant } from '../lib/time.ts'
 import type { Notification } from '../core/notify/notification.ts'
 import { Trouble } from '../lib/errors.ts'
 
-/** What is to be told and run because of a step. Recorded together with it. */
+/** The notices and hooks that a step causes. The store records them in the same transaction as the step. */
 export interface Outgoing {
   readonly notices: readonly Notice[]
   readonly hooks: readonly HookCall[]
@@ -18,40 +18,40 @@ export interface Delivery {
   readonly channel: string
   readonly notice: Notice
   readonly due: Instant
-  /** How often it was tried in vain. */
+  /** The number of failed tries. */
   readonly tries: number
 }
 
-/** How a delivery came to its end. */
+/** The final result of a delivery. */
 export type DeliveryResult = { readonly at: Instant; readonly state: 'delivered' | 'given-up'; readonly remark: string }
 
 /**
- * Notices and hooks that were recorded and not yet dealt with. They outlive their sessions. Every writing call is one
+ * The notices and hooks that are recorded and not yet settled. They outlive their sessions. Every writing call is one
  * transaction under the same epoch as all others of the store.
  */
 export interface NotificationStore {
-  /** Notices for which nobody has decided yet whom they go to, in order. */
+  /** Returns the notices that have no channels assigned yet, in order. */
   unrouted(): Notice[]
-  /** Notices of this session from then on, in order, whatever became of them. */
+  /** Returns all notices of this session since `at`, in order, whatever their state. */
   noticesSince(sessionId: string, at: Instant): Notice[]
-  /** Sends a notice to these channels: once, however often it is called. None: it is dealt with. */
+  /** Assigns a notice to these channels. Repeated calls assign it once. An empty list settles the notice. */
   route(noticeId: string, channels: readonly string[], due: Instant): void
-  /** All deliveries that have not come to their end, in the order of their notices. */
+  /** Returns all unsettled deliveries, in the order of their notices. */
   pendingDeliveries(): Delivery[]
   settleDeliveries(keys: readonly string[], delivered: DeliveryResult): void
-  /** They were tried in vain; what else waits for the same channel is not tried before then either. */
+  /** Records that these deliveries failed, and delays all deliveries for the same channel until then. */
   postpone(channel: string, until: Instant, failed?: { keys: readonly string[]; at: Instant; remark: string }): void
-  /** Everything that waits for this channel may be tried at once. */
+  /** Allows an immediate try of all deliveries that wait for this channel. */
   retryNow(channel: string, at: Instant): void
-  /** Hooks that have not been run to their end, in order. */
+  /** Returns the hooks that have not run to their end, in order. */
   pendingHooks(): HookCall[]
-  /** It was run to its end: the event is part of its session's history, if that is still there. */
+  /** Records that a hook ran to its end, and adds the event to its session's history if the session still exists. */
   settleHook(call: HookCall, event: Event): void
-  /** Forgets what came to its end before then. */
+  /** Deletes everything that was settled before then. */
   deleteBefore(before: Instant): void
 }
 
-/** A channel did not take a bulletin, and says when to come again. */
+/** A channel did not accept a notification and says when to try again. */
 export class ChannelBusy extends Trouble {
   readonly wait: Duration
 
@@ -61,22 +61,23 @@ export class ChannelBusy extends Trouble {
   }
 }
 
-/** Where notices are told to people. It knows the user's configuration as it is at the moment of each call. */
+/** Sends notifications to people. Each call reads the user's current configuration. */
 export interface Notifier {
-  /** Refuses when the configuration cannot be understood. */
+  /** Returns the configured channels. Throws a refusal if the configuration is invalid. */
   channels(): Promise<readonly { readonly name: string; readonly events: readonly NoticeKind[] }[]>
   /**
-   * Tells it, once per call, and answers with a few words on how. Throws Trouble, without any secret in it; one that says
-   * that a retry cannot help is not tried again. After a crash the same bulletin may come again, under the same id.
+   * Sends a notification once per call and returns a few words about the result. Throws `Trouble` without any secret in
+   * it; the caller does not retry if the error says that a retry cannot help. After a crash the caller may send the
+   * same notification again, under the same id.
    */
   deliver(channel: string, notification: Notification, signal: AbortSignal): Promise<string>
 }
 
-/** Runs what the user wants run at the end of a session. */
+/** Runs the user's program at the end of a session. */
 export interface HookRunner {
   /**
-   * Runs it to its end and says how that was; it never throws. Everything it needs of the session is read before this
-   * returns its promise. When the signal comes, all of it is killed.
+   * Runs the hook to its end and returns the result; never throws. Reads everything it needs of the session before it
+   * returns its promise. The abort signal makes it kill all processes of the hook.
    */
   run(call: HookCall, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly reason: string }>
 }

@@ -1,167 +1,171 @@
 import type { Exit, Mode, ProcessIdentity, Session } from '../core/session/session.ts'
 import type { Duration, Instant } from '../lib/time.ts'
 
-/** One attempt of one session, as the work plane knows it. */
+/** One attempt of one session, as the work plane identifies it. */
 export interface AttemptRef {
   readonly sessionId: string
-  /** The session's name, which is also its pane's. */
+  /** The session's name, which is also the name of its pane. */
   readonly name: string
   readonly attempt: number
   readonly mode: Mode
 }
 
-/** How the program is to be started. It travels by file; nothing of it becomes part of a shell line unquoted. */
+/** The way to start the program. It travels by file; no part of it enters a shell line unquoted. */
 export interface LaunchSpec extends AttemptRef {
   readonly argv: readonly string[]
   readonly cwd: string
-  /** Ours is stricter than most people's, and not for the program. */
+  /** The caller's umask. Ours is stricter than most, and the program must not inherit it. */
   readonly umask?: number
-  /** Added to the session's saved environment. */
+  /** Variables to add to the session's saved environment. */
   readonly env: Readonly<Record<string, string>>
-  /** What the program reads on stdin; undefined gives it an empty one (headless) or the terminal. */
+  /** The program's stdin; undefined gives it an empty one (headless) or the terminal. */
   readonly stdin: Uint8Array | undefined
-  /** Its thread, by a name of its own: nothing else may be at work in it. Null when it has none. */
+  /**
+   * The name of the thread's lock, which keeps any other process out of the thread. Null if the program has no thread.
+   */
   readonly thread: string | null
-  /** Bytes that all its processes may use together, where the kernel can be told; null for no limit. */
+  /** The bytes of memory that all its processes may use together, if the kernel can enforce it; null for no limit. */
   readonly memory: number | null
-  /** Whether stderr goes into the same file as stdout, in the order written. */
+  /** True writes stderr to the same file as stdout, in the order of the writes. */
   readonly mergeStderr: boolean
-  /** What the pane shows: the session's transcript, or the program's own output. */
+  /** The content of the pane: the session's transcript, or the program's own output. */
   readonly show: 'transcript' | 'output'
 }
 
-/** What can be seen of an attempt from outside, at this moment. */
+/** The state of an attempt, as an outside observer sees it at this moment. */
 export interface AttemptState {
   /** A shim has taken the attempt. */
   readonly isClaimed: boolean
-  /** When its pane was last opened, as long as no shim has taken it. */
+  /** The time at which its pane was last opened, until a shim takes the attempt. */
   readonly openedAt: Instant | null
-  /** Why the shim would not start the program; null when it did not object. */
+  /** The reason why the shim refused to start the program; null if it did not refuse. */
   readonly refusal: string | null
   readonly life: ProcessIdentity | null
   readonly exit: Exit | null
-  /** What speaks for it that it ended for want of memory; null when nothing does. */
+  /** The evidence that the attempt ran out of memory; null if there is none. */
   readonly memory: string | null
-  /** `unknown` is never taken for `dead`. */
+  /** Nobody may treat `unknown` as `dead`. */
   readonly process: 'alive' | 'dead' | 'unknown'
   readonly shim: 'alive' | 'dead' | 'unknown'
-  /** The program has ended and nothing else of the attempt is left, which is certain; false when it is not known. */
+  /**
+   * True if the program has certainly ended and no other process of the attempt is left; false if that is not known.
+   */
   readonly isTreeEmpty: boolean
 }
 
 /** The request of a command that found no supervisor. */
 export interface StoredRequest {
   readonly type: 'stop' | 'hold'
-  /** The name of the session that asked; null when a person did. */
+  /** The name of the session that asked; null if a person did. */
   readonly by: string | null
 }
 
-/** What an attempt has used up and written. */
+/** The resources that an attempt uses, and its output size. */
 export interface ProcessStats {
   /** Bytes of output so far. */
   readonly written: number
-  /** Processor time of the processes that live now. */
+  /** Processor time of all live processes. */
   readonly cpu: Duration
-  /** Their pids, in order. */
+  /** The pids of the processes, in order. */
   readonly processes: readonly number[]
-  /** Bytes of memory they hold together. */
+  /** Bytes of memory that the processes hold together. */
   readonly memory: number
 }
 
-/**
- * Where attempts live. Nothing here depends on the caller staying alive: what was launched goes on by itself,
- * and writes down how it ended.
- */
+/** Runs attempts. An attempt does not depend on its caller: it continues by itself and writes down how it ended. */
 export interface Runtime {
   /**
-   * Lays down a session's prompt and environment, durably, before the session is accepted; and an empty transcript, when
-   * it is to have one, so that whoever follows from the start looks in the right place.
+   * Stores a session's prompt and environment durably, before oneshot accepts the session. Creates an empty transcript
+   * if the session is to have one, so that a reader who follows it from the start looks in the right place.
    */
   prepare(
     sessionId: string,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>>; hasTranscript?: boolean },
   ): Promise<void>
-  /** The environment that was laid down with a session. */
+  /** Returns the stored environment of a session. */
   readEnvironment(sessionId: string): Readonly<Record<string, string>>
-  /** Changes some of it, durably, for the attempts to come. */
+  /** Changes some variables durably, for later attempts. */
   changeEnvironment(sessionId: string, changes: Readonly<Record<string, string>>): Promise<void>
-  /** Lays a message down, durably, before it is accepted. Number 1 is the prompt. */
+  /** Stores a message durably, before oneshot accepts it. Number 1 is the prompt. */
   storeMessage(sessionId: string, message: number, text: Uint8Array): Promise<void>
-  /** The text of a message. */
+  /** Returns the text of a message. */
   readMessage(sessionId: string, message: number): Uint8Array
-  /** What an attempt was given to read on stdin; null when it was never laid down, or was given nothing. */
+  /** Returns the stdin of an attempt; null if it was never stored, or if the attempt got none. */
   readStdin(ref: AttemptRef): Uint8Array | null
-  /** The end of the transcript, at most that many bytes. */
+  /** Returns the end of the transcript, at most `limit` bytes. */
   transcriptTail(sessionId: string, limit: number): string
-  /** The end of what the attempt complained about on stderr, where that is kept apart from its output. */
+  /** Returns the end of the attempt's stderr, if it is separate from the output. */
   stderrTail(ref: AttemptRef): string
   /**
-   * Starts the attempt, unless it was already. Calling it again after a crash, at any point, leads to exactly
-   * one process. What is left of the attempt before may be made use of, but nothing of that one may be alive any more.
+   * Starts the attempt, unless it was started before. A repeated call after a crash, at any point, leads to exactly one
+   * process. The call may reuse remains of the previous attempt, but no process of that attempt may be alive.
    */
   launch(order: LaunchSpec): Promise<void>
   attemptState(ref: AttemptRef): AttemptState
   /**
-   * The request that a command stored before it ended the attempt's processes itself. A caller that has seen the end of such an
-   * attempt finds the request.
+   * Returns the request that a command stored before it ended the attempt's processes itself. A caller that has seen
+   * the end of such an attempt finds the request.
    */
   request(ref: AttemptRef): StoredRequest | null
-  /** The machine's present boot. A process of another one is dead. */
+  /** The id of the machine's present boot. A process of another boot is dead. */
   readonly boot: string
-  /** When the attempt was last at work, as far as its files tell; null when they tell nothing. */
+  /** Returns the last time at which the attempt's files show activity; null if they show none. */
   lastActiveAt(ref: AttemptRef): Instant | null
-  /** Bytes that the attempt has written so far; a fraction of what the rest costs. */
+  /** Returns the bytes of output so far. Costs a fraction of `attemptState`. */
   outputSize(ref: AttemptRef): number
-  /** Free bytes of the disk that attempts write to; 0 when nobody knows. */
+  /** Returns the free bytes of the disk that attempts write to; 0 if the size is unknown. */
   freeSpace(): number
-  /** How its processes are doing, without asking them. */
+  /** Measures the attempt's processes from outside. */
   processStats(ref: AttemptRef): Promise<ProcessStats>
-  /** Whether there is a folder to work in. */
+  /** Returns true if the path is a directory. */
   isDirectory(path: string): boolean
-  /** Whether that very process certainly lives; a fraction of what all the evidence costs. */
+  /** Returns true if exactly this process certainly lives. Costs a fraction of `attemptState`. */
   isProcessAlive(life: ProcessIdentity): boolean
-  /** The program's output from a byte offset on, at most `limit` bytes. */
+  /** Returns the program's output from a byte offset on, at most `limit` bytes. */
   readOutput(ref: AttemptRef, offset: number, limit: number): Uint8Array
   /**
-   * Interprets output from this offset on that may take long. `isStuck`: a supervisor before us began with it, and did not come
-   * back from there.
+   * Guards the interpretation of output from this offset on, which may take long. `isStuck`: an earlier supervisor
+   * started to read at this offset and did not survive it.
    */
   guardReading<T>(ref: AttemptRef, offset: number, read: (isStuck: boolean) => T): T
-  /** Cuts the transcript to `length` and appends; returns the new length. Repeating it leads to the same file. */
+  /**
+   * Truncates the transcript to `length` and appends the text; returns the new length. A repeated call leads to the
+   * same file.
+   */
   writeTranscript(sessionId: string, length: number, text: string): number
-  /** Asks the program to stop, as Ctrl-C would; once, however often it is called for this attempt. */
+  /** Asks the program to stop, as Ctrl-C does. Repeated calls ask once per attempt. */
   interrupt(ref: AttemptRef): Promise<void>
   /** Asks the whole process tree to end. */
   terminate(ref: AttemptRef): Promise<void>
   /**
-   * Ends what is left of the attempt's tree, wherever it hides; resolves when nothing is, with how many processes it had to
-   * end. `force` skips asking. It never reaches a later attempt.
+   * Ends all remaining processes of the attempt's tree, wherever they hide; resolves when none is left, with the number
+   * of processes it had to end. `force` kills them without asking. Never reaches a later attempt.
    */
   sweep(ref: AttemptRef, options: { force: boolean }): Promise<number>
-  /** Says in one line how the session of that name is doing, to whoever looks at its pane. Never in anybody's way. */
+  /** Shows one line about the session's state in its pane. Never delays the caller. */
   setStatusLine(sessionId: string, line: string): void
-  /** Closes the session's panes. Nothing happens when they are closed already. */
+  /** Closes the session's panes. A repeated call does nothing. */
   closePanes(ref: AttemptRef): Promise<void>
-  /** Repairs what the live sessions have lost: their panes when tmux was killed, a terminal's recorder. */
+  /** Repairs the live sessions: opens their panes again after a kill of tmux, and restarts a terminal's recorder. */
   repair(live: readonly (AttemptRef & { show: LaunchSpec['show'] })[], whileLive: RunWhileLive): Promise<void>
   /** Removes a session's files. */
   removeSession(sessionId: string): Promise<void>
-  /** Notes how long the attempt's log is by now, so that it can later be read from a point in time on. */
+  /** Records the present length of the attempt's log, so that a reader can later start at a point in time. */
   recordLogSize(ref: AttemptRef, show: LaunchSpec['show']): void
-  /** Calls back whenever a shim has news of a session, or a watched session has new output. */
+  /** Calls back when a shim reports a change of a session, or when a watched session has new output. */
   onChange(listener: (sessionId: string) => void): void
-  /** From now on new output of this session is news; until `false`. */
+  /** Watches the output of this session; `false` ends that. */
   watchOutput(ref: AttemptRef, on: boolean): void
-  /** What was rung for this attempt and those before it was heard and recorded. */
+  /** Deletes the mailbox entries of this attempt and earlier ones, because their content is recorded. */
   acknowledge(ref: Pick<AttemptRef, 'sessionId' | 'attempt'>): void
-  /** Stops watching. What was launched goes on. */
+  /** Stops watching. The launched attempts continue. */
   shutDown(): void
 }
 
-/** Does something for a session in its turn, if it is still at work then. */
-export type RunWhileLive = (sessionId: string, deed: () => Promise<void>) => Promise<void>
+/** Runs an action for a session in its turn, if the session is still at work then. */
+export type RunWhileLive = (sessionId: string, action: () => Promise<void>) => Promise<void>
 
-/** The current attempt of a session; or the one an effect was decided for. */
+/** Returns the current attempt of a session, or the attempt that an effect was decided for. */
 export function attemptRef(session: Session, attempt: number = session.attempt): AttemptRef {
   return { sessionId: session.spec.id, name: session.spec.name, attempt, mode: session.spec.mode }
 }

@@ -5,7 +5,7 @@ import type { Decision } from '../core/session/decision.ts'
 import type { Instant } from '../lib/time.ts'
 import type { NotificationStore, Outgoing } from './notifications.ts'
 
-/** An effect that was decided and not yet settled. */
+/** An effect that is recorded and not yet settled. */
 export interface PendingEffect {
   readonly key: string
   readonly sessionId: string
@@ -18,37 +18,41 @@ export interface StoredEvent {
   readonly event: Event
 }
 
-/** Another supervisor has taken over: whoever catches this must stop acting at once. */
+/** Another supervisor has taken over. A caller that catches this error must stop acting at once. */
 export class Superseded extends Error {
   override readonly name = 'Superseded'
 }
 
 /**
- * The truth about sessions. Every writing call is one transaction that also checks the epoch, throws `Superseded`
- * when a later supervisor has started, and is durable when it returns.
+ * The authoritative record of all sessions. Every writing call is one transaction that also checks the epoch, throws
+ * `Superseded` if a later supervisor has started, and is durable when it returns.
  */
 export interface Store {
-  /** The epoch this store writes with. Raised at each start of a supervisor. */
+  /** The epoch of this store's writes. Each start of a supervisor raises it. */
   readonly epoch: number
-  /** Throws `Superseded` unless we are still the one supervisor. Asked before each deed. */
+  /** Throws `Superseded` unless we are still the one supervisor. The engine calls it before each effect. */
   assertEpoch(): void
-  /** Notices and hooks on their way. */
+  /** The unsettled notices and hooks. */
   readonly notifications: NotificationStore
-  /** Records a step: the session, its events, its effects as pending, and what is to be told of it. All of it or nothing. */
+  /**
+   * Records a step: the session, its events, its pending effects, its notices and hooks. Records all of it or nothing.
+   */
   record(step: Decision, outgoing?: Outgoing): void
   load(id: string): Session | undefined
   all(): Session[]
   live(): Session[]
-  /** Unsettled effects of one session in the order they were decided; of all sessions when none is named. */
+  /**
+   * Returns the unsettled effects of one session, in the order of their decisions; of all sessions if none is named.
+   */
   pendingEffects(sessionId?: string): PendingEffect[]
-  /** The effect was performed, or no longer needs to be. */
+  /** Records that the effect was performed or is no longer needed. */
   settleEffect(key: string): void
-  /** The earliest alarm of any session. */
+  /** Returns the earliest alarm of all sessions. */
   nextDue(): Instant | undefined
-  /** Sessions whose alarm has rung. */
+  /** Returns the sessions whose alarm is due. */
   dueSessions(now: Instant): string[]
   events(sessionId: string): StoredEvent[]
-  /** Forgets a session and all that belongs to it. What is still to be told of it stays. */
+  /** Deletes a session and everything that belongs to it, except its unsent notices. */
   remove(id: string): void
   close(): void
 }
