@@ -1,22 +1,25 @@
 import type { Instant } from '../../lib/time.ts'
 
 /**
- * Something for the agent to read; the prompt is the first. Accepted when it is here, delivered when an attempt was started
- * with it, confirmed when the agent's own record shows it. Its text lies in the session's folder.
+ * A text for the agent; the prompt is the first. oneshot accepts it when it is stored, delivers it when an attempt
+ * starts with it, and confirms it when the agent's own record shows it. The session's folder holds its text.
  */
 export interface Message {
   readonly id: number
-  /** The sender's own: the same message sent again is the same message. */
+  /** The sender's own key. A message that is sent again with the same key is the same message. */
   readonly key: string
   readonly gist: string
-  /** The name of the session that sent it; absent when a person did. It gives the reader no more time and no more budget. */
+  /** The name of the session that sent it; absent if a person did. A session's message adds no time and no budget. */
   readonly by?: string
   readonly acceptedAt: Instant
   readonly deliveredAt: Instant | null
   readonly confirmedAt: Instant | null
 }
 
-/** What an attempt is started with: a message, or our own words that a broken turn goes on, in its thread or in a fresh one. */
+/**
+ * The input of an attempt: a message, or our own request to continue an interrupted turn in its thread (`continue`) or
+ * in a new one (`digest`).
+ */
 export type TurnInput = { readonly isConfirmed: boolean } & (
   | { readonly kind: 'message'; readonly message: number }
   | { readonly kind: 'continue'; readonly why: string }
@@ -25,22 +28,25 @@ export type TurnInput = { readonly isConfirmed: boolean } & (
 
 /** The agent's own conversation, as far as we know it. */
 export interface Thread {
-  /** As the agent told it, or its record. */
+  /** The id that the agent or its record reported. */
   readonly id: string | null
-  /** A session may need more than one: when a conversation has grown too long, or was lost. */
+  /** A session needs another thread when a conversation has grown too long, or was lost. */
   readonly number: number
   readonly since: Instant
-  /** The first attempt that works in it. */
+  /** The first attempt that works in the thread. */
   readonly from: number
-  /** How many messages its record held when nobody was writing in it. */
+  /** The number of messages in its record when nobody was writing to it. */
   readonly heard: number
-  /** What was done so far has to be told to it first. */
+  /** True if the thread must first get a digest of the work so far. */
   readonly needsDigest: boolean
-  /** How often in a row it could not be resumed. */
+  /** The number of failed resumes in a row. */
   readonly losses: number
 }
 
-/** Whether a thread's id can be neither an option nor a path: agents and remotes name threads, and programs and file names get the ids. */
+/**
+ * Returns true if a thread's id can be neither an option nor a path. Agents and remotes name threads, and the ids
+ * become program arguments and file names.
+ */
 export function isThreadId(id: string): boolean {
   return /^\w[\w.:-]{0,199}$/.test(id) && !id.includes('..')
 }

@@ -6,7 +6,7 @@ import { createSession } from './create.ts'
 import { launchAttempt } from './reactions/launch.ts'
 import { checkBudget } from './usage.ts'
 
-test('a session begins with its first attempt, which is given the prompt', () => {
+test('a new session launches its first attempt with the prompt', () => {
   fc.assert(
     fc.property(specs, spec => {
       const { session, events, effects } = createSession(spec, { hasPrompt: true })
@@ -17,7 +17,7 @@ test('a session begins with its first attempt, which is given the prompt', () =>
   )
 })
 
-test('a command has nothing to read', () => {
+test('a command gets no input', () => {
   fc.assert(
     fc.property(specs, spec => {
       const { session, events } = createSession(spec, { hasPrompt: false })
@@ -27,7 +27,7 @@ test('a command has nothing to read', () => {
   )
 })
 
-test('a message that the conversation of work from elsewhere does not show is delivered after the broken turn', () => {
+test('an imported session delivers a message that its conversation does not show after the interrupted turn', () => {
   const spec = makeSpec({ agent: 'talker' })
   const spent = { input: 10, cached: 0, output: 5, usd: 4, turns: 2 }
   const heritage = {

@@ -6,31 +6,33 @@ import { NO_USAGE, type Usage } from './usage.ts'
 import { type Decision, makeDecision } from './decision.ts'
 import type { Task } from './task.ts'
 
-/** What a session begins with beside its spec: whether it was given a prompt, and the thread it goes on with. */
+/** The start of a session beside its spec: a prompt or none, and the thread to continue. */
 export interface SessionStart {
   readonly hasPrompt: boolean
-  /** A conversation that was there before, with as many messages in its record. */
+  /** An existing conversation, with the number of messages in its record. */
   readonly thread?: { readonly id: string; readonly heard: number }
   readonly importedState?: ImportedState
 }
 
-/** What is known of work that was begun elsewhere and is gone on with here. */
+/** The state of imported work, which began elsewhere and continues here. */
 export interface ImportedState {
-  /** What it was asked for there, the prompt first: a line each. */
+  /** The messages there, the prompt first: one line each. */
   readonly messages: readonly string[]
-  /** How many of them were read, the first ones; the others are still to be delivered. */
+  /** The number of messages that the agent has read, from the first on. oneshot still has to deliver the others. */
   readonly read: number
-  /** What was used up there, which counts against its limits; and what of it the conversation has. */
+  /**
+   * The usage there, which counts against the session's limits; and the part of it that belongs to the conversation.
+   */
   readonly spent: Usage
   readonly spentInThread: Usage
   readonly tasks: readonly Task[]
-  /** Why it does not go on where it was. */
+  /** The reason why the work does not continue where it was. */
   readonly reason: string
-  /** How long the transcript is that was laid down for it. */
+  /** The length of the transcript that the import stored. */
   readonly transcript: number
 }
 
-/** A session's first step: it exists, and its first attempt is to be launched. */
+/** Returns a session's first step, which creates it and launches its first attempt. */
 export function createSession(spec: Spec, { hasPrompt, thread, importedState }: SessionStart): Decision {
   const at = spec.createdAt
   const prompt: Message = {
@@ -96,7 +98,7 @@ function withImportedState(newSession: Session, importedState: ImportedState): S
       deliveredAt: index < read ? at : null,
       confirmedAt: index < read ? at : null,
     })),
-    // The turn that was broken off goes on before what came after it is read.
+    // The interrupted turn continues before the agent reads the next message.
     isTurnOver: read === messages.length,
     tasks,
     spending: { ...newSession.spending, before: spent, ...(hasThread && { thread: spentInThread }) },

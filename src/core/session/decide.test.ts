@@ -25,14 +25,14 @@ interface Moment {
   readonly effects: readonly Effect[]
 }
 
-/** Everything that happened to a session, whatever was seen of it. */
+/** Returns the history of a session under random signals. */
 function live(spec: Spec, history: readonly RandomChoice[]): Moment[] {
   let { session } = createSession(spec, { hasPrompt: true })
   let at = NOW
-  return history.map(whim => {
-    at += whim.pause
+  return history.map(choice => {
+    at += choice.pause
     const before = session
-    const signal = signalFrom(whim, at, before)
+    const signal = signalFrom(choice, at, before)
     at = signal.at
     const step = decide(before, signal, DEFAULT_TIMINGS)
     session = step.session
@@ -65,7 +65,7 @@ test('every phase answers every signal', () => {
   }
 })
 
-test('an attempt is launched only when nothing of the one before is left, and each once', () => {
+test('decide launches each attempt once, and only when nothing of the previous one is left', () => {
   forAnyHistory(moments => {
     let launched = 1
     const gone = new Set<number>()
@@ -79,7 +79,7 @@ test('an attempt is launched only when nothing of the one before is left, and ea
   })
 })
 
-test('what has ended changes only when its user writes to it, resumes or renames it; what is saved, planned and spent by its children is noted', () => {
+test('an ended session changes only when its user writes to it, resumes or renames it; it still records checkpoints, tasks and charges of its children', () => {
   forAnyHistory(moments => {
     for (const { before, session, effects, signal } of moments.filter(({ before }) => before.phase.name === 'ended')) {
       if (['user.message', 'user.resume', 'user.amend'].includes(signal.type)) continue
@@ -91,7 +91,7 @@ test('what has ended changes only when its user writes to it, resumes or renames
   })
 })
 
-test('done is never said without an exit code of 0 and, where it is asked for, the agent’s own word', () => {
+test('a session ends as done only with exit code 0 and, if its proof requires it, the agent’s own report', () => {
   forAnyHistory((moments, spec) => {
     const last = moments.at(-1)?.session
     if (last?.phase.name !== 'ended' || last.phase.outcome !== 'done') return
@@ -101,7 +101,7 @@ test('done is never said without an exit code of 0 and, where it is asked for, t
   })
 })
 
-test('last words that arrive after the death they explain still count', () => {
+test('a turn result that arrives after the exit it explains still counts', () => {
   const { verify: _, ...any } = fc.sample(specs, 1)[0] as Spec
   const spec = { ...any, proof: 'end-event' as const, maxTime: null }
   const decideAll = (...signals: Signal[]): Session =>
@@ -117,7 +117,7 @@ test('last words that arrive after the death they explain still count', () => {
   expect(decideAll(died, finished, gone).phase).toMatchObject({ name: 'ended', outcome: 'done' })
 })
 
-test('after a stop nothing is launched any more, unless its user asks for it again', () => {
+test('after a stop a session launches nothing, unless its user asks again', () => {
   forAnyHistory(moments => {
     let isStopped = false
     for (const { signal, effects } of moments) {
@@ -128,7 +128,7 @@ test('after a stop nothing is launched any more, unless its user asks for it aga
   })
 })
 
-test('no message is lost, none is given again once it was read, and each only when those before it were read', () => {
+test('a session loses no message, repeats none that the agent has read, and delivers each only after the agent has read those before it', () => {
   forAnyHistory(moments => {
     for (const { before, session, effects, signal } of moments) {
       for (const { key } of before.messages) expect(session.messages.map(message => message.key)).toContain(key)
@@ -141,7 +141,7 @@ test('no message is lost, none is given again once it was read, and each only wh
   })
 })
 
-test('a turn that was broken off after its message was read goes on before the next message', () => {
+test('a turn that was interrupted after the agent read its message continues before the next message', () => {
   forAnyHistory(moments => {
     for (const { before, session, effects, signal } of moments) {
       const isLaunched = effects.some(effect => effect.type === 'launch')
@@ -154,7 +154,7 @@ test('a turn that was broken off after its message was read goes on before the n
   })
 })
 
-test('nothing is called done while a message waits', () => {
+test('a session does not end as done while a message waits', () => {
   forAnyHistory((moments, { proof, limits }) => {
     for (const { session } of moments) {
       if (session.phase.name !== 'ended' || session.phase.outcome !== 'done' || proof === 'exit-code') continue
@@ -164,7 +164,7 @@ test('nothing is called done while a message waits', () => {
   })
 })
 
-test('a stopped session ends, if what is ended goes and alarms ring', () => {
+test('a stopped session ends if its processes end and its alarms ring', () => {
   const histories = fc.array(randomChoices, { maxLength: 30 })
   fc.assert(
     fc.property(specs, histories, (spec, history) => {
@@ -179,7 +179,7 @@ test('a stopped session ends, if what is ended goes and alarms ring', () => {
   )
 })
 
-/** Nobody dies by itself: only what is killed or swept goes. */
+/** Ends a session whose processes never die by themselves: only a kill or a sweep ends them. */
 function endFairly(begun: Session, since: number): { session: Session; at: number } {
   let session = begun
   let at = since
@@ -199,7 +199,7 @@ function endFairly(begun: Session, since: number): { session: Session; at: numbe
   return { session, at }
 }
 
-test('restarts never come more often than the policy allows', () => {
+test('restarts never exceed the rate that the policy allows', () => {
   forAnyHistory((moments, { restart }) => {
     for (const { session, before } of moments) {
       if (session.restartCount === before.restartCount) continue
@@ -210,7 +210,7 @@ test('restarts never come more often than the policy allows', () => {
   })
 })
 
-test('it gives up only when the restarts that are allowed were used up', () => {
+test('a session gives up only after it has used all allowed restarts', () => {
   forAnyHistory((moments, { restart }) => {
     const last = moments.find(({ before, session }) => before.phase.name !== 'stopping' && isGivingUp(session))
     if (last === undefined) return
@@ -234,7 +234,7 @@ test('a signal of another attempt changes nothing', () => {
   })
 })
 
-test('an alarm is set unless the session has ended, waits for a person, has its work looked at, or waits without a limit', () => {
+test('a session has an alarm unless it has ended, waits for a person, is being verified, or waits without a limit', () => {
   forAnyHistory((moments, { maxTime }) => {
     for (const { session } of moments) {
       const { name } = session.phase
@@ -245,7 +245,7 @@ test('an alarm is set unless the session has ended, waits for a person, has its 
   })
 })
 
-test('an alarm that has rung is answered: it is not due again at the same moment', () => {
+test('a session answers an alarm that rang: it is not due again at the same moment', () => {
   forAnyHistory(moments => {
     for (const { session, signal } of moments) {
       let now = session
@@ -257,7 +257,7 @@ test('an alarm that has rung is answered: it is not due again at the same moment
   })
 })
 
-test('effects are for the current attempt, but for clearing up after one that went by itself, which comes last', () => {
+test('effects target the current attempt, except the sweep of an attempt that ended by itself, which comes last', () => {
   forAnyHistory(moments => {
     for (const { signal, before, session, effects } of moments) {
       const isUnswept = signal.type === 'tree.gone' && signal.isUnswept && effects.length > 0
@@ -268,12 +268,12 @@ test('effects are for the current attempt, but for clearing up after one that we
   })
 })
 
-test('one that left nothing behind is followed as if it had been swept, and nobody waits for that', () => {
+test('an attempt that left nothing behind leads to the same state as a swept one, without a wait', () => {
   const histories = fc.array(randomChoices, { maxLength: 20 })
   fc.assert(
-    fc.property(specs, histories, randomChoices, (spec, history, whim) => {
+    fc.property(specs, histories, randomChoices, (spec, history, choice) => {
       const before = live(spec, history).at(-1)?.session ?? createSession(spec, { hasPrompt: true }).session
-      const signal = { ...signalFrom({ ...whim, type: 'process.died', offset: 0 }, NOW * 2, before), isAlone: false }
+      const signal = { ...signalFrom({ ...choice, type: 'process.died', offset: 0 }, NOW * 2, before), isAlone: false }
       const gone: Signal = { at: signal.at, type: 'tree.gone', attempt: before.attempt }
       const ends = (...signals: Signal[]): { session: Session; launches: number; sweeps: number } => {
         let session = before
@@ -297,7 +297,7 @@ test('one that left nothing behind is followed as if it had been swept, and nobo
   )
 })
 
-test('the thread is never forgotten, only given up aloud', () => {
+test('a session never forgets its thread; it gives it up with an event', () => {
   forAnyHistory(moments => {
     for (const { before, session } of moments) {
       if (before.thread.id !== null && session.thread.id === null)
@@ -306,7 +306,7 @@ test('the thread is never forgotten, only given up aloud', () => {
   })
 })
 
-test('what is held is launched only when its user asks for it', () => {
+test('a held session launches an attempt only when its user asks', () => {
   forAnyHistory(moments => {
     for (const { before, effects, signal } of moments) {
       const isHeld = before.phase.name === 'blocked' && before.phase.isIdle
@@ -316,7 +316,7 @@ test('what is held is launched only when its user asks for it', () => {
   })
 })
 
-test('an outage, a limit and a reboot use up no restart', () => {
+test('an outage, a limit and a reboot use no restart', () => {
   forAnyHistory(moments => {
     for (const { before, session } of moments) {
       if (session.restartCount === before.restartCount) continue
@@ -326,7 +326,7 @@ test('an outage, a limit and a reboot use up no restart', () => {
   })
 })
 
-test('whatever does not end well says why in one word', () => {
+test('every session that does not end well states its problem kind', () => {
   forAnyHistory(moments => {
     for (const { session } of moments) {
       const { phase } = session
@@ -336,12 +336,12 @@ test('whatever does not end well says why in one word', () => {
   })
 })
 
-test('a limit is never waited for longer than allowed', () => {
+test('a session never waits for a limit longer than allowed', () => {
   forAnyHistory((moments, { patience }) => {
     for (const { before, session } of moments) {
       const { phase, limitedSince } = session
       if (phase.name !== 'resting' || phase.cause !== 'limit' || before.phase.name === 'resting') continue
-      // Null: the model was heard of again while its attempt was being cleared away.
+      // Null: the model answered again while the supervisor swept its attempt.
       if (patience.limit === null || limitedSince === null) continue
       expect(phase.until - limitedSince).toBeLessThanOrEqual(patience.limit)
     }

@@ -7,8 +7,8 @@ import type { CheckpointTrigger } from '../checkpoint/checkpoint.ts'
 import type { Event } from './events.ts'
 
 /**
- * The behaviour of a session: what follows from what was seen. Pure.
- * A signal about an attempt that is not the current one is late, and decides nothing.
+ * Decides what follows from a signal. Pure. A signal about an attempt that is not the current one is late and changes
+ * nothing.
  */
 export function decide(session: Session, signal: Signal, timings: Timings): Decision {
   if ('attempt' in signal && signal.attempt !== session.attempt) return unchanged(session)
@@ -16,7 +16,7 @@ export function decide(session: Session, signal: Signal, timings: Timings): Deci
   return requestCheckpoint(react(session, signal, timings), session)
 }
 
-/** The same decision, with a checkpoint wanted where something came to an end or goes on elsewhere. */
+/** Adds a request for a checkpoint to the decision if something ended or the session moves on. */
 function requestCheckpoint(decided: Decision, before: Session): Decision {
   const { session, events } = decided
   if (session.spec.saving.mode === 'off') return decided
@@ -33,7 +33,7 @@ function triggerOf(session: Session, event: Event, { phase }: Session): Checkpoi
     case 'session.ended':
       return event.outcome === 'done' ? 'end' : event.outcome === 'stopped' ? 'stop' : 'error'
     case 'session.blocked':
-      // While it lives, nothing has come to an end.
+      // A live attempt has not ended anything.
       return !isIdle(session) ? null : event.trouble === 'held' ? 'stop' : 'error'
     case 'session.resting':
       return event.cause === 'crash' || event.cause === 'reboot' ? 'restart' : 'error'
@@ -44,14 +44,14 @@ function triggerOf(session: Session, event: Event, { phase }: Session): Checkpoi
     case 'task.changed':
       return isPushed(session) && event.task.state === 'done' ? 'news' : null
     case 'attempt.launched':
-      // A turn is over, and the next message is given.
+      // A turn is over, and the agent gets the next message.
       return phase.name === 'stopping' && phase.next.kind === 'next' ? 'end' : null
     default:
       return null
   }
 }
 
-/** Whether somebody may go on with it who has nothing but what is pushed. */
+/** Returns true if somebody who has only the pushed checkpoints may continue the session. */
 function isPushed({ spec, saved }: Session): boolean {
   return spec.saving.push !== null && saved.last !== null
 }

@@ -1,7 +1,7 @@
 import type { Event } from './events.ts'
 import type { Session } from './session.ts'
 
-/** A decision: the session as it is now, what became true, and what must be done. */
+/** A decision: the new session, the facts that became true, and the effects to perform. */
 export interface Decision {
   readonly session: Session
   readonly events: readonly Event[]
@@ -16,20 +16,23 @@ export function unchanged(session: Session): Decision {
   return { session, events: [], effects: [] }
 }
 
-/** Whether recording this step would change anything. */
+/** Returns true if recording this step would change nothing. */
 export function isUnchanged(step: Decision, before: Session): boolean {
   return step.session === before && step.events.length === 0 && step.effects.length === 0
 }
 
-/** What must be done in the world. Recorded before it is performed, and safe to perform again. */
+/**
+ * An action on the outside world. The store records it before the engine performs it, and the engine may perform it
+ * again.
+ */
 export type Effect =
   | { readonly type: 'launch'; readonly attempt: number }
   | { readonly type: 'interrupt'; readonly attempt: number }
   | { readonly type: 'terminate'; readonly attempt: number }
-  /** End whatever is left of the attempt's tree, politely first; `kill` is not polite. */
+  /** `sweep` ends all that is left of the attempt's tree and asks the processes first; `kill` does not ask. */
   | { readonly type: 'sweep'; readonly attempt: number }
   | { readonly type: 'kill'; readonly attempt: number }
-  /** Close the session's panes; its files stay. */
+  /** Closes the session's panes; its files stay. */
   | { readonly type: 'close' }
 
 export type EffectType = Effect['type']

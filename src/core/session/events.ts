@@ -5,14 +5,14 @@ import type { Exit, TurnResult, ProcessIdentity, Outcome, RestCause, StopStep } 
 import type { Usage } from './usage.ts'
 import type { Task } from './task.ts'
 
-/** What became true. Stored for ever, in order, and shown to people. */
+/** A fact about a session. The store keeps events for ever, in order, and people read them. */
 export type Event = { readonly at: Instant } & (
   | { readonly type: 'session.created' }
   | {
       readonly type: 'attempt.launched'
       readonly attempt: number
       readonly resume: boolean
-      /** What it was given; absent for commands, and in what older versions wrote. */
+      /** The kind of input; absent for commands, and in events of older versions. */
       readonly errand?: 'message' | 'continue' | 'digest'
     }
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: ProcessIdentity }
@@ -46,13 +46,13 @@ export type Event = { readonly at: Instant } & (
     }
   | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
   | { readonly type: 'checkpoint.failed'; readonly reason: string }
-  /** Told when it begins to work, or works again. */
+  /** The first successful push, or the first one after a failure. */
   | { readonly type: 'checkpoint.pushed'; readonly remote: string; readonly number: number }
   | { readonly type: 'checkpoint.unpushed'; readonly remote: string; readonly reason: string }
-  /** Something that goes wrong beside the work, told once: a task tracker that does not answer. */
+  /** A problem beside the work, reported once: a task tracker that does not answer. */
   | { readonly type: 'session.noted'; readonly note: string }
   | { readonly type: 'task.changed'; readonly task: Task }
-  /** What was to be run at its end was run; `id` is the one it was given in its environment. */
+  /** The hook at the session's end has run; `id` is the one that the hook got in its environment. */
   | {
       readonly type: 'hook.ended'
       readonly hook: 'on-exit'
@@ -64,7 +64,7 @@ export type Event = { readonly at: Instant } & (
 
 export type EventType = Event['type']
 
-/** When the session last ended, or began to wait for a person. */
+/** Returns the time at which the session last ended, or began to wait for a person. */
 export function lastStop(events: readonly Event[]): Instant | undefined {
   return events.findLast(({ type }) => type === 'session.ended' || type === 'session.blocked')?.at
 }

@@ -1,13 +1,21 @@
 import type { Instant } from '../../lib/time.ts'
 
 /**
- * Why a turn did not succeed, as far as the agent's own words tell.
- * `rate-limit`: it may not ask its model for a while. `overloaded`: the model's servers are in trouble. `network`: they cannot
- * be reached. `login`: the program is not allowed in. `context`: the conversation has grown too long. `thread-lost`: the
- * conversation cannot be resumed. `denied`: a tool was refused, so that the work cannot have been done. `empty`: it ended
- * without a word. `budget`: a limit of its own was reached. `setup`: it refuses to work like this at all, and would again.
- * `untrusted`: its user has not told it to trust the folder. `unfinished`: it has done what it could, and something is left to do. `review`: somebody has to look at what it has made
- * before it goes on. `other`: it said that it failed, and nothing we know.
+ * The reason why a turn failed, as far as the agent's own output shows it.
+ * - `rate-limit`: the agent may not ask its model for a while.
+ * - `overloaded`: the model's servers are in trouble.
+ * - `network`: the agent cannot reach the servers.
+ * - `login`: the agent is not logged in.
+ * - `context`: the conversation has grown too long.
+ * - `thread-lost`: the agent cannot resume the conversation.
+ * - `denied`: somebody refused a tool, so the work cannot be done.
+ * - `empty`: the turn ended without any text.
+ * - `budget`: the agent reached a limit of its own.
+ * - `setup`: the agent refuses to work in this setup, and would refuse again.
+ * - `untrusted`: the user has not told the agent to trust the folder.
+ * - `unfinished`: the agent has done what it could, and work is left.
+ * - `review`: somebody has to review the work before it continues.
+ * - `other`: the agent reported a failure that we do not recognise.
  */
 export type FailureKind =
   | 'rate-limit'
@@ -26,10 +34,20 @@ export type FailureKind =
   | 'other'
 
 /**
- * Why a session does not simply go on, or did not end well: one of the above, or what its supervisor saw. `crash`: it died.
- * `silence`: it lived and did nothing. `memory`: it was out of memory. `output`: it wrote too much. `start`: it could not be started. `approval`: it asks.
- * `reboot`: the machine was restarted. `absence`: nobody was there for so long that it is not gone on with unasked. `folder`:
- * its working directory is gone. `time`: its time was over. `unproven`: it ended well, but what was to be shown is not there. `held` and `stopped`: its user wanted it so.
+ * The reason why a session does not simply continue, or did not end well: a failure of a turn, or an observation of the
+ * supervisor.
+ * - `crash`: the agent died.
+ * - `silence`: the agent lived and did nothing.
+ * - `memory`: the agent ran out of memory.
+ * - `output`: the agent wrote too much.
+ * - `start`: the agent could not start.
+ * - `approval`: the agent asks for approval.
+ * - `reboot`: the machine restarted.
+ * - `absence`: no supervisor ran for so long that the session continues only on request.
+ * - `folder`: the working directory is gone.
+ * - `time`: the session's time limit ended.
+ * - `unproven`: the session ended well, but the required evidence is missing.
+ * - `held` and `stopped`: the user asked for it.
  */
 export type ProblemKind =
   | FailureKind
@@ -49,10 +67,10 @@ export type ProblemKind =
 
 export interface Failure {
   readonly kind: FailureKind
-  /** What the program said, in one line: the evidence. */
+  /** The program's own message, in one line: the evidence. */
   readonly text: string
-  /** When a limit ends, where the program says so. */
+  /** The time at which a limit ends, if the program reports it. */
   readonly resetAt: Instant | null
-  /** The one thing a person has to do about it, as a command where there is one. */
+  /** The one action that a person has to take, as a command if there is one. */
   readonly remedy: string | null
 }

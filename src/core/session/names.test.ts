@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { findFreeName, isTaskName, sessionName } from './names.ts'
 
-test('a task name is made of lower-case letters, digits and inner hyphens, at most 63', () => {
+test('a task name consists of lower-case letters, digits and inner hyphens, at most 63', () => {
   const good = ['a', '7', 'fix-auth', 'a--b', 'x'.repeat(63)]
   const bad = ['', '-', '-a', 'a-', 'Fix', 'a b', 'a.b', 'a:b', 'a_b', 'ä', 'a\n', '\na', 'x'.repeat(64), '../a']
   expect(good.filter(isTaskName)).toEqual(good)
   expect(bad.filter(isTaskName)).toEqual([])
 })
 
-test('a session is called after its agent and its task, which may already say the agent', () => {
+test('a session name joins the agent and the task, unless the task already starts with the agent', () => {
   expect([sessionName('demo', 'fix'), sessionName('demo', 'demo-fix'), sessionName('demo', 'demo')]).toEqual([
     'demo-fix',
     'demo-fix',
@@ -16,7 +16,7 @@ test('a session is called after its agent and its task, which may already say th
   ])
 })
 
-test('a free name is the first that nobody has', () => {
+test('findFreeName returns the first name that nobody has', () => {
   const taken = new Set(['a', 'a-2', 'a-4'])
   expect([findFreeName('a', name => taken.has(name)), findFreeName('b', name => taken.has(name))]).toEqual(['a-3', 'b'])
 })

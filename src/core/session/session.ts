@@ -5,18 +5,21 @@ import type { Failure, ProblemKind } from './failure.ts'
 import type { UsageLedger, UsageLimits } from './usage.ts'
 import type { Task } from './task.ts'
 
-/** Whether the program runs on a terminal of its own or writes straight into files. */
+/** `tty`: the program runs on a terminal of its own. `headless`: it writes straight into files. */
 export type Mode = 'headless' | 'tty'
 
 /**
- * What proves that the work is done. `exit-code`: the program's exit status is its answer (any command).
- * `end-event`: the agent must also have said that its turn ended well, because agents exit 0 on failures.
+ * The proof that the work is done. `exit-code`: the program's exit status decides (any command). `end-event`: the agent
+ * must also have reported a successful turn, because agents exit 0 on failures.
  */
 export type SuccessCriterion = 'exit-code' | 'end-event'
 
-/** How often and how fast a dead attempt is followed by another. */
+/** Limits the number and the pace of restarts. */
 export interface RestartPolicy {
-  /** What is followed by another attempt: what died before its work was over, or a command that failed as well. */
+  /**
+   * `crash`: oneshot restarts an attempt that died before its work was over. `failure`: it also restarts a failed
+   * command.
+   */
   readonly on: 'crash' | 'failure'
   readonly limit: number
   readonly window: Duration
@@ -25,40 +28,46 @@ export interface RestartPolicy {
   readonly maxDelay: Duration
 }
 
-/** How long is waited in each of the ways in which a session can stand still. */
+/** The longest wait in each situation in which a session does not work. */
 export interface WaitLimits {
-  /** Without a sign of life until it counts as hung; null for ever. */
+  /** The time without a sign of life after which an attempt counts as hung; null for no limit. */
   readonly silence: Duration | null
-  /** For a usage limit to be over; 0 not at all, null for ever. */
+  /** The longest wait for the end of a usage limit; 0 for no wait, null for no limit. */
   readonly limit: Duration | null
-  /** What was at work or due longer ago than this when somebody comes back to it is not gone on with unasked; null always is. */
+  /**
+   * A session that was at work, or due, longer ago than this when the supervisor returns does not continue without a
+   * request of its user; null: it always continues.
+   */
   readonly absence: Duration | null
 }
 
 export interface VerifyOptions {
-  /** That git shows work, and its output no failure. */
+  /** True requires that git shows work, and that the output shows no failure. */
   readonly git: boolean
-  /** That this line for a shell passes; null for none. */
+  /** The shell command line that must pass; null for none. */
   readonly check: string | null
 }
 
-/** What was asked for. It never changes. Prompt and environment lie beside it in the session's folder. */
+/**
+ * The user's request. Apart from `label` and `cwd` it never changes. The session's folder holds its prompt and
+ * environment.
+ */
 export interface Spec {
   readonly id: string
   /** The tmux session's name: `<agent>-<task>`. */
   readonly name: string
   readonly task: string
-  /** The name that its user gave it later. Panes, refs and folders keep the first one. */
+  /** The name that the user gave the session later. Panes, refs and folders keep the first one. */
   readonly label?: string
   readonly agent: string
   readonly mode: Mode
   readonly proof: SuccessCriterion
   readonly cwd: string
-  /** Of whoever asked for it: what the work makes is as open or closed as if it had been run there. */
+  /** The umask of the caller: new files get the same permissions as in the caller's own shell. */
   readonly umask?: number
-  /** The program as an absolute path, then its own arguments. The agent's adapter adds the rest. */
+  /** The absolute path of the program, then its own arguments. The agent's adapter adds the rest. */
   readonly argv: readonly string[]
-  /** The prompt's first line or the command, for people to recognise the session by. */
+  /** The prompt's first line or the command, by which people recognise the session. */
   readonly title: string
   readonly autonomy: Autonomy
   readonly model: string | null
@@ -67,34 +76,34 @@ export interface Spec {
   readonly maxTime: Duration | null
   readonly restart: RestartPolicy
   readonly patience: WaitLimits
-  /** Bytes that its processes may use together; null for no limit. */
+  /** The bytes of memory that its processes may use together; null for no limit. */
   readonly memory: number | null
-  /** Bytes that all its attempts may write together; null or absent for no limit. */
+  /** The bytes that all its attempts may write together; null or absent for no limit. */
   readonly maxOutput?: number | null
   readonly saving: CheckpointOptions
-  /** Its owner is told when it was restarted more often than this within an hour. */
+  /** oneshot notifies the owner after more restarts than this within an hour. */
   readonly alertAfter: number
-  /** What must be shown before its work is called done, beyond its good end. */
+  /** The evidence that the session needs before its work counts as done, beyond its successful end. */
   readonly verify?: VerifyOptions
-  /** The program to run whenever it has ended, as an absolute path, and its arguments. */
+  /** The program that oneshot runs at each end of the session: an absolute path and its arguments. */
   readonly onExit?: readonly string[]
-  /** The terminal it was asked for on, for a bell. */
+  /** The terminal of the request, for the bell. */
   readonly tty?: string
-  /** The session that has started it, which it does not outlive; `key` is that one's own name for it. */
+  /** The parent session, which this session does not outlive; `key` is the parent's own name for it. */
   readonly parent?: { readonly id: string; readonly key: string }
-  /** The session that a program of which has asked for it; it may outlive that one. */
+  /** The session whose program requested this one. This session may outlive it. */
   readonly startedBy?: string
-  /** Its project is to be left without files about it. */
+  /** False: oneshot writes no files about the session into its project. */
   readonly projectFiles?: false
-  /** Its user agrees that the project's task tracker is run: that runs hooks of the project. */
+  /** The user allows oneshot to run the project's task tracker, which runs hooks of the project. */
   readonly beads?: true
   readonly createdAt: Instant
 }
 
-/** The process of an attempt, told apart from any other that may get the same pid later. */
+/** Identifies the process of an attempt, even if another process gets the same pid later. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** The kernel's start time of that pid, opaque: equal means the same process. */
+  /** The kernel's start time of that pid, opaque: an equal value means the same process. */
   readonly birth: string
   readonly boot: string
   readonly startedAt: Instant
@@ -103,21 +112,21 @@ export interface ProcessIdentity {
 export type Exit =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: string }
-  /** Gone without an exit record: the process or the machine was killed under us. */
+  /** The process left no exit record: somebody killed the process, or the machine went down. */
   | { readonly kind: 'vanished'; readonly evidence: string; readonly isReboot?: boolean }
 
-/** How much the agent may do without asking: everything, edit files, or nothing. */
+/** The actions that the agent may take without asking: everything, file edits, or nothing. */
 export type Autonomy = 'full' | 'edits' | 'ask'
 
-/** The agent's own word on how its turn ended. */
+/** The agent's own report on how its turn ended. */
 export type TurnResult =
-  /** `isVerdict`: it is itself the sentence that says how the work has ended, with the evidence. */
+  /** `isVerdict`: the text itself is the sentence that says how the work ended, with the evidence. */
   | { readonly ok: true; readonly text: string; readonly isVerdict?: true }
   | { readonly ok: false; readonly text: string; readonly failure: Failure }
 
 export type Outcome = 'done' | 'failed' | 'stopped' | 'gave-up'
 
-/** What the current attempt is at. */
+/** The present activity of the current attempt. */
 export interface Activity {
   readonly tools: readonly {
     readonly id: string
@@ -126,11 +135,11 @@ export interface Activity {
     readonly since: Instant
   }[]
   readonly editedAt: Instant | null
-  /** The agent's program itself tries again after this. */
+  /** The failure after which the agent's program itself tries again. */
   readonly retrying: Failure | null
 }
 
-/** What follows once nothing of an attempt is left. */
+/** The step to take once no process of an attempt is left. */
 export type NextStep =
   | {
       readonly kind: 'end'
@@ -151,12 +160,12 @@ export type NextStep =
   | { readonly kind: 'block'; readonly question: string; readonly reason: string; readonly trouble: ProblemKind }
 
 /**
- * A crash counts against the restart limit; an outage elsewhere and a reboot do not. While a limit lasts, not even time
- * counts.
+ * A crash counts against the restart limit; an outage and a reboot do not. The wait for a usage limit does not even
+ * count as time.
  */
 export type RestCause = 'crash' | 'outage' | 'limit' | 'reboot'
 
-/** `prove`: nothing of it is left, and what it has done is looked at before its end is judged. */
+/** `prove`: no process is left, and the verifier inspects the work before oneshot decides how it ended. */
 export type StopStep = 'interrupt' | 'terminate' | 'kill' | 'sweep' | 'prove'
 
 export type Phase =
@@ -170,7 +179,7 @@ export type Phase =
       readonly trouble: ProblemKind
       readonly cause: RestCause
     }
-  /** It waits for a person; `isIdle`: with nothing alive, as without a login. */
+  /** The session waits for a person. `isIdle`: no process is alive, as without a login. */
   | {
       readonly name: 'blocked'
       readonly since: Instant
@@ -189,10 +198,12 @@ export type Phase =
 
 export type PhaseName = Phase['name']
 
-/** What a reader keeps from one line to the next. */
+/** The state that a parser carries from one line to the next. */
 export type ParserState = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
 
-/** How far the current attempt's output was read, what was kept in mind of it, and how long the transcript made of it is. */
+/**
+ * The read position in the current attempt's output, the parser's state there, and the length of the transcript so far.
+ */
 export interface ReadPosition {
   readonly output: number
   readonly transcript: number
@@ -202,51 +213,51 @@ export interface ReadPosition {
 export interface Session {
   readonly spec: Spec
   readonly phase: Phase
-  /** What the user wants, kept apart from what is. */
+  /** The state that the user wants, apart from the actual state. */
   readonly wanted: 'run' | 'stop'
-  /** The name of the session that wants it stopped; absent when its user does, or nobody. */
+  /** The name of the session that asked for the stop; absent if the user did, or nobody. */
   readonly stoppedBy?: string
-  /** Attempts so far; the current one has this number. */
+  /** The number of attempts so far, which is the number of the current one. */
   readonly attempt: number
-  /** After a crash, those of the last hour at least. */
+  /** Restarts after a crash, at least those of the last hour. */
   readonly restarts: readonly Instant[]
-  /** All there were. */
+  /** The number of all restarts after a crash. */
   readonly restartCount: number
-  /** Restarts before this no longer count against their limit: a turn went well, or a person asked to go on. */
+  /** Restarts before this time no longer count against the limit: a turn succeeded, or a person asked to continue. */
   readonly forgivenAt: Instant
-  /** When its owner was last told that it is restarted too often. */
+  /** The last time at which oneshot notified the owner about too many restarts. */
   readonly alertedAt: Instant | null
-  /** How often in a row it had to wait for something that is not its fault. */
+  /** The number of outages in a row. Outages are not the session's fault. */
   readonly outages: number
-  /** When the usage limit it waits for was first met, since the model answered last. */
+  /** The first time at which the session met the present usage limit, since the model last answered. */
   readonly limitedSince: Instant | null
   readonly thread: Thread
   readonly messages: readonly Message[]
-  /** What the current attempt was given. Null for a command. */
+  /** The input of the current attempt. Null for a command. */
   readonly errand: TurnInput | null
-  /** Whether the turn that the last errand belongs to was brought to its end. */
+  /** True if the turn of the last input ended. */
   readonly isTurnOver: boolean
   readonly activity: Activity
   readonly spending: UsageLedger
   readonly saved: CheckpointStatus
-  /** The pieces of its work, in the order they were named. */
+  /** The tasks of its work, in the order in which somebody named them. */
   readonly tasks: readonly Task[]
-  /** What went wrong beside the work and was told already. */
+  /** Problems beside the work that oneshot has already reported. */
   readonly notes: readonly string[]
-  /** Kinds of output that its adapter did not know. */
+  /** Kinds of output that its adapter did not recognise. */
   readonly unknown: readonly string[]
   readonly life: ProcessIdentity | null
   readonly exit: Exit | null
   readonly lastWord: TurnResult | null
   readonly startedAt: Instant | null
-  /** Since when its time is counted: when it was accepted, or last woken. */
+  /** The start of the session's time limit: its acceptance, or the last time it was resumed. */
   readonly clockSince: Instant
   readonly bookmark: ReadPosition
 }
 
 export type SessionIn<P extends PhaseName> = Session & { readonly phase: Extract<Phase, { name: P }> }
 
-/** When the session's next alarm rings, if it has one. */
+/** Returns the time of the session's next alarm, or null. */
 export function sessionDueAt(session: Session): Instant | null {
   const { phase } = session
   if (phase.name === 'ended') return null
@@ -257,8 +268,8 @@ export function sessionDueAt(session: Session): Instant | null {
 }
 
 /**
- * When its time is over. A rest until a limit is over moves it: whoever waits for an hour as told has not worked for it.
- * While it waits for a person there is none.
+ * Returns the time at which the session's time limit ends. A wait for a usage limit moves it, because the session does
+ * not work then. A session that waits for a person has none.
  */
 export function sessionDeadline({ spec, phase, clockSince }: Session): Instant | null {
   if (spec.maxTime === null || phase.name === 'blocked') return null
@@ -266,14 +277,14 @@ export function sessionDeadline({ spec, phase, clockSince }: Session): Instant |
   return clockSince + stoodStill + spec.maxTime
 }
 
-/** The session as it goes on after it stood still until now. */
+/** Returns the session with the wait that ends now taken out of its working time. */
 export function excludeWaitingTime<S extends Session>(session: S, now: Instant): S {
   const { phase, clockSince } = session
   const hasStoodStill = phase.name === 'blocked' || (phase.name === 'resting' && phase.cause === 'limit')
   return hasStoodStill ? { ...session, clockSince: clockSince + now - phase.since } : session
 }
 
-/** Nothing of it lives, although it has not ended: it rests, or waits for a person. */
+/** Returns true if no process of the session is alive although it has not ended: it rests, or waits for a person. */
 export function isIdle({ phase }: Session): boolean {
   return phase.name === 'resting' || (phase.name === 'blocked' && phase.isIdle)
 }

@@ -6,33 +6,33 @@ import type { Exit, TurnResult, ProcessIdentity } from './session.ts'
 import type { ChildrenCharge, Usage } from './usage.ts'
 import type { TaskChange, Task } from './task.ts'
 
-/** What an agent tells of its work while it is at it. */
+/** A report of an agent about its work in progress. */
 export type AgentUpdate =
-  /** A new turn began in the same process: what was said about the end of the one before counts no more. */
+  /** A new turn began in the same process, so the result of the previous turn no longer counts. */
   | { readonly type: 'began' }
   | { readonly type: 'tool-started'; readonly id: string; readonly tool: string; readonly gist: string }
   | { readonly type: 'tool-ended'; readonly id: string }
-  /** A file was written by the agent's own tool; absolute, or relative to the working directory. */
+  /** The agent's own tool wrote a file; the path is absolute, or relative to the working directory. */
   | { readonly type: 'edited'; readonly path: string }
   /**
-   * What was used up. `step`: by this answer alone. `attempt`: by this process so far. `thread`: by the whole thread so
-   * far, earlier attempts included.
+   * Usage. `step`: of this answer alone. `attempt`: of this process so far. `thread`: of the whole thread so far,
+   * earlier attempts included.
    */
   | { readonly type: 'spent'; readonly scope: 'step' | 'attempt' | 'thread'; readonly spending: Usage }
-  /** The program met this and tries again by itself. */
+  /** The program met this failure and tries again by itself. */
   | { readonly type: 'retrying'; readonly failure: Failure }
-  /** Its plan as it is now, in whole: what is not in it any more is no longer meant. */
+  /** The whole current plan. It replaces the previous plan. */
   | { readonly type: 'planned'; readonly tasks: readonly Omit<Task, 'source'>[] }
-  /** A part of its plan has changed, and the rest has not; null is as it was. */
+  /** A change of a part of the plan; a null field is unchanged. */
   | { readonly type: 'replanned'; readonly tasks: readonly TaskChange[] }
-  /** Something in its output that its adapter does not know, by a short name such as `system/foo`. */
+  /** Output that the adapter does not recognise, by a short name such as `system/foo`. */
   | { readonly type: 'unknown'; readonly what: string }
 
-/** What we saw. Time, chance and identity arrive inside; core has none of its own. */
+/** An observation. Time, randomness and identity arrive inside signals; core has none of its own. */
 export type Signal = { readonly at: Instant } & (
   | { readonly type: 'attempt.started'; readonly attempt: number; readonly life: ProcessIdentity }
   | { readonly type: 'launch.failed'; readonly attempt: number; readonly reason: string; readonly chance: number }
-  /** Its working directory is gone: only a person can bring it back. */
+  /** The working directory is gone. Only a person can bring it back. */
   | { readonly type: 'launch.impossible'; readonly attempt: number; readonly question: string }
   | { readonly type: 'agent.threaded'; readonly attempt: number; readonly thread: string }
   | { readonly type: 'agent.asked'; readonly attempt: number; readonly question: string }
@@ -40,8 +40,8 @@ export type Signal = { readonly at: Instant } & (
   | { readonly type: 'agent.told'; readonly attempt: number; readonly news: AgentUpdate }
   | { readonly type: 'agent.finished'; readonly attempt: number; readonly word: TurnResult }
   /**
-   * The agent's own record of its thread was looked up. `hasErrand`: it shows what this attempt was given.
-   * `isFinal`: nobody writes in it any more.
+   * The engine has read the agent's own record of its thread. `hasErrand`: the record shows the input of this attempt.
+   * `isFinal`: nobody writes to the record any more.
    */
   | {
       readonly type: 'thread.surveyed'
@@ -52,9 +52,9 @@ export type Signal = { readonly at: Instant } & (
       readonly isFinal: boolean
     }
   /**
-   * `chance` is a dice roll in [0, 1) for the jitter of a restart. `memory`: the evidence that there was too little of it.
-   * `seenAt`: when it was last at work, where the machine was restarted since. `isAlone`: certainly nothing else
-   * of it is left.
+   * `chance` is a random number in [0, 1) for the jitter of a restart. `memory`: the evidence of too little memory.
+   * `seenAt`: the last activity before a reboot of the machine. `isAlone`: certainly no other process of the attempt is
+   * left.
    */
   | {
       readonly type: 'process.died'
@@ -65,17 +65,20 @@ export type Signal = { readonly at: Instant } & (
       readonly seenAt?: Instant
       readonly isAlone?: boolean
     }
-  /** It lives and does nothing; `evidence` is the whole sentence. */
+  /** The agent lives and does nothing; `evidence` is the whole sentence. */
   | { readonly type: 'agent.hung'; readonly attempt: number; readonly evidence: string; readonly chance: number }
-  /** It uses more memory than it was given. */
+  /** The attempt uses more memory than its limit. */
   | { readonly type: 'memory.exceeded'; readonly attempt: number; readonly evidence: string; readonly chance: number }
-  /** Its attempts have written more than they may; `evidence` is the whole sentence. */
+  /** The attempts have written more than their limit; `evidence` is the whole sentence. */
   | { readonly type: 'output.exceeded'; readonly attempt: number; readonly evidence: string }
-  /** Nothing of the attempt's process tree is left. `isUnswept`: it went by itself, and nobody has cleared up after it. */
+  /** No process of the attempt's tree is left. `isUnswept`: the tree ended by itself, and nobody has swept it yet. */
   | { readonly type: 'tree.gone'; readonly attempt: number; readonly isUnswept?: boolean }
-  /** What can be seen of all that it has done; null of what does not matter. */
+  /** The verifier has inspected the session's work; null for each fact that does not matter. */
   | { readonly type: 'work.shown'; readonly attempt: number; readonly shown: InspectedWork }
-  /** `heard`: how many messages the thread's record holds by now, where nobody of ours writes in it. `by`: the session that sends it. */
+  /**
+   * `heard`: the present number of messages in the thread's record, if no process of ours writes to it. `by`: the
+   * session that sends the message.
+   */
   | {
       readonly type: 'user.message'
       readonly key: string
@@ -83,27 +86,29 @@ export type Signal = { readonly at: Instant } & (
       readonly heard?: number
       readonly by?: string
     }
-  /** `cwd`: where its project is by now. */
+  /** `cwd`: the present folder of the project. */
   | { readonly type: 'user.resume'; readonly heard?: number; readonly cwd?: string }
-  /** `isNow`: it is killed without being asked first. `by`: the session whose program asked for it, if not its user. */
+  /**
+   * `isNow`: oneshot kills the session without asking it first. `by`: the session whose program asked, if not the user.
+   */
   | { readonly type: 'user.stop'; readonly isNow?: boolean; readonly by?: string }
-  /** It is to stand still until it is resumed. */
+  /** Pauses the session until somebody resumes it. */
   | { readonly type: 'user.hold'; readonly reason: string }
   | { readonly type: 'clock.due' }
   | { readonly type: 'checkpoint.saved'; readonly checkpoint: Checkpoint }
-  /** Nothing has changed since the last one. */
+  /** Nothing has changed since the last checkpoint. */
   | { readonly type: 'checkpoint.unneeded' }
-  /** It was to be saved and could not be. `isFinal`: nor will it be by trying again. */
+  /** A checkpoint failed. `isFinal`: a retry cannot help. */
   | { readonly type: 'checkpoint.failed'; readonly reason: string; readonly isFinal: boolean }
   | { readonly type: 'checkpoint.pushed'; readonly number: number; readonly note?: string }
   | { readonly type: 'checkpoint.unpushed'; readonly reason: string }
-  /** Something beside the work went wrong, such as a task tracker that does not answer. */
+  /** Something beside the work failed, such as a task tracker that does not answer. */
   | { readonly type: 'trouble.noted'; readonly note: string }
-  /** The pieces of its work that somebody names; the same id again changes that one. */
+  /** Tasks that a person names; an id that exists already changes that task. */
   | { readonly type: 'user.tasks'; readonly tasks: readonly Omit<Task, 'source'>[] }
-  /** The sessions that it has started have spent, or have budgets reserved for them. */
+  /** The usage of the sessions that this one started, and the budgets reserved for them. */
   | { readonly type: 'children.charged'; readonly charge: ChildrenCharge }
-  /** The user gives it another name to be shown under, or says where its project is by now. */
+  /** The user gives the session another display name, or says where its project is now. */
   | { readonly type: 'user.amend'; readonly label?: string; readonly cwd?: string }
 )
 

@@ -59,17 +59,17 @@ type Reaction<P extends PhaseName, T extends SignalType> = (
   rules: Timings,
 ) => Decision
 
-/** Every phase answers every signal, aloud, even if the answer is `ignore`. */
+/** Every phase answers every signal explicitly, even if the answer is `ignore`. */
 export type DecisionTable = { readonly [P in PhaseName]: { readonly [T in SignalType]: Reaction<P, T> } }
 
 const ignore = (session: Session): Decision => unchanged(session)
 
-/** A blocked session may have nothing alive: then it can say nothing more. */
+/** Ignores a signal if the blocked session has no live process: an idle session cannot report anything. */
 function whileAlive<T extends SignalType>(react: Reaction<PhaseName, T>): Reaction<'blocked', T> {
   return (session, signal, timings) => (isIdle(session) ? unchanged(session) : react(session, signal, timings))
 }
 
-/** What was saved and planned is remembered whatever the session is at. */
+/** A session records checkpoints, tasks, notes and charges in every phase. */
 const IN_EVERY_PHASE = {
   'checkpoint.saved': recordCheckpoint,
   'checkpoint.unneeded': recordUnneededCheckpoint,

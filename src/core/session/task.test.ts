@@ -14,7 +14,7 @@ function done(title: string, wishes: Partial<Task> = {}): Task {
 
 const closedBy = (...tasks: Task[]): string[] => finishedIssues(tasks, { ready: READY, settled: [] })
 
-test('a finished task closes the issue whose id it has, or its title carries', () => {
+test('a finished task closes the issue that has its id, or whose id its title contains', () => {
   expect(closedBy(done('whatever', { id: 'bd-c3' }))).toEqual(['bd-c3'])
   expect(closedBy(done('bd-a1b2: write tests'))).toEqual(['bd-a1b2'])
   expect(closedBy(done('[web-app-7] Write tests'))).toEqual(['web-app-7'])
@@ -22,23 +22,23 @@ test('a finished task closes the issue whose id it has, or its title carries', (
   expect(closedBy(done('Finish bd-c3'), done('bd-c3 again'))).toEqual(['bd-c3'])
 })
 
-test('an id that is only a part of another one is not meant', () => {
+test('an id that is only a part of another one does not match', () => {
   expect(closedBy(done('bd-a1b2.1: write tests'))).toEqual(['bd-a1b2.1'])
   expect(closedBy(done('abd-c3, bd-c34, bd-c3-old, x.bd-c3'))).toEqual([])
 })
 
-test('of several ids those that a title begins with are meant, and the others are only spoken of', () => {
+test('a title with several ids stands for those at its start, and only mentions the others', () => {
   expect(closedBy(done('bd-c3, bd-a1b2 and web-app-7: tidy up'))).toEqual(['bd-c3', 'bd-a1b2', 'web-app-7'])
   expect(closedBy(done('bd-c3: learn from bd-a1b2'))).toEqual(['bd-c3'])
   expect(closedBy(done('Look how bd-a1b2 differs from bd-c3'))).toEqual([])
 })
 
-test('what is not done, or was settled before, is left alone', () => {
+test('tasks that are not done, and settled issues, close nothing', () => {
   expect(closedBy(done('bd-c3', { state: 'doing' }), done('bd-c3', { state: 'open' }))).toEqual([])
   expect(finishedIssues([done('bd-c3'), done('bd-a1b2')], { ready: READY, settled: ['bd-c3'] })).toEqual(['bd-a1b2'])
 })
 
-test('a person may close an issue that is not ready by its id; an agent’s own numbering means nothing', () => {
+test('a person may close an issue that is not ready by its id; an agent’s own numbers match no issue', () => {
   expect(closedBy(done('bd-zz', { id: 'bd-zz', source: 'user' }))).toEqual(['bd-zz'])
   expect(closedBy(done('step', { id: 'todo-1', source: 'agent' }))).toEqual([])
 })
@@ -49,7 +49,7 @@ test('an issue stays settled while its task is done, listed or not', () => {
   expect(keepSettled(tasks, { ready: READY, settled })).toEqual(['bd-c3', 'bd-gone'])
 })
 
-test('ids are told from other words, and never look like an option', () => {
+test('isIssueId distinguishes ids from other words, and no id looks like an option', () => {
   const ids = ['bd-a1b2', 'my-app-17.3', 'X-1', 'a_b-c_d', '2048-game-a1b', 'my.app-a1b.1', 'my--app-1']
   for (const id of ids) expect([id, isIssueId(id), isSafeIssueId(id)]).toEqual([id, true, true])
   expect(

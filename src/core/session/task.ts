@@ -1,42 +1,42 @@
 import type { Instant } from '../../lib/time.ts'
 
-/** A piece of a session's work, as its agent plans it, its user names it, or a task tracker knows it. */
+/** A piece of a session's work. Its agent plans it, its user names it, or a task tracker lists it. */
 export interface Task {
-  /** Of its source: a number, or `bd-a1b2`. */
+  /** The id that its source gave it: a number, or `bd-a1b2`. */
   readonly id: string
   readonly title: string
   readonly state: 'open' | 'doing' | 'done'
-  /** Who named it: the agent in its own plan, or a person (or the agent) by `oneshot tasks`. */
+  /** `agent`: the agent's own plan names it. `user`: a person (or the agent) named it by `oneshot tasks`. */
   readonly source: 'agent' | 'user'
 }
 
-/** What becomes of a task; null is as it was. */
+/** A change of a task; a null field is unchanged. */
 export interface TaskChange {
   readonly id: string
   readonly title: string | null
   readonly state: Task['state'] | 'dropped' | null
 }
 
-/** A piece of work as the project's own task tracker knows it. */
+/** A task in the project's own task tracker. */
 export type Issue = Omit<Task, 'source'>
 
-/** What a session last saw of its project's task tracker, and what it has carried over to it. */
+/** The last state of the project's task tracker that a session saw, and the issues that the session closed in it. */
 export interface TrackerSnapshot {
   readonly kind: 'beads'
   readonly version: string
   readonly at: Instant
-  /** Of the list below, whatever its order: the same as long as nothing has changed. */
+  /** A hash of the list below, independent of its order. It is equal as long as nothing has changed. */
   readonly hash: string
-  /** What can be worked on, and what somebody is at. */
+  /** The issues that are ready or in progress. */
   readonly ready: readonly Issue[]
-  /** Issues that this session has finished, and that need nothing more: closed, or found to be. */
+  /** The finished issues of this session that need no further action: it closed them, or found them closed. */
   readonly settled: readonly string[]
 }
 
 /**
- * The issues that a session's finished tasks stand for and that are still to be closed. A task stands for an issue by its
- * id, or by a title that carries one: `bd-a1b2: write tests`. What a person has named by its id alone need not be among
- * the ready ones.
+ * Returns the issues to close, because finished tasks of the session stand for them. A task stands for an issue by its
+ * id, or by a title that contains the id: `bd-a1b2: write tests`. An issue that a person named by its id need not be
+ * among the ready ones.
  */
 export function finishedIssues(
   tasks: readonly Task[],
@@ -47,7 +47,7 @@ export function finishedIssues(
   return [...new Set(finished)].filter(id => !settled.includes(id))
 }
 
-/** What remains settled: an issue whose task was opened again can be finished again. */
+/** Returns the issues that remain settled. An issue whose task was opened again can be finished again. */
 export function keepSettled(
   tasks: readonly Task[],
   { ready, settled }: Pick<TrackerSnapshot, 'ready' | 'settled'>,
@@ -66,7 +66,7 @@ function issuesOfTask({ id, title, source }: Task, known: readonly string[]): st
   return carried.length <= 1 ? carried : leadingIssues(title, carried)
 }
 
-/** Of several in one title, those that it begins with are the task; the others are only spoken of. */
+/** Returns the issues at the start of a title with several ids. The title only mentions the others. */
 function leadingIssues(title: string, carried: readonly string[]): string[] {
   const inOrder = carried.toSorted((a, b) => indexOfIssue(title, a) - indexOfIssue(title, b))
   const head: string[] = []
@@ -80,7 +80,10 @@ function leadingIssues(title: string, carried: readonly string[]): string[] {
   return head
 }
 
-/** Where a title carries this id as a word of its own; -1 when it does not. `bd-a1b2.1` is another than `bd-a1b2`. */
+/**
+ * Returns the position at which a title contains this id as a word of its own, or -1. `bd-a1b2.1` differs from
+ * `bd-a1b2`.
+ */
 function indexOfIssue(title: string, issue: string): number {
   for (let place = title.indexOf(issue); place >= 0; place = title.indexOf(issue, place + 1)) {
     const before = title[place - 1] ?? ' '
@@ -90,12 +93,18 @@ function indexOfIssue(title: string, issue: string): number {
   return -1
 }
 
-/** Whether this word of a person's could be an issue's id: a prefix, a hyphen and more, such as `bd-a1b2` or `my.app-17.3`. */
+/**
+ * Returns true if a person's word can be an issue's id: a prefix, a hyphen and more, such as `bd-a1b2` or
+ * `my.app-17.3`.
+ */
 export function isIssueId(word: string): boolean {
   return isSafeIssueId(word) && /[a-z]/i.test(word) && /[^-]-+\w/.test(word)
 }
 
-/** Whether it can be handed to a program and found in a text, whoever has made it up: a prefix is the name of a folder. */
+/**
+ * Returns true if a program can safely get the word as an argument and a text search can find it. Anybody can choose
+ * the prefix: it is the name of a folder.
+ */
 export function isSafeIssueId(word: string): boolean {
   return /^[a-z0-9][\w.-]{0,63}$/i.test(word)
 }

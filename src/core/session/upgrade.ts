@@ -13,7 +13,7 @@ import { NO_LIMITS } from './usage.ts'
 
 type SpecFieldsSince2 = 'autonomy' | 'model' | 'effort' | 'limits'
 
-/** A session as the first version wrote it, which knew of no messages. */
+/** A session of the first version, which had no messages. */
 interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark' | 'lastWord' | 'phase'> {
   readonly spec: Omit<Spec, SpecFieldsSince2>
   readonly phase: Session['phase']
@@ -22,13 +22,13 @@ interface Version1 extends Omit<Partial<Session>, 'spec' | 'thread' | 'bookmark'
   readonly lastWord: { readonly ok: boolean; readonly text: string } | null
 }
 
-/** Brings a stored session to what this version knows of one. What an older one could not say is filled in as it was then. */
+/** Upgrades a stored session to the present version. Missing fields get the values that match the older behaviour. */
 export function upgradeSession(written: Session | Version1): Session {
   const conversing = hasMessages(written) ? written : withMessages(written)
   return withCheckpointFields(isCurrent(conversing) ? conversing : withPolicyFields(conversing))
 }
 
-/** Before there were checkpoints and tasks. */
+/** A session from before checkpoints and tasks. */
 type Version3 = Omit<Session, 'spec' | 'saved'> & {
   readonly spec: Omit<Spec, 'saving'> & { readonly saving?: CheckpointOptions }
   readonly saved?: CheckpointStatus
@@ -69,7 +69,7 @@ function withMessages(written: Version1): Session {
   return {
     ...newSession,
     ...written,
-    // The first version believed exit codes; an attempt that it started says nothing else.
+    // The first version trusted exit codes; an attempt that it started reports nothing else.
     spec: spec.agent === 'command' || isAlive ? spec : { ...spec, proof: 'end-event' },
     thread,
     messages: newSession.messages.map(prompt => ({ ...prompt, confirmedAt: hasSpoken ? spec.createdAt : null })),
@@ -90,7 +90,7 @@ function upgradePhase(phase: Session['phase']): Session['phase'] {
   return { ...phase, next: { ...phase.next, cause: 'crash', thread: 'same' } }
 }
 
-/** Before there were policies of its own for each session, and names for what goes wrong. */
+/** A session from before policies per session and problem kinds. */
 type Version2 = Omit<Session, 'restartCount'> & { readonly restartCount?: number }
 
 function isCurrent(written: Version2): written is Session {

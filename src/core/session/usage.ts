@@ -1,34 +1,40 @@
-/** What was used up. Cost is null for programs that do not tell it. */
+/** Used tokens, money and turns. The cost is null for programs that do not report it. */
 export interface Usage {
-  /** Tokens the model read, those from its cache included. */
+  /** Tokens that the model read, those from its cache included. */
   readonly input: number
-  /** Of these, read from the cache. */
+  /** The part of `input` that came from the cache. */
   readonly cached: number
   readonly output: number
   readonly usd: number | null
-  /** Answers of the model. */
+  /** The number of answers of the model. */
   readonly turns: number
 }
 
-/** Spent by earlier attempts, by the current one, and by the thread as its program counts. */
+/** The usage of earlier attempts, of the current one, and of the thread as its program counts it. */
 export interface UsageLedger {
   readonly before: Usage
   readonly attempt: Usage
   readonly thread: Usage
   readonly threadBefore: Usage
-  /** Spent before the session was last woken, by itself and by the sessions that it has started: its limits are counted from there. */
+  /**
+   * The usage before somebody last resumed the session, with that of the sessions it started. The limits count from
+   * there.
+   */
   readonly waived: Usage
-  /** The part of the sessions that it has started, however indirectly. Absent: it has started none that spends. */
+  /**
+   * The usage of the sessions that this one started, directly or indirectly. Absent: it started none that reports
+   * usage.
+   */
   readonly children?: ChildrenCharge
 }
 
 export interface ChildrenCharge {
   readonly spent: Usage
-  /** Reserved for those that live, beyond what they have spent. */
+  /** The budgets reserved for live sessions, minus their usage so far. */
   readonly reserved: Usage
 }
 
-/** What a session may use up in all its attempts together; null for no limit. */
+/** The limits of all attempts of a session together; null for no limit. */
 export interface UsageLimits {
   readonly usd: number | null
   readonly tokens: number | null
@@ -43,7 +49,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   return combine(a, b, (x, y) => x + y)
 }
 
-/** What `total` is beyond `before`; never less than nothing. */
+/** Returns `total` minus `before`, never below zero. */
 export function subtractUsage(total: Usage, before: Usage): Usage {
   return combine(total, before, (x, y) => Math.max(0, x - y))
 }
@@ -66,17 +72,17 @@ export function totalUsage({ before, attempt }: UsageLedger): Usage {
   return addUsage(before, attempt)
 }
 
-/** Spent by the session and by those that it has started. */
+/** Returns the usage of the session and of those that it started. */
 export function spentWithChildren(ledger: UsageLedger): Usage {
   return addUsage(totalUsage(ledger), ledger.children?.spent ?? NO_USAGE)
 }
 
-/** The spending that counts against the limits. */
+/** Returns the usage that counts against the limits. */
 export function chargedUsage(ledger: UsageLedger): Usage {
   return addUsage(subtractUsage(spentWithChildren(ledger), ledger.waived), ledger.children?.reserved ?? NO_USAGE)
 }
 
-/** Which limit was reached, as a sentence; null when none was. */
+/** Returns a sentence about the limit that was reached, or null. */
 export function checkBudget(limits: UsageLimits, ledger: UsageLedger): string | null {
   const spent = chargedUsage(ledger)
   const tokens = spent.input + spent.output

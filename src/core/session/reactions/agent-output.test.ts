@@ -31,7 +31,7 @@ const spent = (scope: 'step' | 'attempt' | 'thread', spending: Partial<Usage>): 
   spending: { ...NO_USAGE, ...spending },
 })
 
-test('steps add up, an attempt’s own sum replaces them', () => {
+test('steps add up, and an attempt’s own sum replaces them', () => {
   const steps = hear(newborn(), spent('step', { input: 10, usd: 1, turns: 1 }), spent('step', { input: 5, turns: 1 }))
   expect(steps.spending.attempt).toEqual({ input: 15, cached: 0, output: 0, usd: 1, turns: 2 })
   expect(hear(steps, spent('attempt', { input: 20, usd: 2, turns: 3 })).spending.attempt).toMatchObject({
@@ -41,7 +41,7 @@ test('steps add up, an attempt’s own sum replaces them', () => {
   })
 })
 
-test('a thread’s sum is counted as what this attempt has added to it', () => {
+test('a thread’s sum counts as the part that this attempt added to it', () => {
   const first = hear(newborn(), spent('step', { turns: 1 }), spent('thread', { input: 100, output: 10 }))
   expect(first.spending.attempt).toMatchObject({ input: 100, output: 10, turns: 1 })
   const second = hear(next(first), spent('step', { turns: 1 }), spent('thread', { input: 250, output: 15 }))
@@ -49,7 +49,7 @@ test('a thread’s sum is counted as what this attempt has added to it', () => {
   expect(totalUsage(second.spending)).toMatchObject({ input: 250, output: 15, turns: 2 })
 })
 
-test('what is open and what is tried again is known until it is over', () => {
+test('the session shows open tools and a retry until they are over', () => {
   const tool: AgentUpdate = { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' }
   const failure = { kind: 'overloaded', text: '529', resetAt: null, remedy: null } as const
   const busy = hear(newborn(), tool, { type: 'tool-started', id: 'b', tool: 'Read', gist: 'x' })
@@ -62,12 +62,12 @@ test('what is open and what is tried again is known until it is over', () => {
   expect(next(busy).activity).toEqual({ tools: [], editedAt: null, retrying: null })
 })
 
-test('an end that is followed by a new turn was none', () => {
+test('a new turn revokes the end of the previous one', () => {
   const ended: Session = { ...newborn(), lastWord: { ok: true, text: 'it' } }
   expect(hear(ended, { type: 'began' }).lastWord).toBeNull()
 })
 
-test('each kind of unknown output is noted once, and not without end', () => {
+test('the session records each kind of unknown output once, up to a limit', () => {
   const told = Array.from({ length: 50 }, (_, n): AgentUpdate => ({ type: 'unknown', what: `event/${n % 30}` }))
   const { unknown } = hear(newborn(), ...told)
   expect(unknown).toHaveLength(20)
@@ -78,7 +78,7 @@ test.each([
   [{ usd: 2, tokens: null, turns: null }, 'the budget of $2 was reached: $3.00 were spent'],
   [{ usd: null, tokens: 100, turns: null }, 'the budget of 100 tokens was reached: 120 were used'],
   [{ usd: null, tokens: null, turns: 2 }, 'the limit of 2 turns was reached'],
-])('beyond %j whoever goes on is stopped', (limits, reason) => {
+])('beyond %j an agent that continues is stopped', (limits, reason) => {
   const rich = hear(newborn(limits), spent('step', { input: 100, output: 20, usd: 3, turns: 2 }))
   expect(rich.phase.name).toBe('running')
   const stopped = hear(rich, { type: 'tool-started', id: 'a', tool: 'Bash', gist: 'make' })

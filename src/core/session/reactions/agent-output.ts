@@ -7,14 +7,16 @@ import { addUsage, subtractUsage, checkBudget } from '../usage.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 import { interruptAndStop } from './stop.ts'
 
-/** What is stored of a call: enough for people to recognise it by. */
+/** The stored part of a tool call, in characters: enough for people to recognise it. */
 const LONGEST_GIST = 200
-/** An agent that never tells of a tool's end does not fill the record. */
+/** Limits the record of an agent that never reports the end of its tools. */
 const MOST_TOOLS = 50
-/** More kinds of unknown output than this say nothing new. */
+/** More kinds of unknown output than this tell a reader nothing new. */
 const MOST_UNKNOWN = 20
 
-/** What the agent tells of its work. One that goes on spending beyond its budget is stopped; one that has just ended is not. */
+/**
+ * Records an agent's report. Stops an agent that continues to work beyond its budget, but not one that has just ended.
+ */
 export function handleAgentUpdate(session: Session, signal: SignalOf<'agent.told'>, timings: Timings): Decision {
   const { at, news } = signal
   const overspent = startsWork(news) ? checkBudget(session.spec.limits, session.spending) : null
@@ -28,7 +30,7 @@ export function handleAgentUpdate(session: Session, signal: SignalOf<'agent.told
   return recordAgentUpdate(session, signal)
 }
 
-/** The same, of an attempt that is being ended anyway. */
+/** Records an agent's report without a check of the budget, for an attempt that is ending anyway. */
 export function recordAgentUpdate(session: Session, { at, news }: SignalOf<'agent.told'>): Decision {
   switch (news.type) {
     case 'began':
@@ -55,7 +57,9 @@ export function recordAgentUpdate(session: Session, { at, news }: SignalOf<'agen
   }
 }
 
-/** Remembers the spending of the sessions that it has started; the budget is judged when it goes on itself. */
+/**
+ * Records the usage of the sessions that this one started. The budget check follows when this session itself continues.
+ */
 export function chargeChildren(session: Session, { charge }: SignalOf<'children.charged'>): Decision {
   return makeDecision({ ...session, spending: { ...session.spending, children: charge } }, [])
 }
@@ -77,8 +81,8 @@ function updateActivity(activity: Activity, update: AgentUpdate, at: number): Ac
 }
 
 /**
- * A program that sums its tokens up may leave it to us to count its answers. A model that answers is there: what came before
- * was no more than an outage.
+ * Adds reported usage. Some programs sum up their tokens and leave the count of answers to us. An answer shows that the
+ * model is available, so it ends an outage.
  */
 function addReportedUsage(session: Session, { scope, spending }: Extract<AgentUpdate, { type: 'spent' }>): Session {
   const ledger = session.spending

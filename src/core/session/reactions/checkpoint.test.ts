@@ -28,7 +28,7 @@ const failed = { at: 1, type: 'checkpoint.failed', reason: 'no repository', isFi
 const unpushed = { at: 1, type: 'checkpoint.unpushed', reason: 'no route' } as const
 const pushed = { at: 2, type: 'checkpoint.pushed', number: 3 } as const
 
-test('the same trouble is told once', () => {
+test('the session reports the same problem once', () => {
   expect(after(fresh, failed, failed).told).toEqual(['checkpoint.failed'])
   expect(after(fresh, unpushed, unpushed, pushed, pushed, unpushed).told).toEqual([
     'checkpoint.unpushed',
@@ -39,7 +39,7 @@ test('the same trouble is told once', () => {
   expect(after(fresh, noted, noted).told).toEqual(['session.noted'])
 })
 
-test('what is in the way on a remote stays known after later pushes, and no event shows a password', () => {
+test('the session remembers an obstacle on a remote after later pushes, and no event shows a password', () => {
   const note = 'refs/oneshot/x is in the way'
   const { session, told } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
   expect([session.saved.pushNote, told]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
@@ -50,12 +50,12 @@ test('what is in the way on a remote stays known after later pushes, and no even
   }
 })
 
-test('where nothing is pushed nothing is told of it', () => {
+test('a session that pushes nothing reports nothing about pushes', () => {
   const quiet = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
   expect(after(quiet, unpushed, pushed)).toEqual({ session: quiet, told: [] })
 })
 
-test('a checkpoint ends the trouble before it', () => {
+test('a checkpoint clears the problem before it', () => {
   const checkpoint = { number: 1, commit: 'c', at: 5, trigger: 'edit', attempt: 1, head: null, leftOut: [] } as const
   const change = { files: 1, added: 1, removed: 0 }
   const { session } = after(fresh, failed, { at: 6, type: 'checkpoint.saved', checkpoint: { ...checkpoint, change } })

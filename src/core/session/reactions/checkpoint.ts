@@ -20,7 +20,7 @@ export function recordUnneededCheckpoint(session: Session, { at }: SignalOf<'che
   return makeDecision(withCheckpointStatus(session, { trouble: null, wanted: requestedSince(session, at) }), [])
 }
 
-/** The same trouble is told once, however often it is met. */
+/** Reports the same problem once, however often it occurs. */
 export function recordFailedCheckpoint(
   session: Session,
   { at, reason, isFinal }: SignalOf<'checkpoint.failed'>,
@@ -33,12 +33,15 @@ export function recordFailedCheckpoint(
   return makeDecision(withCheckpointStatus(session, { trouble: reason, wanted: next }), events)
 }
 
-/** What was wanted after the moment that was saved is not in it. */
+/**
+ * Returns the request for a checkpoint that came after the saved moment, or null: the saved checkpoint does not cover
+ * it.
+ */
 function requestedSince({ saved }: Session, savedAt: Instant): CheckpointStatus['wanted'] {
   return saved.wanted !== null && saved.wanted.at > savedAt ? saved.wanted : null
 }
 
-/** Told when it begins to work, or works again. */
+/** Reports the first successful push, and the first one after a failure. */
 export function recordPush(session: Session, { at, number, note }: SignalOf<'checkpoint.pushed'>): Decision {
   const remote = displayRemote(session)
   if (remote === null) return unchanged(session)
@@ -58,12 +61,12 @@ export function recordFailedPush(session: Session, { at, reason }: SignalOf<'che
   ])
 }
 
-/** As people may read it. */
+/** Returns the remote without credentials. */
 function displayRemote({ spec }: Session): string | null {
   return spec.saving.push === null ? null : stripCredentials(spec.saving.push)
 }
 
-/** More kinds of trouble than this say nothing new. */
+/** More notes than this tell a reader nothing new. */
 const MOST_NOTES = 20
 
 export function recordNote(session: Session, { at, note }: SignalOf<'trouble.noted'>): Decision {

@@ -13,8 +13,8 @@ import { unchanged, type Decision, makeDecision } from '../decision.ts'
 import { stoppedBy } from './stop.ts'
 
 /**
- * The agent is dead. Nothing follows before its whole tree is gone. One that left nothing behind and is to be started again
- * at once is not swept first: that it is gone is the next thing to be seen.
+ * Handles the agent's exit. Nothing else happens before its whole process tree is gone. An attempt that left nothing
+ * behind and restarts at once needs no sweep first: the signal that its tree is gone comes next.
  */
 export function handleExit(session: Session, signal: SignalOf<'process.died'>, timings: Timings): Decision {
   const { at, attempt, exit, memory = null, isAlone } = signal
@@ -30,7 +30,7 @@ export function handleExit(session: Session, signal: SignalOf<'process.died'>, t
   return isAlone && next.kind === 'rest' && next.until <= at ? { ...swept, effects: [] } : swept
 }
 
-/** What is remembered of how an attempt ended. */
+/** Records the kind of an attempt's end. */
 function recordExitKind<S extends Session>(session: S, verdict: ExitClass, at: Instant): S {
   const { outages, limitedSince, thread } = session
   const isOutage = verdict.kind === 'outage'
@@ -54,7 +54,7 @@ export function handleFailedLaunch(session: Session, signal: SignalOf<'launch.fa
   return sweep(session, at, next, timings, [{ at, type: 'attempt.failed-to-start', attempt, reason }])
 }
 
-/** Nobody but a person can make it start. */
+/** Blocks the session, because only a person can make it start. */
 export function handleImpossibleLaunch(
   session: Session,
   { at, attempt, question }: SignalOf<'launch.impossible'>,
@@ -64,13 +64,13 @@ export function handleImpossibleLaunch(
   return sweep(session, at, next, timings, [{ at, type: 'attempt.failed-to-start', attempt, reason: question }])
 }
 
-/** It lives and does nothing: it is ended, and goes on in another attempt, unless its turn was over anyway. */
+/** Ends an attempt that lives and does nothing, and restarts it, unless its turn was over anyway. */
 export function endHung(session: Session, signal: SignalOf<'agent.hung'>, timings: Timings): Decision {
   const { at, evidence } = signal
   const { lastWord: word, spec } = session
   if (word === null) return endAndRestart(session, signal, { reason: evidence, trouble: 'silence' }, timings)
   if (!word.ok) {
-    // It has said why it failed, and only does not leave: what it said counts.
+    // The agent has reported a failure and only does not exit, so the report counts.
     const verdict = classifyExit(spec.proof, { exit: { kind: 'vanished', evidence }, word })
     return sweep(recordExitKind(session, verdict, at), at, nextStepAfterExit(verdict, session, signal), timings)
   }
@@ -82,7 +82,7 @@ export function endOutOfMemory(session: Session, signal: SignalOf<'memory.exceed
   return endAndRestart(session, signal, { reason: `out of memory: ${signal.evidence}`, trouble: 'memory' }, timings)
 }
 
-/** Another attempt would go on writing: a person decides. */
+/** Stops the session: another attempt would continue to write, so a person decides. */
 export function endOverOutputLimit(
   session: Session,
   { at, evidence }: SignalOf<'output.exceeded'>,
@@ -92,7 +92,7 @@ export function endOverOutputLimit(
   return sweep(session, at, next, timings, [{ at, type: 'session.stopping', step: 'sweep', reason: evidence }])
 }
 
-/** Ends a living attempt that is to be followed by another. A command is started again only when its user said so. */
+/** Ends a live attempt that another one is to follow. A command restarts only if its user asked for restarts. */
 function endAndRestart(
   session: Session,
   moment: { readonly at: Instant; readonly chance: number },
@@ -129,15 +129,15 @@ export function handleExitWhileStopping(
   return sweep({ ...session, exit }, at, named, timings, [{ at, type: 'attempt.ended', attempt, exit }])
 }
 
-/** A terminal's last words arrive after the death they explain: what follows from it is judged again. */
+/** Classifies the exit again, because a terminal's last output arrives after the exit it explains. */
 export function handleLateTurnResult(session: SessionIn<'stopping'>, signal: SignalOf<'agent.finished'>): Decision {
   const { next } = session.phase
   const isOver = session.exit === null && next.kind === 'end' && next.outcome === 'done'
-  if (isOver) return unchanged(session) // It hung after a good end; what it says as it is ended takes nothing back.
+  if (isOver) return unchanged(session) // The agent hung after a successful turn; its output during the sweep does not revoke that.
   return reclassifyExit(session, recordTurnResult(session, signal), signal.word, signal.at)
 }
 
-/** The same for a turn that began after the last one had ended: it died in the middle of that. */
+/** Classifies the exit again if a turn began after the last one had ended: the agent died in the middle of it. */
 export function handleLateUpdate(session: SessionIn<'stopping'>, signal: SignalOf<'agent.told'>): Decision {
   const heard = recordAgentUpdate(session, signal)
   const { next } = session.phase
@@ -148,7 +148,7 @@ export function handleLateUpdate(session: SessionIn<'stopping'>, signal: SignalO
     : reclassifyExit(session, heard, null, signal.at)
 }
 
-/** It was taken for hung after a turn had ended well; a moment before, the next one had begun. */
+/** Revokes the end of an agent that seemed to hang after a successful turn: its next turn had just begun. */
 function withdrawDone({ phase }: SessionIn<'stopping'>, heard: Decision, at: Instant): Decision {
   if (phase.next.kind !== 'end' || phase.next.outcome !== 'done') return heard
   const why = { reason: 'it was ended as its next turn began', trouble: 'silence' } as const
@@ -156,10 +156,13 @@ function withdrawDone({ phase }: SessionIn<'stopping'>, heard: Decision, at: Ins
   return { ...heard, session: { ...heard.session, isTurnOver: false, phase: { ...phase, next } } }
 }
 
-/** What we ended ourselves, for these reasons, goes on as was decided: what it said while it was ended explains nothing. */
+/**
+ * The supervisor ended the attempt itself for these reasons. Output during that end explains nothing, so the decision
+ * stays.
+ */
 const DECIDED_BY_SUPERVISOR: readonly (ProblemKind | null)[] = ['silence', 'memory', 'held', 'folder']
 
-/** A stop that was asked for meanwhile stays one, unless the work turns out to be over. */
+/** Keeps a stop that was requested meanwhile, unless the work turns out to be over. */
 function reclassifyExit(
   session: SessionIn<'stopping'>,
   heard: Decision,

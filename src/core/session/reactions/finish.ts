@@ -17,7 +17,10 @@ import { checkBudget } from '../usage.ts'
 import { type Decision, makeDecision, unchanged } from '../decision.ts'
 import { verifyWork } from '../../policy/verify.ts'
 
-/** Nothing of the attempt is left: what was decided at its death follows now, and what nobody has cleared up yet, last. */
+/**
+ * Takes the step that was decided at the attempt's exit, now that nothing of the attempt is left. A sweep that nobody
+ * has made yet comes last.
+ */
 export function handleTreeGone(
   session: SessionIn<'stopping'>,
   { at, attempt, isUnswept }: SignalOf<'tree.gone'>,
@@ -49,7 +52,7 @@ function takeNextStep(session: SessionIn<'stopping'>, at: Instant, timings: Timi
   }
 }
 
-/** A rest that is over as it begins. */
+/** Ends a rest that is over as it begins. */
 function relaunchAtOnce(rest: Decision, at: Instant, timings: Timings): Decision {
   const { session, events, effects } = relaunchOrEnd(
     rest.session as SessionIn<'resting'>,
@@ -59,7 +62,10 @@ function relaunchAtOnce(rest: Decision, at: Instant, timings: Timings): Decision
   return makeDecision(session, [...rest.events, ...events], effects)
 }
 
-/** A turn has ended, and the next message may wait. What the agent could not even read would not be helped by another. */
+/**
+ * Ends the session, or delivers the next message after the turn. If the agent could not even read its input, another
+ * message would not help.
+ */
 function endOrDeliverNext(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
   const { outcome } = next
   const hasRead = session.errand?.isConfirmed === true
@@ -72,7 +78,7 @@ function endOrDeliverNext(session: SessionIn<'stopping'>, next: NextStep & { kin
   return launchAttempt(outcome === 'done' ? { ...session, forgivenAt: at } : session, at)
 }
 
-/** What it has done is looked at, by whoever sees that it stands here. */
+/** Enters the step in which the verifier inspects the work. */
 function startVerification(session: SessionIn<'stopping'>, next: NextStep & { kind: 'end' }, at: Instant): Decision {
   const phase = { ...session.phase, step: 'prove', next } as const
   return makeDecision({ ...session, phase }, [{ at, type: 'session.stopping', step: 'prove', reason: next.reason }])
@@ -90,7 +96,7 @@ export function relaunchOrEnd(
 ): Decision {
   const { cause, until, reason } = session.phase
   const deadline = sessionDeadline(session)
-  // That it comes back late, because the machine was off, is not its fault.
+  // A session that returns late because the machine was off is not at fault.
   if (deadline !== null && Math.min(at, until) >= deadline) return endSession(session, at, timeLimitReached(session))
   if (at < until && !isClockRolledBack(session, at, timings)) return unchanged(session)
   const late = Math.max(0, at - until)
@@ -107,7 +113,7 @@ export function relaunchOrEnd(
   return { ...launched, events: [...events, ...launched.events] }
 }
 
-/** With nothing alive it waits for a person. */
+/** Blocks the session until a person acts; no process is alive. */
 export function blockIdle(
   session: Session,
   at: Instant,
@@ -130,7 +136,7 @@ export function endSession(session: Session, at: Instant, { outcome, reason, tro
   return makeDecision(ended, [{ at, type: 'session.ended', outcome, reason, trouble }], [{ type: 'close' }])
 }
 
-/** The next message of a person is new work; that of a session is part of the old. */
+/** The next message of a person is new work; that of a session is part of the old work. */
 function prepareNextMessage(session: Session, at: Instant): Session {
   return firstUnread(session)?.by === undefined ? resetCounters(session, at) : session
 }
@@ -142,7 +148,9 @@ export function timeLimitReached({ spec }: Session): SessionEnd {
 
 const HOUR: Duration = 3_600_000
 
-/** Counts a restart after a crash. Too many within an hour are told, even though it recovers; once an hour. */
+/**
+ * Counts a restart after a crash. Reports too many within an hour, even if the session recovers, at most once an hour.
+ */
 function countRestart(session: Session, at: Instant): { session: Session; events: Event[] } {
   const { spec, alertedAt } = session
   const memory = Math.max(HOUR, spec.restart.window)
@@ -157,7 +165,7 @@ function countRestart(session: Session, at: Instant): { session: Session; events
   }
 }
 
-/** Its work was looked at: a good end is one only if what was to be shown is there. */
+/** Ends the session after the verification: a successful end counts only with the required evidence. */
 export function handleInspectedWork(
   session: SessionIn<'stopping'>,
   { at, shown }: SignalOf<'work.shown'>,
@@ -165,7 +173,7 @@ export function handleInspectedWork(
 ): Decision {
   const { step, next } = session.phase
   if (step !== 'prove') return unchanged(session)
-  // What came in meanwhile may have decided otherwise.
+  // A signal that arrived during the verification may have changed the next step.
   if (next.kind !== 'end' || next.outcome !== 'done') return takeNextStep(session, at, timings)
   const said = session.lastWord?.text ?? null
   const { verdict, reasons } = verifyWork({ state: 'done', reason: next.reason, said, ...shown })
@@ -176,7 +184,7 @@ export function handleInspectedWork(
   return endSession(session, at, { outcome: 'failed', reason, trouble: 'unproven' })
 }
 
-/** Whether somebody has to look at what it has done. */
+/** Returns true if the verifier has to inspect the session's work. */
 export function needsVerification({ phase }: Session): boolean {
   return phase.name === 'stopping' && phase.step === 'prove'
 }

@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 import { NO_USAGE, addUsage, spentWithChildren } from '../usage.ts'
 import { type Decision, makeDecision } from '../decision.ts'
 
-/** Opens the next attempt. Also how a session begins. */
+/** Launches the next attempt, also the first one of a session. */
 export function launchAttempt(session: Session, at: Instant): Decision {
   const attempt = session.attempt + 1
   const turnInput = nextTurnInput(session)
@@ -45,8 +45,8 @@ export function launchAttempt(session: Session, at: Instant): Decision {
 }
 
 /**
- * What the next attempt is given. A turn that was broken off after the agent had read its message goes on; only then comes
- * the next message. One that the agent's record does not show was never read, and is given again.
+ * Returns the input of the next attempt. A turn that was interrupted after the agent had read its message continues
+ * before the next message. A message that the agent's record does not show was never read, so the agent gets it again.
  */
 function nextTurnInput(session: Session): TurnInput | null {
   const { messages, thread } = session
@@ -60,7 +60,7 @@ function nextTurnInput(session: Session): TurnInput | null {
   return { kind: 'message', message: unread.id, isConfirmed: false }
 }
 
-/** Whether the last attempt was given a message that it did not read. */
+/** Returns true if the last attempt got a message that it did not read. */
 function isLastMessageUnread({ errand, messages }: Session): boolean {
   return errand?.kind === 'message' && !messages.some(message => message.id === errand.message && isConfirmed(message))
 }
@@ -81,14 +81,14 @@ function interruptionReason({ phase, exit, lastWord }: Session): string {
   return exit === null ? 'it was interrupted' : describeExit(exit)
 }
 
-/** A session that somebody wants to go on: its time, its budget and its restarts are counted anew. */
+/** Resets the session's time, budget and restarts, because somebody wants it to continue. */
 export function resetCounters(session: Session, at: Instant): Session {
   const spending = { ...session.spending, waived: spentWithChildren(session.spending) }
   const { stoppedBy: _, ...wanted } = session
   return { ...wanted, wanted: 'run', forgivenAt: at, outages: 0, limitedSince: null, clockSince: at, spending }
 }
 
-/** The session with another thread from its next attempt on, which is told what was done in those before it. */
+/** Gives the session a new thread from its next attempt on. The thread first gets a digest of the earlier ones. */
 export function startNewThread(session: Session, at: Instant): Session {
   const { number } = session.thread
   const from = session.attempt + 1

@@ -25,16 +25,13 @@ export function recordThread(session: Session, { at, thread }: SignalOf<'agent.t
   return makeDecision({ ...session, thread: { ...session.thread, id: thread } }, [{ at, type: 'thread.known', thread }])
 }
 
-/** An end that the agent calls good proves that it read what it was given. */
+/** Records the result of a turn. A turn that the agent calls successful proves that it read its input. */
 export function recordTurnResult(session: Session, { at, word }: SignalOf<'agent.finished'>): Decision {
   const { session: heard, events } = word.ok ? confirmTurnInput(session, at) : unchanged(session)
   return makeDecision({ ...heard, lastWord: word }, [...events, { at, type: 'turn.ended', word }])
 }
 
-/**
- * The agent's own record shows what it has read. Looked up when nobody writes in it any more, it also tells where the next
- * message will stand.
- */
+/** Confirms messages by the agent's own record. A final record also shows the position of the next message. */
 export function applyThreadRecord(session: Session, signal: SignalOf<'thread.surveyed'>): Decision {
   const { at, thread, messages, hasErrand, isFinal } = signal
   const named = recordThread(session, { ...signal, type: 'agent.threaded', thread })
@@ -43,7 +40,7 @@ export function applyThreadRecord(session: Session, signal: SignalOf<'thread.sur
     : isFinal && messages >= session.thread.heard
       ? unconfirmTurnInput(named.session)
       : unchanged(named.session)
-  // In a thread in which nothing was said nobody can go on, and some programs do not let anybody begin it again.
+  // Nobody can continue in an empty thread, and some programs do not let anybody begin it again.
   if (isFinal && messages === 0 && !read.lastWord?.ok)
     return makeDecision(startNewThread(read, at), [...named.events, ...events])
   const heard = isFinal ? messages : read.thread.heard
@@ -55,7 +52,7 @@ export function applyThreadRecord(session: Session, signal: SignalOf<'thread.sur
   ])
 }
 
-/** Some agents take back what they wrote down when a turn fails. What was not answered then has to be given again. */
+/** Some agents remove their notes when a turn fails. The agent then has to get the unanswered input again. */
 function unconfirmTurnInput(session: Session): { session: Session; events: Event[] } {
   const { errand, lastWord } = session
   if (errand === null || !errand.isConfirmed || lastWord?.ok) return { session, events: [] }

@@ -26,7 +26,7 @@ function killTree(session: Session, at: Instant, next: NextStep, timings: Timing
   )
 }
 
-/** Who wants it stopped is remembered with the wish; the first one counts. */
+/** Records who asked for the stop; the first requester counts. */
 function markStopWanted<S extends Session>(session: S, by: string | undefined): S {
   const isFirst = session.wanted !== 'stop' && by !== undefined
   return { ...session, wanted: 'stop', ...(isFirst && { stoppedBy: by }) }
@@ -36,12 +36,12 @@ export function stoppedBy(by?: string, how = ''): { outcome: 'stopped'; reason: 
   return { outcome: 'stopped', reason: `stopped by ${describeRequester(by)}${how}`, trouble: 'stopped' }
 }
 
-/** A session by its name, or the user. */
+/** Names the session, or the user. */
 export function describeRequester(by: string | undefined): string {
   return by === undefined ? 'you' : `the session ${by}`
 }
 
-/** A stop that comes while an attempt is being cleared away decides what comes after it, unless the work is over. */
+/** A stop that arrives while the supervisor ends an attempt replaces the next step, unless the work is over. */
 export function stopWhileStopping(
   session: SessionIn<'stopping'>,
   { at, isNow, by }: SignalOf<'user.stop'>,
@@ -61,7 +61,7 @@ export function stopWhileStopping(
   ])
 }
 
-/** It stands still until it is resumed; what lives of it is ended. */
+/** Pauses the session until somebody resumes it, and ends its live processes. */
 export function holdSession(session: Session, { at, reason }: SignalOf<'user.hold'>, timings: Timings): Decision {
   const held = { question: reason, trouble: 'held' } as const
   if (!isIdle(session)) return interruptAndStop(session, at, { kind: 'block', reason, ...held }, timings)
@@ -93,21 +93,21 @@ export function interruptAndStop(session: Session, at: Instant, next: NextStep, 
   )
 }
 
-/** It was asked to stop before it lived, when nobody was there to hear it. */
+/** Repeats the interrupt: the first one came before the process lived. */
 export function interruptLateStart(session: SessionIn<'stopping'>, signal: SignalOf<'attempt.started'>): Decision {
   const started = recordProcess(session, signal)
   const isNews = started.events.length > 0 && session.phase.step === 'interrupt'
   return isNews ? { ...started, effects: [{ type: 'interrupt', attempt: session.attempt }] } : started
 }
 
-/** Time passed and it is still not gone: the next, harder step. */
+/** Takes the next, harder step, because the process is still alive after the wait. */
 export function escalateStop(
   session: SessionIn<'stopping'>,
   { at }: SignalOf<'clock.due'>,
   timings: Timings,
 ): Decision {
   const { phase, attempt } = session
-  if (phase.step === 'prove') return unchanged(session) // Whoever looks at it has a limit of their own.
+  if (phase.step === 'prove') return unchanged(session) // The verifier has a limit of its own.
   if (at < phase.due && !isClockRolledBack(session, at, timings)) return unchanged(session)
   const reason = phase.next.reason
   if (phase.step === 'interrupt') {

@@ -7,7 +7,7 @@ import type { TaskChange, Task } from '../task.ts'
 const { session } = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true })
 const task = (id: string, state: Task['state'], title = `task ${id}`) => ({ id, title, state })
 
-test('a plan is told in whole: what it leaves out is dropped, unless it was done', () => {
+test('a whole plan drops the tasks that it leaves out, unless they are done', () => {
   const first = replacePlan(session, [task('1', 'done'), task('2', 'doing'), task('3', 'open')], 1).session
   const second = replacePlan(first, [task('2', 'done'), task('4', 'open')], 2)
   expect(second.session.tasks.map(({ id, state }) => `${id} ${state}`)).toEqual(['1 done', '2 done', '4 open'])
@@ -15,7 +15,7 @@ test('a plan is told in whole: what it leaves out is dropped, unless it was done
   expect(replacePlan(second.session, [task('2', 'done'), task('4', 'open')], 3).session).toBe(second.session)
 })
 
-test('of a plan with numbers only what has changed is told: the rest stays, what is dropped goes', () => {
+test('a change of a numbered plan keeps the rest, and removes dropped tasks', () => {
   const told = (before: typeof session, ...tasks: TaskChange[]) => updatePlan(before, tasks, 1).session
   const named = setUserTasks(session, { at: 1, type: 'user.tasks', tasks: [task('1', 'open', 'mine')] }).session
   const first = told(named, { id: '1', title: 'look', state: 'open' }, { id: '2', title: 'fix', state: 'open' })
@@ -28,7 +28,7 @@ test('of a plan with numbers only what has changed is told: the rest stays, what
   expect(told(third, { id: '99', title: null, state: 'dropped' })).toBe(third)
 })
 
-test('what a person names stays beside the plan, and the same id again changes it', () => {
+test('a task that a person names stays beside the plan, and the same id again changes it', () => {
   const named = setUserTasks(session, {
     at: 1,
     type: 'user.tasks',
@@ -48,7 +48,7 @@ test('what a person names stays beside the plan, and the same id again changes i
   expect(events.map(event => event.type)).toEqual(['task.changed', 'task.changed'])
 })
 
-test('titles become one line that is not too long, and a plan does not grow for ever', () => {
+test('titles become one line of limited length, and a plan has a limited size', () => {
   const many = Array.from({ length: 300 }, (_, index) => task(String(index), 'open', `a\nb${'x'.repeat(1_000)}`))
   const { tasks } = replacePlan(session, many, 1).session
   expect(tasks).toHaveLength(200)
@@ -56,7 +56,7 @@ test('titles become one line that is not too long, and a plan does not grow for 
   expect(tasks[0]?.title).not.toContain('\n')
 })
 
-test('after hundreds of tasks, the oldest that are done go, and the plan of now stays', () => {
+test('after hundreds of tasks, the oldest finished ones go, and the present plan stays', () => {
   let now = setUserTasks(session, { at: 1, type: 'user.tasks', tasks: [task('u1', 'done')] }).session
   for (let n = 0; n < 60; n++)
     now = replacePlan(

@@ -7,13 +7,16 @@ import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 import type { TaskChange, Task } from '../task.ts'
 
-/** A plan longer than this is no plan. */
+/** A longer plan has no use for a reader. */
 export const MAX_TASKS = 200
 const LONGEST_TITLE = 300
 
 type TaskInput = Omit<Task, 'source'>
 
-/** An agent tells its whole plan each time: what it leaves out is no longer meant, but what was done was done. */
+/**
+ * Replaces the agent's plan, because the agent reports the whole plan each time. Drops tasks that the new plan leaves
+ * out, except finished ones.
+ */
 export function replacePlan(session: Session, tasks: readonly TaskInput[], at: Instant): Decision {
   const plan = tasks.map(task => normalizeTask(task, 'agent'))
   const kept = session.tasks.filter(
@@ -22,7 +25,10 @@ export function replacePlan(session: Session, tasks: readonly TaskInput[], at: I
   return withTasks(session, [...kept, ...plan], at)
 }
 
-/** An agent that numbers its tasks tells only what has changed. What it did not tell us of is taken as it comes. */
+/**
+ * Applies the changes of an agent that numbers its tasks and reports only changes. Adds tasks that it did not report
+ * before.
+ */
 export function updatePlan(session: Session, changes: readonly TaskChange[], at: Instant): Decision {
   return withTasks(session, changes.reduce(applyTaskChange, session.tasks), at)
 }
@@ -35,7 +41,7 @@ function applyTaskChange(tasks: readonly Task[], { id, title, state }: TaskChang
   return before === undefined ? [...tasks, task] : tasks.map(other => (other === before ? task : other))
 }
 
-/** What a person names is added to, or changes what has the same id. */
+/** Adds the tasks that a person names; an id that exists already changes that task. */
 export function setUserTasks(session: Session, { at, tasks }: SignalOf<'user.tasks'>): Decision {
   const named = tasks.map(task => normalizeTask(task, 'user'))
   const isNew = ({ id }: Task): boolean => !session.tasks.some(task => task.id === id)
@@ -57,7 +63,7 @@ function withTasks(session: Session, tasks: readonly Task[], at: Instant): Decis
   return isSame ? unchanged(session) : makeDecision({ ...session, tasks: within }, events)
 }
 
-/** What an agent has done goes first, the oldest before the rest: what is still to be done stays. */
+/** Drops the agent's oldest finished tasks first; open tasks stay. */
 function limitTasks(limit: number, tasks: readonly Task[]): readonly Task[] {
   let surplus = tasks.length - limit
   const kept = tasks.filter(({ source, state }) => source !== 'agent' || state !== 'done' || surplus-- <= 0)

@@ -4,7 +4,7 @@ import { type SessionIn, isIdle, excludeWaitingTime, type Session } from '../ses
 import type { SignalOf } from '../signals.ts'
 import { unchanged, type Decision, makeDecision } from '../decision.ts'
 
-/** A message is taken down; it is delivered when the turns before it are over. */
+/** Accepts a message. oneshot delivers it when the turns before it are over. */
 export function acceptMessage(session: Session, signal: SignalOf<'user.message'>): Decision {
   const { at, key, gist, by } = signal
   if (session.messages.some(message => message.key === key)) return unchanged(session)
@@ -23,7 +23,7 @@ export function acceptMessage(session: Session, signal: SignalOf<'user.message'>
   ])
 }
 
-/** A person who writes to a session that is being ended wants it to go on. A session does not undo a stop. */
+/** A person who writes to a session that is stopping wants it to continue. A session's message does not undo a stop. */
 export function acceptWhileStopping(session: SessionIn<'stopping'>, signal: SignalOf<'user.message'>): Decision {
   const accepted = acceptMessage(session, signal)
   const { phase } = session
@@ -33,20 +33,23 @@ export function acceptWhileStopping(session: SessionIn<'stopping'>, signal: Sign
   return makeDecision({ ...wanted, wanted: 'run', phase: { ...phase, next } }, accepted.events)
 }
 
-/** A message to a session that has ended wakes it. What was broken off is not gone on with: the message says what is wanted. */
+/**
+ * Resumes an ended session with a message. The interrupted turn does not continue: the message says what the user
+ * wants.
+ */
 export function resumeWithMessage(session: SessionIn<'ended'>, signal: SignalOf<'user.message'>): Decision {
   const accepted = acceptMessage(session, signal)
   if (accepted.events.length === 0) return accepted
   return relaunchEnded({ ...accepted.session, isTurnOver: true }, signal, accepted)
 }
 
-/** Takes an ended session up again where it was left: what is unread is read, what was broken off goes on. */
+/** Resumes an ended session where it stopped: the agent reads unread messages and continues an interrupted turn. */
 export function resumeEnded(ended: SessionIn<'ended'>, signal: SignalOf<'user.resume'>): Decision {
   const session = withNewFolder(ended, signal)
   return relaunchEnded(session, signal, unchanged(session))
 }
 
-/** The person has done what was asked of them, or does not want to wait. */
+/** Resumes an idle session: the person has done what it asked for, or does not want to wait. */
 export function resumeIdle(session: Session, signal: SignalOf<'user.resume'>): Decision {
   const { at } = signal
   if (!isIdle(session)) return unchanged(session)
@@ -54,12 +57,12 @@ export function resumeIdle(session: Session, signal: SignalOf<'user.resume'>): D
   return { ...woken, events: [{ at, type: 'session.woken' }, ...woken.events] }
 }
 
-/** Its project may have been moved to another folder. */
+/** The user may have moved the project to another folder. */
 function withNewFolder<S extends Session>(session: S, { cwd }: SignalOf<'user.resume'>): S {
   return cwd === undefined ? session : { ...session, spec: { ...session.spec, cwd } }
 }
 
-/** Changes what people call it, or where its project is. Nothing is started by this. */
+/** Changes the session's display name, or the folder of its project. Starts nothing. */
 export function amendSession(session: Session, { at, label, cwd }: SignalOf<'user.amend'>): Decision {
   const spec = { ...session.spec, ...(label !== undefined && { label }), ...(cwd !== undefined && { cwd }) }
   const notes = [
@@ -72,7 +75,7 @@ export function amendSession(session: Session, { at, label, cwd }: SignalOf<'use
   )
 }
 
-/** Somebody else may have gone on in its conversation meanwhile. */
+/** Somebody else may have continued the conversation meanwhile. */
 function relaunchEnded(
   session: Session,
   { at, heard }: SignalOf<'user.message' | 'user.resume'>,
