@@ -4,7 +4,7 @@ import { type Ancestor, determineCallerOrigin, type LiveSession } from './caller
 const BEGAN = 1_000_000
 const SUPERVISOR = 40
 
-/** shim 51 and tmux 50 are above the agent, and pid 1 above all. */
+/** Shim 51 and tmux 50 are above the agent, and pid 1 is above all. */
 const SPY: LiveSession = {
   id: 'spy',
   isConfined: true,
@@ -30,7 +30,7 @@ const verdict = (chain: readonly Ancestor[], suspects = [SPY, BOSS]): string => 
   return origin.kind === 'session' ? origin.id : origin.kind
 }
 
-describe('a session that may do less than its user is known', () => {
+describe('determineCallerOrigin recognises a session that may do less than its user', () => {
   it.each<[string, Ancestor[]]>([
     ['as a descendant', [ancestor(70, 52), ancestor(52, 51), SHIM, TMUX]],
     ['by its process session, without its parent', [ancestor(70, 1, { session: 52 })]],
@@ -43,7 +43,7 @@ describe('a session that may do less than its user is known', () => {
   })
 })
 
-describe('a process that nothing shows to be outside is unclear', () => {
+describe('a process without proof of an outside origin is unclear', () => {
   it.each<[string, Ancestor[]]>([
     ['an orphan without marker, session and parent', [ancestor(70, 1)]],
     ['an orphan under the marker of another', [ancestor(70, 1, { marker: 'boss.1' })]],
@@ -59,7 +59,7 @@ describe('a process that nothing shows to be outside is unclear', () => {
   })
 })
 
-describe('of two sessions that may do less than their user', () => {
+describe('two sessions that may do less than their user', () => {
   const both = (chain: readonly Ancestor[], suspects = [BEE, SPY, BOSS]): unknown => {
     const origin = determineCallerOrigin(chain, suspects, SUPERVISOR)
     return origin.kind === 'unclear' ? origin.suspects : origin
@@ -68,20 +68,20 @@ describe('of two sessions that may do less than their user', () => {
   it.each<[string, Partial<Ancestor>]>([
     ['the marker', { marker: 'bee.1' }],
     ['the control group', { groupMarker: 'bee.1' }],
-  ])('none is taken for the other by %s of it', (_, more) => {
+  ])('neither passes as the other by %s of it', (_, more) => {
     const spy = { kind: 'session', id: 'spy' }
     expect(both([ancestor(90, 52, more), ancestor(52, 51), SHIM, TMUX])).toEqual(spy)
     expect(both([ancestor(90, 1, { session: 52, ...more })])).toEqual(spy)
     expect(both([ancestor(90, 1, more)])).toEqual(['bee', 'spy'])
   })
 
-  it('one is believed to be itself where it is older than the other', () => {
+  it('a session passes as itself if it is older than the other', () => {
     const later = { ...BEE, createdAt: BEGAN + 500_000 }
     expect(both([ancestor(90, 1, { marker: 'spy.1' })], [later, SPY])).toEqual({ kind: 'session', id: 'spy' })
   })
 })
 
-describe('others are shown to be outside', () => {
+describe('determineCallerOrigin recognises an outside process', () => {
   it.each<[string, Ancestor[]]>([
     ['a command in a terminal that was there before', [ancestor(70, 69), ancestor(69, 20), TERMINAL]],
     ['one that the supervisor has started', [ancestor(70, SUPERVISOR), ancestor(SUPERVISOR, 1)]],
@@ -96,7 +96,7 @@ describe('others are shown to be outside', () => {
     expect(verdict([ancestor(63, 1, { session: 62 })])).toBe('unclear')
   })
 
-  it('all, where no session may do less', () => {
+  it('all processes, if no session may do less than its user', () => {
     expect(verdict([ancestor(70, 1)], [BOSS])).toBe('outside')
   })
 })

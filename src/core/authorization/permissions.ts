@@ -1,9 +1,9 @@
 import type { Session, Spec } from '../session/session.ts'
 
-/** From the most to the least. */
+/** From the most rights to the least. */
 const AUTONOMY: readonly Spec['autonomy'][] = ['full', 'edits', 'ask']
 
-/** What a session asks for when it has another one started. */
+/** The request of a session that starts another one. */
 export interface StartRequest {
   readonly agent: string
   readonly argv: readonly string[]
@@ -18,7 +18,10 @@ export interface StartRequest {
   readonly limits?: { readonly usd?: number; readonly tokens?: number; readonly turns?: number }
 }
 
-/** Why a session may not have this started; null when it may. A session gives nobody more rights than it has itself. */
+/**
+ * Returns the reason why a session may not start this one, or null if it may. A session gives nobody more rights than
+ * it has.
+ */
 export function reasonNotToStart(wanted: StartRequest, caller: Spec): string | null {
   const { autonomy = 'full' } = wanted
   if (caller.autonomy === 'full') return null
@@ -31,12 +34,12 @@ export function reasonNotToStart(wanted: StartRequest, caller: Spec): string | n
   return (wanted.saving?.push ?? null) === null ? null : 'pushing checkpoints sends something'
 }
 
-/** One session and all that it has started: more of them would be a fork bomb. */
+/** The limit for one session with all its descendants: more would be a fork bomb. */
 const MAX_DESCENDANTS = 32
-/** Sessions that start sessions that start sessions: each generation is the child of the one before. */
+/** The limit for sessions that start sessions that start sessions: each generation is the child of the one before. */
 const MAX_GENERATIONS = 8
 
-/** Why a session may not start one more; null when it may. */
+/** Returns the reason why a session may not start one more, or null if it may. */
 export function reasonNotToStartMore(caller: Session, sessions: readonly Session[]): string | null {
   const known = specsById(sessions)
   const line = ancestorsOf(caller.spec, known)
@@ -47,7 +50,7 @@ export function reasonNotToStartMore(caller: Session, sessions: readonly Session
   return many < MAX_DESCENDANTS ? null : `${many} sessions that ${first.name} has started are alive`
 }
 
-/** Whether it is that session itself, or one that it has started, however indirectly. */
+/** Returns true if the target is the caller itself or one of its descendants. */
 export function isOwnOrDescendant(target: Session, caller: Session, sessions: readonly Session[]): boolean {
   return isDescendant(target.spec, caller.spec.id, specsById(sessions))
 }
@@ -63,7 +66,7 @@ export function isDescendant(spec: Spec, id: string, known: SpecsById): boolean 
   return ancestorsOf(spec, known).some(ancestor => ancestor.id === id)
 }
 
-/** A session, the one that has started it, the one that has started that, and so on. */
+/** Returns a session, its starter, the starter's starter, and so on. */
 export function ancestorsOf(first: Spec, known: SpecsById): Spec[] {
   const line = new Map<string, Spec>()
   let spec: Spec | undefined = first

@@ -11,19 +11,19 @@ import {
   type Usage,
 } from '../session/usage.ts'
 
-/** What a session may give to those that it starts; null for no limit. */
+/** The limits that a session may give to sessions that it starts; null for no limit. */
 export interface RemainingLimits {
   readonly maxTime: Duration | null
   readonly memory: number | null
   readonly maxOutput?: number | null
   readonly limits: UsageLimits
-  /** The names of live sessions for which a part is reserved. */
+  /** The names of live sessions that have a part reserved. */
   readonly reservedFor?: readonly string[]
 }
 
 /**
- * The rest of a session's limits, and of the limits of those who started it. `writtenBy`: the bytes of output that a session has
- * written.
+ * Returns the rest of a session's limits, and of the limits of its ancestors. `writtenBy`: the bytes of output that a
+ * session has written.
  */
 export function remainingLimits(
   caller: Session,
@@ -50,7 +50,10 @@ export function remainingLimits(
   }
 }
 
-/** A live descendant may still write as much as its own limit allows: that much is reserved for it and those that it starts. */
+/**
+ * A live descendant may still write as much as its own limit allows: that much is reserved for it and its own
+ * descendants.
+ */
 function outputLeftTo(
   owner: Session,
   descendants: readonly Session[],
@@ -70,7 +73,7 @@ function outputLeftTo(
   return Math.max(0, limit - writtenBy(owner) - sum(childrenOf(owner), used))
 }
 
-/** The charge of a session's descendants against its limits. */
+/** Returns the charge of a session's descendants against its limits. */
 export function chargeOf(owner: Session, sessions: readonly Session[]): ChildrenCharge {
   const counted = descendantsOf(owner, sessions, specsById(sessions)).filter(hasOwnBudget)
   const spent = counted.map(({ spending }) => totalUsage(spending)).reduce(addUsage, NO_USAGE)
@@ -78,8 +81,8 @@ export function chargeOf(owner: Session, sessions: readonly Session[]): Children
 }
 
 /**
- * A live descendant may still use the rest of its budget: that much is reserved for it, beside the parts of those that it has started itself. Tokens are
- * reserved as tokens to be read.
+ * A live descendant may still use the rest of its budget: that much is reserved for it, beside the parts of its own
+ * descendants. The reservation counts tokens as input tokens.
  */
 function reservedFor(session: Session, sessions: readonly Session[]): Usage {
   if (!hasReservedBudget(session)) return NO_USAGE
@@ -98,7 +101,7 @@ function descendantsOf({ spec }: Session, sessions: readonly Session[], known: S
   return sessions.filter(other => other.spec.id !== spec.id && isDescendant(other.spec, spec.id, known))
 }
 
-/** A command spends nothing; a loop counts those who work for it. */
+/** A command has no usage; a loop counts the usage of its workers. */
 function hasOwnBudget({ spec }: Session): boolean {
   return spec.agent !== 'command' && spec.parent === undefined
 }
@@ -114,7 +117,7 @@ function remainingUsage(owner: Session, descendants: readonly Session[]): UsageL
     limit === null ? null : Math.max(0, limit - used)
   const usd = left(limits.usd, charged.usd ?? 0)
   return {
-    // Below a hundredth of a cent nothing is left.
+    // Less than a hundredth of a cent counts as nothing.
     usd: usd === null ? null : Math.floor(usd * 10_000 + 1e-6) / 10_000,
     tokens: left(limits.tokens, charged.input + charged.output),
     turns: left(limits.turns, charged.turns),
@@ -125,7 +128,7 @@ function minOfAll(amounts: readonly (number | null)[]): number | null {
   return amounts.reduce((a, b) => minLimit(a, b), null)
 }
 
-/** A person who is waited for costs no time. */
+/** Time in which the session waits for a person does not count. */
 function usedTime({ phase, clockSince }: Session, now: Instant): Duration {
   const until = phase.name === 'blocked' || phase.name === 'ended' ? phaseStart(phase) : now
   return Math.max(0, until - clockSince)
@@ -135,7 +138,7 @@ function phaseStart(phase: Extract<Session['phase'], { name: 'blocked' | 'ended'
   return phase.name === 'blocked' ? phase.since : phase.at
 }
 
-/** Which limit leaves nothing to give, in words; null when there is something left of each. */
+/** Returns the name of the first exhausted limit, or null if something is left of each. */
 export function findExhaustedLimit({
   maxTime,
   maxOutput,
@@ -151,7 +154,7 @@ export function findExhaustedLimit({
   return left.find(([, amount]) => amount === 0)?.[0] ?? null
 }
 
-/** Why a session may not have one of its own counted anew; null when it may. */
+/** Returns the reason why a session may not reset the limits of its descendant, or null if it may. */
 export function reasonNotToReset(target: Spec, left: RemainingLimits): string | null {
   const pairs: readonly (readonly [string, number | null | undefined, number | null | undefined])[] = [
     ['time', target.maxTime, left.maxTime],
@@ -164,8 +167,8 @@ export function reasonNotToReset(target: Spec, left: RemainingLimits): string | 
 }
 
 /**
- * The same request within the limits of the session that has it started. A session that asks for no budget of its own gets half of the rest, so that
- * its starter can go on beside it. A command spends nothing: nothing is reserved for it.
+ * Returns the request within the limits of the session that makes it. A session that asks for no budget of its own gets
+ * half of the rest, so that its starter can continue beside it. A command has no usage, so nothing is reserved for it.
  */
 export function clampToLimits<T extends StartRequest>(wanted: T, own: RemainingLimits): T {
   const maxTime = minLimit(wanted.maxTime, own.maxTime)
@@ -190,7 +193,7 @@ function minLimit(wanted: number | null | undefined, own: number | null): number
   return own === null ? wanted : Math.min(wanted, own)
 }
 
-/** The smallest part of a dollar that is given away. */
+/** The smallest part of a dollar that a session can give away. */
 const USD_STEP = 0.0001
 
 function shareOf(wanted: number | null | undefined, own: number | null, step = 1): number | null {
@@ -198,7 +201,7 @@ function shareOf(wanted: number | null | undefined, own: number | null, step = 1
   return Math.max(step, Math.floor(own / 2 / step) * step)
 }
 
-/** Every request names a limit for output, mostly the usual one: one that asks for all that is left gets half of it. */
+/** Every request names an output limit, mostly the default: a request for all that is left gets half of it. */
 function outputWithin(wanted: number | null | undefined, own: number | null): number | null {
   return own !== null && (wanted ?? own) >= own ? Math.max(1, Math.floor(own / 2)) : minLimit(wanted, own)
 }

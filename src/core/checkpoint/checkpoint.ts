@@ -1,40 +1,40 @@
 import type { Duration, Instant } from '../../lib/time.ts'
 
-/** What leads to a checkpoint. */
+/** The causes of a checkpoint. */
 export const CHECKPOINT_TRIGGERS = [
   'start',
   'edit',
   'interval',
-  /** What is asked for, or what is done of it, has changed. */
+  /** The messages or the state of the tasks have changed. */
   'news',
   'restart',
   'error',
   'stop',
   'end',
   'asked',
-  /** What was there before something else was put in its place. */
+  /** A restore is about to replace the working tree. */
   'restore',
 ] as const
 
 export type CheckpointTrigger = (typeof CHECKPOINT_TRIGGERS)[number]
 
-/** At these moments what is known of the session is worth a checkpoint, even if no file has changed. */
+/** At these moments the session's record is worth a checkpoint, even if no file has changed. */
 export const RECORD_TRIGGERS: readonly CheckpointTrigger[] = ['start', 'news', 'error', 'stop', 'end']
 
-/** The whole working tree as it was at one moment, untracked files included, ignored ones not. */
+/** The whole working tree at one moment, with untracked files and without ignored ones. */
 export interface Checkpoint {
-  /** Counted from 1 within its session; stays the same when others are thinned out. */
+  /** Counts from 1 within the session; pruning other checkpoints does not change it. */
   readonly number: number
-  /** The commit that holds it. */
+  /** The commit that holds the checkpoint. */
   readonly commit: string
   readonly at: Instant
   readonly trigger: CheckpointTrigger
   readonly attempt: number
-  /** What HEAD was then; null in a repository without a commit. */
+  /** HEAD at that moment; null in a repository without a commit. */
   readonly head: string | null
-  /** Against the checkpoint before; for the first one against HEAD. */
+  /** The difference to the previous checkpoint; for the first one, to HEAD. */
   readonly change: DiffStat
-  /** What is not in it, and why: one sentence each, a few at most. */
+  /** The items that the checkpoint leaves out, and why: one sentence each, a few at most. */
   readonly leftOut: readonly string[]
 }
 
@@ -50,33 +50,33 @@ export function addDiffStats(one: DiffStat, other: DiffStat): DiffStat {
   return { files: one.files + other.files, added: one.added + other.added, removed: one.removed + other.removed }
 }
 
-/** How a session's work is saved. */
+/** The user's options for checkpoints. */
 export interface CheckpointOptions {
-  /** `branch`: also as a visible commit on the branch that is checked out. */
+  /** `branch`: also makes a visible commit on the branch that is checked out. */
   readonly mode: 'ref' | 'branch' | 'off'
   readonly interval: Duration
-  /** The remote that the checkpoints are pushed to as well. */
+  /** The remote that also gets the checkpoints. */
   readonly push: string | null
-  /** Whether untracked files that look like secrets are saved, and so pushed, as well. Absent: no. */
+  /** True also saves, and so pushes, untracked files that look like secrets. Absent: false. */
   readonly pushUntracked?: boolean
-  /** Whether other repositories that lie in the working tree are saved as well. Absent: no. */
+  /** True also saves other repositories inside the working tree. Absent: false. */
   readonly nested?: boolean
 }
 
-/** What is known of a session's checkpoints without asking git. */
+/** The state of a session's checkpoints, known without git. */
 export interface CheckpointStatus {
-  /** The newest one. */
+  /** The newest checkpoint. */
   readonly last:
     | (Pick<Checkpoint, 'number' | 'commit' | 'at' | 'trigger'> & Partial<Pick<Checkpoint, 'leftOut'>>)
     | null
-  /** Why the last try came to nothing; null when it did not. */
+  /** The reason why the last try failed; null if it did not fail. */
   readonly trouble: string | null
-  /** What is to be saved next, whoever supervises by then; null when nothing is. */
+  /** The request for the next checkpoint, which also survives a change of the supervisor; null for none. */
   readonly wanted: { readonly trigger: CheckpointTrigger; readonly at: Instant } | null
-  /** How far the remote has come; null where nothing is pushed, or never was. */
+  /** The newest pushed checkpoint; null if nothing was ever pushed. */
   readonly pushed: { readonly number: number; readonly at: Instant } | null
   readonly pushTrouble: string | null
-  /** What is in the way on the remote, and where the checkpoints are instead. */
+  /** The obstacle on the remote, and the ref that holds the checkpoints instead. */
   readonly pushNote?: string
 }
 
@@ -88,5 +88,5 @@ export const NO_CHECKPOINTS: CheckpointStatus = {
   pushTrouble: null,
 }
 
-/** For sessions that were accepted before there were checkpoints, too. */
+/** Also applies to sessions from before checkpoints. */
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = { mode: 'ref', interval: 300_000, push: null }

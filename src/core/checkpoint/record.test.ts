@@ -23,7 +23,7 @@ const RECORD = {
 const read = (changes: object, session: object = {}): unknown =>
   parseCheckpointRecord(JSON.stringify({ ...RECORD, session: { ...SESSION, ...session }, ...changes }))
 
-test('what an older version has written is read, and what nobody knows is left out', () => {
+test('the parser reads records of an older version, and drops unknown fields', () => {
   expect(read({ more: 1 }, { more: 2 })).toEqual({
     ...RECORD,
     version: 1,
@@ -63,11 +63,11 @@ test.each([
   [{}, { maxOutput: 0 }],
   [{}, { patience: { silence: 1e15 } }],
   [{}, { verify: { git: 1, check: null } }],
-])('a record with %j %j is none of ours', (changes, session) => {
+])('the parser rejects a record with %j %j', (changes, session) => {
   expect(read(changes, session)).toBeNull()
 })
 
-test('messages are whole where what is kept beside them is what they were cut from', () => {
+test('completeMessages returns full messages if the record holds truncations of them', () => {
   const record = parseCheckpointRecord(JSON.stringify({ ...RECORD, goal: ['begin…', '…'] }))
   if (record === null) throw new Error('it can be read')
   expect(completeMessages(record, ['begin and end', 'second'])).toEqual(['begin and end', 'second'])
@@ -76,7 +76,7 @@ test('messages are whole where what is kept beside them is what they were cut fr
   expect(completeMessages(record, null)).toEqual(['begin…', '…'])
 })
 
-test('what a conversation shows was read, also where a secret is hidden in it', () => {
+test('messages that a conversation shows count as read, even with a masked secret', () => {
   const heard = ['do it\n', 'You were interrupted. Continue.', 'use hunter2hunter2 now']
   expect(countReadMessages(['do it', 'use ************** now', 'unread'], heard)).toBe(2)
   expect(countReadMessages(['do it', 'unread'], heard)).toBe(1)

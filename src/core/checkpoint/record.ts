@@ -4,7 +4,7 @@ import type { UsageLimits, Usage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'
 import { isTaskName } from '../session/names.ts'
 
-/** What is needed to continue a session where nothing but its repository is left. It is written down with each checkpoint. */
+/** Everything that continues a session when only its repository is left. Each checkpoint stores it. */
 export interface CheckpointRecord {
   readonly version: 1
   readonly session: {
@@ -27,29 +27,32 @@ export interface CheckpointRecord {
     readonly verify: VerifyOptions | null
   }
   readonly thread: string | null
-  /** What it was asked for, in order; long texts are cut here and kept whole beside the checkpoint. */
+  /** The messages, in order. Long texts are truncated here and stored in full beside the checkpoint. */
   readonly goal: readonly string[]
   readonly tasks: readonly Pick<Task, 'id' | 'title' | 'state'>[]
   readonly lastWord: string | null
   readonly state: string
   readonly reason: string | null
-  /** What it has used up so far, which counts against its limits. */
+  /** The usage so far, which counts against the session's limits. */
   readonly spent: Usage | null
-  /** What of that its conversation has, as its program counts. */
+  /** The part of `spent` that belongs to the conversation, as its program counts it. */
   readonly spentInThread: Usage | null
 }
 
-/** Characters. What we write ourselves is far shorter. */
+/** Characters. Our own records are far shorter. */
 const LONGEST_RECORD = 400_000
 const LONGEST_TEXT = 100_000
 const LONGEST_LINE = 4_096
-/** In each of its lists; whoever writes one keeps to that. */
+/** The limit of each list; every writer of a record respects it. */
 export const MAX_ENTRIES = 1_000
-/** An agent's own name for something; nothing that its program could take for an option. */
+/** An agent's own name for something. No program can take it for an option. */
 const WORD = /^\w[\w.:/@[\]-]{0,199}$/
 const AGENT = /^[a-z][a-z0-9-]{0,30}$/
 
-/** Null unless each part of it is what we could have written: another machine, or anybody, may have. Other fields are left out. */
+/**
+ * Returns the record, or null unless each part is something that we could have written: another machine, or anybody,
+ * may have written it. Drops unknown fields.
+ */
 export function parseCheckpointRecord(text: string): CheckpointRecord | null {
   if (text.length > LONGEST_RECORD) return null
   try {
@@ -119,7 +122,7 @@ function parseList<T>(value: unknown, read: (entry: unknown) => T): T[] {
   return value.map(entry => read(entry))
 }
 
-/** Absent in what an older version has written. */
+/** Older versions left the field out. */
 function parseNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === null || value === undefined ? null : read(value)
 }
@@ -129,14 +132,14 @@ function parseAmount(value: unknown): number {
   return value
 }
 
-/** A limit: nothing at all would count as none where it is compared with another one. */
+/** Parses a limit. Zero would count as no limit in a comparison with another one. */
 function parseLimit(value: unknown): number {
   const number = parseAmount(value)
   if (number === 0) throw new Error('not a limit')
   return number
 }
 
-/** Whatever is counted from now on by it must be a date that can be written. */
+/** A time that is computed from the duration must be a valid date. */
 function parseDurationValue(value: unknown): Duration {
   const length = parseAmount(value)
   if (length > LONGEST_DURATION) throw new Error('not a duration')
@@ -187,7 +190,7 @@ function parseUsage(value: unknown): Usage {
   }
 }
 
-/** The messages as they were, if what is kept beside the record is what it was cut from. */
+/** Returns the full messages if the record's texts are truncations of them; else the record's texts. */
 export function completeMessages({ goal }: CheckpointRecord, whole: readonly string[] | null): readonly string[] {
   const isWhole = whole?.length === goal.length && goal.every((part, at) => isTruncationOf(whole[at] ?? '', part))
   return isWhole ? whole : goal
@@ -197,7 +200,10 @@ function isTruncationOf(whole: string, part: string): boolean {
   return whole === part || (part.endsWith('…') && whole.startsWith(part.slice(0, -1)))
 }
 
-/** How many of the messages a conversation shows, the first ones: secrets are hidden in them, and not in it. */
+/**
+ * Returns how many of the messages, from the first on, a conversation shows. The messages have their secrets masked;
+ * the conversation does not.
+ */
 export function countReadMessages(goal: readonly string[], heard: readonly string[]): number {
   const words = heard.map(text => text.trim())
   const whole = new Set(words)

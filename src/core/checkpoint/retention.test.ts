@@ -12,7 +12,7 @@ const CHANGE: DiffStat = { files: 1, added: 1, removed: 0 }
 
 type One = { number: number; at: number; trigger: CheckpointTrigger; change: DiffStat }
 
-/** Each some time after the one before, up to now. */
+/** Generates checkpoints at random distances, up to now. */
 const history = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 6 * HOUR }), fc.constantFrom(...CHECKPOINT_TRIGGERS)), {
     minLength: 1,
@@ -40,7 +40,7 @@ const thinned = (all: readonly One[], now: number): One[] => {
   return all.filter(({ number }) => kept.has(number))
 }
 
-test('the first and the last stay, and so does everything of the last hour', () => {
+test('the first, the last and all checkpoints of the last hour stay', () => {
   fc.assert(
     fc.property(history, all => {
       const kept = thinned(all, NOW)
@@ -51,7 +51,7 @@ test('the first and the last stay, and so does everything of the last hour', () 
   )
 })
 
-test('the landmarks of a month stay', () => {
+test('landmarks stay for a month', () => {
   fc.assert(
     fc.property(history, all => {
       const isLandmark = ({ at, trigger }: One): boolean =>
@@ -61,7 +61,7 @@ test('the landmarks of a month stay', () => {
   )
 })
 
-test('of each ten minutes of a day, each hour of a week and each day before one stays', () => {
+test('one checkpoint stays of each ten minutes of a day, each hour of a week and each day before', () => {
   fc.assert(
     fc.property(history, all => {
       const kept = thinned(all, NOW)
@@ -74,7 +74,7 @@ test('of each ten minutes of a day, each hour of a week and each day before one 
   )
 })
 
-test('to thin often leads to the same as to thin once', () => {
+test('repeated pruning leads to the same result as one pruning', () => {
   fc.assert(
     fc.property(history, fc.array(fc.nat(3 * DAY), { maxLength: 5 }), (all, waits) => {
       let now = NOW
@@ -88,7 +88,7 @@ test('to thin often leads to the same as to thin once', () => {
   )
 })
 
-test('years of work, and an hour without a breath, come to some hundreds', () => {
+test('years of work, and an hour of constant checkpoints, leave some hundreds', () => {
   expect(thinned(every(5 * MINUTE, 20_000), NOW).length).toBeLessThan(500)
   expect(thinned(every(MINUTE, 5_000, 'asked'), NOW)).toHaveLength(500)
   const breathless = thinned(every(1_000, 3_600), NOW)
@@ -96,12 +96,12 @@ test('years of work, and an hour without a breath, come to some hundreds', () =>
   expect(breathless.at(-1)?.number).toBe(3_600)
 })
 
-test('a clock that was set back makes nothing vanish', () => {
+test('a clock that was set back deletes nothing', () => {
   const all = every(MINUTE, 100).map(one => ({ ...one, at: one.at + 10 * DAY }))
   expect(thinned(all, NOW)).toEqual(all)
 })
 
-test('of too many, landmarks go last, and of these first those in which nothing has changed', () => {
+test('of too many, landmarks go last, and those without a changed file go first among them', () => {
   const busy = every(10_000, 900).map((one, index) => (index % 3 === 0 ? { ...one, trigger: 'asked' as const } : one))
   expect(thinned(busy, NOW).filter(({ trigger }) => trigger === 'asked')).toHaveLength(300)
   const empty = every(10_000, 900, 'end').map((one, index) => (index % 2 === 0 ? one : { ...one, change: EMPTY_DIFF }))

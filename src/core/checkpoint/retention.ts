@@ -7,7 +7,10 @@ const MINUTE: Duration = 60_000
 const HOUR: Duration = 60 * MINUTE
 const DAY: Duration = 24 * HOUR
 
-/** Up to which age one is kept of each span of which length. Each length is a multiple of the one before. */
+/**
+ * Up to this age, retention keeps one checkpoint of each period of this length. Each length is a multiple of the one
+ * before.
+ */
 const RETENTION_PERIODS: readonly { readonly age: Duration; readonly length: Duration }[] = [
   { age: DAY, length: 10 * MINUTE },
   { age: 7 * DAY, length: HOUR },
@@ -15,17 +18,17 @@ const RETENTION_PERIODS: readonly { readonly age: Duration; readonly length: Dur
 ]
 const RETAIN_ALL_FOR: Duration = HOUR
 
-/** Those that somebody may come back to by what they were made for. */
+/** Triggers that mark moments to which somebody may want to return. */
 const LANDMARK_TRIGGERS: readonly CheckpointTrigger[] = ['start', 'stop', 'end', 'error', 'asked', 'restore']
 const LANDMARK_AGE: Duration = 30 * DAY
 
-/** More than that nobody looks through, and git shows them slowly. */
+/** Nobody looks through more checkpoints, and git lists them slowly. */
 const MAX_CHECKPOINTS = 500
 
 /**
- * The numbers of those that are still worth keeping, of all there are, oldest first: the first and the last; those of the last
- * hour; landmarks for a month; and the last one of ever longer spans the further back they lie. Where that is still too many,
- * landmarks are the last to go. What is thinned out early would not be kept later, either.
+ * Returns the numbers of the checkpoints to keep, given all, oldest first: the first and the last; those of the last
+ * hour; landmarks for a month; and the last one of each period, where periods grow with age. If these are still too
+ * many, landmarks go last. Early pruning removes nothing that later pruning would keep.
  */
 export function selectRetained(all: readonly Candidate[], now: Instant): ReadonlySet<number> {
   const kept = all.filter((one, at) => isRetained(one, all[at + 1], now) || at === 0)
@@ -43,7 +46,10 @@ function isLandmark({ trigger, at }: Candidate, now: Instant): boolean {
   return LANDMARK_TRIGGERS.includes(trigger) && now - at <= LANDMARK_AGE
 }
 
-/** Leaves out those that are worth least, and of these the ones whose absence makes the smallest gap; never the first or last. */
+/**
+ * Drops the checkpoints of the lowest rank, and among these the ones that leave the smallest gap; never the first or
+ * last.
+ */
 function limitCount(limit: number, all: readonly Candidate[], now: Instant): readonly Candidate[] {
   const kept = [...all]
   while (kept.length > limit) {
@@ -57,7 +63,7 @@ function limitCount(limit: number, all: readonly Candidate[], now: Instant): rea
   return kept
 }
 
-/** The lower, the sooner it goes. A landmark without a changed file only told how things stood then. */
+/** Returns the rank; the lowest goes first. A landmark without a changed file only recorded the session's state. */
 function retentionRank(one: Candidate | undefined, now: Instant): number {
   if (one === undefined) return 0
   if (isLandmark(one, now)) return one.change.files === 0 ? 1 : 3

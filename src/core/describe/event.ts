@@ -6,7 +6,7 @@ import type { StopStep } from '../session/session.ts'
 import { describeUsage } from '../session/usage.ts'
 import type { Task } from '../session/task.ts'
 
-/** An event as a sentence, for people who want the whole story. */
+/** Describes an event in a sentence, for people who want the whole story. */
 export function describeEvent(event: Event): string {
   switch (event.type) {
     case 'session.created':

@@ -4,7 +4,7 @@ import { formatIso } from '../../lib/time.ts'
 
 const MAX_LENGTH = 100
 
-/** How a session is doing, in the one line that a terminal's status line has room for. */
+/** Describes a session's state in one line, for a terminal's status line. */
 export function statusLine(session: Session): string {
   const { attempt, activity } = session
   const call = activity.tools.at(-1)

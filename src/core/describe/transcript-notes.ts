@@ -4,7 +4,9 @@ import { describeExit } from '../policy/classify-exit.ts'
 import { describeUsage } from '../session/usage.ts'
 import { formatDuration } from '../../lib/time.ts'
 
-/** What the transcript says about an event, as a line between the agent's own words; null for what it leaves out. */
+/**
+ * Returns the transcript's line about an event, between the agent's own words; null if the transcript leaves it out.
+ */
 export function transcriptNote(event: Event): string | null {
   switch (event.type) {
     case 'attempt.launched':
@@ -58,7 +60,7 @@ function formatNote(sentence: string): string {
   return `── ${sentence}\n`
 }
 
-/** What the agent said and did; what we noted between its words is of no use to it. */
+/** Removes our notes from a transcript, because they are of no use to the agent. */
 export function stripTranscriptNotes(transcript: string): string {
   const lines = transcript.split('\n').filter(line => !line.startsWith('── '))
   return lines.join('\n').trim()

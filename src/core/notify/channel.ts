@@ -1,14 +1,14 @@
 import type { Secret } from '../../lib/secret.ts'
 import type { NoticeKind } from './notice.ts'
 
-/** Where notices of some kinds go. */
+/** A destination for notices of some kinds. */
 export interface Channel {
   readonly name: string
   readonly events: readonly NoticeKind[]
   readonly address: ChannelAddress
 }
 
-/** What a channel's driver has to know. Addresses that let anybody in who knows them are secrets. */
+/** The settings of a channel's driver. An address that grants access to anybody who knows it is a secret. */
 export type ChannelAddress =
   | { readonly type: 'desktop' }
   | { readonly type: 'bell' }
@@ -21,7 +21,7 @@ export type ChannelAddress =
       readonly type: 'email'
       readonly to: readonly string[]
       readonly from: string | null
-      /** A mail server; null hands the mail to this machine's own `sendmail`. */
+      /** A mail server; null uses this machine's own `sendmail`. */
       readonly url: Secret | null
       readonly password: Secret | null
     }

@@ -123,7 +123,7 @@ test.each<[string, Session, Event, unknown]>([
   expect(told(session, event)).toEqual(notices)
 })
 
-test('what others have written becomes one line of text, and is cut when it is too long', () => {
+test('text of others becomes one line, truncated if it is too long', () => {
   const session = aSession({}, { title: 'a\nb \u001b[31mred\u001b[0m $(reboot) "`' })
   const [notice] = noticesOf(session, [ended('failed', `it said:\r\n\u0007\u001b]0;x\u0007 ${'x'.repeat(9_000)}`)])
   expect(notice?.session.title).toBe('a b red $(reboot) "`')
@@ -132,7 +132,7 @@ test('what others have written becomes one line of text, and is cut when it is t
   expect(told?.text.length).toBeLessThan(550)
 })
 
-test('everything about it is in the bulletin, its document and its variables', () => {
+test('the notification, its document and its variables hold all facts of the notice', () => {
   const phase: Phase = { name: 'ended', at: AT, outcome: 'failed', reason: 'exit code 7', trouble: 'crash' }
   const session = aSession({ phase, exit: { kind: 'code', code: 7 } }, { tty: '/dev/pts/3' })
   const [notice] = noticesOf(session, [ended('failed', 'exit code 7')])
@@ -172,7 +172,7 @@ test('everything about it is in the bulletin, its document and its variables', (
   })
 })
 
-test('a hook is called at each end, also one by the user, and at nothing else', () => {
+test('each end of a session, also one by the user, calls the hook, and nothing else does', () => {
   const session = aSession({}, { onExit: ['/bin/x', 'y'] })
   const stopped = ended('stopped', 'stopped by you')
   expect(hooksOf(session, [{ at: AT, type: 'session.woken' }, stopped])).toEqual([

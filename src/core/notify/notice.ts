@@ -4,14 +4,14 @@ import { type Instant, formatDuration } from '../../lib/time.ts'
 import type { Event } from '../session/events.ts'
 import { type Outcome, type Session, isIdle } from '../session/session.ts'
 
-/** The kinds of notices, in the order they are documented. */
+/** The kinds of notices, in the order of the documentation. */
 export const NOTICE_KINDS = ['done', 'failed', 'gave-up', 'stopped', 'blocked', 'limit', 'restarting'] as const
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
-/** Something a person wants to hear of. It holds all there is to tell, because its session may be removed before it is told. */
+/** News for a person. It holds all facts, because somebody may remove its session before oneshot sends it. */
 export interface Notice {
-  /** The same however often it is told: a repetition can be known by it. Letters, digits and hyphens. */
+  /** Identifies the notice: a repetition has the same id. Letters, digits and hyphens. */
   readonly id: string
   readonly kind: NoticeKind
   readonly at: Instant
@@ -29,18 +29,18 @@ export interface Notice {
   readonly exitCode: number | null
   /** One sentence in one line, with the evidence. */
   readonly text: string
-  /** The one command that makes it go on, where there is one. */
+  /** The one command that makes the session continue, if there is one. */
   readonly command: string | null
 }
 
 /**
- * Long enough for any reason of ours; what an agent says can be of any length. It is kept longer than it is told, so that a
- * secret in it can be known as one before it is cut.
+ * Characters. Each of our own reasons fits; an agent's text can have any length. oneshot stores more than it sends, so
+ * that it can recognise a secret before it truncates the text.
  */
 const MAX_SENT_REASON = 500
 const MAX_STORED_REASON = 2_000
 
-/** What of a step is worth a notice. */
+/** Returns the notices that a step causes. */
 export function noticesOf(session: Session, events: readonly Event[]): Notice[] {
   return events.flatMap(event => noticeOf(session, event) ?? [])
 }
@@ -51,7 +51,7 @@ function noticeOf(session: Session, event: Event): Notice | null {
     case 'session.ended':
       return noticeOfEnd(session, event)
     case 'session.blocked':
-      // Whoever was answered in the same moment waits for nobody, and a user who holds a session knows.
+      // A session that got its answer in the same moment waits for nobody, and a user who holds a session knows it.
       if (session.phase.name !== 'blocked' || (event.trouble === 'held' && !isHeldBySession(event.question)))
         return null
       return makeNotice(session, event.at, 'blocked', event.question, `${name} waits for you`, answerCommand(session))
@@ -76,11 +76,11 @@ function isHeldBySession(question: string): boolean {
   return question.startsWith(HELD_BY_SESSION)
 }
 
-/** A user who has stopped it knows; another session, a time limit or a budget stops it while nobody looks. */
+/** A user who stops a session knows it; another session, a time limit or a budget stops it while nobody looks. */
 function noticeOfEnd(session: Session, event: Event & { type: 'session.ended' }): Notice | null {
   const { at, outcome, reason } = event
   const { name } = session.spec
-  // What became of a part of the work is told with the whole, by whoever has had it done.
+  // The parent session reports the end of its parts together with its own.
   const isByUser = event.trouble === 'stopped' && session.stoppedBy === undefined
   if (isByUser || session.spec.parent !== undefined) return null
   const canGoOn = outcome !== 'done' && session.messages.length > 0
@@ -117,7 +117,7 @@ function makeNotice(
   }
 }
 
-/** A notice as it may leave the machine: without the secrets of its session, and no longer than people read. */
+/** Masks the secrets of the session in a notice and truncates it, before it leaves the machine. */
 export function maskNotice(notice: Notice, mask: Mask): Notice {
   const { session, command } = notice
   const what = notice.text.slice(0, notice.text.length - notice.reason.length)
@@ -128,24 +128,24 @@ export function maskNotice(notice: Notice, mask: Mask): Notice {
   return { ...notice, session: hidden, reason, text, command: command === null ? null : mask.maskText(command) }
 }
 
-/** One session has no two events of a kind in one moment. */
+/** A session never has two events of one kind at the same time. */
 function noticeId(sessionId: string, at: Instant, kind: string): string {
   return `${sessionId}-${at.toString(36)}-${kind}`
 }
 
-/** A program that is to be run because a session has ended. */
+/** A program to run because a session has ended. */
 export interface HookCall {
-  /** The same however often it is run: a repetition can be known by it. */
+  /** Identifies the call: a repetition has the same id. */
   readonly id: string
   readonly at: Instant
   readonly argv: readonly string[]
   readonly outcome: Outcome
   readonly reason: string
-  /** The session as it had ended: it may be woken or removed before its hook is run. */
+  /** The session at its end. Somebody may resume or remove it before its hook runs. */
   readonly session: Session
 }
 
-/** What is to be run after a step. */
+/** Returns the hooks to run after a step. */
 export function hooksOf(session: Session, events: readonly Event[]): HookCall[] {
   const { id, onExit: argv } = session.spec
   if (argv === undefined) return []

@@ -2,17 +2,17 @@ import { formatDuration, type Instant, formatIso } from '../../lib/time.ts'
 import type { NoticeKind } from './notice.ts'
 import type { Notice } from './notice.ts'
 
-/** What a channel is given to tell: one notice, or several in one when there are too many. */
+/** A message for a channel: one notice, or several in one if there are too many. */
 export interface Notification {
   readonly id: string
   /** A few words. */
   readonly heading: string
-  /** All of it, in a few lines. */
+  /** All facts, in a few lines. */
   readonly text: string
-  /** Somebody has to do something. */
+  /** Somebody has to act. */
   readonly isUrgent: boolean
   readonly terminals: readonly string[]
-  /** For programs: the same in every channel that hands on JSON. */
+  /** The form for programs, equal in every channel that sends JSON. */
   readonly document: NotificationDocument
 }
 
@@ -26,13 +26,13 @@ export interface NotificationDocument {
   readonly reason: string
   readonly exitCode: number | null
   readonly session: Omit<Notice['session'], 'tty'> | null
-  /** Present when it tells of several. */
+  /** Present if the notification combines several notices. */
   readonly notices?: readonly NotificationDocument[]
 }
 
-/** From here on a notice says how old it is. */
+/** Milliseconds. An older notice says how old it is. */
 const AGE_SHOWN_AFTER = 120_000
-/** How many are told of one by one in a bulletin of several. */
+/** The number of notices that a combined notification lists one by one. */
 const MAX_LISTED = 10
 
 const NOT_URGENT: ReadonlySet<NoticeKind> = new Set(['done', 'limit'])
@@ -88,7 +88,7 @@ function combinedNotification(notices: readonly [Notice, ...Notice[]], now: Inst
   }
 }
 
-/** Sent by hand, to see whether a channel works. */
+/** Makes the notification that a user sends by hand to test a channel. */
 export function testNotification(at: Instant, terminals: readonly string[]): Notification {
   const id = `test-${at.toString(36)}`
   const text = 'this is a test of oneshot’s notifications'
@@ -109,7 +109,7 @@ function documentOf(notice: Notice): NotificationDocument {
   return { id, event: kind, at: formatIso(at), text, command, outcome, reason, exitCode, session }
 }
 
-/** The same for a program's environment: never part of a command line. */
+/** Returns the document as environment variables: a command line never contains it. */
 export function environmentOf(document: NotificationDocument): Record<string, string> {
   const { session } = document
   return {

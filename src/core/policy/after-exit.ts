@@ -7,18 +7,18 @@ import { reasonNotToWait } from './restart-schedule.ts'
 import type { NextStep, Session } from '../session/session.ts'
 import { checkBudget } from '../session/usage.ts'
 
-/** Sessions that come back after a reboot do so over this long, not all at once. */
+/** After a reboot, sessions restart spread over this time, not all at once. */
 const REBOOT_STAGGER = 10_000
 
-/** When something came to its end, and a dice roll in [0, 1) for what follows. */
+/** The time of an exit, and a random number in [0, 1) for the next step. */
 export interface ExitMoment {
   readonly at: Instant
   readonly chance: number
-  /** When it was last at work, if that was before the machine was restarted. */
+  /** The last activity, if it was before the machine restarted. */
   readonly seenAt?: Instant
 }
 
-/** What follows from how an attempt ended. */
+/** Decides the next step after an attempt's exit. */
 export function nextStepAfterExit(verdict: ExitClass, session: Session, moment: ExitMoment): NextStep {
   const { reason } = verdict
   switch (verdict.kind) {
@@ -36,7 +36,7 @@ export function nextStepAfterExit(verdict: ExitClass, session: Session, moment: 
     case 'rebooted':
       return nextStepAfterReboot(session, reason, moment)
     case 'thread-spent':
-      // A conversation is not given up on one failure to resume it, which may pass.
+      // One failed resume may pass, so it does not end a conversation.
       return nextStepAfterCrash(session, verdict, moment, verdict.isFull || session.thread.losses > 0 ? 'new' : 'same')
     case 'outage':
       return nextStepAfterOutage(session, verdict, moment)
@@ -47,7 +47,7 @@ export function nextStepAfterExit(verdict: ExitClass, session: Session, moment: 
   }
 }
 
-/** What follows from a death that another attempt may undo. */
+/** Decides the next step after a death from which another attempt may recover. */
 export function nextStepAfterCrash(
   session: Session,
   { reason, trouble }: { readonly reason: string; readonly trouble: ProblemKind },
@@ -65,7 +65,7 @@ export function nextStepAfterCrash(
   return { kind: 'end', outcome: 'gave-up', reason: `${restart.limit === 0 ? '' : history}${reason}`, trouble }
 }
 
-/** A command is started again only when its user said that it may be. */
+/** A command restarts only if its user allowed it. */
 function nextStepAfterReboot({ spec }: Session, reason: string, { at, chance, seenAt = at }: ExitMoment): NextStep {
   if (spec.proof === 'exit-code' && spec.restart.on === 'crash')
     return { kind: 'end', outcome: 'failed', reason, trouble: 'reboot' }

@@ -36,7 +36,7 @@ test.each<[SuccessCriterion, Exit, TurnResult | null, string, string]>([
     'crashed',
     'gone without an exit record (pid 7 is gone) although the agent had ended its turn',
   ],
-])('by %s, %j after the word %j means %s', (proof, exit, word, kind, reason) => {
+])('by %s, %j after the report %j means %s', (proof, exit, word, kind, reason) => {
   expect(classifyExit(proof, { exit, word })).toMatchObject({ kind, reason })
 })
 
@@ -96,6 +96,6 @@ test.each<[TurnResult, object]>([
     failing('setup', 'as root', null, 'do not'),
     { kind: 'failed', reason: 'the agent cannot work like this: as root (do not)', trouble: 'setup' },
   ],
-])('the word %j means %j, whatever the exit code', (word, verdict) => {
+])('the report %j means %j, whatever the exit code', (word, verdict) => {
   for (const exit of [zero, one, killed, vanished]) expect(classifyExit('end-event', { exit, word })).toEqual(verdict)
 })

@@ -4,13 +4,13 @@ import type { Exit, TurnResult, SuccessCriterion } from '../session/session.ts'
 
 export type ExitClass =
   | { readonly kind: 'done'; readonly reason: string }
-  /** It would fail again. */
+  /** Another attempt would fail again. */
   | { readonly kind: 'failed'; readonly reason: string; readonly trouble: ProblemKind }
-  /** It died before its work was over; trying again is worth it. */
+  /** The agent died before its work was over; a restart is worthwhile. */
   | { readonly kind: 'crashed'; readonly reason: string; readonly trouble: ProblemKind }
-  /** It went down with the machine. */
+  /** The machine restarted. */
   | { readonly kind: 'rebooted'; readonly reason: string }
-  /** Not its fault, and it passes: at that time, where it is known. */
+  /** The session is not at fault, and the outage passes: at `until`, if that time is known. */
   | {
       readonly kind: 'outage'
       readonly reason: string
@@ -20,18 +20,18 @@ export type ExitClass =
     }
   /** Only a person can help. */
   | { readonly kind: 'blocked'; readonly reason: string; readonly trouble: ProblemKind; readonly remedy: string | null }
-  /** The conversation cannot be continued. `isFull`: it has grown too long; else it may be only a passing failure. */
+  /** The agent cannot continue the conversation. `isFull`: it has grown too long; else the failure may pass. */
   | { readonly kind: 'thread-spent'; readonly reason: string; readonly trouble: ProblemKind; readonly isFull: boolean }
   | { readonly kind: 'budget'; readonly reason: string }
 
-/** What is known of the end of an attempt. `memory`: the evidence that there was too little of it, where there is some. */
+/** The known facts about the end of an attempt. `memory`: the evidence of too little memory, if there is any. */
 export interface AttemptExit {
   readonly exit: Exit
   readonly word: TurnResult | null
   readonly memory?: string | null
 }
 
-/** Decides what the end of an attempt means. An exit code alone never makes an agent's work done. */
+/** Decides what the end of an attempt means. An exit code alone never proves an agent's work. */
 export function classifyExit(proof: SuccessCriterion, { exit, word, memory = null }: AttemptExit): ExitClass {
   const how = memory === null ? describeExit(exit) : `out of memory: ${describeExit(exit)}, ${memory}`
   const trouble = memory === null ? 'crash' : 'memory'

@@ -12,11 +12,11 @@ test.each<[string, Partial<ActivitySample>, boolean]>([
   ['a process goes', { processes: [7] }, true],
   ['it computes', { cpu: 1_000 + 0.5 * MINUTE }, true],
   ['it only wakes up now and then', { cpu: 1_000 + 0.008 * MINUTE }, false],
-])('when %s, it has moved: %j', (_, change, moved) => {
+])('when %s, it has progressed: %j', (_, change, moved) => {
   expect(hasProgressed(QUIET, { ...QUIET, ...change }, MINUTE)).toBe(moved)
 })
 
-test('silence is told with all its evidence', () => {
+test('the hang evidence names every sign of silence', () => {
   const seen = { quiet: 12 * MINUTE, vitals: QUIET, tool: null }
   expect(detectHang(10 * MINUTE, seen)).toBe(
     'silent for 12 min: no output, nothing new in its conversation, no CPU in 2 processes, no open tool call',
@@ -28,7 +28,7 @@ test('silence is told with all its evidence', () => {
   )
 })
 
-test('while a tool runs, it may be quiet for four times as long', () => {
+test('an attempt with a running tool may be quiet four times as long', () => {
   const seen = { quiet: 12 * MINUTE, vitals: QUIET, tool: { tool: 'Bash', gist: 'npm test' } }
   expect(detectHang(10 * MINUTE, seen)).toBeNull()
   expect(detectHang(10 * MINUTE, { ...seen, quiet: 40 * MINUTE })).toContain('Bash npm test has not ended')

@@ -1,12 +1,12 @@
 import { type Duration, formatDuration, type Instant } from '../../lib/time.ts'
 
-/** What can be seen of an attempt that is pushed by nobody. */
+/** The observable activity of an attempt that gets no input. */
 export interface ActivitySample {
   /** Bytes it has written so far. */
   readonly written: number
-  /** When its own record of the conversation was last written; null when there is none to see. */
+  /** The last write to the agent's own record of the conversation; null if no record is visible. */
   readonly recordedAt: Instant | null
-  /** Processor time that its processes have used, those that live now. */
+  /** Processor time of the live processes. */
   readonly cpu: Duration
   readonly processes: readonly number[]
 }
@@ -14,23 +14,23 @@ export interface ActivitySample {
 /** Idle programs wake up now and then: claude 2.1 and opencode 1.18 use 0.8 % of a core while they wait. */
 const MIN_CPU_SHARE = 0.02
 
-/** A tool that runs may be quiet for longer: somebody wanted it to run. */
+/** A running tool may be quiet for longer: somebody wanted it to run. */
 const OPEN_TOOL_FACTOR = 4
 
-/** Whether something happened between two looks that lie `elapsed` apart. */
+/** Returns true if anything happened between two samples that are `elapsed` apart. */
 export function hasProgressed(before: ActivitySample, now: ActivitySample, elapsed: Duration): boolean {
   if (now.written !== before.written || now.recordedAt !== before.recordedAt) return true
   const isSameTree = now.processes.join() === before.processes.join()
   return !isSameTree || now.cpu - before.cpu >= elapsed * MIN_CPU_SHARE
 }
 
-/** A call that the agent has told the beginning of, and not yet the end. */
+/** A tool call whose start the agent has reported, and not yet its end. */
 export interface OpenToolCall {
   readonly tool: string
   readonly gist: string
 }
 
-/** Decides whether an attempt that was quiet for so long is hung: the evidence, or null while it may be at work. */
+/** Decides if an attempt that was quiet for so long is hung: returns the evidence, or null while it may be at work. */
 export function detectHang(
   limit: Duration,
   seen: { readonly quiet: Duration; readonly vitals: ActivitySample; readonly tool: OpenToolCall | null },
@@ -44,7 +44,7 @@ export function detectHang(
   return `silent for ${formatDuration(quiet)}: no output${record}, ${cpu}, ${call}`
 }
 
-/** How long it may be quiet. */
+/** Returns the time that an attempt may be quiet. */
 export function silenceLimit(limit: Duration, tool: OpenToolCall | null): Duration {
   return tool === null ? limit : limit * OPEN_TOOL_FACTOR
 }

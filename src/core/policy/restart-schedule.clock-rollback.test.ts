@@ -17,23 +17,23 @@ function resting(cause: RestCause, since: number, until: number): boolean {
   return inPhase({ name: 'resting', cause, reason: '', trouble: 'crash', since, until })
 }
 
-test('a rest that began later than now is of a clock that was set back; one that is under way is not', () => {
+test('a rest that began later than now shows a clock that was set back; a rest under way does not', () => {
   expect(resting('crash', NOW + HOUR, NOW + HOUR + 100)).toBe(true)
   expect(resting('outage', NOW + HOUR, NOW + HOUR + 100)).toBe(true)
   expect(resting('crash', NOW - 50, NOW + 50)).toBe(false)
   expect(resting('outage', NOW - 50, NOW + HOUR)).toBe(false)
 })
 
-test('so is a rest after a crash that is longer than any, whenever it began: it was judged before the clock was set', () => {
+test('a rest after a crash that exceeds the longest delay shows it too, whenever it began: the decision came before the clock was set', () => {
   expect(resting('crash', NOW - 50, NOW + 2 * HOUR)).toBe(true)
   expect(resting('crash', NOW - 50, NOW + 64_000 * 1.25)).toBe(false)
 })
 
-test('a limit is over at a time of day, whatever the clock said when it was met', () => {
+test('a limit ends at a time of day, whatever the clock showed at its start', () => {
   expect(resting('limit', NOW + HOUR, NOW + 2 * HOUR)).toBe(false)
 })
 
-test('a stop waits for no longer than its patience', () => {
+test('a stop waits no longer than its grace period', () => {
   const next = { kind: 'end', outcome: 'stopped', reason: '', trouble: 'stopped' } as const
   expect(inPhase({ name: 'stopping', step: 'interrupt', due: NOW + HOUR, next })).toBe(true)
   expect(inPhase({ name: 'stopping', step: 'sweep', due: NOW + DEFAULT_TIMINGS.sweepPatience, next })).toBe(false)

@@ -3,13 +3,13 @@ import { retryTimeAfterOutage } from './restart-schedule.ts'
 
 const NOW = 1_000_000
 
-test('a limit is waited for until it ends, a little longer for some than for others', () => {
+test('a session waits until a limit ends, some sessions a little longer than others', () => {
   const limit = { until: NOW + 3_600_000, isLimit: true, inARow: 5 }
   expect(retryTimeAfterOutage(limit, NOW, 0)).toBe(NOW + 3_601_000)
   expect(retryTimeAfterOutage(limit, NOW, 0.5)).toBe(NOW + 3_631_000)
 })
 
-test('where no time is known, or it has passed, the pause doubles up to a longest', () => {
+test('without a known time, or after it, the pause doubles up to a maximum', () => {
   const waits = (isLimit: boolean, until: number | null = null): number[] =>
     [0, 1, 2, 9, 1_000].map(inARow => retryTimeAfterOutage({ until, isLimit, inARow }, NOW, 0) - NOW)
   expect(waits(false)).toEqual([5_000, 10_000, 20_000, 300_000, 300_000])

@@ -11,12 +11,12 @@ function delayAfter(restarts: number, chance = 0): number | 'give-up' {
   return verdict.kind === 'restart' ? verdict.at - NOW : 'give-up'
 }
 
-test('restarts of a time that has not come yet do not count: the clock was set back', () => {
+test('restarts in the future do not count: the clock was set back', () => {
   const past = Array.from({ length: 20 }, () => NOW + 3_600_000)
   expect(scheduleRestart(DEFAULT_RESTART, past, NOW, 0)).toEqual({ kind: 'restart', at: NOW })
 })
 
-test('the first retry comes at once, then each waits twice as long, up to a limit; then it gives up', () => {
+test('the first restart is immediate, each later one waits twice as long, up to a limit; then the policy gives up', () => {
   expect(Array.from({ length: 12 }, (_, restarts) => delayAfter(restarts))).toEqual([
     0,
     2_000,
@@ -44,21 +44,21 @@ test('chance adds at most a quarter and takes nothing away', () => {
   )
 })
 
-test('restarts that lie longer back than the window are forgiven', () => {
+test('restarts older than the window do not count', () => {
   const long = Array.from({ length: 10 }, (_, i) => NOW - DEFAULT_RESTART.window - i)
   expect(scheduleRestart(DEFAULT_RESTART, long, NOW, 0)).toEqual({ kind: 'restart', at: NOW })
 })
 
 const HOUR = 3_600_000
 
-test('a limit is waited for up to the longest wait, counted from when it was first met', () => {
+test('a session waits for a limit up to the longest wait, counted from its first occurrence', () => {
   expect(reasonNotToWait({ limit: 5 * HOUR }, { since: 0, until: 5 * HOUR })).toBeNull()
   expect(reasonNotToWait({ limit: 5 * HOUR }, { since: 0, until: 5 * HOUR + 1 })).toBe(
     'it would last until 1970-01-01T05:00:00.001Z, and oneshot waits 5 h at most',
   )
 })
 
-test('waiting can be without end, or switched off', () => {
+test('the wait can be unlimited, or switched off', () => {
   expect(reasonNotToWait({ limit: null }, { since: 0, until: 1_000 * HOUR })).toBeNull()
   expect(reasonNotToWait({ limit: 0 }, { since: 0, until: 1 })).toBe('waiting for usage limits is switched off')
 })

@@ -7,9 +7,9 @@ export type RestartDecision = { readonly kind: 'restart'; readonly at: Instant }
 const JITTER = 0.25
 
 /**
- * Decides when to try again after a death, given the restarts that came before it and are not forgiven.
- * Those of a time that has not come are of a clock that was set back since; they do not count.
- * `chance` in [0, 1) adds up to a quarter of jitter, so that many sessions do not come back in step.
+ * Decides when to restart after a death, given the earlier restarts that still count. Restarts in the future come from
+ * a clock that was set back since, so they do not count. `chance` in [0, 1) adds up to a quarter of jitter, so that
+ * many sessions do not restart in step.
  */
 export function scheduleRestart(
   policy: RestartPolicy,
@@ -24,7 +24,7 @@ export function scheduleRestart(
   return { kind: 'restart', at: now + Math.round(delay * (1 + chance * JITTER)) }
 }
 
-/** No restart is ever put off for longer. */
+/** Returns the longest delay of any restart. */
 function maxRestartDelay(policy: RestartPolicy): Duration {
   return policy.maxDelay * (1 + JITTER)
 }
@@ -33,12 +33,12 @@ const FIRST_LIMIT_WAIT: Duration = 60_000
 const MAX_LIMIT_WAIT: Duration = 1_800_000
 const FIRST_WAIT: Duration = 5_000
 const MAX_WAIT: Duration = 300_000
-/** Sessions that wait for the same moment come back over this long, not all at once. */
+/** Sessions that wait for the same moment continue spread over this time, not all at once. */
 const STAGGER: Duration = 60_000
 
 /**
- * Decides when to try again after something that is not the session's fault: when the limit ends, where that is known, else
- * after a pause that doubles each time in a row. `chance` in [0, 1) keeps many sessions out of step.
+ * Decides when to retry after an outage: when the limit ends, if that time is known, else after a pause that doubles
+ * with each outage in a row. `chance` in [0, 1) keeps many sessions out of step.
  */
 export function retryTimeAfterOutage(
   outage: { readonly until: Instant | null; readonly isLimit: boolean; readonly inARow: number },
@@ -53,7 +53,7 @@ export function retryTimeAfterOutage(
   return now + Math.round(plain * (1 + chance / 4))
 }
 
-/** Decides whether a usage limit is waited for; the reason why not, or null when it is. */
+/** Returns the reason not to wait for a usage limit, or null if the session waits. */
 export function reasonNotToWait(
   limit: Pick<WaitLimits, 'limit'>,
   wait: { readonly since: Instant; readonly until: Instant },
@@ -65,13 +65,13 @@ export function reasonNotToWait(
 }
 
 /**
- * Whether the clock was set back behind the moment from which a session waits: what was meant to take seconds would take
- * as long as the clock was set back by. A limit is over at a time of day, and stays as it was told.
+ * Returns true if the clock was set back behind the start of a session's wait: a wait of seconds would then last as
+ * long as the clock was set back by. A usage limit ends at a time of day, and stays as reported.
  */
 export function isClockRolledBack({ phase, spec }: Session, now: Instant, timings: Timings): boolean {
   if (phase.name === 'resting') {
     const isFromLater = phase.cause !== 'limit' && now < phase.since
-    // It may have been set back between the verdict and the rest.
+    // The clock may have been set back between the decision and the rest.
     return isFromLater || (phase.cause === 'crash' && phase.until - now > maxRestartDelay(spec.restart))
   }
   if (phase.name !== 'stopping' || phase.step === 'prove') return false

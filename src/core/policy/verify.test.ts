@@ -66,7 +66,7 @@ it.each<[string, Partial<VerificationInput>]>([
   expect(verifyWork({ ...ALL_WELL, ...differences }).sentence).toBe(sentence)
 })
 
-it('all that speaks against it is told, the weightiest first', () => {
+it('the verdict lists all objections, the most serious first', () => {
   const { reasons } = verifyWork({
     ...ALL_WELL,
     state: 'failed',
@@ -93,7 +93,7 @@ const GROUNDS: fc.Arbitrary<VerificationInput> = fc.record({
   checked: fc.constantFrom<CheckStatus>(PASSED, FAILED, UNKNOWN, { kind: 'none' }, { kind: 'off' }),
 })
 
-it('whatever is known, nothing is proven without work, a good end and a check that did not fail', () => {
+it('nothing is proven without work, a good end and a check that did not fail', () => {
   fc.assert(
     fc.property(GROUNDS, grounds => {
       const { verdict, sentence, reasons } = verifyWork(grounds)
@@ -111,7 +111,7 @@ it('whatever is known, nothing is proven without work, a good end and a check th
   )
 })
 
-it('more evidence of the same kind never makes it worse', () => {
+it('more evidence of the same kind never worsens the verdict', () => {
   fc.assert(
     fc.property(GROUNDS, grounds => {
       if (verifyWork(grounds).verdict !== 'proven') return
@@ -137,7 +137,7 @@ it.each([
   'unable to commit the changes',
   'Rate limit reached, try again later',
   'Maximum iterations reached',
-])('%s: tells of failure', line => {
+])('%s: reports a failure', line => {
   expect(findFailureLines(['fine', `  ${line}  `])).toEqual([line])
 })
 
@@ -150,11 +150,11 @@ it.each([
   'wrote src/errors.ts',
   '10 passed',
   '',
-])('%s: tells of none', line => {
+])('%s: reports no failure', line => {
   expect(findFailureLines([line])).toEqual([])
 })
 
-it('any text is answered with some of its own lines, in order', () => {
+it('findFailureLines returns only lines of the text, in order', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), lines => {
       const trimmed = lines.map(line => line.trim().slice(0, 200))

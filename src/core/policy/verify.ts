@@ -1,40 +1,40 @@
 import type { WorkEvidence } from '../loop/evidence.ts'
 import type { Outcome } from '../session/session.ts'
 
-/** What git shows of the work of a session. */
+/** The work of a session, as git shows it. */
 export type SessionWork = Omit<WorkEvidence, 'now'>
 
-/** What came of trying whether the project is in order. */
+/** The result of the project's check. */
 export type CheckStatus =
   | { readonly kind: 'passed' | 'failed' | 'unknown'; readonly line: string; readonly how: string }
-  /** Nothing there is known to be able to tell. */
+  /** oneshot found no check in the project. */
   | { readonly kind: 'none' }
-  /** It was not to be tried. */
+  /** The user switched the check off. */
   | { readonly kind: 'off' }
 
-/** All that is known of a session's work. */
+/** All known facts about a session's work. */
 export interface VerificationInput {
   readonly state: Outcome | 'at-work'
-  /** Why it is in that state. */
+  /** The reason for that state. */
   readonly reason: string | null
-  /** A sentence where it cannot be told; null where it does not matter. */
+  /** A sentence if git cannot show the work; null if it does not matter. */
   readonly work: SessionWork | string | null
-  /** The agent's own last word; null for programs that have none. */
+  /** The agent's own last report; null for programs without one. */
   readonly said: string | null
-  /** Lines of the end of its output that tell of failure. */
+  /** Lines at the end of the output that report a failure. */
   readonly failures: readonly string[]
-  /** Null where it does not matter. */
+  /** Null if it does not matter. */
   readonly checked: CheckStatus | null
 }
 
-/** What can be seen of the work. */
+/** The observable facts about the work. */
 export type InspectedWork = Pick<VerificationInput, 'work' | 'failures' | 'checked'>
 
 export interface Verification {
   readonly verdict: 'proven' | 'refuted' | 'not-proven'
-  /** The verdict with what decides it. */
+  /** The verdict with the decisive fact. */
   readonly sentence: string
-  /** Everything that speaks against it, the weightiest first; then what was found. */
+  /** All objections, the most serious first; then the findings. */
   readonly reasons: readonly string[]
 }
 
@@ -44,8 +44,8 @@ interface VerificationProblem {
 }
 
 /**
- * Judges whether the work of a session is done, by what can be seen of it. A failing check and a failed session refute it.
- * Otherwise something must have been changed, the session must have come to a good end, and nothing may be left unclear.
+ * Decides from the observable facts if the work of a session is done. A failing check and a failed session refute it.
+ * Otherwise a file must have changed, the session must have ended well, and nothing may be unclear.
  */
 export function verifyWork(input: VerificationInput): Verification {
   const [first, ...others] = findProblems(input)
@@ -58,7 +58,7 @@ export function verifyWork(input: VerificationInput): Verification {
   return { verdict: first.verdict, sentence, reasons: [first.why, ...others.map(({ why }) => why), ...beside] }
 }
 
-/** Without a check, changed files are all that is known. */
+/** Without a check, oneshot knows only that files changed. */
 function successWord({ checked }: VerificationInput): string {
   return checked?.kind === 'none' || checked?.kind === 'off' ? 'changed, not tested' : 'proven'
 }
@@ -89,7 +89,9 @@ function describeFailedSession({ state, reason }: VerificationInput): string | n
   return state === 'gave-up' ? `oneshot gave it up: ${reason ?? 'no reason is known'}` : null
 }
 
-/** An agent that ended its turn well has got over what failed on the way, and a check that passes knows better than words. */
+/**
+ * An agent that ended its turn well has overcome earlier failures, and a passing check is stronger evidence than words.
+ */
 function describeReportedFailure({ said, failures, checked }: VerificationInput): string | null {
   const last = failures.at(-1)
   if (last === undefined || said !== null || checked?.kind === 'passed') return null
@@ -105,7 +107,7 @@ function describeFindings({ work, checked }: VerificationInput): string[] {
   return [...(isWork(work) ? describeWork(work) : []), ...(checked === null ? [] : describeCheck(checked))]
 }
 
-/** `3 commits`, `12 files`, `2 of them not committed` */
+/** Returns `3 commits`, `12 files`, `2 of them not committed`. */
 function describeWork({ commitCount, change, uncommitted }: SessionWork): string[] {
   const { files } = change
   const rest = uncommitted >= files ? 'not committed' : `${uncommitted} of them not committed`
@@ -131,12 +133,12 @@ function describeCheck(checked: CheckStatus): string[] {
   }
 }
 
-/** A line for a shell may read like a part of the sentence around it. */
+/** Quotes a command line that could read like a part of the sentence around it. */
 function quoteCommand(line: string): string {
   return /^[\w@%+=:,./ -]+$/.test(line) ? line : `“${line}”`
 }
 
-/** What programs write when something has failed, whatever their exit code says. */
+/** Lines that programs write when something has failed, whatever their exit code. */
 const FAILURE_PATTERNS: readonly RegExp[] = [
   /^(?:[\w./-]+: )?(?:error|fatal|panic)(?:\[\w+\])?:/i,
   /^(?:Uncaught )?[A-Z]\w*(?:Error|Exception)\b.*:/,
@@ -150,12 +152,12 @@ const FAILURE_PATTERNS: readonly RegExp[] = [
   /\b(?:rate|usage) limit (?:was |is )?(?:reached|exceeded|hit)\b/i,
   /\bmax(?:imum)?(?: number of)? (?:iterations|retries|attempts) (?:reached|exceeded)\b/i,
 ]
-/** Nothing has failed where it is said that none has. */
+/** Phrases that state that nothing has failed. */
 const DENIALS = /\b(?:0|no|without|zero) (?:\w+ )?(?:failed|failing|failures?|errors?)\b/gi
-/** Lines are quoted whole in sentences. */
+/** Sentences quote whole lines, so their length in characters has a limit. */
 const MAX_LINE_LENGTH = 200
 
-/** Those of these lines that tell of failure, trimmed. */
+/** Returns those of these lines that report a failure, trimmed. */
 export function findFailureLines(lines: readonly string[]): string[] {
   return lines.map(line => line.trim().slice(0, MAX_LINE_LENGTH)).filter(reportsFailure)
 }
