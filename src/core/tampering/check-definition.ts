@@ -5,37 +5,43 @@ import { findIncludes, extractTargets } from './makefile.ts'
 import { RUNNER_CONFIGS, filesNamedByConfig, PACKAGE_MANAGERS } from './runner-config.ts'
 import { testDiscovery } from './test-file.ts'
 
-/** Reads files as they were before the work was begun. */
+/** Reads files as they were before the work began. */
 export interface ReadBefore {
-  /** The text of a file; null where there is none. */
+  /** Returns the text of a file, or null. */
   (path: string): string | null
-  /** Files that match a pattern, the first ones of them where they are many. Absent: patterns are not followed. */
+  /**
+   * Returns the files that match a pattern, only the first ones if there are many. Absent: the search does not follow
+   * patterns.
+   */
   readonly matching?: (pattern: string) => readonly string[]
 }
 
 export interface CheckCommand {
   readonly line: string
-  /** Where it is run, from the top of the repository; empty for the top. */
+  /** The folder in which the check runs, from the top of the repository; empty for the top. */
   readonly folder: string
-  /** Where the top is: paths in the line may begin with it. Absent: they do not. */
+  /** The absolute path of the top, if paths in the line may begin with it. Absent: they do not. */
   readonly top?: string
 }
 
-/** What the check consists of, as far as it is in the repository. */
+/** The parts of the check that are in the repository. */
 interface CheckDefinition {
-  /** All that it was found to run, for the names of programs in it. */
+  /** All commands that the check runs, to search for names of programs. */
   readonly text: string
   readonly files: ReadonlySet<string>
   readonly scripts: ReadonlySet<string>
-  /** Folders in which make looks for a makefile, and makefiles that are named or included, as patterns: for which targets. */
+  /**
+   * Folders in which make looks for a makefile, and patterns of makefiles that are named or included, each with its
+   * targets.
+   */
   readonly makeFolders: ReadonlyMap<string, Set<string>>
   readonly makeFiles: ReadonlyMap<string, Set<string>>
 }
 
-/** Scripts that call scripts; nobody goes deeper. */
+/** Scripts call scripts; no real check goes deeper. */
 const MAX_DEPTH = 20
 
-/** Finds what was changed of the check itself: then its success says nothing about the work. */
+/** Finds changes to the check itself: its success then says nothing about the work. */
 export function findChangesToCheck(
   check: CheckCommand,
   changes: readonly EditedFile[],
@@ -50,7 +56,7 @@ export function findChangesToCheck(
   })
 }
 
-/** A text that says what is run, where that is run, and the folder of the file it is from. */
+/** A text of commands, the folder in which they run, and the folder of the file that holds the text. */
 interface ScriptSource {
   readonly text: string
   readonly cwd: string
@@ -115,7 +121,7 @@ function getOrCreateSet(map: Map<string, Set<string>>, key: string): Set<string>
   return known
 }
 
-/** What a makefile includes, and what these include; the files of a pattern count as one. */
+/** Returns the files that a makefile includes, directly or indirectly; the files of a pattern count as one. */
 function resolveIncludes(makefile: string, folder: string, read: ReadBefore): { pattern: string; text: string }[] {
   const found = new Map<string, string>()
   const queue = [makefile]
@@ -132,7 +138,7 @@ function resolveIncludes(makefile: string, folder: string, read: ReadBefore): { 
 
 const MAX_INCLUDES = 100
 
-/** A pattern without a letter is a variable that may stand for anything. */
+/** A pattern without a letter is a variable with an unknown value. */
 function matchedText(pattern: string, read: ReadBefore): string {
   const name = pattern.split('/').at(-1) ?? ''
   const files = /\w/.test(name) ? (read.matching?.(pattern) ?? []) : []
@@ -156,7 +162,7 @@ function addUnseen(words: readonly string[], known: Set<string>): string[] {
   return [...new Set(fresh)]
 }
 
-/** `cd ../.. && npm test` */
+/** Handles `cd ../.. && npm test`. */
 function folderOf(line: string, folder: string): string {
   const way = /^\s*cd\s+([^\s;&|]+)\s*&&/.exec(line)?.[1]
   return way === undefined ? folder : joinPath(folder, way)
@@ -210,7 +216,7 @@ function describeMakeChange(
   return isSame ? null : `was ${before === null ? 'added' : 'changed'}, and make reads it for the check`
 }
 
-/** Code of others is changed together with the file that says which version it is. */
+/** A legitimate change of vendored code also changes the file that names its version. */
 function describeVendorChange({ path }: EditedFile, { text }: CheckDefinition, isVendored: boolean): string | null {
   const isTampered = !isVendored && /\bgo\b/.test(text) && /(?:^|\/)vendor\//.test(path)
   return isTampered ? 'was changed, and go.mod does not say why' : null
@@ -220,7 +226,7 @@ function firstLine(text: string): string {
   return text.split('\n')[0] ?? ''
 }
 
-/** What test runners read from package.json. */
+/** Fields of package.json that test runners read. */
 const PACKAGE_JSON_SETTINGS = ['jest', 'mocha', 'vitest', 'ava', 'tap', 'nyc', 'c8', 'eslintConfig'] as const
 
 function describePackageJsonChange(
@@ -241,7 +247,7 @@ function describePackageJsonChange(
 
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'overrides', 'resolutions'] as const
 
-/** Packages that come from a folder, an address or another package now. */
+/** Returns the packages that now come from a folder, an address or another package. */
 function replacedPackages(before: string | null, after: string | null, kind: string): string[] {
   const entries = (text: string | null): Record<string, unknown> => {
     const value = parseJson(text)?.[kind]
@@ -273,7 +279,7 @@ function parseJson(text: string | null): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text ?? '')
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
   } catch {
-    return undefined // Broken, and npm could not read it either.
+    return undefined // The file is broken, and npm cannot read it either.
   }
 }
 

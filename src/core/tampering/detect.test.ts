@@ -16,7 +16,7 @@ const change = (path: string, before: string | null, after: string | null): Edit
 const NOTHING = { check: null, protect: [], allow: [] }
 const refused = (...changes: EditedFile[]): readonly string[] => detectTampering(changes, NOTHING, () => null).refused
 
-describe('tests that no longer run are found', () => {
+describe('detectTampering finds tests that no longer run', () => {
   const cases: readonly (readonly [string, ...EditedFile[]])[] = [
     ['deleted', change('src/a.test.ts', JS, null)],
     ['deleted, in a folder that only a script knows', change('tests/a.sh', SH, null)],
@@ -120,7 +120,7 @@ describe('tests that no longer run are found', () => {
   for (const [name, ...changes] of cases) it(name, () => expect(refused(...changes)).not.toEqual([]))
 })
 
-describe('work that keeps its tests is let through', () => {
+describe('detectTampering accepts work that keeps its tests', () => {
   const cases: readonly (readonly [string, ...EditedFile[]])[] = [
     ['a test is added', change('a.test.ts', JS, `${JS}it('more', () => expect(2).toBe(2))\n`)],
     ['a new file of tests', change('b.test.ts', null, JS)],
@@ -186,7 +186,7 @@ const refusedBy = (line: string, ...changes: EditedFile[]): readonly string[] =>
   detectTampering(changes, { ...NOTHING, check: { line, folder: '', top: '/home/me/project' } }, READ).refused
 const manifest = (scripts: object, more: object = {}): string => JSON.stringify({ name: 'a', scripts, ...more })
 
-describe('a check that was changed is found', () => {
+describe('detectTampering finds a changed check', () => {
   const scripts = { test: 'npm run unit && vitest run', unit: 'node scripts/unit.mjs', dev: 'vite' }
   const cases: readonly (readonly [string, string, EditedFile])[] = [
     ['its script', 'npm test', change('package.json', MANIFEST, manifest({ ...scripts, test: 'true' }))],
@@ -287,7 +287,7 @@ describe('a check that was changed is found', () => {
   for (const [name, line, one] of cases) it(name, () => expect(refusedBy(line, one)).not.toEqual([]))
 })
 
-describe('a check that stays as it was is let through', () => {
+describe('detectTampering accepts an unchanged check', () => {
   const cases: readonly (readonly [string, string, EditedFile])[] = [
     ['another script', 'npm test', change('package.json', MANIFEST, MANIFEST.replace('"vite"', '"vite --open"'))],
     [
@@ -330,8 +330,8 @@ describe('a check that stays as it was is let through', () => {
   for (const [name, line, one] of cases) it(name, () => expect(refusedBy(line, one)).toEqual([]))
 })
 
-describe('paths', () => {
-  it('that are protected may not be touched, and those that are allowed may', () => {
+describe('path patterns', () => {
+  it('a change to a protected path is refused, and an allowed path is accepted', () => {
     const changes = [change('docs/a.md', 'a', 'b'), change('src/deep/b.c', null, 'x'), change('a.test.ts', JS, null)]
     const guard = { check: null, protect: ['docs', 'src/**/*.c'], allow: ['*.test.ts'] }
     expect(detectTampering(changes, guard, () => null)).toEqual({

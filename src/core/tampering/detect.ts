@@ -4,14 +4,14 @@ import type { EditedFile, TamperedFile } from './test-file.ts'
 import { findRemovedTests } from './removed-tests.ts'
 
 export interface TamperingRules {
-  /** Null: nothing is run, and only tests and protected files are watched. */
+  /** Null: no check runs, and the rules cover only tests and protected files. */
   readonly check: CheckCommand | null
-  /** Patterns, from the top of the repository. */
+  /** Glob patterns, from the top of the repository. */
   readonly protect: readonly string[]
   readonly allow: readonly string[]
 }
 
-/** What speaks against a piece of work, and what was allowed of it. */
+/** The objections to a piece of work, and those that the user's patterns allow. */
 export interface TamperingReport {
   readonly refused: readonly string[]
   readonly allowed: readonly string[]
@@ -19,7 +19,10 @@ export interface TamperingReport {
 
 export const NO_TAMPERING: TamperingReport = { refused: [], allowed: [] }
 
-/** Finds what makes the proof of a piece of work weaker: tests that no longer run, another check, changes to protected files. */
+/**
+ * Finds changes that weaken the proof of a piece of work: tests that no longer run, another check, changes to protected
+ * files.
+ */
 export function detectTampering(
   changes: readonly EditedFile[],
   guard: TamperingRules,

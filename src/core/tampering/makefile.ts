@@ -1,4 +1,7 @@
-/** What a makefile does for these targets and all that they need, as text; with whatever counts for every target. */
+/**
+ * Returns the rules of a makefile for these targets and all their prerequisites, as text; with everything that applies
+ * to every target.
+ */
 export function extractTargets(text: string, targets: readonly string[]): string {
   const { rules, variables, rest } = parseMakefile(text)
   const patterns = [...rules.keys()].filter(target => target.includes('%')).slice(0, MAX_PATTERNS)
@@ -20,7 +23,7 @@ export function extractTargets(text: string, targets: readonly string[]): string
   return [...used, ...resolveVariables(used.join('\n'), variables)].join('\n')
 }
 
-/** The files that a makefile includes, as patterns; what a variable stands for may be anything. */
+/** Returns the files that a makefile includes, as patterns; a variable may have any value. */
 export function findIncludes(text: string): string[] {
   return text
     .replaceAll('\\\n', ' ')
@@ -49,7 +52,7 @@ function matchesPatternRule(need: string, pattern: string): boolean {
   return need.startsWith(before) && need.endsWith(after)
 }
 
-/** Files of code may come and go: they are what is tested. */
+/** Removes source files, which may come and go: they are the tested work. */
 function stripSourceFiles(words: string): string {
   return words
     .split(/\s+/)
@@ -57,7 +60,7 @@ function stripSourceFiles(words: string): string {
     .join(' ')
 }
 
-/** Variables that are used, directly or by others, and those that make or a shell itself looks at. */
+/** Returns the variables that the text uses, directly or indirectly, and those that make or a shell itself reads. */
 function resolveVariables(text: string, variables: ReadonlyMap<string, readonly string[]>): string[] {
   const found = new Map<string, string>()
   const queue = [text, ...[...variables.keys()].filter(name => SPECIAL_VARIABLES.test(name)).map(name => `$(${name})`)]
@@ -74,7 +77,7 @@ function resolveVariables(text: string, variables: ReadonlyMap<string, readonly 
 const SPECIAL_VARIABLES =
   /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|MAKE|MAKEFILES|\.DEFAULT_GOAL|VPATH|PATH|[A-Z_]*(?:OPTIONS|ADDOPTS|PATH|PRELOAD))$/
 
-/** Includes, conditions and special targets count for all. */
+/** Includes, conditions and special targets apply to all targets. */
 function parseMakefile(text: string): { rules: Map<string, Rule[]>; variables: Map<string, string[]>; rest: string[] } {
   const rules = new Map<string, Rule[]>()
   const variables = new Map<string, string[]>()
@@ -106,7 +109,7 @@ function appendTo<T>(map: Map<string, T[]>, key: string, value: T): void {
   else known.push(value)
 }
 
-/** `NAME = value`, also exported or for all targets. */
+/** Parses `NAME = value`, also exported or for all targets. */
 function parseAssignment(code: string): string | null {
   return (
     /^(?:export |override |define )*([\w.-]+) *(?:::?:?|\?|\+|!)?=/.exec(code)?.[1] ??
@@ -115,7 +118,7 @@ function parseAssignment(code: string): string | null {
   )
 }
 
-/** `targets: needs ; recipe`; null for what is no rule, or a special one. */
+/** Parses `targets: needs ; recipe`; returns null for a line that is no rule, or a special one. */
 function parseRule(line: string): { targets: string[]; needs: string; inline: string } | null {
   const colon = line.search(/[#:=]/)
   if (colon < 1 || line[colon] !== ':' || /^[\s.]/.test(line)) return null

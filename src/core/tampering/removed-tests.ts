@@ -7,20 +7,20 @@ interface TestFileChange {
   readonly after: TestFile | null
 }
 
-/** Titles that are told; the others are counted. */
+/** The number of titles that a message lists; it counts the others. */
 const MAX_LISTED = 3
 const SNAPSHOTS = /(?:^|\/)__snapshots__\/|\.snap$/
 
 /**
- * Finds tests that no longer run: deleted, moved where the runner does not look, commented out, skipped, emptied. A test that was moved
- * with its title is not lost; nor is one whose title was changed, if the file has as many as before.
+ * Finds tests that no longer run: deleted, moved to a place that the runner ignores, commented out, skipped, emptied. A
+ * test that moved with its title is not lost; nor is a renamed test, if the file has as many tests as before.
  */
 export function findRemovedTests(changes: readonly EditedFile[]): TamperedFile[] {
   const compared = changes.filter(({ path }) => mayContainTests(path)).map(compareTests)
   const found = new Map<string, number>()
   for (const { change, after } of compared)
     for (const title of after?.titles ?? []) addCount(found, keyOf(change.path, title), 1)
-  // Those that were there before are not somewhere to move to.
+  // A test that was there before is not the new place of a moved one.
   for (const { change, before, after } of compared) {
     const kept = new Set(after?.titles)
     for (const title of before?.titles ?? []) if (kept.has(title)) addCount(found, keyOf(change.path, title), -1)
@@ -69,14 +69,14 @@ function describeRemoval(
   return describeDisabling(after, before)
 }
 
-/** One test is moved to one place. */
+/** A moved test accounts for one new place. */
 function takeOne(found: Map<string, number>, key: string): boolean {
   const left = found.get(key) ?? 0
   if (left > 0) found.set(key, left - 1)
   return left > 0
 }
 
-/** Also where nobody can tell the tests of a file from the rest of it. */
+/** Also covers files whose tests the parser cannot recognise. */
 function describeDeletion(
   { path, before }: EditedFile,
   { titles }: TestFile,
@@ -89,7 +89,7 @@ function describeDeletion(
   return isMoved ? null : 'was deleted'
 }
 
-/** A script that runs all of a folder goes by the endings of names. */
+/** A script that runs all files of a folder selects them by extension. */
 function extensionOf(path: string): string {
   return /\.[^./]*$/.exec(path)?.[0] ?? ''
 }

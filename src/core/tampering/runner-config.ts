@@ -1,13 +1,13 @@
-/** A file in which a program that a check runs finds its settings. */
+/** A file that holds the settings of a program that a check runs. */
 export interface RunnerConfig {
   readonly name: RegExp
-  /** The name is compared with the whole path. */
+  /** The pattern applies to the whole path. */
   readonly isPath?: true
   readonly tool: RegExp
-  /** What of it matters; all unless given. */
+  /** Returns the part of the file that matters; absent: the whole file. */
   readonly part?: (text: string) => string
   readonly isOftenNew?: true
-  /** Names under which it is read for the files that it names in turn. */
+  /** The usual file names, which oneshot reads to find the files that the settings name in turn. */
   readonly usual?: readonly string[]
 }
 
@@ -128,12 +128,12 @@ export const RUNNER_CONFIGS: readonly RunnerConfig[] = [
   { name: /^\.env(?:\..*)?$/, tool: /--env-file|\bdotenv\b|\.env\b/ },
 ]
 
-/** Keys under which settings name files to be run, and modules that they are made of. */
+/** Keys under which settings name files to run, and modules to load. */
 const FILE_KEYS =
   /(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|reporters|runner|testRunner|environment|testEnvironment|preset|extends|require|import|file|projects)["']?\s{0,20}[:=]\s{0,20}(\[[^\]]{0,2000}\]|["'][^"'\n]{1,300}["'])/g
 const IMPORTED = /(?:\bfrom|\bimport|\brequire\s{0,5}\()\s{0,20}["'](\.{1,2}\/[^"'\n]{1,300})["']/g
 
-/** Files of the project that these settings name. */
+/** Returns the files of the project that these settings name. */
 export function filesNamedByConfig(text: string): string[] {
   const run = [...text.matchAll(FILE_KEYS)].flatMap(([, value = '']) =>
     [...value.matchAll(/["']([^"'*\n]{1,300})["']/g)].flatMap(([, file = '']) => (/[./]/.test(file) ? [file] : [])),

@@ -1,6 +1,6 @@
-/** The commands of a shell line or script that matter for what it runs. */
+/** The commands in a shell line or script that determine what it runs. */
 export interface ShellCommands {
-  /** Files that are run: `./check.sh`, `sh check.sh`, `node scripts/test.mjs`. */
+  /** Files that the line runs: `./check.sh`, `sh check.sh`, `node scripts/test.mjs`. */
   readonly files: readonly string[]
   /** Scripts of package.json, with those that npm runs before and after them. */
   readonly scripts: readonly string[]
@@ -10,19 +10,19 @@ export interface ShellCommands {
 /** `make -C folder -f file targets` */
 export interface MakeCall {
   readonly folder: string
-  /** Null for the one that make finds. */
+  /** Null for the makefile that make finds by itself. */
   readonly file: string | null
-  /** The empty one is the first of the makefile. */
+  /** The empty string stands for the first target of the makefile. */
   readonly targets: readonly string[]
 }
 
-/** Words before a command that are none themselves. */
+/** Words before a command that are no commands themselves. */
 const COMMAND_PREFIX =
   /^(?:if|then|else|elif|while|until|do|!|exec|time|command|nohup|env|sudo|[A-Za-z_]\w*=\S*|timeout(?:\s+-\S+)*\s+\S+|nice(?:\s+-n\s+\S+)?|xargs(?:\s+-\S+)*|npx|pnpx|bunx|yarn\s+exec|uv\s+run|poetry\s+run|pipenv\s+run|bundle\s+exec)\s+/
 const INTERPRETERS = /^(?:ba|z|da|k)?sh$|^(?:node|nodejs|deno|bun|tsx|ts-node|python[\d.]*|ruby|perl|php|source|\.)$/
 const PACKAGE_MANAGERS = /^(?:npm|pnpm|yarn|bun)$/
 const SCRIPT_NAMES: Readonly<Record<string, string>> = { t: 'test', tst: 'test', 'install-test': 'test', it: 'test' }
-/** A folder that only the script itself knows: mostly its own. */
+/** A folder that only the script itself can compute: mostly its own. */
 const SCRIPT_FOLDERS = [
   /\$\(\s*(?:cd|dirname)\b[^()\n]{0,200}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)"?\//g,
   /"?\$\{[^{}\n]{1,100}\}"?\//g,
@@ -66,7 +66,7 @@ function readCommand(
   else if (name.includes('/') || /\.(?:sh|bash|py|m?js|ts|rb|pl)$/.test(name)) all.files.push(name)
 }
 
-/** `sh -c 'line'`, `python -m module`, `node --import ./setup.mjs run.mjs` */
+/** Parses `sh -c 'line'`, `python -m module`, `node --import ./setup.mjs run.mjs`. */
 function readInterpreter(
   name: string,
   words: readonly string[],
@@ -88,7 +88,7 @@ function readInterpreter(
   }
 }
 
-/** Options of interpreters that name a file to be run first. */
+/** Options of interpreters that name a file to run first. */
 const PRELOAD_OPTION = /^(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--rcfile)(?:=(.*))?$/
 
 const MAKE_OPTION = /^(?:-(C|f)|--(directory|file|makefile)(?==|$))=?(.*)$/

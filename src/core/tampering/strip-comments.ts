@@ -1,8 +1,8 @@
-/** What starts a comment in a language, and how its long strings are quoted. */
+/** The comment marks of a language, and the quotes of its long strings. */
 export interface CommentSyntax {
   readonly line: readonly string[]
   readonly block: readonly (readonly [open: string, close: string])[]
-  /** Strings over several lines. Their text is no code, and is left out like a comment. */
+  /** Quotes of strings over several lines. Their text is no code, so the function strips it like a comment. */
   readonly long: readonly string[]
   readonly hasRegex: boolean
 }
@@ -12,12 +12,13 @@ export const SCRIPT: CommentSyntax = { line: ['//'], block: [['/*', '*/']], long
 export const HASH: CommentSyntax = { line: ['#'], block: [], long: ['"""', "'''"], hasRegex: false }
 
 /**
- * The code of a file: comments, and strings that go over several lines, are replaced by blanks of the same length. So a test that is
- * commented out, or wrapped in a string, is not taken for one that runs. Short strings stay: they are the titles of tests.
+ * Returns the code of a file: blanks of the same length replace comments and strings over several lines. So a test that
+ * is commented out, or wrapped in a string, does not count as one that runs. Short strings stay: they are the titles of
+ * tests.
  */
 export function stripComments(text: string, notation: CommentSyntax): string {
   const pieces: string[] = []
-  // Only the end of the code decides what a sign means. To look at all of it each time would take the square of its length.
+  // Only the end of the code decides what a character means. A look at all of it each time would take quadratic time.
   let end = ''
   for (let at = 0; at < text.length; ) {
     const [length, isCode] = nextToken(text, at, end, notation)
@@ -53,7 +54,7 @@ function nextToken(text: string, at: number, before: string, { line, block, long
   return [char === '\\' ? 2 : 1, true]
 }
 
-/** Characters that begin neither a comment nor a string. */
+/** Returns the number of characters that begin neither a comment nor a string. */
 function plainLength(text: string, at: number): number {
   PLAIN.lastIndex = at
   return PLAIN.exec(text)?.[0].length ?? 0
@@ -72,7 +73,7 @@ function indexAfter(text: string, word: string, from: number): number {
   return text.length
 }
 
-/** To its closing mark, or to the end of the line where it has none. */
+/** Returns the position after the closing mark, or the end of the line if there is none. */
 function endOfString(text: string, at: number, mark: string): number {
   for (let end = at + 1; end < text.length; end++) {
     if (text[end] === '\\') end++

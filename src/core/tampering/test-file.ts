@@ -1,43 +1,47 @@
 import { LANGUAGES, NO_ASSERTION_SUFFIX, type TestLanguage } from './test-languages.ts'
 import { stripComments } from './strip-comments.ts'
 
-/** A file that is different from before. Paths are counted from the top of the repository. */
+/** A file that differs from before. Paths start at the top of the repository. */
 export interface EditedFile {
   readonly path: string
-  /** Null: it was not there, or is not there any more. */
+  /** Null: the file did not exist before, or does not exist any more. */
   readonly before: string | null
   readonly after: string | null
 }
 
-/** Why a piece of work is not believed, a file each. */
+/** An objection to a piece of work, for one file. */
 export interface TamperedFile {
   readonly path: string
   /** A part of a sentence: `package.json: the script test was changed`. */
   readonly what: string
 }
 
-/** What a file says about its tests. */
+/** The parsed facts about the tests of a file. */
 export interface TestFile {
-  /** The titles of those that run, a title as often as it is there. */
+  /** The titles of the tests that run, each as often as it occurs. */
   readonly titles: readonly string[]
-  /** Those of them that check nothing. */
+  /** The titles of tests that check nothing. */
   readonly bare: ReadonlySet<string>
-  /** How often it tells the runner to leave out a group of tests, to run only some, and to end with success before its end. */
+  /**
+   * The number of places where the file skips a group of tests, runs only some, and ends with success before its end.
+   */
   readonly skips: number
   readonly onlys: number
   readonly exits: number
-  /** Nothing that tests is in it. */
+  /** The file contains nothing that tests. */
   readonly isEmpty: boolean
-  /** Lines of which the failure does not count, without what makes it so. */
+  /** Lines whose failure does not count, without the suffix that causes it. */
   readonly ignored: ReadonlySet<string>
   readonly lines: ReadonlySet<string>
 }
 
-/** How a runner finds a file: by its name, or because it lies in a folder of tests; null: it does not. */
+/**
+ * The way in which a runner finds a file: by its name, or because it lies in a test folder; null: it does not find it.
+ */
 export type TestDiscovery = 'name' | 'folder' | null
 
 const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testing|t)\//i
-/** Runners look into none of these. */
+/** Runners search none of these. */
 const IGNORED_FOLDER = /(?:^|\/)(?:\.[^/]+|node_modules|dist|testdata)\//
 const TEST_FILE_NAMES: readonly RegExp[] = [
   /\.(?:test|tests|spec|specs|cy|e2e)\.[cm]?[jt]sx?$/i,
@@ -56,12 +60,12 @@ export function testDiscovery(path: string): TestDiscovery {
   return TEST_FOLDER.test(path) ? 'folder' : null
 }
 
-/** Also where no name tells it: in some languages tests stand beside the code. */
+/** Returns true also for other names: in some languages tests stand beside the code. */
 export function mayContainTests(path: string): boolean {
   return testDiscovery(path) !== null || languageOf(path)?.isBesideCode === true
 }
 
-/** No line of a test is longer: what is, is data or made to be slow. */
+/** Characters. No line of a test is longer: a longer line is data, or meant to slow the parser down. */
 const MAX_LINE_LENGTH = 2_000
 
 export function parseTestFile(path: string, whole: string): TestFile {

@@ -1,32 +1,32 @@
 import { C_LIKE, HASH, type CommentSyntax, SCRIPT } from './strip-comments.ts'
 
 /**
- * How tests are written in a language, and how they are turned off. Expressions look no further than a line or a few hundred characters:
- * whoever writes a test file must not decide how long it takes to read.
+ * The syntax of tests in a language, and of ways to disable them. Regular expressions match at most a line or a few
+ * hundred characters: the author of a test file must not be able to slow the parser down.
  */
 export interface TestLanguage {
   readonly endings: readonly string[]
   readonly notation: CommentSyntax
-  /** The titles of the tests that run, in code without comments. */
+  /** Returns the titles of the tests that run, given code without comments. */
   readonly titles: (code: string) => string[]
-  /** Leaves out a group of tests, or the test that is running. */
+  /** Skips a group of tests, or the running test. */
   readonly skip: RegExp | null
-  /** The same where it stands in a comment. */
+  /** The same inside a comment. */
   readonly rawSkip?: RegExp
   readonly only: RegExp | null
   /** Ends the run with success. */
   readonly exit: RegExp | null
-  /** Lines that test nothing: a file with no others is empty. */
+  /** Lines that test nothing: a file of only such lines is empty. */
   readonly idle?: RegExp
-  /** A line of before that no longer matters: what is put behind it so that its failure does not count. */
+  /** A suffix that makes the failure of a line not count. */
   readonly ignored?: RegExp
-  /** Tests stand in any file, not only in those with a certain name. */
+  /** Tests stand in any file, not only in files with certain names. */
   readonly isBesideCode?: true
 }
 
-/** Characters after the beginning of a test in which its title and the beginning of its body are looked for. */
+/** The number of characters after the start of a test that may contain its title and the start of its body. */
 const TITLE_DISTANCE = 600
-/** So many for the whole body of a test. */
+/** The longest body of a test, in characters. */
 const MAX_BODY_LENGTH = 4_000
 
 const JS_CALL =
@@ -39,7 +39,7 @@ const JS_ASSERT =
 const JS_TRIVIAL =
   /\bexpect\s*\(\s*(true|false|null|undefined|\d+|["'][^"'\n]{0,80}["'])\s*\)\s*\.\s*(?:toBe|toEqual|toStrictEqual)\s*\(\s*\1\s*\)|\bexpect\s*\(\s*(?:true|1)\s*\)\s*\.\s*toBeTruthy\s*\(\s*\)|\bassert(?:\.ok|\.equal|\.strictEqual)?\s*\(\s*(?:true|1)\s*(?:,\s*(?:true|1)\s*)?\)/g
 
-/** `it('adds', …)`: neither skipped nor without a body. One that has nothing to check has another name than one that has. */
+/** Finds `it('adds', …)` with a body and without a skip. A test without an assertion gets a suffix on its title. */
 function scriptTitles(code: string): string[] {
   const calls = [...code.matchAll(JS_CALL)]
   return calls.flatMap((call, n) => {
@@ -60,7 +60,7 @@ function scriptTitles(code: string): string[] {
   })
 }
 
-/** Behind the title of a test that checks nothing. */
+/** Follows the title of a test that checks nothing. */
 export const NO_ASSERTION_SUFFIX = ' (checks nothing)'
 
 const PY_TEST = /^([ \t]*)(?:async[ \t]+)?def[ \t]+(test\w*)[ \t]*\(/
@@ -79,7 +79,7 @@ function pythonTitles(code: string): string[] {
   })
 }
 
-/** A decorator above it says so. */
+/** Returns true if a decorator above the test skips it. */
 function isSkipped(lines: readonly string[], at: number): boolean {
   for (
     let above = at - 1;
@@ -94,7 +94,7 @@ function isSkipped(lines: readonly string[], at: number): boolean {
 
 const MAX_DECORATORS = 12
 
-/** What a test does before it returns; null for nothing. */
+/** Returns the statements of a test before it returns; null if there are none. */
 function pythonBody(lines: readonly string[], at: number, indent: string): string | null {
   let begin = at
   while (begin < at + MAX_DECORATORS && !lines[begin]?.includes(':')) begin++
@@ -115,7 +115,7 @@ function pythonBody(lines: readonly string[], at: number, indent: string): strin
 const MAX_BODY_LINES = 200
 const PY_ASSERT = /\bassert|\braises?\b|\b(?:fail|expect|check|verify|approve|compare|snapshot)\w*\b/i
 
-/** An annotation, further ones, and then the name of a function. */
+/** Finds an annotation, possibly further ones, and then the name of a function. */
 function annotatedTitles(mark: RegExp, off: RegExp): (code: string) => string[] {
   return code =>
     [...code.matchAll(mark)].flatMap(found => {
@@ -136,7 +136,7 @@ const titlesMatching =
     [...code.matchAll(pattern)].map(found => found.groups?.['title'] ?? found.groups?.['name'] ?? '')
 
 const NEVER_TRUE = String.raw`(?<![\w$.])if\s*\(\s*(?:false|0|!1)\s*\)`
-/** A block that ends as it begins, with more in it; or that ends whatever happens. */
+/** A block that returns as it begins although more code follows, or that always returns. */
 const IMMEDIATE_RETURN = String.raw`\{[ \t]*\n?[ \t]*return[ \t]*(?:undefined|true|null)?[ \t]*(?:;|\n)(?!\s{0,80}\})|(?<![\w$.])if\s*\(\s*(?:true|1|!0|!false)\s*\)\s*(?:\{\s*)?return\b|^return\b`
 
 export const LANGUAGES: readonly TestLanguage[] = [
