@@ -2,9 +2,9 @@ import { addNotes } from './update.ts'
 import type { Loop } from './loop.ts'
 import type { CheckRun, LoopSignalOf } from './signals.ts'
 
-/** Lines that count files or groups of tests. */
+/** Matches lines that count files or groups of tests. */
 const NOT_TEST_COUNTS = /\b(?:Suites?|Files?|Snapshots?|Modules?)\b.{0,40}\d/i
-/** How test runners say how many tests have passed. */
+/** Phrases with which test runners report the number of passed tests. */
 const PASSED_PATTERNS: readonly RegExp[] = [
   /\b(\d{1,9}) (?:tests? )?(?:passed|passing|pass)\b/i,
   /^\W{0,4}pass (\d{1,9})\b/,
@@ -16,7 +16,7 @@ const PASSED_PATTERNS: readonly RegExp[] = [
 ]
 const MAX_LINE_LENGTH = 500
 
-/** How many tests have passed, as the end of a check's output says; null where it does not say. */
+/** Returns the number of passed tests from the end of a check's output; null if the output does not say. */
 export function countPassedTests(output: string): number | null {
   const counts = output.split('\n').flatMap(whole => {
     const line = whole.trim().slice(0, MAX_LINE_LENGTH)
@@ -27,7 +27,7 @@ export function countPassedTests(output: string): number | null {
   return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The check is run once before the first task is begun. */
+/** The check runs once before the first task starts. */
 export function isCheckDue({ stage, spec, firstCheck, tasks }: Loop): boolean {
   return (
     stage.name === 'working' &&
@@ -50,7 +50,7 @@ export function isFailingSinceStart({ firstCheck }: Loop, check: CheckRun | null
   return check !== null && !check.ok && firstCheck?.ok === false
 }
 
-/** From the first time that it passes, it must go on to. */
+/** After the check has passed once, it must continue to pass. */
 export function updateBaseline(loop: Loop, check: CheckRun | null): Loop {
   const { firstCheck } = loop
   if (firstCheck === undefined || check?.ok !== true) return loop
@@ -61,7 +61,7 @@ export function updateBaseline(loop: Loop, check: CheckRun | null): Loop {
     : { ...loop, firstCheck: { ...firstCheck, tests } }
 }
 
-/** That fewer tests have passed than before; empty where as many have, or nobody knows. */
+/** Reports that fewer tests passed than before; empty if as many passed, or if the number is unknown. */
 export function describeFewerTests({ firstCheck }: Loop, check: CheckRun | null): string[] {
   const { tests: before = 0 } = firstCheck ?? {}
   const { tests = before } = check?.ok === true ? passedTests(check) : {}

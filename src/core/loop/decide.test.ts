@@ -42,14 +42,14 @@ function play(
 
 const stands = (loop: Loop): string[] => loop.tasks.map(({ stand: state }) => state.name)
 
-describe('a task', () => {
-  test('that is worked on and passes its check is done, and its box is ticked', () => {
+describe('tasks', () => {
+  test('a task that passes its check is done, and the loop ticks its box', () => {
     const { loop, world } = play({}, [])
     expect(loop.stage).toMatchObject({ name: 'ended', ending: { kind: 'done', reason: '1 of 1 task done and proven' } })
     expect([...world.ticked]).toEqual(['k1'])
   })
 
-  test.each([null, 2])('that no check has tested is not called proven (parallel: %s)', parallel => {
+  test.each([null, 2])('a task without a check is not called proven (parallel: %s)', parallel => {
     const { loop } = play({ check: null, parallel }, [], 2)
     expect(loop.tasks.map(taskProof)).toEqual(['changed', 'changed'])
     expect(loop.stage).toMatchObject({ ending: { reason: '2 of 2 tasks done (changed files; not tested)' } })
@@ -57,7 +57,7 @@ describe('a task', () => {
     expect(proven.tasks.map(taskProof)).toEqual(['checked'])
   })
 
-  test('that somebody ticked in the list is not called proven, nor is one that was not tested', () => {
+  test('a task that somebody ticked, or that no check tested, is not called proven', () => {
     const { loop } = play({}, [], 3)
     const stands = [{ proof: 'checked' }, { proof: 'changed' }, {}] as const
     const tasks = loop.tasks.map((task, n) => ({
@@ -69,7 +69,7 @@ describe('a task', () => {
     )
   })
 
-  test('that is ticked without work is unticked, tried again with the reason, and set aside in the end', () => {
+  test('the loop unticks a box without work, retries the task with the reason, and blocks it in the end', () => {
     const { loop, world } = play({}, ['liar', 'liar', 'liar'], 2)
     expect(stands(loop)).toEqual(['blocked', 'done'])
     expect([...world.ticked]).toEqual(['k2'])
@@ -86,19 +86,19 @@ describe('a task', () => {
     })
   })
 
-  test('that breaks the check is tried again, and may succeed', () => {
+  test('a task that breaks the check gets another try, and may succeed', () => {
     const { loop } = play({}, ['breaker', 'idle', 'good'])
     expect(stands(loop)).toEqual(['done'])
     expect(loop.tasks[0]?.tries.map(({ flaw }) => flaw?.kind)).toEqual(['broken', 'broken', undefined])
   })
 
-  test('that an agent of another task has done as well is not done on two agents’ word', () => {
+  test('the report of another task’s agent does not make a task done', () => {
     const { loop, world } = play({}, ['greedy', 'idle', 'idle', 'idle'], 2)
     expect(stands(loop)).toEqual(['done', 'blocked'])
     expect([...world.ticked]).toEqual(['k1'])
   })
 
-  test('that an agent of another task has only ticked is open again', () => {
+  test('the loop reopens a task that another task’s agent only ticked', () => {
     const world = new SimulatedLoop({
       spec: SPEC,
       items: items(2),
@@ -115,8 +115,8 @@ describe('a task', () => {
   })
 })
 
-describe('finished work that is undone', () => {
-  test('is to be done again, and the one who undid it has done nothing', () => {
+describe('undone finished work', () => {
+  test('an undone task opens again, and the agent that undid it has done nothing', () => {
     const { loop, world } = play({}, ['good', 'wrecker', 'good', 'good'], 2)
     expect(stands(loop)).toEqual(['done', 'done'])
     expect(loop.tasks.map(({ tries }) => tries.map(({ flaw }) => flaw?.kind))).toEqual([
@@ -127,14 +127,14 @@ describe('finished work that is undone', () => {
     expect([...world.ticked].toSorted()).toEqual(['k1', 'k2'])
   })
 
-  test('by the check itself is noticed before the loop ends', () => {
+  test('the loop notices before its end that the check itself undid work', () => {
     const { loop, world } = play({}, ['wiped', 'good'])
     expect(stands(loop)).toEqual(['done'])
     expect(loop.tasks[0]?.tries).toHaveLength(2)
     expect(world.workOn('here').has('k1')).toBe(true)
   })
 
-  test('again and again by two tasks is left to a person', () => {
+  test('the loop leaves two tasks that undo each other to a person', () => {
     const { loop, world } = play(
       {},
       Array.from({ length: 40 }, () => 'undoer' as const),
@@ -147,7 +147,7 @@ describe('finished work that is undone', () => {
   })
 })
 
-test('a box that is still to be unticked when its task is done stays ticked', () => {
+test('a box with a pending untick stays ticked when its task is done', () => {
   const temper = (iteration: number): WorkerBehavior => (iteration === 1 ? 'liar' : 'good')
   const world = new SimulatedLoop({ spec: SPEC, items: items(1), temper, clashes: () => false })
   runLoop(
@@ -158,7 +158,7 @@ test('a box that is still to be unticked when its task is done stays ticked', ()
   expect([...world.ticked]).toEqual(['k1'])
 })
 
-test('work of others is not taken for a task’s own when that is tried again', () => {
+test('a retried task does not count the work of others as its own', () => {
   const temper = (iteration: number): WorkerBehavior => (iteration === 4 ? 'good' : 'idle')
   const world = new SimulatedLoop({ spec: SPEC, items: items(2), temper, clashes: () => false })
   const { loop } = runLoop(
@@ -170,8 +170,8 @@ test('work of others is not taken for a task’s own when that is tried again', 
   expect(stands(loop)).toEqual(['blocked', 'done'])
 })
 
-describe('a loop', () => {
-  test('stops at the iterations it was allowed, and says so', () => {
+describe('loops', () => {
+  test('a loop stops at its iteration limit, and says so', () => {
     const { loop } = play({ maxIterations: 2 }, ['idle', 'good'], 3)
     expect(loop.iterations).toBe(2)
     expect(loop.stage).toMatchObject({
@@ -179,13 +179,13 @@ describe('a loop', () => {
     })
   })
 
-  test('of one task leaves the others alone', () => {
+  test('a loop of one task leaves the other tasks alone', () => {
     const { loop } = play({ only: '2' }, [], 3)
     expect(stands(loop)).toEqual(['open', 'done', 'open'])
     expect(loop.stage).toMatchObject({ ending: { kind: 'done' } })
   })
 
-  test('begins no task before those it waits for', () => {
+  test('a loop starts no task before its dependencies are done', () => {
     const world = new SimulatedLoop({
       spec: { ...SPEC, parallel: 4 },
       items: items(4, n => (n === 1 ? [] : [`k${n - 1}`])),
@@ -201,7 +201,7 @@ describe('a loop', () => {
     expect(stands(loop)).toEqual(['done', 'done', 'done', 'done'])
   })
 
-  test('has fewer at work after a usage limit', () => {
+  test('a loop runs fewer workers after a usage limit', () => {
     const world = new SimulatedLoop({
       spec: { ...SPEC, parallel: 4 },
       items: items(8),
@@ -232,7 +232,7 @@ const TEMPERS: readonly WorkerBehavior[] = [
 ]
 const FATES: readonly EffectFate[] = ['heard', 'heard', 'heard', 'unheard', 'undone']
 
-test('however agents behave and whenever its program dies, a loop ends with the truth', () => {
+test('a loop ends with a true outcome, however agents behave and whenever its program dies', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -282,7 +282,7 @@ test('however agents behave and whenever its program dies, a loop ends with the 
   )
 }, 120_000)
 
-test('a check that runs fewer tests than before the first task is named in the evidence, once', () => {
+test('the evidence names a check that runs fewer tests than before the first task, once', () => {
   const checked = (tail: string): CheckRun => ({ ok: true, how: 'exit code 0', tail })
   const loop = { ...createLoop(SPEC, 0), stage: { name: 'working' } } as const
   const first = onCheckTried(loop, { type: 'check.tried', at: 0, check: checked('12 passed in 1s'), trouble: null })
@@ -292,7 +292,7 @@ test('a check that runs fewer tests than before the first task is named in the e
   expect(describeFewerTests(updateBaseline(first, checked('14 passed in 1s')), checked('12 passed in 1s'))).toEqual([])
 })
 
-test('a weaker check is not forgotten because its agent failed in another way as well', () => {
+test('the loop reports a weaker check even if its agent failed in another way as well', () => {
   const item = { ...items(1)[0], isDone: false } as ListItem
   const working = { ...createLoop({ ...SPEC, retries: 1 }, 0), stage: { name: 'working' } as const }
   const flaw = { kind: 'failed', reason: 'exit code 1', detail: '' } as const

@@ -40,7 +40,7 @@ const REACTIONS: LoopReactions = {
     endLoop(loop, at, { kind: 'unfinished', reason: `${loopOutcome(loop).reason}, but not landed: ${reason}` }),
 }
 
-/** What follows from what was seen: the loop as it is then. What is to be done about it is told by `deedsOf`. */
+/** Decides what follows from a signal and returns the new loop. `effectsOf` derives the effects from it. */
 export function decideLoop(loop: Loop, signal: LoopSignal): Loop {
   const isOver = loop.stage.name === 'ended' && !ACCEPTED_AFTER_END.has(signal.type)
   if (isOver) return loop
@@ -56,7 +56,7 @@ const ACCEPTED_AFTER_END: ReadonlySet<LoopSignalType> = new Set([
   'loop.impossible',
 ])
 
-/** A list may have been changed by hand while nobody was there. An ended loop is only brought up to date. */
+/** Somebody may have edited the list by hand while no program ran. An ended loop only updates its state. */
 function onBegun(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): Loop {
   const { branch, tip, marking, notes, losses } = ground
   const only = loop.only ?? list.items.find(({ label }) => label === loop.spec.only)?.key ?? null
@@ -68,7 +68,7 @@ function onBegun(loop: Loop, { at, list, ground }: LoopSignalOf<'loop.begun'>): 
   return loop.stage.name === 'beginning' ? { ...adopted, stage: { name: 'working' } } : adopted
 }
 
-/** Work that was lost is to be done again; else nothing is left to do. */
+/** Reopens tasks whose work was lost; without any, the audit is done. */
 function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited'>): Loop {
   const { audit: _, ...rest } = loop
   const isLost = losses.some(({ task }) => task !== null)
@@ -76,13 +76,13 @@ function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited
   return addNotes(reopenTasks(seen, losses, { at, by: null }), notes)
 }
 
-/** What could not be written is told, and not tried for ever. */
+/** Reports a mark that could not be written, and does not retry it for ever. */
 function onMarked(loop: Loop, { marks, trouble }: LoopSignalOf<'list.marked'>): Loop {
   const toMark = loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone))
   return addNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])
 }
 
-/** Begins what can be begun, and ends the loop when nothing can. */
+/** Starts all tasks that can start, and ends the loop if none can. */
 function advance(loop: Loop, at: Instant): Loop {
   if (loop.stage.name !== 'working') return loop
   const wide = increaseConcurrency(loop, at)
@@ -95,7 +95,7 @@ function advance(loop: Loop, at: Instant): Loop {
   return isToLand ? { ...wide, stage: { name: 'landing' } } : endLoop(wide, at, ending)
 }
 
-/** In worktrees nothing is merged that takes finished work away. */
+/** In worktrees, no merge removes finished work. */
 function isAuditDue(loop: Loop): boolean {
   return loop.branch === null && loop.audit !== 'done' && loop.tasks.some(task => workSpan(task) !== null)
 }
@@ -112,7 +112,10 @@ function startTask(loop: Loop, { item }: LoopTask, at: Instant): Loop {
   return { ...begun, iterations: iteration, lastStartAt: at }
 }
 
-/** In the user's checkout what was changed since a task was begun is its own only while nothing else was worked on in between. */
+/**
+ * In the user's checkout, the changes since a task started belong to it only if the loop worked on nothing else in
+ * between.
+ */
 function continuesEarlierWork(loop: Loop, { tries }: LoopTask): boolean {
   const last = tries.at(-1)
   return loop.branch !== null || last?.iteration === loop.iterations || last?.flaw?.kind === 'weakened'
@@ -122,7 +125,7 @@ function endLoop(loop: Loop, at: Instant, ending: LoopOutcome): Loop {
   return { ...loop, stage: { name: 'ended', at, ending } }
 }
 
-/** Whoever resumes forgives: blocked tasks are tried again, and conflicts that somebody has resolved are merged. */
+/** A resume forgives failures: the loop retries blocked tasks, and merges conflicts that somebody has resolved. */
 function onResume(loop: Loop, { at, wokenAt, stoppedAt }: LoopSignalOf<'user.resume'>): Loop {
   const { audit: _, ...known } = loop
   const woken = {
@@ -145,7 +148,7 @@ function forgiveTask(task: LoopTask, { branch }: Loop, at: Instant): LoopTask {
   if (task.stand.name !== 'blocked') return task
   const role = task.resolution === null ? 'task' : 'resolve'
   const isClash = task.stand.flaw.kind === 'clash'
-  // Else the weaker check would be the one that it is measured by from now on.
+  // Otherwise the weaker check would become the baseline.
   const isWeakened = task.stand.flaw.kind === 'weakened'
   const stand = isClash ? ({ name: 'merging', role, isByHand: true } as const) : ({ name: 'open' } as const)
   return {

@@ -6,13 +6,14 @@ import type { ItemMark } from './list/task-list.ts'
 import type { Loop, LoopTask, WorkerRole } from './loop.ts'
 import { nextIncreaseAt } from './schedule.ts'
 
-/** What is to be done, now or still. Each may be begun again from its beginning: it finds what was done already. */
-export type LoopEffect = {
-  readonly key: string
-} /** Looks at the list, the repository and the integration branch. */ & (
+/**
+ * An action that the loop still has to perform. The loop may start each effect again from its beginning: the effect
+ * finds its earlier results. `begin` reads the list, the repository and the integration branch.
+ */
+export type LoopEffect = { readonly key: string } & (
   | { readonly type: 'begin' }
   | { readonly type: 'prepare'; readonly task: LoopTask; readonly role: WorkerRole }
-  /** Sees to it that the iteration's session is there, and follows it to its end. */
+  /** Ensures that the iteration's session exists, and follows it to its end. */
   | { readonly type: 'tend'; readonly task: LoopTask | null; readonly role: WorkerRole; readonly iteration: number }
   | { readonly type: 'judge'; readonly task: LoopTask; readonly role: WorkerRole; readonly iteration: number }
   | { readonly type: 'merge'; readonly task: LoopTask; readonly role: WorkerRole }
@@ -21,11 +22,11 @@ export type LoopEffect = {
   | { readonly type: 'see-plan' }
   | { readonly type: 'mark'; readonly marks: readonly ItemMark[] }
   | { readonly type: 'land' }
-  /** Looks whether finished work is still there. */
+  /** Searches for lost finished work. */
   | { readonly type: 'audit' }
 )
 
-/** All that follows from how a loop stands. */
+/** Returns all effects that follow from the state of a loop. */
 export function effectsOf(loop: Loop): LoopEffect[] {
   const { name } = loop.stage
   if (name === 'beginning') return [{ key: 'begin', type: 'begin' }]
@@ -40,8 +41,8 @@ export function effectsOf(loop: Loop): LoopEffect[] {
 }
 
 /**
- * The deeds to begin beside those under way. A merge that was called off, because another one comes first, may still move the branch of
- * the loop: the next one begins when it has ended.
+ * Returns the effects to start beside those under way. A merge that was cancelled, because another one comes first, may
+ * still move the loop's branch: the next merge starts after its end.
  */
 export function effectsToStart(effects: readonly LoopEffect[], underWay: ReadonlySet<string>): LoopEffect[] {
   const isMerging = [...underWay].some(key => key.startsWith('merge '))
@@ -71,7 +72,7 @@ function taskEffects(task: LoopTask): LoopEffect[] {
   }
 }
 
-/** One at a time, and nothing is cleared away before it is merged. */
+/** Merges run one at a time, and no worktree goes before its merge. */
 function mergeEffects({ tasks }: Loop): LoopEffect[] {
   const waiting = tasks.filter(({ stand }) => stand.name === 'merging')
   const [task] = waiting.toSorted((one, other) => lastEndedAt(one) - lastEndedAt(other))
@@ -88,7 +89,7 @@ function removalEffects(task: LoopTask): LoopEffect[] {
   return task.stand.name === 'done' && !task.isCleared ? [{ key: `clear ${task.number}`, type: 'clear', task }] : []
 }
 
-/** Where nothing came of it, nothing can be lost. */
+/** A task without any work has nothing to lose. */
 function unusedRemovalEffects(task: LoopTask): LoopEffect[] {
   const isVain = task.stand.name === 'blocked' && task.evidence !== null && !hasWork(task.evidence)
   return isVain && !task.isCleared ? [{ key: `clear ${task.number}`, type: 'clear', task }] : []
@@ -99,7 +100,7 @@ function markEffects({ marking, toMark, landedAt }: Loop): LoopEffect[] {
   return isTime && toMark.length > 0 ? [{ key: `mark ${JSON.stringify(toMark)}`, type: 'mark', marks: toMark }] : []
 }
 
-/** When something may be begun that may not be now. */
+/** Returns the time at which the loop may start something that it may not start now. */
 export function loopDueAt(loop: Loop, now: Instant): Instant | null {
   if (loop.stage.name !== 'working') return null
   const choice = chooseNextTask(loop, now)

@@ -1,65 +1,65 @@
 import type { DiffStat } from '../checkpoint/checkpoint.ts'
 
-/** The state of a working tree at one moment, as git can bring it back. */
+/** The state of a working tree at one moment, which git can restore. */
 export interface Snapshot {
   /** Null in a repository without a commit. */
   readonly head: string | null
-  /** Everything that lay there, untracked files included, as a tree object. */
+  /** The whole content, untracked files included, as a tree object. */
   readonly tree: string
-  /** Bytes that git had written down by then of how HEAD moved. Absent: all of it came later. */
+  /** The size of HEAD's reflog at that moment, in bytes. Absent: all entries came later. */
   readonly reflog?: number
 }
 
-/** One path in two trees: what each of them has there, as `MODE HASH`; null for nothing. */
+/** One path in two trees: the entry in each of them, as `MODE HASH`; null for none. */
 export interface FileChange {
-  /** From the top of the working tree, as git keeps it: each byte is one character. */
+  /** From the top of the working tree, as git stores it: each byte is one character. */
   readonly path: string
   readonly before: string | null
   readonly after: string | null
 }
 
-/** A file that is different from before. */
+/** A file that differs from before. */
 export interface ChangedFile extends FileChange {
-  /** For people: as seen from where the work happens. */
+  /** The path for people, relative to the folder of the work. */
   readonly name: string
   readonly added: number
   readonly removed: number
   readonly isCommitted: boolean
-  /** Whoever worked there has changed it; else it came from elsewhere. */
+  /** True if the worker changed the file; else the change came from elsewhere. */
   readonly isOwn: boolean
 }
 
-/** What git shows of a piece of work. */
+/** The work that git shows. */
 export interface WorkEvidence {
-  /** New commits of whoever worked there, newest first, a dozen at most. */
+  /** New commits of the worker, newest first, a dozen at most. */
   readonly commits: readonly { readonly id: string; readonly subject: string }[]
-  /** How many there are in all. */
+  /** The number of all new commits. */
   readonly commitCount: number
-  /** Files that are different from before, committed or not, the list itself left aside; and the first dozen of them. */
+  /** The files that differ from before, committed or not, except the list itself; and the first dozen of them. */
   readonly change: DiffStat
   readonly files: readonly string[]
-  /** How many of them are not committed. */
+  /** The number of uncommitted files among them. */
   readonly uncommitted: number
-  /** Where it stands now. */
+  /** The present snapshot. */
   readonly now: Snapshot
-  /** Commits that others made or that came from elsewhere meanwhile. Absent: none. */
+  /** The number of commits that others made or that came from elsewhere meanwhile. Absent: none. */
   readonly foreign?: number
 }
 
-/** The same with each file, for those who look closer. */
+/** The evidence with each file, for a closer inspection. */
 export interface DetailedEvidence extends WorkEvidence {
   readonly changed: readonly ChangedFile[]
-  /** Paths that are not as the last commit has them, whenever that came about. */
+  /** Paths that differ from the last commit, whenever they changed. */
   readonly loose: ReadonlySet<string>
-  /** What git was left in the middle of; null for nothing. */
+  /** The git operation that is unfinished; null for none. */
   readonly underWay: string | null
-  /** Files that git knows to be in conflict, and files with marks of one that were not there before. */
+  /** Files in conflict according to git, and files with new conflict markers. */
   readonly conflicts: readonly string[]
 }
 
 const MAX_LISTED = 12
 
-/** Evidence of these files and no others. */
+/** Returns the evidence of exactly these files. */
 export function evidenceOf(
   known: Pick<WorkEvidence, 'commits' | 'commitCount' | 'now' | 'foreign'>,
   changed: readonly ChangedFile[],

@@ -9,7 +9,7 @@ const since = { head: null, tree: 't' }
 const evidence = evidenceOf({ commits: [], commitCount: 0, now: since }, [])
 const seen = { task: 'k1', iteration: 1, evidence, check: null, list: null, unresolved: [] } as const
 
-/** A loop whose first task is judged and has no other try; `branch`: it works in worktrees. */
+/** Returns a loop whose first task is being verified and has no other try; `branch`: it works in worktrees. */
 function judging(branch: string | null, retries = 1): Loop {
   const item = { key: 'k1', label: '1', title: 'one', path: [], body: '', after: [], isDone: false }
   const task = {
@@ -27,11 +27,11 @@ function judging(branch: string | null, retries = 1): Loop {
   return { ...loop, tasks: [task, newTask({ ...item, key: 'k2', label: '2' }, 2)] }
 }
 
-describe('no other task is begun in the user’s checkout', () => {
+describe('the loop starts no other task in the user’s checkout', () => {
   test.each([
     ['a rebase', [], 'a rebase is unfinished'],
     ['a merge', ['a.txt'], 'conflicts are left in a.txt'],
-  ])('once a blocked task has left %s behind', (underWay, unresolved, why) => {
+  ])('after a blocked task has left %s behind', (underWay, unresolved, why) => {
     const signal = { type: 'task.judged', at: 1, ...seen, underWay, unresolved } as const
     const { halt } = decideLoop(judging(null), signal)
     expect(halt).toMatch(new RegExp(`^task 1 left git in the middle of something \\(${why}.*git status shows`))
@@ -39,7 +39,7 @@ describe('no other task is begun in the user’s checkout', () => {
     expect(decideLoop(judging('oneshot/x'), signal).halt, 'worktrees are not shared').toBeNull()
   })
 
-  test('once git cannot look at it', () => {
+  test('after git cannot read it', () => {
     const signal = { type: 'deed.failed', at: 1, task: 'k1', iteration: 1, reason: 'it is bare' } as const
     expect(decideLoop(judging(null), signal).halt).toBe('it is bare, since the agent of task 1 worked here')
     expect(decideLoop(judging(null, 2), signal).halt).toBeNull()
@@ -47,7 +47,7 @@ describe('no other task is begun in the user’s checkout', () => {
   })
 })
 
-test('committed marks of a conflict end no loop: they are in the way of nobody else', () => {
+test('committed conflict markers halt no loop: they hinder no other task', () => {
   const judged = decideLoop(judging(null), {
     type: 'task.judged',
     at: 1,

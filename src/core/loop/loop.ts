@@ -4,32 +4,32 @@ import type { WorkEvidence, FileChange, Snapshot } from './evidence.ts'
 import type { ListItem, ItemMark } from './list/task-list.ts'
 import type { LoopSpec } from './spec.ts'
 
-/** Why an iteration did not bring its task to an end. */
+/** The reason why an iteration did not finish its task. */
 export type TaskFailureKind =
-  /** The agent ended well and nothing was changed. */
+  /** The agent ended well and changed nothing. */
   | 'idle'
   /** The check fails. */
   | 'broken'
-  /** Tests no longer run, or the check itself was changed. */
+  /** Tests no longer run, or the agent changed the check itself. */
   | 'weakened'
-  /** The agent says that it failed, or died too often, or was over its limits. */
+  /** The agent reported a failure, died too often, or exceeded its limits. */
   | 'failed'
-  /** It does not go together with what others did. */
+  /** The work conflicts with the work of others. */
   | 'clash'
-  /** A merge is unfinished, or marks of a conflict are left in files. */
+  /** A merge is unfinished, or conflict markers are left in files. */
   | 'unfinished'
-  /** Its work is not there any more; or it took away the work of others. */
+  /** The work is gone, or it removed the work of others. */
   | 'lost'
 
 export interface TaskFailure {
   readonly kind: TaskFailureKind
-  /** What a person needs to know of it. */
+  /** A sentence for people. */
   readonly reason: string
-  /** What the check or the agent said. */
+  /** The output of the check or of the agent. */
   readonly detail: string
 }
 
-/** Why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
+/** The reason why a task counts as done. `checked`: its check passed. `changed`: files changed, and no check passed. */
 export type TaskProof = 'checked' | 'changed'
 
 export interface Span {
@@ -41,49 +41,51 @@ export interface Span {
 export interface Iteration {
   readonly iteration: number
   readonly role: WorkerRole
-  /** The session it is, by name; null until there is one. */
+  /** The name of its session; null until there is one. */
   readonly session: string | null
   readonly since: Instant
   readonly until: Instant | null
-  /** When the loop was stopped between its start and the end of its task. Absent: never. */
+  /** The stops of the loop between the iteration's start and the end of its task. Absent: none. */
   readonly stops?: readonly Span[]
   readonly spent: Usage
   readonly flaw: TaskFailure | null
-  /** In a few words, once it is judged. */
+  /** A few words, after the verification. */
   readonly verdict: string | null
-  /** Absent until it is judged to be good. */
+  /** Absent until the verification succeeds. */
   readonly proof?: TaskProof
 }
 
-/** `task` works on it, `resolve` brings it together with what others did meanwhile, `plan` makes the list. */
+/** `task` works on the task, `resolve` merges it with the work of others, `plan` makes the list. */
 export type WorkerRole = 'task' | 'resolve' | 'plan'
 
-/** Where work happens: in the user's checkout, or on a bench of its own. */
+/** The place of the work: the user's checkout, or a worktree of its own. */
 export interface TaskCheckout {
   readonly cwd: string
   readonly branch: string | null
-  /** Before any work on this task. */
+  /** The snapshot before any work on this task. */
   readonly since: Snapshot
 }
 
-/** How a task stands. */
+/** The state of a task. */
 export type TaskState =
   | { readonly name: 'open' }
-  /** Its place is made ready; `role` is who will work there. */
+  /** oneshot prepares the checkout; `role` is the role of the worker to come. */
   | { readonly name: 'opening'; readonly role: WorkerRole }
   | { readonly name: 'working'; readonly role: WorkerRole; readonly rest: string | null }
   | { readonly name: 'judging'; readonly role: WorkerRole; readonly said: string; readonly flaw: TaskFailure | null }
-  /** It is proven by itself, and waits for its turn to be merged. */
+  /** The work is proven by itself, and waits for its merge. */
   | {
       readonly name: 'merging'
       readonly role: WorkerRole
-      /** A person may have brought it together since it was judged: what lies there now is merged, and checked. */
+      /**
+       * A person may have resolved the conflict since the verification: oneshot merges and checks the present content.
+       */
       readonly isByHand?: true
     }
-  /** Without a proof: somebody ticked it in the list. */
+  /** Without a proof: somebody ticked the item in the list. */
   | { readonly name: 'done'; readonly at: Instant; readonly how: string; readonly proof?: TaskProof }
   | { readonly name: 'blocked'; readonly at: Instant; readonly flaw: TaskFailure }
-  /** It is no longer in the list. */
+  /** The item is no longer in the list. */
   | { readonly name: 'dropped' }
 
 export type TaskStateName = TaskState['name']
@@ -92,32 +94,35 @@ export interface LoopTask {
   readonly item: ListItem
   readonly stand: TaskState
   readonly tries: readonly Iteration[]
-  /** Where the work on it is, from its first iteration on. */
+  /** The checkout of its work, from its first iteration on. */
   readonly place: TaskCheckout | null
-  /** Where it is brought together with the others', while it is. */
+  /** The checkout of its conflict resolution, while there is one. */
   readonly resolution: TaskCheckout | null
   readonly evidence: WorkEvidence | null
-  /** What is different on both sides, when it could not be merged. */
+  /** The files that both sides changed, if the merge failed. */
   readonly clash: readonly string[]
-  /** Counted from 1 in the order they were first seen: names its worktree and branch. */
+  /** Counts from 1 in the order in which the loop first saw the tasks: names its worktree and branch. */
   readonly number: number
-  /** Its first tries count no more: a person has asked to go on. */
+  /** The number of first iterations that no longer count, because a person asked to continue. */
   readonly pardoned: number
-  /** An agent has taken it out of the list: nobody else wanted that. */
+  /** An agent removed the item from the list, and nobody else wanted that. */
   readonly isMissing: boolean
-  /** Its worktree is removed, or was found to be needed still. */
+  /** oneshot has removed its worktree, or found that somebody still needs it. */
   readonly isCleared: boolean
-  /** Who added it to the list while the loop ran, such as `the agent of task 2`. Absent: it was there, or a person added it. */
+  /**
+   * The author of an item that was added while the loop ran, such as `the agent of task 2`. Absent: it was there from
+   * the start, or a person added it.
+   */
   readonly addedBy?: string
-  /** It was added by an agent, and a person has resumed the loop since. */
+  /** An agent added the item, and a person has resumed the loop since. */
   readonly isAccepted?: true
-  /** How often it was opened again because its work was lost. Absent: never. */
+  /** The number of times that the loop reopened the task because its work was lost. Absent: never. */
   readonly reopened?: number
-  /** What was still there of its work when it was last opened again. */
+  /** The rest of its work when the loop last reopened it. */
   readonly kept?: readonly FileChange[]
-  /** The commit of what was judged, once it was to be merged and could not be. */
+  /** The commit of the verified work, if its merge failed. */
   readonly sealed?: string
-  /** How it was done before it was last opened again. */
+  /** Its completion before the loop last reopened it. */
   readonly undone?: PreviousCompletion
 }
 
@@ -130,74 +135,85 @@ export interface PreviousCompletion {
 }
 
 export type LoopStage =
-  /** The list, the repository and the check are looked at. */
+  /** The loop reads the list, the repository and the check. */
   | { readonly name: 'beginning' }
   | { readonly name: 'planning'; readonly tries: number }
   | { readonly name: 'working' }
   | { readonly name: 'landing' }
   | { readonly name: 'ended'; readonly at: Instant; readonly ending: LoopOutcome }
 
-/** `planned`: a plan is all there was to do. `unfinished`: `reason` says why, and a person decides. */
+/** `planned`: the user wanted only a plan. `unfinished`: `reason` says why, and a person decides. */
 export interface LoopOutcome {
   readonly kind: 'done' | 'planned' | 'unfinished'
   readonly reason: string
 }
 
-/** All that is known of a loop. */
+/** The whole state of a loop. */
 export interface Loop {
   readonly spec: LoopSpec
   readonly stage: LoopStage
   readonly tasks: readonly LoopTask[]
-  /** Of planning. */
+  /** The iterations of planning. */
   readonly plan: readonly Iteration[]
   readonly iterations: number
-  /** Of these, before a person last asked to go on. */
+  /** The number of iterations before a person last asked to continue. */
   readonly waived: number
-  /** How many may be at work at a time for now. */
+  /** The present limit of concurrent workers. */
   readonly width: number
   readonly widthSince: Instant
   readonly limitedAt: Instant | null
   readonly lastStartAt: Instant | null
-  /** What the integration branch was last proven at; null where work happens in the user's checkout. */
+  /** The last proven tip of the integration branch; null if the work happens in the user's checkout. */
   readonly tip: string | null
   readonly branch: string | null
-  /** Where boxes are ticked: here at once, on the integration branch with each merge, or here once all has landed. */
+  /**
+   * The place where the loop ticks boxes: here at once, on the integration branch with each merge, or here after
+   * landing.
+   */
   readonly marking: 'here' | 'merge' | 'landing'
   readonly toMark: readonly ItemMark[]
-  /** Why no other task is begun; null while all is well. */
+  /** The reason why the loop starts no other task; null without one. */
   readonly halt: string | null
-  /** It was merged into what the user had checked out. */
+  /** The time at which the loop landed its work in the user's branch. */
   readonly landedAt: Instant | null
-  /** How the check ended before the first task, and how many tests passed; `ok` once it has passed. Absent: it was not run. */
+  /**
+   * The result of the check before the first task, and the number of passed tests; `ok` once it has passed. Absent: it
+   * did not run.
+   */
   readonly firstCheck?: { readonly ok: boolean; readonly how: string; readonly tests?: number }
-  /** The task that alone is wanted, by its key once it was found. */
+  /** The key of the only wanted task, once the loop has found it. */
   readonly only: string | null
-  /** When its session was last woken by a person, as far as is known here. */
+  /** The last time that a person resumed the loop's session, as far as the loop knows. */
   readonly wokenAt: Instant
-  /** What is wrong beside the tasks, one sentence each. */
+  /** Problems beside the tasks, one sentence each. */
   readonly notes: readonly string[]
-  /** Keys of items in the list that agents have renamed, and the keys of the tasks that they are. Absent: none. */
+  /** Maps the keys of items that agents have renamed to the keys of their tasks. Absent: none. */
   readonly renamed?: Readonly<Record<string, string>>
-  /** Whether finished work is still there is looked at once more before the end: that is wanted, or was done. */
+  /** The state of the audit before the end, which searches for lost finished work: wanted, or done. */
   readonly audit?: 'wanted' | 'done'
-  /** From the last commit to all that lay in the user's checkout when the loop began: what was not committed. */
+  /**
+   * The uncommitted work in the user's checkout at the start of the loop: from the last commit to the whole content.
+   */
   readonly yours?: { readonly since: Snapshot; readonly now: Snapshot }
-  /** The branch that was checked out when the loop began; absent where there was none, and where work happens in worktrees. */
+  /**
+   * The branch that was checked out at the start of the loop; absent if there was none, and if the work happens in
+   * worktrees.
+   */
   readonly home?: string
   readonly createdAt: Instant
 }
 
-/** An iteration is under way. */
+/** Returns true while an iteration of the task is under way. */
 export function isInProgress({ stand }: LoopTask): boolean {
   return ['opening', 'working', 'judging', 'merging'].includes(stand.name)
 }
 
-/** Nothing more will happen to it by itself. */
+/** Returns true if nothing more will happen to the task by itself. */
 export function isFinal({ stand }: LoopTask): boolean {
   return ['done', 'blocked', 'dropped'].includes(stand.name)
 }
 
-/** How well the work on a task is proven so far; null where nothing proves it. */
+/** Returns the strongest proof of the work on a task so far, or null. */
 export function taskProof({ stand, tries }: LoopTask): TaskProof | null {
   if (stand.name === 'done') return stand.proof ?? null
   return stand.name === 'merging' ? (tries.findLast(({ proof }) => proof !== undefined)?.proof ?? null) : null

@@ -11,28 +11,28 @@ import {
   shortHash,
 } from './restore-command.ts'
 
-/** Work that was there and is not there any more. */
+/** Work that existed and is gone. */
 export interface LostWork {
-  /** The finished task; null for files of the user's that were not committed when the loop began. */
+  /** The finished task; null for the user's files that were uncommitted when the loop began. */
   readonly task: string | null
-  /** What happened, as a sentence. */
+  /** The loss, in a sentence. */
   readonly what: string
-  /** A line for a shell that brings it back. */
+  /** A shell command line that restores the work. */
   readonly cure: string
-  /** What of that work is still there. */
+  /** The part of the work that still exists. */
   readonly kept: readonly FileChange[]
 }
 
-/** The states between which a piece of work was done. */
+/** The snapshots before and after a piece of work. */
 export interface WorkSpan {
   readonly since: Snapshot
   readonly now: Snapshot
 }
 
-/** A task that was undone this often is blocked, so that two tasks that undo each other come to an end. */
+/** A task that was undone this often is blocked, so that two tasks that undo each other end. */
 const MAX_REOPENINGS = 3
 
-/** Of a finished task; null where nothing was seen of it. */
+/** Returns the span of a finished task; null without evidence. */
 export function workSpan(task: LoopTask): WorkSpan | null {
   const place = task.tries.at(-1)?.role === 'resolve' ? task.resolution : task.place
   if (task.stand.name !== 'done' || task.evidence === null || place === null) return null
@@ -40,8 +40,8 @@ export function workSpan(task: LoopTask): WorkSpan | null {
 }
 
 /**
- * Paths of finished work that these changes take away: the file is gone or empty, it is as it was before that work, or something else
- * than a file lies in its place. A file that is only edited further is no loss.
+ * Returns the paths of finished work that these changes remove: the file is gone or empty, it is as it was before that
+ * work, or something else than a file is in its place. A file that is only edited further is no loss.
  */
 export function findLostPaths(work: readonly FileChange[], changes: readonly FileChange[]): string[] {
   const done = new Map(work.map(change => [change.path, change]))
@@ -52,18 +52,18 @@ export function findLostPaths(work: readonly FileChange[], changes: readonly Fil
   })
 }
 
-/** Whether nothing is left of an entry by the one that follows it. */
+/** Returns true if nothing of an entry is left in its successor. */
 export function isEntryLost(own: string | null, after: string | null): boolean {
   if (after === null || own === null) return after === null
   return entryType(own) !== entryType(after) || (isEmptyFile(after) && !isEmptyFile(own))
 }
 
-/** A file, a link, or another repository: the first letters of git's mode. */
+/** Returns the type of an entry (a file, a link, or another repository): the first digits of git's mode. */
 function entryType(entry: string): string {
   return entry.slice(0, 3)
 }
 
-/** The hashes of a file without a byte, as git makes them of SHA-1 and SHA-256. */
+/** The hashes of an empty file, in SHA-1 and SHA-256. */
 const EMPTY_FILE =
   /^100\d+ (?:e69de29bb2d1d6434b8b29ae775ad8c2e48c5391|473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813)$/
 
@@ -71,26 +71,26 @@ function isEmptyFile(entry: string): boolean {
   return EMPTY_FILE.test(entry)
 }
 
-/** How the commits of a piece of work stand. */
+/** The commits of a piece of work that the branch has lost. */
 export interface UnreachableCommits {
-  /** Those that the branch does not have any more, oldest first. */
+  /** The commits that the branch no longer contains, oldest first. */
   readonly ids: readonly string[]
-  /** `git cherry-pick` brings all of the work back: nothing else is in its way. */
+  /** True if `git cherry-pick` restores all of the work, without an obstacle. */
   readonly canBePicked: boolean
 }
 
-/** Tells what was lost of a piece of work, and how it is brought back. */
+/** Describes the loss of a piece of work, and the command that restores it. */
 export function describeLostWork(lost: {
   readonly task: string | null
   readonly work: readonly FileChange[]
   readonly paths: readonly string[]
   readonly span: WorkSpan
   readonly dropped: UnreachableCommits
-  /** What the branch is called. */
+  /** The name of the branch. */
   readonly branch: string
-  /** The shell that the user types into is at the top of the checkout. */
+  /** True if the user's shell is at the top of the checkout. */
   readonly isTop: boolean
-  /** A tree of nothing but the lost files, where they are too many or too odd to be listed. */
+  /** A tree of only the lost files, if they are too many or too unusual to list. */
   readonly tree: string | null
 }): LostWork {
   const { task, work, paths, dropped, span, isTop } = lost
@@ -111,19 +111,19 @@ export function describeLostWork(lost: {
   return { task, what, cure, kept }
 }
 
-/** Of these paths those that the work has made or changed, and not removed. */
+/** Returns those of these paths that the work created or changed, and did not remove. */
 export function pathsWritten(work: readonly FileChange[], paths: readonly string[]): string[] {
   const made = new Set(work.flatMap(({ path, after }) => (after === null ? [] : [path])))
   return paths.filter(path => made.has(path))
 }
 
-/** Whether a tree of their own is needed to bring these paths back. */
+/** Returns true if the restore of these paths needs a tree of their own. */
 export function needsTree(work: readonly FileChange[], paths: readonly string[]): boolean {
   const files = pathsWritten(work, paths)
   return files.length > 0 && !canBeListed(files)
 }
 
-/** A snapshot may be named by its commit: `COMMIT^{tree}`. */
+/** A snapshot may have the name of its commit: `COMMIT^{tree}`. */
 function treeName({ tree }: Snapshot): string {
   return tree.replace('^{tree}', '')
 }
@@ -134,7 +134,7 @@ export function formatFew(words: readonly string[]): string {
     : `${words.slice(0, MAX_LISTED_PATHS).join(', ')} and ${words.length - MAX_LISTED_PATHS} more`
 }
 
-/** They are written down with the loop, which is written after each decision. */
+/** The loop's file holds them, and oneshot writes that file after each decision. */
 const MAX_REMAINING = 500
 
 function remainingWork(work: readonly FileChange[], paths: readonly string[]): FileChange[] {
@@ -142,7 +142,7 @@ function remainingWork(work: readonly FileChange[], paths: readonly string[]): F
   return work.filter(({ path }) => !lost.has(path)).slice(0, MAX_REMAINING)
 }
 
-/** Opens finished tasks again whose work is lost. `by`: who undid it; null where nobody knows. */
+/** Reopens finished tasks whose work is lost. `by`: the task whose agent undid it; null if that is unknown. */
 export function reopenTasks(
   loop: Loop,
   losses: readonly LostWork[] | undefined,
@@ -181,12 +181,12 @@ function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: n
   return addNotes(requestMark(changed, key, false, failure.reason), [note])
 }
 
-/** What it takes to close the task again, should its work come back. */
+/** Returns the data that closes the task again if its work comes back. */
 function previousCompletion({ stand, place, resolution, evidence }: LoopTask): { undone?: PreviousCompletion } {
   return stand.name === 'done' && evidence !== null ? { undone: { stand, place, resolution, evidence } } : {}
 }
 
-/** The work that was lost is there again, whoever brought it back: the task is done as it was before. */
+/** Closes a reopened task as before, because its lost work is back, whoever restored it. */
 export function onWorkRestored(loop: Loop, { at, task: key }: { at: number; task: string }): Loop {
   const task = findTask(loop, key)
   if (task?.stand.name !== 'opening' || task.undone === undefined) return loop

@@ -8,7 +8,7 @@ import {
 } from './schedule.ts'
 import { type LoopOutcome, type Loop, type LoopTask, type TaskProof, taskProof } from './loop.ts'
 
-/** Decides how a loop has ended in which nothing more can be done. */
+/** Decides the outcome of a loop that can do nothing more. */
 export function loopOutcome(loop: Loop): LoopOutcome {
   const wanted = requestedTasks(loop)
   const done = wanted.filter(({ stand }) => stand.name === 'done')
@@ -39,13 +39,13 @@ function proofText({ spec, firstCheck }: Loop, done: readonly LoopTask[]): strin
   return ` (${parts.flatMap(([many, what]) => (many === 0 ? [] : [`${many} ${what}`])).join('; ')})`
 }
 
-/** Whoever asked for a single iteration has got it, if it came to something. */
+/** A loop of a single iteration is done if its iteration succeeded. */
 function isSingleIterationDone(loop: Loop, wanted: readonly LoopTask[]): boolean {
   const last = wanted.find(({ tries }) => tries.at(-1)?.iteration === loop.iterations)
   return loop.spec.maxIterations === 1 && isIterationLimitReached(loop) && last?.stand.name === 'done'
 }
 
-/** Tasks that agents added are worked on up to a limit; the rest is a person's to decide. */
+/** The loop works on tasks that agents added up to a limit; a person decides about the rest. */
 function addedReason(loop: Loop, wanted: readonly LoopTask[]): string | null {
   const held = wanted.filter(task => task.stand.name === 'open' && awaitsAcceptance(task))
   if (held.length === 0 || !isAddedLimitReached(loop)) return null

@@ -1,15 +1,15 @@
 import { failedIterations } from './update.ts'
 import type { TaskFailure, Loop, LoopTask, WorkerRole } from './loop.ts'
 
-/** What a worker is told beside its task. */
+/** The information for a worker beside its task. */
 export interface PromptContext {
   /** The newest commits, newest first. */
   readonly log: readonly { readonly id: string; readonly subject: string }[]
-  /** The whole list, where the worker cannot read it itself. */
+  /** The whole list, if the worker cannot read it itself. */
   readonly list: string | null
 }
 
-/** What a fresh agent needs to work on one task, with nothing but the files and git to go by. */
+/** Returns the prompt for a fresh agent that works on one task and knows only the files and git. */
 export function taskPrompt(loop: Loop, task: LoopTask, role: WorkerRole, context: PromptContext): string {
   const parts = [
     role === 'resolve' ? mergeIntroduction(loop, task) : introduction(loop, task),
@@ -28,7 +28,7 @@ export function taskPrompt(loop: Loop, task: LoopTask, role: WorkerRole, context
   return `${parts.filter(part => part !== '').join('\n\n')}\n`
 }
 
-/** What an agent needs to make a list out of an idea. */
+/** Returns the prompt for an agent that makes a list out of an idea. */
 export function planPrompt(loop: Loop, idea: string): string {
   const list = loop.spec.list ?? 'PRD.md'
   const failure = loop.plan.at(-2)?.flaw
@@ -59,7 +59,7 @@ function section(title: string, text: string): string {
   return text.trim() === '' ? '' : `# ${title}\n${text.trim()}`
 }
 
-/** Its first line is also what people recognise the session by. */
+/** People also recognise the session by the first line. */
 function introduction({ spec }: Loop, { item }: LoopTask): string {
   const list = spec.list === null ? 'the project’s task tracker' : spec.list
   return `Task ${item.label} of ${list}: ${item.title}\n\nWork on this task only. You have not seen this project before: its files and git show the work so far.`
@@ -98,7 +98,7 @@ function rules({ spec, branch }: Loop, role: WorkerRole): string[] {
   ]
 }
 
-/** Who reads and goes away again is told what is expected. */
+/** Reminds the agent to change files, after earlier agents only read them. */
 function noChangeReminder(task: LoopTask): string {
   const idle = failedIterations(task).filter(({ flaw }) => flaw.kind === 'idle').length
   if (idle === 0) return ''

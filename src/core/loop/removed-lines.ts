@@ -1,18 +1,18 @@
 import type { FileChange } from './evidence.ts'
 
-/** A file of finished work that has lost most of what the work had added. */
+/** A file of finished work that has lost most of the lines that the work added. */
 export interface RemovedLines {
   readonly path: string
-  /** Lines that the work added, and how many of them are not there any more. */
+  /** The number of lines that the work added, and how many of them are gone. */
   readonly all: number
   readonly gone: number
 }
 
-/** Lines; fewer are an edit. */
+/** Lines; fewer are an ordinary edit. */
 const MIN_REMOVED = 2
 const REMOVED_SHARE = 0.5
 
-/** Of these changes those that may remove lines of finished work: edits of its files. */
+/** Returns those of these changes that may remove lines of finished work: edits of its files. */
 export function findEdits(
   work: readonly FileChange[],
   changes: readonly (FileChange & { readonly removed?: number })[],
@@ -27,8 +27,9 @@ export function findEdits(
 }
 
 /**
- * Whether an edit takes away half of the lines that a piece of work had added. Told once: by the edit after which less than half is
- * left. `elsewhere`: lines that the same edit has put into other files.
+ * Returns the loss if an edit removes half of the lines that a piece of work added, or null. Only the edit after which
+ * less than half is left counts, so the loop reports a loss once. `elsewhere`: lines that the same edit added to other
+ * files.
  */
 export function findRemovedLines(
   { own, change }: { own: FileChange; change: FileChange },
@@ -45,10 +46,10 @@ export function findRemovedLines(
   return isThinned ? { path: change.path, all, gone } : null
 }
 
-/** How often each line is there. */
+/** The number of occurrences of each line. */
 export type LineCounts = ReadonlyMap<string, number>
 
-/** Lines that say something. */
+/** Counts the lines that are not blank. */
 export function countLines(text: string): LineCounts {
   const lines = new Map<string, number>()
   for (const line of text.split('\n').map(one => one.trim()))

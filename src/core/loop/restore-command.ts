@@ -4,15 +4,18 @@ import { rawPathBytes, type RawPath } from '../../lib/text/raw-path.ts'
 /** More paths than this make no readable command. */
 export const MAX_LISTED_PATHS = 5
 
-/** Names that a terminal or a shell line cannot hold: control characters, and bytes that are no text. */
+/** Matches names that a terminal or a shell line cannot hold: control characters, and bytes that are no text. */
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffd]/
 
-/** Whether a command line can name these paths one by one. */
+/** Returns true if a command line can name these paths one by one. */
 export function canBeListed(paths: readonly RawPath[]): boolean {
   return paths.length <= MAX_LISTED_PATHS && paths.every(path => !UNPRINTABLE.test(rawPathBytes(path).toString()))
 }
 
-/** Brings paths back as a commit or tree has them. `isTop`: the user's shell is at the top of the checkout. */
+/**
+ * Returns the command that restores paths from a commit or tree. `isTop`: the user's shell is at the top of the
+ * checkout.
+ */
 export function restorePathsCommand(source: string, paths: readonly RawPath[], isTop: boolean): string {
   return formatCommandLine([
     'git',
@@ -23,12 +26,12 @@ export function restorePathsCommand(source: string, paths: readonly RawPath[], i
   ])
 }
 
-/** Brings back all that a tree holds, and removes nothing else. */
+/** Returns the command that restores all files of a tree, and removes nothing else. */
 export function restoreTreeCommand(tree: string): string {
   return formatCommandLine(['git', 'restore', '--overlay', `--source=${shortHash(tree)}`, '--', ':/'])
 }
 
-/** Removes files again that a piece of work had removed. */
+/** Returns the command that again removes files that a piece of work had removed. */
 export function removePathsCommand(
   pair: readonly [from: string, to: string],
   paths: readonly RawPath[],
@@ -40,25 +43,31 @@ export function removePathsCommand(
   return `${names} | git -C ${top} --literal-pathspecs rm --ignore-unmatch --pathspec-from-file=- --pathspec-file-nul`
 }
 
-/** Brings files of a commit back that were deleted; all of them where they cannot be listed. Edited files stay as they are. */
+/**
+ * Returns the command that restores deleted files of a commit; all of them if they cannot be listed. Edited files stay
+ * as they are.
+ */
 export function restoreDeletedCommand(commit: string, paths: readonly RawPath[], isTop: boolean): string {
   if (canBeListed(paths)) return restorePathsCommand(commit, paths, isTop)
   const top = 'git -C "$(git rev-parse --show-toplevel)"'
   return `${top} diff --name-only --diff-filter=D -z ${shortHash(commit)} | ${top} --literal-pathspecs restore --source=${shortHash(commit)} --pathspec-from-file=- --pathspec-file-nul`
 }
 
-/** Commits files that are there; all that is not committed where they cannot be listed. */
+/** Returns the command that commits existing files; all uncommitted changes if the files cannot be listed. */
 export function commitPathsCommand(paths: readonly RawPath[], isTop: boolean): string {
   const which = canBeListed(paths) ? ['--', ...paths.map(path => pathspec(path, isTop))] : ['--all', ':/']
   return `${formatCommandLine(['git', 'add', ...which])} && git commit`
 }
 
-/** Enough of a hash to be the only one. */
+/** Shortens a hash to a length that is still unique. */
 export function shortHash(id: string): string {
   return id.slice(0, 10)
 }
 
-/** A path as git takes it on a command line. git reads `:/_` and its kind as magic, so the long form is used. */
+/**
+ * Returns a path in the form that git accepts on a command line. git reads `:/_` and similar prefixes as magic, so the
+ * function uses the long form.
+ */
 function pathspec(path: RawPath, isTop: boolean): string {
   const text = rawPathBytes(path).toString()
   return isTop && !/[*?[\]\\]|^:/.test(text) ? text : `:(top,literal)${text}`

@@ -14,14 +14,14 @@ const OPEN = { name: 'open' } as const
 const WORKING = { name: 'working', role: 'task', rest: null } as const
 const spec = { parallel: 3, stagger: 500 }
 
-test('one begins a moment after the other, unless nobody is at work', () => {
+test('starts keep a distance, unless nobody is at work', () => {
   const loop = { ...makeLoop([task(1, WORKING), task(2, OPEN)], { lastStartAt: LOOP_STARTED_AT }, spec), width: 3 }
   expect(chooseNextTask(loop, LOOP_STARTED_AT + 499)).toEqual({ kind: 'wait', until: LOOP_STARTED_AT + 500 })
   expect(chooseNextTask(loop, LOOP_STARTED_AT + 500)).toMatchObject({ kind: 'begin', task: { number: 2 } })
   expect(chooseNextTask({ ...loop, tasks: [task(2, OPEN)] }, LOOP_STARTED_AT)).toMatchObject({ kind: 'begin' })
 })
 
-test('no more are at work than may be, and what is merged does not count', () => {
+test('the number of workers stays within its limit, and merges do not count', () => {
   const busy = [1, 2, 3].map(number => task(number, WORKING))
   const loop = { ...makeLoop([...busy, task(4, OPEN)], {}, spec), width: 3 }
   expect(chooseNextTask(loop, LOOP_STARTED_AT)).toEqual({ kind: 'wait', until: null })
@@ -31,7 +31,7 @@ test('no more are at work than may be, and what is merged does not count', () =>
   })
 })
 
-test('what waits for another is passed over until that is done', () => {
+test('the schedule skips a task until its dependencies are done', () => {
   const loop = { ...makeLoop([task(1, OPEN, [2]), task(2, OPEN)], {}, spec), width: 3 }
   expect(chooseNextTask(loop, LOOP_STARTED_AT)).toMatchObject({ kind: 'begin', task: { number: 2 } })
   const done = task(2, { name: 'done', at: LOOP_STARTED_AT, how: 'it is' })
@@ -43,7 +43,7 @@ test('what waits for another is passed over until that is done', () => {
 const MINUTE = 60_000
 const loop = { ...makeLoop([], {}, { parallel: 4 }), width: 4 }
 
-test('a usage limit halves how many work at a time, once for all who meet it together, and one always may', () => {
+test('a usage limit halves the number of workers, once for all that meet it together, and never below one', () => {
   const once = reduceConcurrency(loop, LOOP_STARTED_AT)
   expect(once.width).toBe(2)
   expect(reduceConcurrency(once, LOOP_STARTED_AT + 1_000).width, 'the same limit').toBe(2)
@@ -52,7 +52,7 @@ test('a usage limit halves how many work at a time, once for all who meet it tog
   expect(reduceConcurrency(again, LOOP_STARTED_AT + 4 * MINUTE).width).toBe(1)
 })
 
-test('after five minutes without one there is one more, and so on until all are back', () => {
+test('every five minutes without a limit add one worker, up to the maximum', () => {
   const narrow = reduceConcurrency(loop, LOOP_STARTED_AT)
   expect(nextIncreaseAt(narrow)).toBe(LOOP_STARTED_AT + 5 * MINUTE)
   expect(increaseConcurrency(narrow, LOOP_STARTED_AT + 5 * MINUTE - 1).width).toBe(2)

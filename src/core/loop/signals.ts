@@ -7,44 +7,47 @@ import type { TaskList, ItemMark } from './list/task-list.ts'
 import type { Loop, TaskCheckout } from './loop.ts'
 import type { LostWork } from './lost-work.ts'
 
-/** What became of a check. */
+/** The result of a check. */
 export interface CheckRun {
   readonly ok: boolean
   readonly how: string
   readonly tail: string
 }
 
-/** How a worker's session ended. */
+/** The end of a worker's session. */
 export interface WorkerExit {
   readonly outcome: 'done' | 'failed' | 'stopped' | 'gave-up'
   readonly reason: string
   readonly trouble: ProblemKind | null
-  /** The agent's last words. */
+  /** The agent's last text. */
   readonly said: string
   readonly spent: Usage
 }
 
-/** What the work is built upon. */
+/** The repository state on which the work builds. */
 export interface LoopBase {
-  /** The integration branch and where it stands; null where work happens in the user's checkout. */
+  /** The integration branch and its tip; null if the work happens in the user's checkout. */
   readonly branch: string | null
   readonly tip: string | null
   readonly marking: Loop['marking']
-  /** What the user should know, one sentence each. */
+  /** Notes for the user, one sentence each. */
   readonly notes: readonly string[]
-  /** Finished work that is not there any more. */
+  /** Finished work that is gone. */
   readonly losses?: readonly LostWork[]
   readonly yours?: Loop['yours']
   readonly home?: string
 }
 
-/** What a loop is told. `task` is a key, or null for planning; `iteration` tells a late one from the one that is meant. */
-export type LoopSignal = { readonly at: Instant } /** A program for it has begun, for the first time or again. */ & (
+/**
+ * A signal for a loop. `task` is a key, or null for planning; `iteration` distinguishes a late signal from a current
+ * one. `loop.begun`: a program of the loop has started, for the first time or again.
+ */
+export type LoopSignal = { readonly at: Instant } & (
   | { readonly type: 'loop.begun'; readonly list: TaskList; readonly ground: LoopBase }
-  /** There is no list yet, and there is one to be planned. */
+  /** There is no list yet, and the loop has to plan one. */
   | { readonly type: 'loop.unplanned' }
   | { readonly type: 'loop.impossible'; readonly reason: string }
-  /** A person asks to go on after it had ended. `stoppedAt`: since when it was stopped. */
+  /** A person resumes the loop after it ended. `stoppedAt`: the time of the stop. */
   | { readonly type: 'user.resume'; readonly wokenAt: Instant; readonly stoppedAt: Instant }
   | { readonly type: 'clock.due' }
   | {
@@ -52,9 +55,9 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       readonly task: string
       readonly place: TaskCheckout
       readonly clash: readonly string[]
-      /** What was lost since the iteration before. */
+      /** The work that was lost since the previous iteration. */
       readonly losses?: readonly LostWork[]
-      /** What had to be made anew, one sentence each. */
+      /** The things that oneshot had to create again, one sentence each. */
       readonly notes?: readonly string[]
     }
   | { readonly type: 'deed.failed'; readonly task: string | null; readonly iteration: number; readonly reason: string }
@@ -64,7 +67,7 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       readonly iteration: number
       readonly session: string
     }
-  /** It stands still, or works again: null. */
+  /** The worker rests, or works again: null. */
   | {
       readonly type: 'worker.rests'
       readonly task: string | null
@@ -82,25 +85,25 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
       readonly task: string
       readonly iteration: number
       readonly evidence: WorkEvidence
-      /** Null where nothing was run. */
+      /** Null if no check ran. */
       readonly check: CheckRun | null
-      /** The list as the worker has left it; null where it was not read, or could not be. */
+      /** The list as the worker left it; null if the verifier did not read it, or could not. */
       readonly list: TaskList | null
-      /** What happened to the list as a whole, as a sentence. */
+      /** A change of the list as a whole, in a sentence. */
       readonly listNote?: string | null
-      /** Files with a conflict that nobody has resolved. */
+      /** Files with an unresolved conflict. */
       readonly unresolved: readonly string[]
-      /** What makes the proof of its work weaker. */
+      /** The changes that weaken the proof of the work. */
       readonly weakened?: TamperingReport
-      /** What git was left in the middle of. */
+      /** The git operation that the worker left unfinished. */
       readonly underWay?: string | null
-      /** What the agent did outside its place, as a sentence. */
+      /** The agent's changes outside its checkout, in a sentence. */
       readonly strayed?: string | null
       /** Files of finished tasks that have lost most of their lines, one sentence each. */
       readonly thinned?: readonly string[]
-      /** What else was seen meanwhile, one sentence each. */
+      /** Other observations, one sentence each. */
       readonly notes?: readonly string[]
-      /** What this iteration took away of finished work. */
+      /** The finished work that this iteration removed. */
       readonly losses?: readonly LostWork[]
     }
   | {
@@ -113,18 +116,18 @@ export type LoopSignal = { readonly at: Instant } /** A program for it has begun
   | {
       readonly type: 'task.clashed'
       readonly task: string
-      /** What was to be merged. */
+      /** The commit that was to be merged. */
       readonly commit: string
       readonly files: readonly string[]
       readonly reason: string
       readonly detail: string
     }
   | { readonly type: 'task.cleared'; readonly task: string; readonly note: string | null }
-  /** Whether finished work is still there was looked at before the end. */
+  /** The audit before the end has searched for lost finished work. */
   | { readonly type: 'loop.audited'; readonly losses: readonly LostWork[]; readonly notes: readonly string[] }
-  /** The work of a task that was opened again is there, before an agent was started for it. */
+  /** The work of a reopened task is back, before an agent started on it. */
   | { readonly type: 'task.regained'; readonly task: string }
-  /** The check was run before the first task. Null: there was nothing to run. */
+  /** The check ran before the first task. Null: there was nothing to run. */
   | { readonly type: 'check.tried'; readonly check: CheckRun | null; readonly trouble: string | null }
   | { readonly type: 'plan.seen'; readonly list: TaskList; readonly ground: LoopBase }
   | { readonly type: 'list.marked'; readonly marks: readonly ItemMark[]; readonly trouble: string | null }

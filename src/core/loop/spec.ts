@@ -2,40 +2,51 @@ import type { Duration } from '../../lib/time.ts'
 import type { CheckpointOptions } from '../checkpoint/checkpoint.ts'
 import type { WaitLimits, RestartPolicy } from '../session/session.ts'
 
-/** What was asked of a loop. It never changes. */
+/** The user's request for a loop. It never changes. */
 export interface LoopSpec {
-  /** The list of tasks, relative to where the loop was asked for; null for the project's task tracker. */
+  /** The list of tasks, relative to the folder of the request; null for the project's task tracker. */
   readonly list: string | null
-  /** Who works on them: as for `run`. */
+  /** The options of the workers: as for `run`. */
   readonly worker: WorkerOptions
-  /** What a project must pass for a task to be done: a line for a shell, and why it is this one. Null: nothing is run. */
+  /**
+   * The check that a project must pass for a task to be done: a shell command line, and the reason for this choice.
+   * Null: the loop runs no check.
+   */
   readonly check: { readonly line: string; readonly why: string } | null
   readonly checkLimit: Duration
-  /** Without a check: look again each time, because the project may have got tests meanwhile. */
+  /** Without a check: the loop searches for one each time, because the project may have got tests meanwhile. */
   readonly seek?: true
-  /** Patterns of paths, from where the loop was asked for: nobody may change the first, and the second may be weakened. */
+  /**
+   * Path patterns, from the folder of the request: nobody may change the files of `protect`, and an agent may weaken
+   * those of `allow`.
+   */
   readonly guard?: { readonly protect: readonly string[]; readonly allow: readonly string[] }
-  /** A line for a shell that makes a fresh worktree ready to work in. */
+  /** A shell command line that prepares a fresh worktree. */
   readonly setup: string | null
-  /** How many tasks are worked on at a time, each in a worktree of its own; null: one after the other, right here. */
+  /**
+   * The number of tasks at a time, each in a worktree of its own; null: one after the other, in the user's checkout.
+   */
   readonly parallel: number | null
-  /** Between two starts. */
+  /** The time between two starts. */
   readonly stagger: Duration
-  /** Iterations in all; null for no limit. */
+  /** The limit of all iterations together; null for no limit. */
   readonly maxIterations: number | null
-  /** So many tasks that agents add to the list are begun before a person resumes the loop. Absent: the usual. */
+  /** The number of tasks added by agents that the loop starts before a person resumes it. Absent: the default. */
   readonly maxAdded?: number
-  /** The same failure this often in a row blocks a task. */
+  /** This many equal failures in a row block a task. */
   readonly retries: number
-  /** Only the task with this label. */
+  /** Restricts the loop to the task with this label. */
   readonly only: string | null
-  /** Bring it all into the user's branch at the end. */
+  /** True lands the work in the user's branch at the end. */
   readonly land: boolean
-  /** Plan first what is to be done for an idea, which is the session's prompt. */
+  /** The way to plan the tasks for an idea, which is the session's prompt. */
   readonly plan: PlanMode
 }
 
-/** `none`: the list is there. `only`: no more than the plan is wanted. `first`: a person looks at it before it is gone on. */
+/**
+ * `none`: the list exists. `only`: the user wants only the plan. `first`: a person reviews the plan before the work
+ * starts. `on`: the work follows at once.
+ */
 export type PlanMode = 'none' | 'only' | 'first' | 'on'
 
 export interface WorkerOptions {
@@ -47,7 +58,7 @@ export interface WorkerOptions {
   /** For each iteration; null for no limit. */
   readonly maxTime: Duration | null
   readonly limits: { readonly usd: number | null; readonly tokens: number | null; readonly turns: number | null }
-  /** How it is seen through. Absent, in whole or in part: the usual. */
+  /** The supervision of the workers. Absent, in whole or in part: the defaults. */
   readonly care?: {
     readonly restart?: Partial<RestartPolicy>
     readonly patience?: Partial<WaitLimits>

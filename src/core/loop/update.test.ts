@@ -14,13 +14,13 @@ const blocked = task(2, {
 })
 const loop = { branch: 'b', tasks: [task(1), blocked, task(3)] } as unknown as Loop
 
-test('a blocked task is opened again with its work, its earlier tries forgiven', () => {
+test('resetForRetry opens a blocked task with its work, and forgives its earlier iterations', () => {
   const [one, two, three] = resetForRetry(loop, 'k2', { isFresh: false }).tasks
   expect(two).toMatchObject({ number: 2, place: blocked.place, stand: { name: 'open' }, pardoned: 2, reopened: 0 })
   expect([one, three]).toEqual([loop.tasks[0], loop.tasks[2]])
 })
 
-test('afresh it gets a number, and so a worktree and a branch, that no task has had', () => {
+test('a fresh retry gets a number, and so a worktree and a branch, that no task has had', () => {
   const two = resetForRetry(loop, 'k2', { isFresh: true }).tasks[1]
   expect(two).toMatchObject({ number: 4, place: null, resolution: null, evidence: null, clash: [], isCleared: true })
 })

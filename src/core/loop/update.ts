@@ -7,12 +7,12 @@ export function findTask(loop: Loop, key: string): LoopTask | undefined {
   return loop.tasks.find(({ item }) => item.key === key)
 }
 
-/** The loop with one task changed. */
+/** Returns the loop with one task changed. */
 export function updateTask(loop: Loop, key: string, change: (task: LoopTask) => LoopTask): Loop {
   return { ...loop, tasks: loop.tasks.map(task => (task.item.key === key ? change(task) : task)) }
 }
 
-/** The task with its newest try changed. */
+/** Returns the task with its newest iteration changed. */
 export function updateLastIteration(task: LoopTask, change: Partial<Iteration>): LoopTask {
   return { ...task, tries: updateLast(task.tries, change) }
 }
@@ -21,7 +21,7 @@ export function updateLast(tries: readonly Iteration[], change: Partial<Iteratio
   return tries.map((one, at) => (at === tries.length - 1 ? { ...one, ...change } : one))
 }
 
-/** The task whose newest try was interrupted by a stop of the loop. */
+/** Returns the task with a stop of the loop added to its newest iteration. */
 export function withStop(task: LoopTask, stop: Span): LoopTask {
   return updateLastIteration(task, { stops: [...(task.tries.at(-1)?.stops ?? []), stop] })
 }
@@ -46,21 +46,21 @@ export function newTask(item: ListItem, number: number): LoopTask {
   }
 }
 
-/** One sentence more, unless it was said already. */
+/** Adds the notes that the loop does not have yet. */
 export function addNotes(loop: Loop, notes: readonly string[]): Loop {
   const fresh = notes.filter(note => !loop.notes.includes(note))
   return fresh.length === 0 ? loop : { ...loop, notes: [...loop.notes, ...fresh] }
 }
 
-/** What its box should be. */
+/** Requests that the list marks an item as done or open. */
 export function requestMark(loop: Loop, key: string, isDone: boolean, reason: string): Loop {
   return { ...loop, toMark: [...loop.toMark.filter(mark => mark.key !== key), { key, isDone, reason }] }
 }
 
-/** However different its failures are, no task gets more iterations than this many times the usual. */
+/** Whatever its failures, a task gets at most this many times the usual number of iterations. */
 const MAX_RETRY_FACTOR = 2
 
-/** Whether a task is given up on: the same failure again and again, or too many of any kind. */
+/** Returns true if the loop gives a task up: the same failure again and again, or too many of any kind. */
 export function isGivenUp({ tries, pardoned }: Pick<LoopTask, 'tries' | 'pardoned'>, retries: number): boolean {
   const failures = tries.slice(pardoned).flatMap(({ flaw }) => (flaw === null ? [] : [flaw]))
   return countSameInARow(failures) >= retries || failures.length >= MAX_RETRY_FACTOR * retries
@@ -72,7 +72,7 @@ function countSameInARow(failures: readonly TaskFailure[]): number {
   return failures.length - 1 - other
 }
 
-/** What was tried so far, for whoever tries next: the newest last. */
+/** Returns the failed iterations for the next worker, newest last. */
 export function failedIterations({
   tries,
 }: Pick<LoopTask, 'tries'>): readonly (Iteration & { readonly flaw: TaskFailure })[] {
@@ -80,8 +80,8 @@ export function failedIterations({
 }
 
 /**
- * Opens a task again for a loop that does not run, as if it had not been tried. Afresh it gets another number, and so another worktree
- * and branch: the earlier work stays where it is, and no agent continues it.
+ * Opens a task again, without its earlier iterations, for a loop that does not run. A fresh task gets another number,
+ * and so another worktree and branch: the earlier work stays where it is, and no agent continues it.
  */
 export function resetForRetry(loop: Loop, key: string, { isFresh }: { isFresh: boolean }): Loop {
   const next = Math.max(0, ...loop.tasks.map(task => task.number)) + 1
@@ -100,7 +100,7 @@ export function resetForRetry(loop: Loop, key: string, { isFresh }: { isFresh: b
   }))
 }
 
-/** Without what is remembered of earlier work. */
+/** Returns the task without the record of its earlier work. */
 function forgetEarlierWork(task: LoopTask): LoopTask {
   const { sealed: _, undone: __, kept: ___, ...rest } = task
   return rest

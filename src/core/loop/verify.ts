@@ -8,22 +8,22 @@ export type TaskVerdict =
   | { readonly kind: 'flawed'; readonly flaw: TaskFailure }
 
 export interface TaskFindings {
-  /** What the agent's own end shows; null when it ended its turn well. */
+  /** The failure that the agent's own exit shows; null if it ended its turn well. */
   readonly flaw: TaskFailure | null
-  /** Its last words. */
+  /** The agent's last text. */
   readonly said: string
   readonly evidence: WorkEvidence
   readonly check: CheckRun | null
   readonly isTicked: boolean
-  /** What else a person should know of it. */
+  /** Other facts for people. */
   readonly remarks?: readonly string[]
-  /** The check failed before any task, too, and has not passed since. */
+  /** True if the check also failed before any task, and has not passed since. */
   readonly isExcused?: boolean
 }
 
 /**
- * Decides whether a task is done. Its agent's word and its box are not enough: something must have changed since the task was begun, and the
- * check must pass where there is one.
+ * Decides if a task is done. The agent's report and the ticked box are not enough: a file must have changed since the
+ * task started, and the check, if there is one, must pass.
  */
 export function verifyTask(findings: TaskFindings): TaskVerdict {
   const { flaw, said, evidence, check, isTicked, remarks = [], isExcused = false } = findings
@@ -45,14 +45,14 @@ function failedCheckFailure({ how, tail }: CheckRun): TaskFailure {
   return { kind: 'broken', reason: `the check fails: ${how}`, detail: tail }
 }
 
-/** What was claimed is told with what was found. */
+/** Adds the agent's claim to the finding. */
 function mentionTickedBox(failure: TaskFailure, isTicked: boolean): TaskFailure {
   return isTicked
     ? { ...failure, reason: `${failure.reason}; the agent had ticked its box, and the loop opened it again` }
     : failure
 }
 
-/** The evidence in one line. */
+/** Describes the evidence in one line. */
 function describeEvidence(state: WorkEvidence, check: CheckRun | null, isExcused: boolean): string {
   const { commitCount, change, uncommitted } = state
   const parts = [
@@ -68,14 +68,16 @@ function formatDiffStat({ files, added, removed }: DiffStat): string {
   return `${files} ${files === 1 ? 'file' : 'files'} +${added} -${removed}`
 }
 
-/** What the end of a worker means for its loop. */
+/** The consequence of a worker's exit for its loop. */
 export type WorkerExitClass =
-  /** What it left is looked at. `flaw`: what is known to be wrong with it already. */
+  /** The verifier inspects the work. `flaw`: a failure that is already known. */
   | { readonly kind: 'judge'; readonly flaw: TaskFailure | null }
-  /** No fault of this task, and the next one would fare no better. */
+  /** The task is not at fault, and the next one would fail as well. */
   | { readonly kind: 'halt'; readonly reason: string }
 
-/** The agent itself cannot work: not logged in, not installed, over its limit for longer than anybody wants to wait. */
+/**
+ * The agent itself cannot work: not logged in, not installed, or over its limit for longer than anybody wants to wait.
+ */
 const HALTING_PROBLEMS: ReadonlySet<string> = new Set([
   'login',
   'setup',

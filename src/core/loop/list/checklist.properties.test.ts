@@ -12,7 +12,7 @@ const undo = (marks: readonly ItemMark[]): ItemMark[] => marks.map(mark => ({ ..
 const keysOf = (text: string): string[] => readChecklist(text).items.map(({ key }) => key)
 const chosen = fc.func(fc.boolean())
 
-test('every box that is a task is found, and nothing else', () => {
+test('readChecklist finds every box that is a task, and nothing else', () => {
   fc.assert(
     fc.property(checklists, ({ text, tasks, done }) => {
       const { items } = readChecklist(text)
@@ -24,7 +24,7 @@ test('every box that is a task is found, and nothing else', () => {
   )
 })
 
-test('what is ticked and unticked again is the text as it was, and between only boxes differ', () => {
+test('ticking and unticking restores the text, and in between only boxes differ', () => {
   fc.assert(
     fc.property(checklists, fc.boolean(), chosen, ({ text }, isDone, isMeant) => {
       const marks = marksFor(text, isDone, at => isMeant(at))
@@ -37,7 +37,7 @@ test('what is ticked and unticked again is the text as it was, and between only 
   )
 })
 
-test('exactly what was marked is marked, and the keys stay', () => {
+test('markChecklist marks exactly the requested items, and the keys stay', () => {
   fc.assert(
     fc.property(checklists, chosen, ({ text }, isMeant) => {
       const marks = marksFor(text, true, at => isMeant(at))
@@ -49,7 +49,7 @@ test('exactly what was marked is marked, and the keys stay', () => {
   )
 })
 
-test('keys stay when more is appended', () => {
+test('keys stay when somebody appends text', () => {
   fc.assert(
     fc.property(checklists, checklists, ({ text }, more) => {
       const before = keysOf(text)
@@ -60,7 +60,7 @@ test('keys stay when more is appended', () => {
   )
 })
 
-test('nobody waits for themselves, however far around, nor for what is not there', () => {
+test('no item waits for itself, even indirectly, nor for a missing one', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.boolean()), { maxLength: 8 }), parts => {
       const text = parts.map(([number, isList]) => `${isList ? '1.' : '-'} [ ] a (after ${number})`).join('\n')
@@ -74,7 +74,7 @@ test('nobody waits for themselves, however far around, nor for what is not there
   )
 })
 
-test('any text is read, and marked with nothing but boxes changed', () => {
+test('readChecklist reads any text, and markChecklist changes only boxes', () => {
   const pieces = fc.constantFrom(
     '- [ ] a',
     '[x]',

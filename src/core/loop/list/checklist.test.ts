@@ -5,7 +5,7 @@ const lines = (...all: string[]): string => all.join('\n')
 const titlesIn = (...all: string[]): string[] => readChecklist(lines(...all)).items.map(({ title }) => title)
 const objectionsTo = (...all: string[]): readonly string[] => readChecklist(lines(...all)).objections
 
-/** Each task by its number, with the numbers of those it waits for. */
+/** Returns each task by its number, with the numbers of its dependencies. */
 function orderIn(...all: string[]): string[] {
   const { items } = readChecklist(lines(...all))
   const labels = new Map(items.map(({ key, label }) => [key, label]))
@@ -22,8 +22,8 @@ function mark(text: string, isDone: boolean, ...titles: string[]): string {
   )
 }
 
-describe('a box', () => {
-  test('is a task with any mark, under any heading', () => {
+describe('boxes', () => {
+  test('a box with any mark, under any heading, is a task', () => {
     const text = lines('# PRD', '- [ ] a', '* [x] b', '', 'Part two', '---', '+ [X] c', '', '1. [ ] d', '2) [ ] e')
     expect(readChecklist(text).items.map(({ title, path, isDone }) => [title, path.join('/'), isDone])).toEqual([
       ['a', 'PRD', false],
@@ -34,13 +34,13 @@ describe('a box', () => {
     ])
   })
 
-  test('is none in code, in comments, without words, or without a blank after it', () => {
+  test('a box in code, in comments, without words, or without a blank after it is no task', () => {
     const code = ['```sh', '- [ ] no', '```', '~~~', '- [ ] no', '```', '~~~', '', '    - [ ] no', '']
     expect(titlesIn(...code, '<!-- - [ ] no', '- [ ] no', '--> - [ ] no', '- [ ]', '- [ ]no', '-[ ] no')).toEqual([])
     expect(objectionsTo('a', '', '- [ ] ')).toEqual(['line 3 has a box without text: the loop ignores it'])
   })
 
-  test('is there again after code that ends with its item, and after a comment that is never closed', () => {
+  test('a box after code that ends with its item, or after a comment that is never closed, is a task', () => {
     expect(titlesIn('- [ ] a', '  ```', '  - [ ] no', '- [ ] b')).toEqual(['a', 'b'])
     expect(titlesIn('- [ ] read `<!--` and <!-- more', '', '<!-- what', '- [ ] b')).toEqual([
       'read `<!--` and <!-- more',
@@ -48,16 +48,16 @@ describe('a box', () => {
     ])
   })
 
-  test('does not stand under what is written before the text for other programs', () => {
+  test('a box does not belong to front matter for other programs', () => {
     const { items } = readChecklist(lines('---', 'title: x', '---', '- [ ] a', '---', '', '- [ ] b'))
     expect(items.map(({ title, path }) => [...path, title])).toEqual([['a'], ['b']])
   })
 
-  test('may stand in a quotation, and after another mark on its line', () => {
+  test('a box may stand in a quotation, and after another mark on its line', () => {
     expect(titlesIn('> - [ ] a', '>   - [ ] b', 'words', '1. - [ ] c')).toEqual(['b', 'c'])
   })
 
-  test('with boxes below it is no task, but what they are part of', () => {
+  test('a box with boxes below it is no task, but the parent of theirs', () => {
     const { items } = readChecklist(lines('- [ ] a', '  - b', '\t- [ ] c <!-- hint -->', '      - plain', '- [ ] d'))
     expect(items.map(({ title, path, body }) => ({ title, path, body }))).toEqual([
       { title: 'c', path: ['a', 'b'], body: '- plain' },
@@ -65,7 +65,7 @@ describe('a box', () => {
     ])
   })
 
-  test('has for its body all that stands in it, as if it began at the margin', () => {
+  test('the body of a box is all its content, without its indentation', () => {
     const text = lines(
       '1. [ ] a',
       'goes on',
@@ -83,14 +83,14 @@ describe('a box', () => {
   })
 })
 
-describe('an order', () => {
-  test('is stated by numbers: each waits for all of the one before it', () => {
+describe('order', () => {
+  test('numbers state an order: each item waits for all of the one before it', () => {
     expect(
       orderIn('1. [ ] a', '2. [ ] b', '   - [ ] c', '   - [ ] d', '3. [ ] e', '', 'words', '', '1. [ ] f'),
     ).toEqual(['1', '2 < 1', '3 < 1', '4 < 2 < 3', '5'])
   })
 
-  test('is stated at the end of a title or in a comment, by numbers and titles, for all below as well', () => {
+  test('a note at the end of a title or in a comment states an order, by numbers and titles, for all items below as well', () => {
     expect(
       orderIn(
         '# Base',
@@ -105,13 +105,13 @@ describe('an order', () => {
     ).toEqual(['1 < 2 < 3', '2 < 3', '3', '4 < 1 < 2', '5 < 1 < 2 < 3 < 4'])
   })
 
-  test('is stated by groups: each waits for all lower ones, and what has none for nobody', () => {
+  test('groups state an order: each waits for all lower ones, and items without a group wait for none', () => {
     expect(
       orderIn('- [ ] a <!-- group: 1 -->', '- [ ] b <!-- group: 1 -->', '- [ ] c', '## d <!-- group: 3 -->', '- [ ] e'),
     ).toEqual(['1', '2', '3', '4 < 1 < 2'])
   })
 
-  test('that cannot be followed is objected to', () => {
+  test('readChecklist objects to an order that it cannot follow', () => {
     expect(objectionsTo('- [ ] a (after 7)', '- [ ] b (after 2)', '- [ ] c (after the release)')).toEqual([
       'task 1 (a) cannot wait for “7”, which is not in the list',
       'task 2 (b) cannot wait for itself',
@@ -125,35 +125,35 @@ describe('an order', () => {
   })
 })
 
-describe('a key', () => {
+describe('keys', () => {
   const keys = (...all: string[]): string[] => readChecklist(lines(...all)).items.map(({ key }) => key)
 
-  test('stays when boxes are ticked, notes are changed and others come and go', () => {
+  test('a key stays when somebody ticks boxes, edits notes, and adds or removes others', () => {
     expect(keys('# P', '- [x] a (after 2)', '- [ ] b')).toEqual(keys('# P', '* [ ] a  <!-- x -->', '- [ ] b (after 1)'))
     expect(keys('# P', '- [ ] new', '', '- [ ] a')[1]).toBe(keys('# P', '- [ ] a')[0])
   })
 
-  test('is another for each of several that are called the same', () => {
+  test('items with the same title have different keys', () => {
     expect(new Set(keys('- [ ] a', '- [ ] a', '# P', '- [ ] a')).size).toBe(3)
   })
 })
 
-describe('marking', () => {
+describe('marks', () => {
   const text = '\ufeff- [ ] a\r\n  - [ ] b \r\n\t- [X] c\r\n- [ ] d\r- [x] \udcff'
 
-  test('ticks what has boxes below it with the last of them, and unticks it with the first', () => {
+  test('markChecklist ticks a parent with the last of its boxes, and unticks it with the first', () => {
     const flat = lines('- [ ] a', '  - [ ] b', '  - [X] c')
     const ticked = mark(flat, true, 'b')
     expect(ticked).toBe(lines('- [x] a', '  - [x] b', '  - [X] c'))
     expect(mark(ticked, false, 'c')).toBe(lines('- [ ] a', '  - [x] b', '  - [ ] c'))
   })
 
-  test('changes no other byte, and passes over what is not there', () => {
+  test('markChecklist changes no other byte, and skips missing items', () => {
     expect(mark(text, true, 'd')).toBe(text.replace('[ ] d', '[x] d'))
     expect(markChecklist(text, [{ key: 'gone', isDone: true, reason: '' }])).toBe(text)
   })
 
-  test('leaves what is marked so already', () => {
+  test('markChecklist leaves items that already have the mark', () => {
     expect(mark(lines('- [X] a', '- [ ] b'), true, 'a')).toBe(lines('- [X] a', '- [ ] b'))
   })
 })
@@ -169,6 +169,6 @@ test.each([
   expect(objections).toEqual([expect.stringContaining('tasks wait for too many others')])
 })
 
-test('of many objections the first are told', () => {
+test('the list reports only the first of many objections', () => {
   expect(readChecklist(`- [ ] a\n${'- [ ]\n'.repeat(5_000)}`).objections).toHaveLength(21)
 })

@@ -2,7 +2,7 @@ import { type ItemMark, type ListItem, type TaskList, itemKeys, limitObjections 
 import { EdgeLimit, resolveDependencies } from './dependencies.ts'
 import { type OutlineNode, parseOutline } from '../../../lib/markdown/outline.ts'
 
-/** The tasks of a Markdown text: each box that has no boxes below it. */
+/** Returns the tasks of a Markdown text: each box without boxes below it. */
 export function readChecklist(text: string): TaskList {
   const { leaves, keys, empty } = parseChecklist(text)
   const follows = precedingItems(leaves)
@@ -23,7 +23,7 @@ export function readChecklist(text: string): TaskList {
   return { items, objections: limitObjections([...boxless, ...objections]) }
 }
 
-/** The same text with boxes ticked and unticked. One that has boxes below it is ticked when all of these are. */
+/** Ticks and unticks boxes in the text. A parent box is ticked when all boxes below it are. */
 export function markChecklist(text: string, marks: readonly ItemMark[]): string {
   const { leaves, keys, boxes } = parseChecklist(text)
   const wanted = new Map(marks.map(({ key, isDone }) => [key, isDone]))
@@ -42,7 +42,7 @@ export function markChecklist(text: string, marks: readonly ItemMark[]): string 
 
 interface LeafItem extends OrderNotes {
   readonly node: OutlineNode
-  /** What it stands in, outermost first. */
+  /** The nodes above it, outermost first. */
   readonly chain: readonly OutlineNode[]
   readonly path: readonly string[]
   readonly barePath: readonly string[]
@@ -61,7 +61,7 @@ function parseChecklist(text: string) {
   return { boxes, leaves, keys, empty }
 }
 
-/** What is said about a parent or a heading holds for all below; the nearest group counts. */
+/** A statement about a parent or a heading applies to all items below; the nearest group counts. */
 function leafItem(node: OutlineNode, known: ReadonlyMap<OutlineNode, OrderNotes>): LeafItem {
   const chain = ancestorsOf(node)
   const notes = [...chain, node].flatMap(one => known.get(one) ?? [])
@@ -82,7 +82,7 @@ function ancestorsOf({ parent }: OutlineNode): OutlineNode[] {
   return chain.reverse()
 }
 
-/** In a list with numbers, all tasks of one item come after all of the one before it. */
+/** In a numbered list, all tasks of one item follow all tasks of the item before it. */
 function precedingItems(leaves: readonly LeafItem[]): number[][] {
   const lists = new Map<number, { item: OutlineNode; now: number[]; before: number[] }>()
   const limit = new EdgeLimit()
@@ -101,7 +101,7 @@ function isTicked({ box }: OutlineNode): boolean {
   return box?.isTicked === true
 }
 
-/** Puts characters in the place of others, in the order of the text. */
+/** Replaces single characters, in the order of the text. */
 function replaceCharacters(text: string, changes: readonly { at: number; character: string }[]): string {
   const parts: string[] = []
   let end = 0
@@ -112,9 +112,9 @@ function replaceCharacters(text: string, changes: readonly { at: number; charact
   return parts.join('') + text.slice(end)
 }
 
-/** What an item's line says about its place: `(after 2, 3)`, `<!-- after: "title" -->`, `<!-- group: 2 -->`. */
+/** The statements of an item's line about its order: `(after 2, 3)`, `<!-- after: "title" -->`, `<!-- group: 2 -->`. */
 export interface OrderNotes {
-  /** The title without what stands there only for the order. */
+  /** The title without its order note. */
   readonly bare: string
   readonly names: readonly string[]
   readonly group: number | null
@@ -122,7 +122,7 @@ export interface OrderNotes {
 
 const AFTER_NOTE = /\((?:after|depends on)(?=[\s:#"“])((?:"[^"]*"|“[^”]*”|[^()"“])*)\)[\s.]*$/i
 
-/** Characters of a note; nobody writes a longer one, and the expressions take the square of its length. */
+/** Characters of a note; nobody writes a longer one, and the regular expressions take quadratic time. */
 const MAX_NOTE_LENGTH = 2_000
 
 export function parseOrderNotes(title: string, all: readonly string[]): OrderNotes {
@@ -138,7 +138,7 @@ export function parseOrderNotes(title: string, all: readonly string[]): OrderNot
   }
 }
 
-/** Names between commas; what is in quotation marks is one name, whatever is in it. */
+/** Splits names at commas; a quoted part is one name, whatever it contains. */
 function parseNames(text: string): string[] {
   const parts = text.match(/(?:"[^"]*"|“[^”]*”|[^,;"“])+/g) ?? []
   return parts

@@ -1,27 +1,33 @@
-/** An item and what its list says about its place among the others. */
+/** An item, and the list's statements about its order. */
 export interface OrderedItem {
   readonly title: string
   readonly path: readonly string[]
-  /** The list's own name for it, where it has one. */
+  /** The list's own name for it, if there is one. */
   readonly id: string | null
-  /** Items, by their places in the list, that it comes after without naming them. */
+  /** The positions of items that it follows without naming them. */
   readonly follows: readonly number[]
-  /** What it is to wait for: numbers counted from 1, ids, titles. */
+  /** The names of its dependencies: numbers from 1, ids, titles. */
   readonly names: readonly string[]
-  /** It waits for all of lower groups. */
+  /** The item waits for all items of lower groups. */
   readonly group: number | null
 }
 
 export interface Dependencies {
-  /** For each item those that it waits for, by their places. */
+  /** The positions of the dependencies of each item. */
   readonly after: readonly (readonly number[])[]
   readonly objections: readonly string[]
 }
 
-/** In all of a list. Nobody means more; a stranger's list of a few thousand lines could ask for a hundred times as many. */
+/**
+ * The limit for a whole list. No real list has more; a stranger's list of a few thousand lines could ask for a hundred
+ * times as many.
+ */
 const MAX_EDGES = 1_000_000
 
-/** Limits how many items all items of a list wait for together. Beyond that each waits for the last of its own only. */
+/**
+ * Limits the number of all dependencies in a list together. Beyond the limit each item waits only for the last of its
+ * own.
+ */
 export class EdgeLimit {
   #left = MAX_EDGES
   isExceeded = false
@@ -36,7 +42,7 @@ export class EdgeLimit {
   }
 }
 
-/** Which item waits for which. What cannot be followed is objected to, and else left aside. */
+/** Returns the dependencies of each item. Objects to statements that it cannot follow, and ignores them. */
 export function resolveDependencies(items: readonly OrderedItem[]): Dependencies {
   const find = itemFinder(items)
   const lowerThan = lowerGroups(items)
@@ -64,12 +70,12 @@ export function resolveDependencies(items: readonly OrderedItem[]): Dependencies
   return { after: kept, objections }
 }
 
-/** How titles are compared: as people would. */
+/** Normalizes titles for a comparison, as people would compare them. */
 function normalizeTitle(title: string): string {
   return title.trim().replace(/\s+/g, ' ').toLowerCase()
 }
 
-/** By id; by number; by title; by what it is part of. */
+/** Finds items by id; by number; by title; by parent. */
 function itemFinder(items: readonly OrderedItem[]): (name: string) => number[] {
   const ids = indexItems(items, ({ id }) => (id === null ? [] : [id]))
   const titles = indexItems(items, ({ title }) => [normalizeTitle(title)])
@@ -96,7 +102,7 @@ function indexItems(
   return index
 }
 
-/** The places of all items in lower groups, made once for each group. */
+/** Returns the positions of all items in lower groups, computed once for each group. */
 function lowerGroups(items: readonly OrderedItem[]): (group: number) => readonly number[] {
   const grouped = [...items.entries()].flatMap(([at, { group }]) => (group === null ? [] : [{ at, group }]))
   const sorted = grouped.toSorted((one, other) => one.group - other.group)
@@ -107,7 +113,7 @@ function lowerGroups(items: readonly OrderedItem[]): (group: number) => readonly
   return group => {
     const count = counts.get(group) ?? 0
     size += made.has(group) ? 0 : count
-    // Too many for each to have a list of its own: the group right below waits for those below it.
+    // The list has too many items for a list per group: the next lower group waits for those below it.
     const from = size > MAX_EDGES ? (counts.get(sorted[count - 1]?.group ?? 0) ?? 0) : 0
     const lower = made.get(group) ?? sorted.slice(from, count).map(({ at }) => at)
     made.set(group, lower)
@@ -124,8 +130,8 @@ function describeMissing(found: readonly number[], name: string): string {
 }
 
 /**
- * Takes out of each circle the step that closes it, and tells which one that was. The order is that of the list: what comes
- * earlier is believed first.
+ * Removes from each cycle the edge that closes it, and reports it. The order is that of the list: earlier statements
+ * win.
  */
 function breakCycles(after: readonly (readonly number[])[], dropped: (from: number, to: number) => void): number[][] {
   const kept: number[][] = after.map(() => [])

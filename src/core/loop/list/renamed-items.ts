@@ -1,12 +1,12 @@
 import type { ListItem, TaskList } from './task-list.ts'
 import type { Loop, LoopTask } from '../loop.ts'
 
-/** Characters of a title that are compared. */
+/** The compared part of a title, in characters. */
 const MAX_COMPARED_LENGTH = 500
-/** Pairs of titles that are compared with each other at most; beyond that only the place of an item tells what it was. */
+/** The limit of compared pairs of titles; beyond it only the position identifies an item. */
 const MAX_PAIRS = 100_000
 
-/** The list with the keys of tasks for those items whose titles an agent has changed before. */
+/** Returns the list with task keys for items that an agent has renamed before. */
 export function mapToTaskKeys(list: TaskList, { renamed }: Pick<Loop, 'renamed'>): TaskList {
   if (renamed === undefined) return list
   const listed = new Set(list.items.map(({ key }) => key))
@@ -20,15 +20,16 @@ export function mapToTaskKeys(list: TaskList, { renamed }: Pick<Loop, 'renamed'>
   }
 }
 
-/** The keys under which the list has these tasks. */
+/** Returns a function that maps a task's key to its key in the list. */
 export function listKeys({ renamed = {} }: Pick<Loop, 'renamed'>): (task: string) => string {
   const keys = new Map(Object.entries(renamed).map(([listed, task]) => [task, listed]))
   return task => keys.get(task) ?? task
 }
 
 /**
- * Which items of a list are tasks under another title: an agent that writes "(done)" behind a task has not made a new one. An item is
- * the task whose title it repeats, or the one in whose place it stands, where as many items as tasks stand between the same neighbours.
+ * Matches items of a list with tasks of another title: an agent that appends "(done)" to a task has not created a new
+ * one. An item matches the task whose title it repeats, or the task in whose position it stands, if as many items as
+ * tasks stand between the same neighbours.
  */
 export function matchRenamedItems(tasks: readonly LoopTask[], items: readonly ListItem[]): Map<string, LoopTask> {
   const listed = new Set(items.map(({ key }) => key))
@@ -65,11 +66,11 @@ export function matchRenamedItems(tasks: readonly LoopTask[], items: readonly Li
 
 interface ItemInGap<T> {
   readonly value: T
-  /** The key of the nearest one before it that is both a task and in the list. */
+  /** The key of the nearest preceding entry that is both a task and in the list. */
   readonly gap: string
 }
 
-/** Those that are only on one side, and after which common one each stands. */
+/** Returns the entries that only one side has, each with the common entry before it. */
 function findUnmatched<T>(
   values: readonly T[],
   keyOf: (value: T) => string,
@@ -94,7 +95,7 @@ function groupByGap<T>(those: readonly ItemInGap<T>[]): Map<string, T[]> {
   return gaps
 }
 
-/** The words of a title, whatever stands between them. */
+/** Returns the words of a title without punctuation. */
 function normalizeTitle(title: string): string {
   return ` ${title
     .slice(0, MAX_COMPARED_LENGTH)
@@ -103,7 +104,7 @@ function normalizeTitle(title: string): string {
     .trim()} `
 }
 
-/** The whole of the old title is in the new one, or the other way round and at least half of it. */
+/** Returns true if the new title contains the whole old one, or is at least half of it. */
 function isSameTitle(old: string, now: string): boolean {
   if (old.trim() === '' || now.trim() === '') return false
   return now.includes(old) || (old.includes(now) && now.length * 2 >= old.length)

@@ -11,7 +11,7 @@ const begun = (text: string): Loop =>
   syncList({ ...createLoop(makeLoopSpec({}), 0), marking: 'here' }, readChecklist(text), 0)
 const at = (loop: Loop, label: string): LoopTask => loop.tasks.find(({ item }) => item.label === label) as LoopTask
 
-/** The agent of the task with this number leaves the list like that. */
+/** Reviews the list as the agent of the task with this number leaves it. */
 function leaves(loop: Loop, label: string, text: string): Loop {
   const judging = { name: 'judging', role: 'task', said: '', flaw: null } as const
   const busy = updateTask(loop, at(loop, label).item.key, task => ({ ...task, stand: judging }))
@@ -38,16 +38,16 @@ describe('a task whose line an agent has edited', () => {
     ['all reworded', '- [ ] parse dates\n- [ ] write docs\n', '- [x] Dating\n- [ ] Documentation\n'],
   ]
   for (const [name, before, after] of cases)
-    it(`is no new task: ${name}`, () => {
+    it(`an edited line is no new task: ${name}`, () => {
       const loop = leaves(begun(before), '1', after)
       expect(rows(loop).toSorted()).toEqual(['1 parse dates', '2 write docs'])
       expect(loop.notes).toEqual([])
-      // Its box is found under the title that it has now.
+      // The list has its box under the present title.
       const keys = new Set(readChecklist(after).items.map(({ key }) => key))
       expect(loop.tasks.map(({ item }) => keys.has(listKeys(loop)(item.key)))).toEqual([true, true])
     })
 
-  it('is the same task however often it is edited, and after a resume', () => {
+  it('a task stays the same however often an agent edits it, and after a resume', () => {
     let loop = begun('- [ ] parse dates\n')
     let line = '- [ ] parse dates'
     for (let n = 0; n < 5; n++) {
@@ -67,7 +67,7 @@ describe('a task whose line an agent has edited', () => {
 })
 
 describe('tasks that an agent adds', () => {
-  it('are told with the agent that added them, and have numbers of their own', () => {
+  it('the loop reports added tasks with their agent, and gives them numbers of their own', () => {
     const loop = leaves(
       begun('- [ ] a\n- [ ] b\n- [ ] c\n'),
       '2',
@@ -81,7 +81,7 @@ describe('tasks that an agent adds', () => {
     expect(loop.tasks.filter(awaitsAcceptance).map(({ item }) => item.title)).toEqual(['new', 'more', 'other'])
   })
 
-  it('never share a number with another, whoever takes what out of the list', () => {
+  it('added tasks never share a number with another, whoever removes items from the list', () => {
     let loop = begun('- [ ] a\n- [ ] b\n- [ ] c\n')
     for (const [n, text] of [
       '- [ ] x one\n',
@@ -97,7 +97,7 @@ describe('tasks that an agent adds', () => {
     }
   })
 
-  it('are taken over up to a hundred, and the others told', () => {
+  it('the loop accepts up to a hundred added tasks, and reports the others', () => {
     const more = Array.from({ length: 5_000 }, (_, n) => `- [ ] more ${n} of it\n`).join('')
     const loop = leaves(begun('- [ ] a\n'), '1', `- [x] a\n${more}`)
     expect(loop.tasks).toHaveLength(101)
@@ -106,7 +106,7 @@ describe('tasks that an agent adds', () => {
     ])
   })
 
-  it('are not taken for the user’s because the loop’s program was started again while the agent worked', () => {
+  it('added tasks do not count as the user’s if the loop’s program restarts while the agent works', () => {
     const loop = begun('- [ ] a\n')
     const busy = updateTask(loop, at(loop, '1').item.key, task => ({
       ...task,
@@ -118,7 +118,7 @@ describe('tasks that an agent adds', () => {
   })
 })
 
-it('a long list is looked through in one pass', () => {
+it('matching a long list takes one pass', () => {
   const text = Array.from({ length: 5_000 }, (_, n) => `- [ ] task ${n}\n`).join('')
   const loop = begun(text)
   const left = leaves(loop, '1', text.replaceAll('[ ]', '[x]'))

@@ -5,13 +5,13 @@ import { isInProgress, type Loop, type LoopTask } from '../loop.ts'
 import { formatFew } from '../lost-work.ts'
 import { matchRenamedItems, mapToTaskKeys } from './renamed-items.ts'
 
-/** Takes over the list as it is while no agent is at work: what is ticked or unticked in it, a person wanted so. */
+/** Adopts the present list while no agent is at work: a person made every change of a tick. */
 export function syncList(loop: Loop, read: TaskList, at: Instant): Loop {
-  // While an agent is at work in the same files, nobody knows who has changed what: it is looked at when that is judged.
+  // While an agent works in the same files, nobody knows who changed an item: the verification reviews the list later.
   if (loop.marking === 'here' && loop.tasks.some(isInProgress)) return addNotes(loop, read.objections)
   const list = mapToTaskKeys(read, loop)
   const known = new Map(loop.tasks.map(task => [task.item.key, task]))
-  // What is still to be written there counts as written.
+  // Pending marks count as written.
   const marks = new Map(loop.toMark.map(mark => [mark.key, mark.isDone]))
   const labels = new LabelAllocator(loop.tasks)
   const renamed = renamedTasks(loop)
@@ -34,8 +34,8 @@ export function syncList(loop: Loop, read: TaskList, at: Instant): Loop {
 }
 
 /**
- * Numbers for tasks. A task keeps the number that it had when it was first seen, so that a sentence about it stays true however the list is
- * edited; a later one gets its place in the list if no other task has that number, else the next that is free.
+ * Numbers tasks. A task keeps its first number, so that a sentence about it stays true however somebody edits the list.
+ * A later task gets its position in the list if no other task has that number, else the next free number.
  */
 class LabelAllocator {
   readonly #taken: Set<string>
@@ -56,13 +56,13 @@ class LabelAllocator {
   }
 }
 
-/** It is in the list, again where it was not. */
+/** Returns the task with its present item, and reopens a dropped one. */
 function withListedItem(task: LoopTask, item: ListItem, renamed: ReadonlySet<string>): LoopTask {
   const stand = task.stand.name === 'dropped' ? ({ name: 'open' } as const) : task.stand
   return { ...task, item: updateItem(task.item, item, renamed), stand, isMissing: false }
 }
 
-/** What the list says now of a task. One that an agent has renamed stays what it was. */
+/** Returns the present item of a task. A task that an agent has renamed keeps its title. */
 function updateItem(before: ListItem, now: ListItem, renamed: ReadonlySet<string>): ListItem {
   const { key, label } = before
   return renamed.has(key) ? { ...before, isDone: now.isDone, after: now.after } : { ...now, key, label }
@@ -91,12 +91,16 @@ function markDropped(task: LoopTask): LoopTask {
     : { ...task, stand: { name: 'dropped' } }
 }
 
-/** An agent that writes more boxes than this into a list writes no list: the others are not taken over before a person resumes the loop. */
+/**
+ * An agent that adds more boxes than this writes no real list: the loop adopts the others only after a person resumes
+ * it.
+ */
 const MAX_TAKEN_OVER = 100
 
 /**
- * Looks at the list as a worker has left it in the user's checkout. What it has ticked beside its own task proves nothing: that is
- * unticked, and looked at in its turn. A task that it renamed stays what it was; what it added is marked as added by it.
+ * Reviews the list as a worker has left it in the user's checkout. Its ticks of other tasks prove nothing: the loop
+ * unticks them, and verifies those tasks in their turn. A renamed task stays the same task; an added one records its
+ * author.
  */
 export function reviewListAfterWorker(loop: Loop, read: TaskList, worker: LoopTask): Loop {
   const { list, loop: recognized } = recordRenamed(loop, mapToTaskKeys(read, loop))
@@ -114,7 +118,7 @@ export function reviewListAfterWorker(loop: Loop, read: TaskList, worker: LoopTa
   return { ...after, toMark: [...after.toMark.filter(({ key }) => !keys.has(key)), ...marks] }
 }
 
-/** In one checkout one agent works at a time; a task tracker is shared by all that are at work. */
+/** One agent at a time works in one checkout; all workers share a task tracker. */
 function describeAgent({ tasks }: Loop, worker: LoopTask): string {
   const others = tasks.filter(task => task.stand.name === 'working' && task.item.key !== worker.item.key)
   if (others.length === 0) return `the agent of task ${worker.item.label}`
@@ -131,7 +135,7 @@ function recordRenamed(loop: Loop, list: TaskList): { loop: Loop; list: TaskList
   return { loop: named, list: mapToTaskKeys(list, named) }
 }
 
-/** What a worker has taken out of the list is to be done all the same. */
+/** The loop still works on tasks that a worker removed from the list. */
 function markMissing(loop: Loop, { items }: TaskList, worker: LoopTask): Loop {
   const keys = new Set(items.map(({ key }) => key))
   const isGone = ({ item, stand, isMissing }: LoopTask): boolean =>
@@ -147,7 +151,7 @@ function markMissing(loop: Loop, { items }: TaskList, worker: LoopTask): Loop {
   return addNotes({ ...loop, tasks }, [`${describeAgent(loop, worker)} removed ${what} from the list`])
 }
 
-/** What a worker has added to the list is told, and begun as far as that is allowed. */
+/** Reports the tasks that a worker added, and adopts them up to a limit. */
 function addNew(loop: Loop, list: TaskList, worker: LoopTask): Loop {
   const known = new Map(loop.tasks.map(task => [task.item.key, task]))
   const fresh = list.items.filter(({ key }) => !known.has(key))

@@ -1,38 +1,41 @@
 import { nameUuid } from '../../../lib/name-uuid.ts'
 import { slugify } from '../../../lib/text/slug.ts'
 
-/** A piece of work as its list states it: an open or ticked box, an entry of a task file, an issue. */
+/** A task in its list: an open or ticked box, an entry of a task file, an issue. */
 export interface ListItem {
-  /** The same however the list around it is edited: made of its title, and of how many have the same before it. */
+  /**
+   * Stays the same when somebody edits the list around the item: it consists of the title, and the number of equal
+   * titles before it.
+   */
   readonly key: string
-  /** What people call it: its place in the list, counted from 1, or the tracker's own id. */
+  /** The name for people: the position in the list, from 1, or the tracker's own id. */
   readonly label: string
   /** One line. */
   readonly title: string
-  /** What it is part of: the headings and items it stands under, outermost first. */
+  /** The headings and items above it, outermost first. */
   readonly path: readonly string[]
-  /** What else the list says about it; empty where it says no more. */
+  /** The rest of its text in the list; may be empty. */
   readonly body: string
   readonly isDone: boolean
-  /** Keys of the items that must be done before it is begun. */
+  /** The keys of the items that must be done before it starts. */
   readonly after: readonly string[]
 }
 
-/** What is to be written into the list. */
+/** A change to write into the list. */
 export interface ItemMark {
   readonly key: string
   readonly isDone: boolean
-  /** For lists that keep one. */
+  /** For lists that store one. */
   readonly reason: string
 }
 
-/** The list as it is: its items in their order, and what is wrong with it, one sentence each. */
+/** The present list: its items in order, and its problems, one sentence each. */
 export interface TaskList {
   readonly items: readonly ListItem[]
   readonly objections: readonly string[]
 }
 
-/** Objections that are told; nobody reads more. */
+/** The number of objections to report; nobody reads more. */
 const MAX_OBJECTIONS = 20
 
 export function limitObjections(all: readonly string[]): readonly string[] {
@@ -40,10 +43,10 @@ export function limitObjections(all: readonly string[]): readonly string[] {
   return [...all.slice(0, MAX_OBJECTIONS), `and ${all.length - MAX_OBJECTIONS} more of the kind`]
 }
 
-/** Enough of a hash that two items of a list never share it. */
+/** Long enough that two items of a list never share a hash. */
 const HASH_LENGTH = 12
 
-/** A key for each item: made of its names, outermost first, and of how many were called the same before it. */
+/** Returns a key for each item: it consists of its names, outermost first, and the number of equal names before it. */
 export function itemKeys(names: readonly (readonly string[])[]): string[] {
   const seen = new Map<string, number>()
   return names.map(parts => {

@@ -16,8 +16,8 @@ export function onMerged(loop: Loop, { at, task: key, tip, isTicked, notes = [] 
 }
 
 /**
- * An agent is given both sides, once, and again where others were merged meanwhile. Whatever comes of it is proven like everything
- * else.
+ * Gives both sides of a conflict to an agent, once, and again if other merges came in between. The verifier checks the
+ * result like any other work.
  */
 export function onConflict(loop: Loop, { at, task: key, files, ...news }: LoopSignalOf<'task.clashed'>): Loop {
   const { reason, detail, commit } = news
@@ -46,7 +46,7 @@ export function onConflict(loop: Loop, { at, task: key, files, ...news }: LoopSi
   return { ...resolving, iterations: iteration }
 }
 
-/** What it was brought together with is no longer all there is. */
+/** Returns true if other merges came after the resolution started. */
 function isOvertaken({ tries, pardoned, resolution }: LoopTask, { tip, spec }: Loop): boolean {
   const resolved = tries.slice(pardoned).filter(({ role }) => role === 'resolve').length
   return resolution?.since.head !== tip && resolved > 0 && resolved < spec.retries

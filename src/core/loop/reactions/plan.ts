@@ -14,7 +14,7 @@ function startPlanning(loop: Loop, at: number): Loop {
   return { ...loop, plan, iterations: iteration, stage: { name: 'planning', tries: plan.length } }
 }
 
-/** A plan is what can be worked off. One without an open box is none. */
+/** A plan needs at least one open box. */
 export function onPlanRead(loop: Loop, { at, list, ground }: LoopSignalOf<'plan.seen'>): Loop {
   if (loop.stage.name !== 'planning') return loop
   const open = list.items.filter(({ isDone }) => !isDone).length

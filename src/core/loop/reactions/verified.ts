@@ -21,7 +21,7 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loo
   const isTicked = isTickedIn(reviewed, list, key)
   const verdict = evaluateTask(task.stand, signal, { loop, isTicked })
   const isHere = loop.branch === null
-  // In worktrees nothing but files of the user's can be lost yet.
+  // In worktrees an agent can so far lose only files of the user's.
   const losses = signal.losses?.filter(loss => isHere || loss.task === null)
   const whole = reopenTasks(reviewed, losses, { at: signal.at, by: task })
   const thinned = (signal.thinned ?? []).map(what => `after the agent of task ${task.item.label} worked, ${what}`)
@@ -35,7 +35,7 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loo
   return applyVerdict(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked, isUnderWay })
 }
 
-/** Also under the title that the agent gave it. */
+/** Returns true also if the agent has renamed the item. */
 function isTickedIn(loop: Loop, list: TaskList | null, task: string): boolean {
   return list !== null && mapToTaskKeys(list, loop).items.some(({ key, isDone }) => key === task && isDone)
 }
@@ -48,7 +48,7 @@ function evaluateTask(
   const isHere = loop.branch === null
   const { evidence, check, unresolved } = signal
   const weaker = tamperingFailure(signal)
-  // In the user's checkout it would be the check of all tasks that follow, whatever else was wrong.
+  // In the user's checkout all later tasks would use the weaker check, whatever else was wrong.
   if (isHere && weaker !== null) return { kind: 'flawed', flaw: weaker }
   if (unresolved.length > 0) {
     const reason = `conflicts are left in ${unresolved.join(', ')}`
@@ -57,7 +57,7 @@ function evaluateTask(
   }
   const failure = findLeftovers(signal, isHere) ?? weaker
   if (stand.flaw === null && failure !== null) return { kind: 'flawed', flaw: failure }
-  // On a branch of our own all of it is committed before it is merged.
+  // On a branch of our own, oneshot commits everything before the merge.
   const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
   const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
   const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*/s, ''))
@@ -66,7 +66,10 @@ function evaluateTask(
   return verifyTask({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked, remarks, isExcused: isOff })
 }
 
-/** What must not be left behind, whatever else was done. In a worktree of its own nothing is lost yet, and it is not merged. */
+/**
+ * Finds things that the worker must not leave behind, whatever else it did. In a worktree of its own nothing is lost
+ * yet, because the loop does not merge it.
+ */
 function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): TaskFailure | null {
   const { underWay, evidence, losses = [], strayed } = signal
   if (underWay) {
@@ -80,7 +83,7 @@ function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): Ta
   return { kind: 'lost', reason: `the agent removed finished work: ${told.join('; ')}`, detail: '' }
 }
 
-/** Work that can be proven only by a weaker check is not proven. */
+/** A weaker check proves nothing. */
 function tamperingFailure({ weakened }: LoopSignalOf<'task.judged'>): TaskFailure | null {
   if (weakened === undefined || weakened.refused.length === 0) return null
   const told = weakened.refused.slice(0, MAX_LISTED)
@@ -100,11 +103,11 @@ interface TaskEvaluation {
   readonly role: VerifyingState['role']
   readonly at: number
   readonly isTicked: boolean
-  /** Git was left in the middle of something. */
+  /** The worker left a git operation unfinished. */
   readonly isUnderWay: boolean
 }
 
-/** Proven by itself, it is done, or merged first. What cannot be brought together is a person's. */
+/** Marks proven work as done, or merges it first. A person resolves a conflict that an agent could not resolve. */
 function applyVerdict(
   loop: Loop,
   { item }: LoopTask,
@@ -118,7 +121,7 @@ function applyVerdict(
       ...updateLastIteration(one, { verdict: how, proof }),
       stand: state,
     }))
-    // Also where it is ticked: that it was to be unticked before may still be on its way.
+    // Also requests the mark for a ticked box, because an earlier request to untick it may still be pending.
     return isHere ? requestMark(judged, item.key, true, how) : judged
   }
   const { flaw } = verdict
@@ -132,7 +135,10 @@ function applyVerdict(
   return updateTask(reopened, item.key, one => blockOnConflict(one, flaw.reason, flaw.detail, at))
 }
 
-/** In the user's checkout the next tasks would have the weaker check, or the unfinished merge, and could not be judged. */
+/**
+ * In the user's checkout the next tasks would get the weaker check, or the unfinished merge, and the verifier could not
+ * verify them.
+ */
 function haltIfUnsafe(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: boolean): Loop {
   const state = findTask(loop, key)?.stand
   if (loop.branch !== null || state?.name !== 'blocked') return loop
@@ -148,7 +154,7 @@ function haltIfUnsafe(loop: Loop, { key, label }: LoopTask['item'], isUnderWay: 
   }
 }
 
-/** For a person to bring together: both branches stay as they are. */
+/** Leaves a conflict to a person: both branches stay as they are. */
 function blockOnConflict(task: LoopTask, why: string, detail: string, at: number): LoopTask {
   const branches = [task.place?.branch, task.resolution?.branch]
     .filter(branch => typeof branch === 'string')

@@ -7,7 +7,7 @@ import type { LoopSignalOf } from '../signals.ts'
 import { reduceConcurrency } from '../schedule.ts'
 import { classifyWorkerExit } from '../verify.ts'
 
-/** Whether this is what the task is at: signals of an iteration before are late. */
+/** Returns true if the signal belongs to the task's current iteration: signals of an earlier iteration are late. */
 export function isCurrentIteration(task: LoopTask | undefined, iteration: number): task is LoopTask {
   return task?.tries.at(-1)?.iteration === iteration
 }
@@ -63,7 +63,7 @@ export function onWorkerExit(loop: Loop, { at, task: key, iteration, end }: Loop
   return updateTask(told, key, one => ({ ...one, stand: { name: 'judging', role, said: end.said, flaw } }))
 }
 
-/** What the world refuses again and again is told, and the task set aside. */
+/** Reports an effect that failed again and again, and blocks the task. */
 export function onEffectFailed(loop: Loop, { at, task: key, iteration, reason }: LoopSignalOf<'deed.failed'>): Loop {
   if (key === null) return addNotes({ ...loop, halt: reason }, [reason])
   const task = findTask(loop, key)
@@ -75,13 +75,13 @@ export function onEffectFailed(loop: Loop, { at, task: key, iteration, reason }:
   const tried = updateTask(loop, key, one =>
     failIteration(one, { kind: 'failed', reason, detail: '' }, { at, retries: loop.spec.retries }),
   )
-  // Nothing can be seen of the user's checkout any more, whichever task is next.
+  // git cannot show the user's checkout any more, whichever task is next.
   const isBlind =
     loop.branch === null && task.stand.name === 'judging' && findTask(tried, key)?.stand.name === 'blocked'
   return isBlind ? { ...tried, halt: `${reason}, since the agent of task ${task.item.label} worked here` } : tried
 }
 
-/** A task whose iteration came to nothing: it is tried again, or set aside. */
+/** Ends a failed iteration: the loop retries the task, or blocks it. */
 export function failIteration(
   task: LoopTask,
   failure: TaskFailure,
