@@ -16,7 +16,7 @@ test.each(['', '0', 'G', '-1G', '4 elephants', '1e9'])('%j is no amount of memor
   expect(parseBytes(text)).toBeUndefined()
 })
 
-test('amounts are said as people do', () => {
+test('formatBytes uses the largest fitting unit', () => {
   expect([0, 1, 1023, 1024, 1536, 10 * 1024 ** 2, 1.5 * 1024 ** 3].map(formatBytes)).toEqual([
     '0 B',
     '1 B',

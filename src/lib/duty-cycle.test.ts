@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { DutyCycle } from './duty-cycle.ts'
 
-/** Takes so many milliseconds without letting anybody else have a turn. */
+/** Blocks the event loop for this many milliseconds. */
 function work(duration: number): void {
   const end = performance.now() + duration
   while (performance.now() < end);
 }
 
-test('deeds are done one at a time, in order, with a rest after each, and a failed one is no obstacle', async () => {
+test('actions run one at a time, in order, with a rest after each, and a failed one does not stop the others', async () => {
   const pace = new DutyCycle(3)
   const begun: number[] = []
   const deed = (): void => {
@@ -23,7 +23,7 @@ test('deeds are done one at a time, in order, with a rest after each, and a fail
   for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(39)
 })
 
-test('whoever is in a hurry does not rest', async () => {
+test('no action rests after stopResting', async () => {
   const pace = new DutyCycle(1_000)
   pace.stopResting()
   const begun = performance.now()

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { KeyedMutex } from './keyed-mutex.ts'
 
-/** Lets one deed be done at a time, and rests after each for as many times as long as it took: others have work to do as well. */
+/** Runs one action at a time, and rests after each for a multiple of its duration, so that others can work as well. */
 export class DutyCycle {
   readonly #mutex = new KeyedMutex()
   readonly #rest: number
@@ -22,7 +22,7 @@ export class DutyCycle {
     })
   }
 
-  /** From now on without rests. */
+  /** Ends the rests from now on. */
   stopResting(): void {
     this.#isRestless = true
   }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { hasCode, invariant, Trouble, errorMessage } from './errors.ts'
 
-test('trouble says what we were doing and why it failed, and keeps the cause', () => {
+test('Trouble names the operation and the reason, and keeps the cause', () => {
   const cause = new Error('no more ptys')
   const trouble = new Trouble('opening a pane for fix-auth', cause)
   expect(trouble.message).toBe('opening a pane for fix-auth: no more ptys')
   expect([trouble.cause, trouble.doing, trouble.mayHelpToRetry]).toEqual([cause, 'opening a pane for fix-auth', true])
 })
 
-test('what cannot be fails at once and says so', () => {
+test('a broken invariant throws at once and says so', () => {
   expect(() => invariant([].length > 0, 'nothing is something')).toThrow('this cannot be: nothing is something')
 })
 
-test('anything that was thrown has words, and only errors have codes', () => {
+test('errorMessage accepts any thrown value, and only errors have codes', () => {
   expect([errorMessage(new Error('a')), errorMessage('b'), errorMessage(undefined)]).toEqual(['a', 'b', 'undefined'])
   const missing = Object.assign(new Error('a'), { code: 'ENOENT' })
   expect([hasCode(missing, 'EACCES', 'ENOENT'), hasCode(missing, 'EACCES'), hasCode('ENOENT', 'ENOENT')]).toEqual([

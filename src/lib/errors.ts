@@ -1,4 +1,4 @@
-/** The world failed us while we were doing something. Drivers throw it; the engine turns it into a signal. */
+/** An operation on the outside world failed. Drivers throw it; the engine turns it into a signal. */
 export class Trouble extends Error {
   override readonly name = 'Trouble'
   readonly doing: string
@@ -11,7 +11,7 @@ export class Trouble extends Error {
   }
 }
 
-/** What cannot be, is: fail at once and loudly. */
+/** Throws at once if an impossible state occurs. */
 export function invariant(fact: unknown, sentence: string): asserts fact {
   if (!fact) throw new Error(`this cannot be: ${sentence}`)
 }
@@ -20,12 +20,15 @@ export function errorMessage(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** What went wrong, without what we were doing: for whoever knows that. */
+/** Returns the reason of a failure without the operation, for callers that name the operation themselves. */
 export function rootReason(cause: unknown): string {
   return cause instanceof Trouble && cause.cause !== undefined ? rootReason(cause.cause) : errorMessage(cause)
 }
 
-/** The disk has no room, or the user's quota is used up. SQLite calls a failed write beside its database an I/O error. */
+/**
+ * Returns true if the disk is full, or the user's quota is used up. SQLite reports a failed write beside its database
+ * as an I/O error.
+ */
 export function isDiskFull(cause: unknown): boolean {
   return hasCode(cause, 'ENOSPC', 'EDQUOT') || /ENOSPC|EDQUOT|disk is full|disk I\/O error/.test(errorMessage(cause))
 }
@@ -34,7 +37,9 @@ export function hasCode(cause: unknown, ...codes: string[]): boolean {
   return cause instanceof Error && 'code' in cause && codes.includes(String(cause.code))
 }
 
-/** We understood, and the answer is no: a code from the catalogue, a sentence and a hint, never a stack trace. */
+/**
+ * oneshot understood a request and refuses it: a code from the catalogue, a sentence and a hint, never a stack trace.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: string
@@ -47,7 +52,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Also of one from another of our bundles, which has a class of its own for it. */
+/** Also recognises a refusal from another bundle of ours, which has its own class. */
 export function isRefusal(cause: unknown): cause is Refusal {
   return cause instanceof Error && cause.name === 'Refusal'
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { KeyedMutex } from './keyed-mutex.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function errand(): { work: () => Promise<void>; end: () => void } {
   let end = (): void => undefined
   const done = new Promise<void>(resolve => {
@@ -10,7 +10,7 @@ function errand(): { work: () => Promise<void>; end: () => void } {
   return { work: () => done, end }
 }
 
-test('one passes at a time per key, in the order they came', async () => {
+test('work with the same key runs one at a time, in order of arrival', async () => {
   const turnstile = new KeyedMutex()
   const seen: string[] = []
   const first = errand()
@@ -28,7 +28,7 @@ test('one passes at a time per key, in the order they came', async () => {
   expect(seen).toEqual(['1 in', '1 out', '2 in', '2 out', '3 in', '3 out'])
 })
 
-test('different keys pass side by side', async () => {
+test('work with different keys runs concurrently', async () => {
   const turnstile = new KeyedMutex()
   const long = errand()
   const slow = turnstile.run('a', long.work)
@@ -37,7 +37,7 @@ test('different keys pass side by side', async () => {
   await slow
 })
 
-test('who fails tells its caller and holds up nobody', async () => {
+test('failed work rejects for its caller and delays nobody', async () => {
   const turnstile = new KeyedMutex()
   const failed = turnstile.run('a', () => Promise.reject(new Error('no')))
   const next = turnstile.run('a', () => 'through')
@@ -45,7 +45,7 @@ test('who fails tells its caller and holds up nobody', async () => {
   expect(await next).toBe('through')
 })
 
-test('it is idle when everybody is through, those who came meanwhile included', async () => {
+test('the mutex is idle when all work is done, including work that arrived meanwhile', async () => {
   const turnstile = new KeyedMutex()
   const seen: string[] = []
   const work = errand()

@@ -1,4 +1,4 @@
-/** Lets one through at a time per key, in the order they came; different keys pass side by side. */
+/** Runs work one at a time per key, in order of arrival; work with different keys runs concurrently. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>()
 
@@ -16,7 +16,7 @@ export class KeyedMutex {
     return mine
   }
 
-  /** Resolves when everybody who has entered so far is through. */
+  /** Resolves when all work so far is done. */
   async idle(): Promise<void> {
     while (this.#tails.size > 0) await Promise.all(this.#tails.values())
   }

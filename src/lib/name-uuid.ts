@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 
-/** A UUID made of a name: the same for the same name, and for no other. */
+/** Returns a UUID derived from a name: equal names give equal UUIDs, and other names give others. */
 export function nameUuid(name: string): string {
   const hash = crypto.createHash('sha256').update(name).digest('hex')
   const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16)

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { redactSecrets, HIDDEN, Secret } from './secret.ts'
 
-test('a secret is hidden however it is printed, and known to whoever uses it', () => {
+test('a secret stays hidden however somebody prints it, and reveal returns it', () => {
   const secret = new Secret('tk_4711')
   expect([`${secret}`, String(secret), JSON.stringify({ secret }), inspect({ secret })]).toEqual([
     HIDDEN,
@@ -14,11 +14,11 @@ test('a secret is hidden however it is printed, and known to whoever uses it', (
   expect(secret.reveal()).toBe('tk_4711')
 })
 
-test('a text that quotes a secret has it hidden, as it is and as it stands in an address', () => {
+test('redactSecrets hides a secret in a text, as it is and in its form in an address', () => {
   const told = redactSecrets('GET /a%20b%2Fc?key=a b/c: a b/c said no', ['a b/c', ''])
   expect(told).toBe(`GET /${HIDDEN}?key=${HIDDEN}: ${HIDDEN} said no`)
 })
 
-test('a longer secret leaves no rest when it begins like a shorter one', () => {
+test('a longer secret that begins like a shorter one leaves no rest', () => {
   expect(redactSecrets('token token-42', ['token', 'token-42'])).toBe(`${HIDDEN} ${HIDDEN}`)
 })

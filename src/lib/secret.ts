@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 export const HIDDEN = '‹hidden›'
 
-/** Something that must not be shown: however it is printed, it prints as hidden. */
+/** A value that must not be shown: every way to print it prints a placeholder. */
 export class Secret {
   readonly #value: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** For the one who uses it, never for one who tells of it. */
+  /** Returns the value, for its use only and never for display. */
   reveal(): string {
     return this.#value
   }
@@ -28,10 +28,11 @@ export class Secret {
   }
 }
 
-/** The text with every one of these hidden in it, also in the forms they have in an address. */
+/** Hides every secret in the text, also in its forms in an address. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, encodeURIComponent(secret), encodeURI(secret)])
-  // The longest first, so that no rest of a longer one stays. What is shorter than this is no secret, but every other word.
+  // The longest form comes first, so that no rest of a longer one stays. A form below four characters is an ordinary
+  // word.
   const worth = [...new Set(forms)].filter(form => form.length >= 4).sort((a, b) => b.length - a.length)
   return worth.reduce((told, form) => told.replaceAll(form, HIDDEN), text)
 }

@@ -4,7 +4,7 @@ import { throttle } from './throttle.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-test('the first call goes through at once, those in the pause become one at its end', () => {
+test('the first call goes through at once, and the calls in the pause become one at its end', () => {
   let calls = 0
   const call = throttle(150, () => calls++)
   call()
@@ -17,7 +17,7 @@ test('the first call goes through at once, those in the pause become one at its 
   expect(calls).toBe(2)
 })
 
-test('however often it is called, it goes through once in each pause, and the last call is not lost', () => {
+test('any number of calls goes through once in each pause, and the last call is not lost', () => {
   let calls = 0
   const call = throttle(100, () => calls++)
   for (let at = 0; at <= 1_000; at += 10) {
@@ -29,7 +29,7 @@ test('however often it is called, it goes through once in each pause, and the la
   expect(calls).toBe(12)
 })
 
-test('a call that calls again is not lost either', () => {
+test('a call from within the callback is not lost either', () => {
   let calls = 0
   const call: () => void = throttle(100, () => {
     if (++calls < 3) call()

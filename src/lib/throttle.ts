@@ -1,4 +1,4 @@
-/** Calls at once, and then at most once in each pause; what came meanwhile is one call at its end. */
+/** Calls at once, and then at most once in each pause; the calls during a pause become one call at its end. */
 export function throttle(pause: number, call: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   let isWanted = false

@@ -20,7 +20,7 @@ test.each([
   ['5m5', undefined],
   ['1e3', undefined],
   ['Infinity', undefined],
-])('%j is read as %j', (text, duration) => {
+])('parseDuration reads %j as %j', (text, duration) => {
   expect(parseDuration(text)).toBe(duration)
 })
 
@@ -37,11 +37,11 @@ test.each([
   [86_400_000, '1 d'],
   [90_000_000, '1 d 1 h'],
   [-5, '0 ms'],
-])('%j milliseconds are said as %j', (duration, text) => {
+])('formatDuration formats %j milliseconds as %j', (duration, text) => {
   expect(formatDuration(duration)).toBe(text)
 })
 
-test('what is said of a duration names it within its smaller unit', () => {
+test('the formatted duration is exact within its smaller unit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30 * 86_400_000 }), duration => {
       const said = formatDuration(duration).replaceAll('min', 'm').replaceAll(' ', '')
@@ -51,6 +51,6 @@ test('what is said of a duration names it within its smaller unit', () => {
   )
 })
 
-test('an instant is written in ISO 8601', () => {
+test('formatIso writes an instant in ISO 8601', () => {
   expect(formatIso(0)).toBe('1970-01-01T00:00:00.000Z')
 })

@@ -5,10 +5,10 @@ export type Duration = number
 
 const UNITS: Record<string, Duration> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A thousand years: whatever is counted from now on by a duration is still a date that can be written. */
+/** A thousand years: now plus any duration is still a valid date. */
 export const LONGEST_DURATION: Duration = 365_000 * 86_400_000
 
-/** Reads `90s`, `5m`, `1h30m`, `250ms`, `2d`; a bare number means seconds. Undefined when it is none of these. */
+/** Parses `90s`, `5m`, `1h30m`, `250ms`, `2d`; a bare number means seconds. Returns undefined for anything else. */
 export function parseDuration(text: string): Duration | undefined {
   const duration = sumUnits(text.trim())
   return duration === undefined || duration > LONGEST_DURATION ? undefined : duration
@@ -24,7 +24,7 @@ function sumUnits(trimmed: string): Duration | undefined {
   return Math.round(total)
 }
 
-/** Says a duration in at most two units: `1 h 30 min`, `12 s`, `250 ms`. */
+/** Formats a duration in at most two units: `1 h 30 min`, `12 s`, `250 ms`. */
 export function formatDuration(duration: Duration): string {
   const ms = Math.max(0, Math.round(duration))
   if (ms < 1000) return `${ms} ms`

@@ -13,29 +13,32 @@ import {
   skipIndent,
 } from './line.ts'
 
-/** Text this far to the right of where it might begin is code. */
+/** Text that is indented this much beyond its block is code. */
 const CODE_INDENT = 4
-/** What begins this far to the right of an item's mark is meant to be in it, also where Markdown would ask for one more. */
+/**
+ * A line that is indented this much beyond an item's marker belongs to the item, even if Markdown asks for one more
+ * column.
+ */
 const NESTED_INDENT = 2
-/** Marks of lists within lists, on one line. */
+/** The limit of nested list markers on one line. */
 const MAX_MARKERS = 8
 
-/** Follows Markdown's blocks line by line: which item or heading does this one stand in? */
+/** Parses Markdown's blocks line by line and finds the item or heading that contains each line. */
 export class BlockParser {
   readonly entries: BlockEntry[] = []
   #headings: BlockEntry[] = []
-  /** The items that have not ended, outermost first, and the lists that they are in. */
+  /** The open items, outermost first, and their lists. */
   #open: BlockEntry[] = []
   #lists: { sign: string; id: number; column: number }[] = []
   #listCount = 0
   #fence: { signs: string; floor: number } | null = null
-  /** The paragraph that the next line might go on with. */
+  /** The paragraph that the next line may continue. */
   #paragraph: { words: string[]; comments: string[] } | null = null
   #quote = 0
-  /** How much of a line makes it part of a quotation. */
+  /** The length of a line's quotation prefix. */
   #prefix = 0
 
-  /** Takes off what makes a line part of a quotation. One that begins or ends is the end of all else. */
+  /** Removes the quotation prefix of a line. The start or end of a quotation ends all other blocks. */
   stripQuote(line: MarkdownLine): MarkdownLine {
     if (this.#fence !== null && this.#quote === 0) return line
     let depth = 0
@@ -52,7 +55,7 @@ export class BlockParser {
     return rest
   }
 
-  /** Whether the line is within a block of code that has fences. */
+  /** Adds a line of a fenced code block; returns false if the line is not in one. */
   addCodeLine(line: MarkdownLine): boolean {
     if (this.#fence === null) return false
     if (!isBlank(line) && line.column < this.#fence.floor) {
@@ -77,7 +80,7 @@ export class BlockParser {
     this.#addTextLine(line, depth, where)
   }
 
-  /** A mark begins an item unless it is code, words that go on, or the line under a heading. */
+  /** A marker starts an item unless it is code, a continued sentence, or the underline of a heading. */
   #markerOf(line: MarkdownLine, depth: number, isFar: boolean): ListMarker | null {
     const marker = parseMarker(line)
     const isText = this.#paragraph !== null && this.#open.length === 0
@@ -125,7 +128,7 @@ export class BlockParser {
     }
   }
 
-  /** The number of the list that an item is in, for those that have numbers. */
+  /** Returns the number of the list that contains an item, if the list is numbered. */
   #listOf({ sign, number, column }: ListMarker, place: number): number | null {
     const known = this.#lists[place]
     const id = known?.sign === sign ? known.id : this.#listCount++
@@ -166,7 +169,7 @@ export class BlockParser {
     this.entries.push(entry)
   }
 
-  /** A block of its own in the items down to that depth; deeper ones have ended. */
+  /** Adds a separate block to the items down to that depth; deeper items have ended. */
   #addOtherBlock(line: MarkdownLine, depth: number): void {
     this.#open.length = Math.min(this.#open.length, depth)
     this.#lists.length = Math.min(this.#lists.length, depth)
@@ -181,7 +184,7 @@ export class BlockParser {
     this.#paragraph = null
   }
 
-  /** How many of the open items something at this column stands in. */
+  /** Returns how many of the open items contain something at this column. */
   #depthAt(column: number): number {
     const outside = this.#open.findIndex(item => column < Math.min(item.column + NESTED_INDENT, item.content))
     return outside < 0 ? this.#open.length : outside
@@ -196,24 +199,24 @@ export class BlockParser {
   }
 }
 
-/** A heading or an item, as it is being read. */
+/** A heading or an item while the parser reads it. */
 export interface BlockEntry {
   readonly parent: BlockEntry | null
-  /** Of a heading; 0 for items. */
+  /** The level of a heading; 0 for items. */
   readonly level: number
   title: string
   box: { readonly at: number; readonly isTicked: boolean } | null
   comments: readonly string[]
   readonly numbered: number | null
   readonly line: number
-  /** Columns: of the mark, and of what is in it. */
+  /** The columns of the marker and of the content. */
   readonly column: number
   readonly content: number
-  /** All that stands in it after its first line. */
+  /** All lines of the entry after its first one. */
   readonly lines: string[]
 }
 
-/** Where a line is in the text, and the comments that were on it. */
+/** The position of a line in the text, and the comments on it. */
 export interface LinePosition {
   readonly comments: readonly string[]
   readonly line: number

@@ -1,27 +1,27 @@
-/** A comment that is not closed where it begins is looked after no further than this many lines, unless it stands alone. */
+/** The search for the end of a comment inside a paragraph covers at most this many lines. */
 const MAX_COMMENT_LINES = 20
 
-/** What a person reads of a line, and what comments say there. */
+/** The visible text of a line, and its comments. */
 export interface StrippedLine {
-  /** Of the same length: comments are blanks. */
+  /** The text has its original length: blanks replace the comments. */
   readonly text: string
   readonly comments: readonly string[]
-  /** The line whose text ends what was begun here. */
+  /** The line that ends a comment that begins here. */
   readonly endsIn: number | null
 }
 
 export interface LineStart {
-  /** Of the line, and where in it the look begins. */
+  /** The index of the line, and the position in it at which the search starts. */
   readonly index: number
   readonly from: number
-  /** From this line on no comment is closed any more. */
+  /** No comment ends at or after this line. */
   readonly openTo: number
 }
 
 /**
- * Takes comments off a line. One that begins a line may reach as far as it likes; one among words ends with its paragraph, and
- * before the next box. What is never closed is no comment: it would hide all that follows. Each character of the line is looked
- * at a few times at most, whatever it is made of: a list may come from a stranger.
+ * Removes comments from a line. A comment at the start of a line may be of any length; a comment among words ends with
+ * its paragraph, and before the next box. An unclosed comment is no comment: it would hide all that follows. The
+ * function reads each character of the line only a few times, whatever the content: a list may come from a stranger.
  */
 export function stripComments(lines: readonly string[], { index, from, openTo }: LineStart): StrippedLine {
   const text = lines[index] as string
@@ -37,7 +37,7 @@ export function stripComments(lines: readonly string[], { index, from, openTo }:
     comments,
     endsIn,
   })
-  // Only the first one can stand at the beginning: behind it there are words, or nothing.
+  // Only the first comment can stand at the start: words, or nothing, come after it.
   let isFirst = true
   for (const spot = new CommentFinder(text, from); ; isFirst = false) {
     const at = spot.next()
@@ -46,7 +46,7 @@ export function stripComments(lines: readonly string[], { index, from, openTo }:
     const end = text.indexOf('-->', at + 4)
     if (end < 0) {
       const endsIn = (isFirst ? findEndLine(lines, index, openTo) : null) ?? findEndInParagraph(lines, index)
-      if (endsIn === null) return result(null) // The others in this line end nowhere either.
+      if (endsIn === null) return result(null) // The other comments in this line have no end either.
       hide(at, text.length)
       return result(endsIn)
     }
@@ -57,10 +57,10 @@ export function stripComments(lines: readonly string[], { index, from, openTo }:
   }
 }
 
-/** Finds where comments begin, one after the other, but not in code. */
+/** Finds the starts of comments, one after the other, outside of code. */
 class CommentFinder {
   readonly #text: string
-  /** Where runs of backticks begin, by their length. */
+  /** The positions of backtick runs, by their length. */
   readonly #runs: Map<number, number[]>
   #at: number
 
@@ -74,7 +74,7 @@ class CommentFinder {
     this.#at = to
   }
 
-  /** -1 when there is none any more. */
+  /** Returns the next start, or -1. */
   next(): number {
     for (;;) {
       const found = this.#text.indexOf('<!--', this.#at)

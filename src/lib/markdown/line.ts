@@ -1,27 +1,27 @@
-/** A tab leads to the next of these. */
+/** The distance of tab stops, in columns. */
 const TAB = 4
 
-/** A line of Markdown, looked at from some place in it on. */
+/** A line of Markdown, from a position in it on. */
 export interface MarkdownLine {
-  /** Without its end. */
+  /** The text without its line end. */
   readonly text: string
-  /** Where the look begins, and which column that is. */
+  /** The position, and its column. */
   readonly at: number
   readonly column: number
 }
 
-/** The mark of a list's item: `-`, `*`, `+`, `1.` or `1)`. */
+/** The marker of a list item: `-`, `*`, `+`, `1.` or `1)`. */
 export interface ListMarker {
-  /** Items of one list have the same: the sign, and for numbers what follows them. */
+  /** Equal for all items of one list: the bullet, or the sign after the number. */
   readonly sign: string
   /** Null for bullets. */
   readonly number: number | null
   readonly column: number
-  /** What is in the item. */
+  /** The content of the item. */
   readonly content: MarkdownLine
 }
 
-/** A line from its first character on. */
+/** Moves to the first character that is not blank. */
 export function skipIndent({ text, at, column }: MarkdownLine): MarkdownLine {
   let end = at
   let reached = column
@@ -37,7 +37,10 @@ export function restOfLine({ text, at }: MarkdownLine): string {
   return text.slice(at)
 }
 
-/** The mark that a line begins with. After it stands at least a blank, or nothing; code in an item is more than four away. */
+/**
+ * Returns the marker at the start of a line. At least a blank, or nothing, follows it; code in an item is more than
+ * four columns away.
+ */
 export function parseMarker(line: MarkdownLine): ListMarker | null {
   const found = /^(?:[-*+]|(\d{1,9})[.)])(?=[ \t]|$)/.exec(restOfLine(line))
   if (found === null || isRule(restOfLine(line))) return null
@@ -53,14 +56,14 @@ export function parseMarker(line: MarkdownLine): ListMarker | null {
   }
 }
 
-/** `[ ]` or `[x]` and words after it. Where the character in the box stands, and what comes after it. */
+/** Parses `[ ]` or `[x]` and the text after it. Returns the position of the character in the box, and the text. */
 export function parseCheckbox({ text, at }: MarkdownLine): { at: number; isTicked: boolean; title: string } | null {
   const found = /^\[([ xX])\](?=[ \t]|$)/.exec(text.slice(at))
   if (found === null) return null
   return { at: at + 1, isTicked: found[1] !== ' ', title: text.slice(at + 3).trim() }
 }
 
-/** The signs that begin a block of code, and end it again. */
+/** Returns the characters that start a code block and also end it. */
 export function parseFence(line: MarkdownLine): string | null {
   return /^(`{3,}(?=[^`]*$)|~{3,})/.exec(restOfLine(line))?.[1] ?? null
 }
@@ -70,7 +73,7 @@ export function isFenceEnd(line: MarkdownLine, fence: string): boolean {
   return rest.length >= fence.length && rest === (fence[0] as string).repeat(rest.length)
 }
 
-/** `## Title ##` */
+/** Parses `## Title ##`. */
 export function parseHeading(line: MarkdownLine): { level: number; title: string } | null {
   const [, signs, rest = ''] = /^(#{1,6})(?:[ \t](.*))?$/.exec(restOfLine(line).trimEnd()) ?? []
   return signs === undefined
@@ -84,19 +87,19 @@ export function parseHeading(line: MarkdownLine): { level: number; title: string
       }
 }
 
-/** What makes the paragraph above it a heading. */
+/** Returns the heading level that this underline gives to the paragraph above it. */
 export function parseUnderline(line: MarkdownLine): 1 | 2 | null {
   const rest = restOfLine(line).trimEnd()
   if (/^=+$/.test(rest)) return 1
   return /^-+$/.test(rest) ? 2 : null
 }
 
-/** A line across the page. */
+/** Returns true for a horizontal rule. */
 export function isRule(rest: string): boolean {
   return /^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/.test(rest)
 }
 
-/** A line without the first columns of its blanks. */
+/** Removes this many columns of indentation from a line. */
 export function dedent(text: string, columns: number): string {
   let column = 0
   let at = 0

@@ -5,21 +5,21 @@ import { BlockParser } from './blocks.ts'
 import { dedent, skipIndent, isBlank, type MarkdownLine } from './line.ts'
 import type { BlockEntry } from './blocks.ts'
 
-/** A heading or a list's item of a Markdown text, with what stands in it. */
+/** A heading or a list item of a Markdown text, with its content. */
 export interface OutlineNode {
   readonly title: string
   readonly comments: readonly string[]
   readonly parent: OutlineNode | null
-  /** Where the character in its box stands; null for what has none. */
+  /** The position of the character in its box; null without a box. */
   readonly box: { readonly at: number; readonly isTicked: boolean } | null
-  /** A list with numbers has one, the same for all of its items. */
+  /** The number of its list, equal for all items; null if the list is not numbered. */
   readonly numbered: number | null
-  /** Counted from 1. */
+  /** Counts from 1. */
   readonly line: number
   readonly body: string
 }
 
-/** The headings and items of a Markdown text, in their order. */
+/** Returns the headings and items of a Markdown text, in order. */
 export function parseOutline(text: string): OutlineNode[] {
   const { lines, starts } = splitLines(text)
   const blocks = new BlockParser()
@@ -38,7 +38,7 @@ export function parseOutline(text: string): OutlineNode[] {
   return toNodes(blocks.entries)
 }
 
-/** Lines without their ends, and where each begins. */
+/** Returns the lines without their ends, and the start of each. */
 function splitLines(text: string): { lines: string[]; starts: number[] } {
   const lines: string[] = []
   const starts: number[] = []
@@ -51,7 +51,7 @@ function splitLines(text: string): { lines: string[]; starts: number[] } {
   return { lines, starts }
 }
 
-/** The last line of what some programs keep at the beginning of a text, between lines of three hyphens; -1 without it. */
+/** Returns the last line of front matter, between lines of three hyphens; -1 without it. */
 function frontMatterEnd(lines: readonly string[]): number {
   if (!/^\ufeff?---\s*$/.test(lines[0] ?? '')) return -1
   const end = lines.findIndex((line, index) => index > 0 && (line.trim() === '' || /^(?:---|\.\.\.)\s*$/.test(line)))
@@ -70,7 +70,7 @@ function toNodes(entries: readonly BlockEntry[]): OutlineNode[] {
       numbered,
       line,
       get body() {
-        return bodyOf(entry.lines, content) // Only that of tasks is asked for.
+        return bodyOf(entry.lines, content) // Computed on demand, because callers read only the bodies of tasks.
       },
     })
   }

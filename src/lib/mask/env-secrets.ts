@@ -1,6 +1,6 @@
 import { toWellFormed } from '../text/lossless-utf8.ts'
 
-/** Names that are given to secrets, and what may stand behind them: `API_KEY_2`, `SECRET_KEY_BASE`, `TOKEN_PROD`. */
+/** Names of secrets, and their suffixes: `API_KEY_2`, `SECRET_KEY_BASE`, `TOKEN_PROD`. */
 const SECRET = new RegExp(
   String.raw`(?:(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)|_(?:PASS|PWD|PAT|AUTH|JWT|COOKIE))` +
     String.raw`(?:_(?:\d{1,3}|BASE|BASE64|DEV|LIVE|PROD|PRODUCTION|STAGING|TEST|VALUE))?$`,
@@ -8,20 +8,20 @@ const SECRET = new RegExp(
 )
 /** An address with a password, as databases have it. */
 const LOGIN = /^[a-z][a-z0-9+.-]{0,20}:\/\/[^/?#\s]{0,200}?:([^/?#\s]{1,300})@/i
-/** A key's file is named like its key. */
+/** The file of a key often has the name of the key. */
 const FILE_PATH = /^(?:~|\.{0,2})\/[\w.@+-]+(?:\/[\w.@+-]+)+$/
-/** What is shorter is no secret but every other word. */
+/** A shorter value is an ordinary word. */
 const MIN_LENGTH = 8
-/** More would only slow down what has none. */
+/** More secrets would only slow down the search in texts without any. */
 const MAX_SECRETS = 200
 
-/** The secrets of an environment, in each of the ways they may be written in text, line by line. */
+/** Returns the secrets of an environment in each of their written forms, line by line. */
 export function findEnvSecrets(env: Readonly<Record<string, string>>): string[] {
   const written = secretValues(env).flatMap(writtenForms)
   return [...new Set(written.filter(text => text.length >= MIN_LENGTH))].slice(0, MAX_SECRETS)
 }
 
-/** The same, and in base64: of those that must not leave this machine in any file. */
+/** Returns the same, and the base64 forms, for data that must not leave this machine in any file. */
 export function findEnvSecretsWithBase64(env: Readonly<Record<string, string>>): string[] {
   const encoded = secretValues(env)
     .filter(value => value.length >= MIN_LENGTH)
@@ -38,8 +38,8 @@ function secretValues(env: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * As it stands in the base64 of any text that holds it, whatever comes before: a third of the texts begins at each of three
- * places. Without the characters at both ends, which depend on what is beside it.
+ * Returns the forms of a value inside the base64 of any text: the value starts at one of three offsets. The forms leave
+ * out the characters at both ends, which depend on the neighbouring text.
  */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value)
@@ -53,7 +53,7 @@ function base64Forms(value: string): string[] {
   return written.flatMap(text => [text, text.replaceAll('+', '-').replaceAll('/', '_')])
 }
 
-/** Secrets in base64 have slashes, too, but no folder that everybody has. */
+/** Secrets in base64 contain slashes, too, but none of the common root folders. */
 function isFilePath(value: string): boolean {
   return (
     FILE_PATH.test(value) &&

@@ -11,7 +11,7 @@ const alphabet = (letters: string): fc.Arbitrary<string> => fc.constantFrom(...l
 const DIGITS = '0123456789'
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const LETTERS = UPPER + UPPER.toLowerCase()
-/** Random, with two digits at least, as almost all real ones have. */
+/** Random text with at least two digits, as almost all real secrets have. */
 const random = (length: number, letters = LETTERS + DIGITS): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -21,7 +21,7 @@ const random = (length: number, letters = LETTERS + DIGITS): fc.Arbitrary<string
     .map(([text, digit]) => `${text.slice(0, 3)}${digit}${text.slice(3, -1)}7`)
 const URL_SAFE = `${LETTERS}${DIGITS}_-`
 
-/** How each sort is written; `%` is where the secret itself is. */
+/** The notation of each kind of secret; `%` marks the secret itself. */
 const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrary<string>]>> = {
   anthropic: ['sk-ant-%', random(95, URL_SAFE)],
   openai: ['sk-%', random(48)],
@@ -81,7 +81,7 @@ const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrar
 }
 
 describe.each(Object.entries(FORMS))('a secret of the form: %s', (_, [form, secrets]) => {
-  test('is hidden wherever it stands, whole, and nothing else moves', () => {
+  test('the mask hides all of it anywhere, and nothing else moves', () => {
     const surroundings = fc.constantFrom('', 'see ', '\t', '  │ ', 'x = "', 'é: ', 'line\n', '✗ ', '(', '\\n', '%20')
     const ends = fc.constantFrom('', '\n', ' and so on', '",', '\r\n', ')', ' é')
     fc.assert(
@@ -139,11 +139,11 @@ test.each([
   expect(mask.maskText(text)).toBe(text)
 })
 
-test('a value that looks random is hidden even where its name alone would not be enough', () => {
+test('the mask hides a random-looking value even if its name alone is not enough', () => {
   expect(mask.maskText('x-api-key: aBcQeFgXiJ9LmNoPqRsTuVwX')).toBe(`x-api-key: ${stars(24)}`)
 })
 
-test('a value is hidden to its end, however long it is', () => {
+test('the mask hides a value to its end, whatever its length', () => {
   const value = 'a1'.repeat(5_000)
   for (const form of ['token=%', '"api_key": "%"', 'password: %', 'Bearer %'])
     expect(mask.maskText(form.replace('%', value))).toBe(form.replace('%', stars(10_000)))
@@ -160,13 +160,13 @@ test.each([
   ['Cookie: sid=a1; lang=en\n', 'Cookie: ***************\n'],
   ['"Set-Cookie": "sid=abc; Path=/", 1', '"Set-Cookie": "***************", 1'],
   ["curl -H 'Cookie: sid=abc' https://example.com", "curl -H 'Cookie: *******' https://example.com"],
-])('%j is hidden as %j', (text, hidden) => {
+])('the mask hides %j as %j', (text, hidden) => {
   expect(mask.maskText(text)).toBe(hidden)
 })
 
 const BODY = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'
 
-test('a private key is hidden over its lines, whatever a program writes in front of them, and what follows is not', () => {
+test('the mask hides all lines of a private key, whatever a program writes before them, and not the text after it', () => {
   for (const front of ['', '  │ ', '12:', '    7\t', '> ']) {
     const key = [
       '-----BEGIN RSA PRIVATE KEY-----',
@@ -186,7 +186,7 @@ test('a private key is hidden over its lines, whatever a program writes in front
   }
 })
 
-test('a private key that comes in pieces is hidden in each of them, and one that breaks off ends where text begins', () => {
+test('the mask hides each piece of a private key, and a truncated key ends where text begins', () => {
   const pieces = ['-----BEGIN OPENSSH PRIVATE KEY-----\n', `${BODY}\n`, `${BODY}\n`, 'and then\n', `${BODY}\n`]
   let state: Parameters<Mask['maskBytes']>[1]
   const hidden = pieces.map(piece => {
@@ -199,7 +199,7 @@ test('a private key that comes in pieces is hidden in each of them, and one that
   expect(mask.maskText(code)).toBe(code)
 })
 
-test('what an environment has under a secret name is hidden in whatever form it is written', () => {
+test('the mask hides the value of an environment variable with a secret name in every written form', () => {
   const env = {
     MY_PASSWORD: 'correct horse "battery" staple',
     SIGNING_KEY: 'first line of it\nsecond line',
@@ -222,7 +222,7 @@ test('what an environment has under a secret name is hidden in whatever form it 
   expect(own.maskText(rest)).toBe(rest)
 })
 
-test('secrets are known by more names, in addresses, and where nothing may leave the machine in base64', () => {
+test('findEnvSecrets knows more names, addresses, and base64 for data that leaves the machine', () => {
   const env = {
     API_KEY_2: 'second-key-of-two',
     SECRET_KEY_BASE: 'base-of-all-keys',
@@ -241,7 +241,7 @@ test('secrets are known by more names, in addresses, and where nothing may leave
   }
 })
 
-test('any text keeps its length, and any environment’s secrets are gone from it', () => {
+test('any text keeps its length, and loses all secrets of its environment', () => {
   const texts = fc.array(
     fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\n', ' token=', 'sk-', '://a:', '@', '"')),
   )
@@ -280,22 +280,22 @@ test.each([
   '://a:b@',
   "password='a ",
   'A_KEY=',
-])('a megabyte of %s in one line holds nobody up', word => {
+])('a megabyte of %s in one line does not delay the mask', word => {
   const bytes = Buffer.from(word.repeat(Math.ceil(1_048_576 / word.length)))
   const begun = performance.now()
   mask.maskBytes(bytes)
-  expect(performance.now() - begun).toBeLessThan(5_000) // Quadratic, it would take minutes.
+  expect(performance.now() - begun).toBeLessThan(5_000) // A quadratic search would take minutes.
 })
 
 const TOKEN = 'AIzaSyA1bC2dE3fG4hI5jK6lM7nO8pQ9rS0tU1v'
 
-test('a text that is too long is cut, and a secret that would be cut through is hidden', () => {
+test('maskAndTruncate truncates a long text, and hides a secret at the cut', () => {
   expect(maskAndTruncate('short', 5)).toBe('short')
   expect(maskAndTruncate('longer', 5)).toBe('long…')
   expect(maskAndTruncate(`${'x'.repeat(20)} ${TOKEN}`, 40)).toBe(`${'x'.repeat(20)} AIza${'*'.repeat(14)}…`)
 })
 
-test('secrets are hidden in every text of something', () => {
+test('maskObject hides secrets in every text of an object', () => {
   const hidden = { list: [`key ${'*'.repeat(8)}`, 1, null], in: { it: true } }
   expect(maskObject({ list: ['key let-me-1', 1, null], in: { it: true } }, new Mask(['let-me-1']))).toEqual(hidden)
 })
@@ -307,6 +307,6 @@ test.each([
   ['https://host/a@b', 'https://host/a@b'],
   ['git@host:x.git', 'git@host:x.git'],
   ['/srv/a@b.git', '/srv/a@b.git'],
-])('%s is shown as %s', (address, shown) => {
+])('stripCredentials shows %s as %s', (address, shown) => {
   expect(stripCredentials(address)).toBe(shown)
 })

@@ -5,23 +5,23 @@ import { KEY_ANCHOR, type KeyState, readKeyLine } from './private-key.ts'
 
 const LINE_END = 0x0a
 const STAR = 0x2a
-/** Packed code has longer lines; a token that somebody wrote down does not stand behind that much. */
+/** Packed code has longer lines; a token that somebody wrote down does not stand behind that many characters. */
 const MAX_LINE_LENGTH = 16_384
 
 const ANCHORS = [...new Set([KEY_ANCHOR, ...SECRET_PATTERNS.flatMap(pattern => pattern.anchors)])]
-/** By the number of the word that was found, what it may be a part of. */
+/** The patterns of each anchor, by the anchor's index. */
 const PATTERNS_BY_ANCHOR = ANCHORS.map(anchor => SECRET_PATTERNS.filter(pattern => pattern.anchors.includes(anchor)))
 let search: MultiStringSearch | undefined
 
-/** Built at the first use: it takes longer than most commands that could need it. */
+/** The first use builds the search, because that takes longer than most commands that could need it. */
 function anchorSearch(): MultiStringSearch {
   search ??= new MultiStringSearch(ANCHORS.map(anchor => Buffer.from(anchor)))
   return search
 }
 
 /**
- * Hides secrets in text: those of a known form, and these. Each byte of one becomes a star, so that nothing else moves. Most
- * text has nothing in it that a secret could begin with, and is only looked through once.
+ * Hides secrets in text: those of a known form, and the given ones. A star replaces each byte of a secret, so that
+ * nothing else moves. Most text contains no anchor of a secret, and needs only one pass.
  */
 export class Mask {
   readonly #secrets: readonly Buffer[]
@@ -30,7 +30,7 @@ export class Mask {
     this.#secrets = secrets.map(secret => Buffer.from(secret))
   }
 
-  /** Hides them in these very bytes, which are whole lines. Answers whether the next ones begin within a private key. */
+  /** Hides secrets in place, in bytes that are whole lines. Returns the key state at the start of the next bytes. */
   maskBytes(bytes: Buffer, state: KeyState = 'outside'): KeyState {
     for (const secret of this.#secrets) maskAll(secret, bytes)
     let within = state
@@ -53,7 +53,7 @@ export class Mask {
   }
 }
 
-/** Whether bytes hold a private key, or a token whose form alone says what it is. */
+/** Returns true if the bytes hold a private key, or a token that its form alone identifies. */
 export function containsToken(bytes: Buffer): boolean {
   if (anchorSearch().firstEnd(bytes, 0) < 0) return false
   const text = bytes.toString('latin1')
@@ -91,15 +91,15 @@ function maskLine(bytes: Buffer, state: KeyState): KeyState {
 }
 
 /**
- * A text without its secrets, and no longer than that. They are hidden before it is cut: a secret that is cut off is not
- * known as one any more, and may still be nearly whole.
+ * Masks a text and then truncates it. Masking comes first: a truncated secret is no longer recognisable, and may still
+ * be nearly whole.
  */
 export function maskAndTruncate(text: string, length: number, mask = new Mask()): string {
   const hidden = mask.maskText(text)
   return hidden.length <= length ? hidden : `${hidden.slice(0, length - 1)}…`
 }
 
-/** The same, of plain objects and arrays, with the secrets hidden in every text of it. */
+/** Masks the secrets in every text of plain objects and arrays. */
 export function maskObject<T>(value: T, mask: Mask): T {
   return maskValue(value, mask) as T
 }
@@ -111,7 +111,7 @@ function maskValue(value: unknown, mask: Mask): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskValue(item, mask)]))
 }
 
-/** An address as it may be shown: `https://me:secret@host/x` without what lies before the @. */
+/** Returns an address for display: `https://me:secret@host/x` without the part before the @. */
 export function stripCredentials(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1')
 }

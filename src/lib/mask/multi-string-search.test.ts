@@ -4,7 +4,7 @@ import { MultiStringSearch } from './multi-string-search.ts'
 
 const finder = (...words: string[]): MultiStringSearch => new MultiStringSearch(words.map(word => Buffer.from(word)))
 
-test('a word is found where it ends, also within another one, and after one that was only begun', () => {
+test('the search finds a word at its end, also within another one, and after one that only began', () => {
   expect(finder('he', 'she', 'hers').firstEnd(Buffer.from('ushers'), 0)).toBe(4)
   expect(finder('abcd', 'bc').firstEnd(Buffer.from('abce'), 0)).toBe(3)
   expect(finder('aab').firstEnd(Buffer.from('aaab'), 0)).toBe(4)
@@ -13,7 +13,7 @@ test('a word is found where it ends, also within another one, and after one that
   expect(finder('').firstEnd(Buffer.from('abc'), 0)).toBe(-1)
 })
 
-test('for any words and any text, exactly those are found that are there', () => {
+test('for any words and any text, the search finds exactly the words in the text', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 })
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), maxLength: 40 })
   fc.assert(

@@ -1,11 +1,11 @@
 /**
- * Finds any of many words in bytes in one pass, whatever their number (Aho and Corasick, 1975): one look into a table for
+ * Finds any of many words in bytes in one pass, whatever their number (Aho and Corasick, 1975): one table lookup for
  * each byte, where a regular expression takes several times as long.
  */
 export class MultiStringSearch {
-  /** State × 256 + byte → the state after it. */
+  /** State × 256 + byte → the next state. */
   readonly #next: Uint16Array
-  /** By state, whether a word ends in it, and which do. */
+  /** For each state: 1 if a word ends in it, and the words that do. */
   readonly #isEnd: Uint8Array
   readonly #ending: number[][]
 
@@ -24,7 +24,7 @@ export class MultiStringSearch {
     this.#isEnd = Uint8Array.from(ending, ends => Math.min(1, ends.length))
   }
 
-  /** Where the first word ends that begins at `from` or after it; -1 when there is none. */
+  /** Returns the end of the first word that begins at `from` or after it; -1 if there is none. */
   firstEnd(bytes: Uint8Array, from: number): number {
     const next = this.#next
     const isEnd = this.#isEnd
@@ -36,7 +36,7 @@ export class MultiStringSearch {
     return -1
   }
 
-  /** Every word between these two places, by its number. */
+  /** Returns the indices of all words between these two positions. */
   wordsIn(bytes: Uint8Array, from: number, to: number): Set<number> {
     const found = new Set<number>()
     let state = 0
@@ -47,7 +47,10 @@ export class MultiStringSearch {
     return found
   }
 
-  /** From the root outwards: where no word goes on, the longest end of what was read that begins another one does. */
+  /**
+   * Links the states from the root outwards: where no word continues, the search continues with the longest suffix of
+   * its input that begins another word.
+   */
   #link(): void {
     const next = this.#next
     const fallback = new Uint16Array(this.#ending.length)

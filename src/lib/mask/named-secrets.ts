@@ -2,44 +2,44 @@ import { findMatches, type Range } from './pattern.ts'
 
 const PASSWORD = 'pass(?:word|wd|phrase|code)|[_-]pass|[_-]pwd|secret'
 const KEY = '(?:api|access|account|auth|encryption|master|private|secret|shared|signing)[_-]?key'
-/** Any other key is believed only where it is set as in a shell: `STRIPE_KEY=…`. */
+/** Any other key counts only in a shell assignment: `STRIPE_KEY=…`. */
 const OTHER_KEY = '(?<=[a-z0-9])_key'
-/** A name, its closing quotes, what sets the value off from it, and the quote before that. */
+/** Matches a name, its closing quotes, the separator before the value, and the quote before the value. */
 const NAME = new RegExp(
   String.raw`(?:(${PASSWORD})|${KEY}|token|credentials?|_auth|(${OTHER_KEY}))\\{0,3}["'\]]{0,2}([ \t]{0,4}(?:=>?|:=?)[ \t]{0,4}|[ \t]+)(\\{0,3}["'\x60])?`,
   'gi',
 )
-/** What stands for a value that is somewhere else is no secret. */
+/** Matches a placeholder for a value that is elsewhere; it is no secret. */
 const PLACEHOLDER = /[<{([*]|process\.|os\.|env\./y
-/** A variable's name is made of words; what has digits between its letters is none. */
+/** A variable's name consists of words; a name with digits between its letters is none. */
 const REFERENCE = /\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z]+\d*(?:_[A-Za-z]*\d*)*)(?!\w)/y
-/** By its beginning a value is judged; all of it is hidden. */
+/** The start of a value decides; the mask hides all of it. */
 const IN_QUOTES = /[^"'`\\ \t\r\n]{1,200}/y
 const PLAIN = /[\w+/=.~@#%^&*!:$-]{1,200}/y
-/** A password may be a sentence, if it is seen to end. */
+/** A password may be a sentence, if its end is visible. */
 const QUOTED_PASSWORD: Readonly<Record<string, RegExp>> = {
   '"': /[^"\\\r\n]{1,200}(?=\\{0,3}")/y,
   "'": /[^'\\\r\n]{1,200}(?=\\{0,3}')/y,
   '`': /[^`\\\r\n]{1,200}(?=\\{0,3}`)/y,
 }
 const MIN_LENGTH = 8
-/** A password that is given as one: `PASSWORD=hunter2`. */
+/** The length of a password that its name declares: `PASSWORD=hunter2`. */
 const MIN_PASSWORD_LENGTH = 6
-/** Words that stand where a password would. */
+/** Words that often stand in the place of a password. */
 const NO_PASSWORD =
   /^(?:changeme|disabled|enabled|null|optional|required|undefined|string|boolean)$|pass|pwd|secret|token/i
-/** How far back an option begins. */
+/** The longest distance from a name back to the start of its option, in characters. */
 const OPTION_LENGTH = 60
 
-/** The words that one of these names is made of, as people write them. */
+/** The parts of these names, in the usual spellings. */
 export const NAME_ANCHORS: readonly string[] = ['pass', 'pwd', 'secret', 'token', 'credential', 'key', '_auth'].flatMap(
   word => [word, word.toUpperCase(), `${word.charAt(0).toUpperCase()}${word.slice(1)}`],
 )
 
 /**
- * Finds values that only their names give away: `password=…`, `"api_key": "…"`, `--token …`. One in quotes, or one that is set
- * as in a shell, is believed sooner than a bare word that may as well be a variable in somebody's code: the fewer signs there
- * are, the more random it has to look.
+ * Finds values that only their names reveal: `password=…`, `"api_key": "…"`, `--token …`. A quoted value, or a value in
+ * a shell assignment, needs less evidence than a bare word that may be a variable in code: the fewer signs there are,
+ * the more random the value has to look.
  */
 export function findNamedSecrets(line: string): Range[] {
   return findMatches(NAME, line, match => {
@@ -66,7 +66,7 @@ function endOfMatch(kind: RegExp, line: string, from: number): number {
   return kind.test(line) ? kind.lastIndex : from
 }
 
-/** A value itself, rather than a variable or a call that has it. */
+/** Returns true for a value itself, and false for a variable or a call that returns it. */
 function isLiteralValue(line: string, from: number, to: number, { isPassword, isTight }: AssignmentSigns): boolean {
   const isGiven = isPassword && isTight
   if (to - from < (isPassword ? MIN_PASSWORD_LENGTH : MIN_LENGTH) || /[([]/.test(line.charAt(to))) return false
@@ -77,15 +77,15 @@ function isLiteralValue(line: string, from: number, to: number, { isPassword, is
 
 interface AssignmentSigns {
   readonly isPassword: boolean
-  /** Of a name that is a key's only as a variable. */
+  /** The name means a key only as a variable. */
   readonly isOtherKey: boolean
   readonly isQuoted: boolean
-  /** Set off by a sign, rather than being the word after an option. */
+  /** A sign separates the value from its name; otherwise it is the word after an option. */
   readonly isSet: boolean
   readonly isOption: boolean
-  /** Nothing stands between it and its name but that sign. */
+  /** Nothing but that sign separates the value from its name. */
   readonly isTight: boolean
-  /** Its name is that of a variable of a shell. */
+  /** The name is that of a shell variable. */
   readonly isVariable: boolean
 }
 
@@ -115,7 +115,7 @@ function isLikelySecret(value: string, signs: AssignmentSigns): boolean {
   return value.length >= 12 && ((isMixed && /\d.*\d/.test(value)) || looksRandom(value))
 }
 
-/** Small and capital letters and digits follow each other as they do by chance, and not as in a name made of words. */
+/** Small letters, capital letters and digits alternate as in random text, and not as in a name made of words. */
 function looksRandom(value: string): boolean {
   const kinds = value.replace(/[a-z]/g, 'a').replace(/[A-Z]/g, 'A').replace(/\d/g, '0')
   const changes = kinds.split('').filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length

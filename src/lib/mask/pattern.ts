@@ -1,7 +1,7 @@
 /** A part of a line, from one byte to another. */
 export type Range = readonly [from: number, to: number]
 
-/** What each match means; null for nothing. `matchAll` makes a copy of the expression first, which takes longer than the rest. */
+/** Maps each match; null drops it. `matchAll` first copies the expression, which takes longer than the rest. */
 export function findMatches<T>(pattern: RegExp, line: string, meaning: (match: RegExpExecArray) => T | null): T[] {
   const found: T[] = []
   pattern.lastIndex = 0
@@ -12,15 +12,15 @@ export function findMatches<T>(pattern: RegExp, line: string, meaning: (match: R
   return found
 }
 
-/** A form in which secrets are written. */
+/** A notation of secrets. */
 export interface SecretPattern {
-  /** Words of which one is always there: only then is it looked for. */
+  /** Words, one of which is in every match: the mask tries the pattern only after it has found one of them. */
   readonly anchors: readonly string[]
-  /** What is to be hidden in a line, whose characters are bytes. */
+  /** Returns the ranges to hide in a line, whose characters are bytes. */
   readonly find: (line: string) => Range[]
 }
 
-/** One that an expression finds. Its first group says what it is, and stays. */
+/** Makes a pattern from a regular expression. The first group identifies the secret and stays visible. */
 export function secretPattern(anchors: readonly string[], source: string, flags = 'g'): SecretPattern {
   const pattern = new RegExp(source, flags)
   return {
@@ -30,5 +30,5 @@ export function secretPattern(anchors: readonly string[], source: string, flags 
   }
 }
 
-/** Where a word begins: also after an escaped line end in a string, or a character in an address. */
+/** Matches the start of a word: also after an escaped line end in a string, or an escaped character in an address. */
 export const WORD_START = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))`

@@ -1,23 +1,23 @@
 import { findMatches, type Range } from './pattern.ts'
 
-/** Where the reader of a text stands: outside of any private key, after the first line of one, or among its lines. */
+/** The position of a reader: outside of any private key, after the first line of one, or among its lines. */
 export type KeyState = 'outside' | 'begun' | 'inside'
 
-/** The word that every key begins with. */
+/** The start of every key. */
 export const KEY_ANCHOR = '-----BEGIN '
 
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
-/** A line of it, after what a program may write in front: spaces, a bar, the line's number. */
+/** Matches a line of a key, after a prefix that a program may write: spaces, a bar, the line's number. */
 const LINE = /^([^A-Za-z0-9+/=]{0,12}(?:\d{1,6}[^A-Za-z0-9+/=]{1,4})?)([A-Za-z0-9+/=]+)[^A-Za-z0-9+/=]{0,12}$/
-/** What is left when the line ends of a string are taken out that are written as \\n. */
+/** Matches the text between escaped line ends (\\n) of a string. */
 const RUN = /\\[nrt]|([A-Za-z0-9+/=]+)/g
-/** Shorter than this is only its last line. */
+/** A shorter line can only be the last one of a key. */
 const MIN_FULL_LINE = 32
 const HEADER =
   /^[^A-Za-z0-9]{0,12}(?:\d{1,6}[^A-Za-z0-9]{1,4})?(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): .{0,200})?$/
 
-/** Says which parts of a line belong to a private key, and where the reader stands after it. */
+/** Returns the parts of a line that belong to a private key, and the state after it. */
 export function readKeyLine(line: string, state: KeyState): { readonly state: KeyState; readonly hidden: Range[] } {
   if (state === 'outside') return readOutsideKey(line, 0, [])
   END.lastIndex = 0
@@ -34,7 +34,7 @@ export function readKeyLine(line: string, state: KeyState): { readonly state: Ke
   return HEADER.test(line) ? { state, hidden: [] } : readOutsideKey(line, 0, [])
 }
 
-/** Outside of a key: finds those that are in this one line, as in a string whose line ends are escaped. */
+/** Finds keys within one line, as in a string with escaped line ends. */
 function readOutsideKey(line: string, from: number, hidden: Range[]): { state: KeyState; hidden: Range[] } {
   for (BEGIN.lastIndex = from; BEGIN.exec(line) !== null; BEGIN.lastIndex = END.lastIndex) {
     const begun = BEGIN.lastIndex

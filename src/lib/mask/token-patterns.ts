@@ -1,10 +1,10 @@
 import { type SecretPattern, WORD_START, secretPattern } from './pattern.ts'
 import { NAME_ANCHORS, findNamedSecrets } from './named-secrets.ts'
 
-/** What stands for a value that is somewhere else, or is an option, is no secret. */
+/** Excludes a placeholder for a value that is elsewhere, and an option; these are no secrets. */
 const VALUE = String.raw`(?![$<{*-])[^ \t"'\r\n]`
 
-/** Passwords that a program is given as an argument of its, which only that program would call one. */
+/** Passwords in the arguments of a program, which only that program recognises as such. */
 const COMMAND_PATTERNS: readonly SecretPattern[] = [
   patternAfterProgram(
     'curl',
@@ -24,7 +24,7 @@ const COMMAND_PATTERNS: readonly SecretPattern[] = [
   ),
 ]
 
-/** Only in what follows the program's name. */
+/** Makes a pattern that matches only after the program's name. */
 function patternAfterProgram(program: string, source: string): SecretPattern {
   const { find } = secretPattern([program], source)
   return {
@@ -37,14 +37,14 @@ function patternAfterProgram(program: string, source: string): SecretPattern {
 }
 
 /**
- * Something random: names in code and prose have no digits. No pattern looks ahead without a limit, and none is tried twice on
- * the same run of characters: whoever writes the text must not be able to hold us up.
+ * Matches random text: names in code and prose have no digits. No pattern looks ahead without a limit, and none reads
+ * the same run of characters twice: the author of the text must not be able to slow us down.
  */
 const RANDOM = String.raw`(?=[\w-]{0,200}\d)[\w-]`
 
-/** Keys and tokens that say themselves whose they are; the part that says so, the first group, stays. */
+/** Keys and tokens that identify their issuer; the identifying part, the first group, stays visible. */
 export const TOKEN_PATTERNS: readonly SecretPattern[] = [
-  // Anthropic, OpenAI, OpenRouter, and those who took it up from them.
+  // Anthropic, OpenAI, OpenRouter, and services that copied their form.
   secretPattern(['sk-'], `${WORD_START}(sk-(?:ant-|or-|proj-|svcacct-|admin-)?)${RANDOM}{20,}`),
   secretPattern(['gsk_', 'xai-', 'pplx-'], `${WORD_START}(gsk_|xai-|pplx-)${RANDOM}{30,}`),
   secretPattern(['AIza'], `${WORD_START}(AIza)[\\w-]{35}(?![\\w-])`),
@@ -74,7 +74,7 @@ export const TOKEN_PATTERNS: readonly SecretPattern[] = [
   secretPattern(['eyJ'], '(?<![\\w-])([\\w-]{0,40}?eyJ)[\\w-]{10,}(?:\\.[\\w-]+){2,4}'), // A JSON web token.
 ]
 
-/** `user:password@` of an address, in which there may be another @, or a token in the place of its user. */
+/** `user:password@` in an address, where the password may contain another @, or a token in place of the user. */
 const URL_PATTERNS: readonly SecretPattern[] = [
   secretPattern(['://'], String.raw`(://[^ \t\r\n/:@"'<>]{0,200}:)(?![$<{*])[^ \t\r\n/"'<>]{1,300}(?=@)`),
   secretPattern(['://'], '(://)(?=[\\w-]{0,200}\\d)[\\w-]{20,}(?=@)'),

@@ -22,7 +22,7 @@ test('every known word is nearest to itself', () => {
   expect(COMMANDS.map(word => didYouMean(word, COMMANDS))).toEqual(COMMANDS)
 })
 
-test('edits are counted alike in both directions, none for the same word, and never more than its letters', () => {
+test('the edit distance is symmetric, zero for the same word, and at most the length of the longer word', () => {
   const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') })
   fc.assert(
     fc.property(word, word, (a, b) => {

@@ -1,4 +1,4 @@
-/** The known word a typo most likely meant, if any is near enough. */
+/** Returns the known word that a typo most likely meant, if any is near enough. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const prefixed = known.filter(candidate => word.length >= 2 && candidate.startsWith(word))
   if (prefixed.length === 1) return prefixed[0]
@@ -10,7 +10,7 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   return best && best.edits <= limit ? best.candidate : undefined
 }
 
-/** Insertions, deletions, replacements and swapped neighbours each count one. */
+/** Counts insertions, deletions, replacements and swapped neighbours, one each. */
 export function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

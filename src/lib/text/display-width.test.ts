@@ -5,7 +5,7 @@ test('wide characters take two columns, combining marks and joiners none', () =>
   expect(['abc', 'é', 'e\u0301', '修复', '🚀', 'a\u200db', '…'].map(displayWidth)).toEqual([3, 1, 1, 4, 2, 2, 1])
 })
 
-test('a text is cut so that it and its ellipsis fit', () => {
+test('a truncated text and its ellipsis fit the width', () => {
   expect(truncateToWidth('abcdef', 6)).toBe('abcdef')
   expect(truncateToWidth('abcdefg', 6)).toBe('abcde…')
   expect(truncateToWidth('修复修复', 6)).toBe('修复…')

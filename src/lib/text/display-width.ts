@@ -1,4 +1,7 @@
-/** Columns a text takes on a terminal: most characters one, East Asian and emoji two, combining marks none. */
+/**
+ * Returns the columns of a text on a terminal: one for most characters, two for East Asian ones and emoji, none for
+ * combining marks.
+ */
 export function displayWidth(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: plain ASCII is the usual case and needs no counting
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length
@@ -7,7 +10,7 @@ export function displayWidth(text: string): number {
   return width
 }
 
-/** The text itself if it fits, otherwise its beginning and an ellipsis, never wider than asked. */
+/** Returns the text itself if it fits, otherwise its start and an ellipsis, never wider than `width`. */
 export function truncateToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text
   let cut = ''

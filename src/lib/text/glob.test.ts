@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { literalGlob, matchesGlob } from './glob.ts'
 
-describe('a pattern for paths', () => {
+describe('path patterns', () => {
   it.each([
     ['*.ts', 'a.ts', true],
     ['*.ts', 'b/a.ts', false],
@@ -33,12 +33,12 @@ describe('a pattern for paths', () => {
     expect(matchesGlob(path, pattern)).toBe(isMatch)
   })
 
-  it('that was made of a path matches it and what lies in it', () => {
+  it('a literal pattern matches its path and the content of it', () => {
     expect(matchesGlob('a[*]{b,c}?/d', literalGlob('a[*]{b,c}?'))).toBe(true)
     expect(matchesGlob('a[x]{b,c}?', literalGlob('a[*]{b,c}?'))).toBe(false)
   })
 
-  it('with many stars is compared in no more time than their number asks for', () => {
+  it('a pattern with many stars takes time in proportion to their number', () => {
     expect(matchesGlob('a'.repeat(200), `${'*a'.repeat(50)}*b`)).toBe(false)
     expect(matchesGlob('a'.repeat(200), `${'**a'.repeat(50)}**b`)).toBe(false)
     expect(matchesGlob('a/'.repeat(100), `${'**/'.repeat(50)}b`)).toBe(false)

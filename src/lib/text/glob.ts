@@ -1,7 +1,7 @@
 /**
- * Whether a path matches a pattern: `*` and `?` within a name, `**` over folders, `[ab]`, `{a,b}`. A pattern that names a folder
- * matches all that lies in it. Makefiles of others hold patterns: the time grows with the length of path and pattern only,
- * which that of an expression with many stars does not.
+ * Returns true if a path matches a pattern: `*` and `?` within a name, `**` over folders, `[ab]`, `{a,b}`. A pattern
+ * that names a folder matches all its content. Foreign makefiles contain patterns, so the time grows only with the
+ * lengths of path and pattern; a regular expression with many stars does not guarantee that.
  */
 export function matchesGlob(path: string, pattern: string): boolean {
   const plain = pattern.replace(/^\.\//, '').replace(/(?<!\/)\/+$/, '')
@@ -21,18 +21,21 @@ export function matchesGlob(path: string, pattern: string): boolean {
   return places.has(steps.length)
 }
 
-/** A pattern that matches this path and what lies in it, and nothing else. A character that no sentence can show is any character. */
+/**
+ * Returns a pattern that matches this path and its content, and nothing else. `?` replaces a character that no sentence
+ * can show.
+ */
 export function literalGlob(path: string): string {
   return path.replaceAll(/[*?[{]/g, '[$&]').replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
 }
 
-/** A place in a pattern. */
+/** A state of a compiled pattern. */
 interface PatternStep {
-  /** The characters that lead on from here. */
+  /** Accepts the characters that lead on from here. */
   readonly matches?: (character: string) => boolean
-  /** They lead back to the same place. */
+  /** The characters lead back to the same state. */
   readonly isRepeated?: boolean
-  /** Places that are reached from here without a character. */
+  /** States that follow without a character. */
   readonly jumps?: readonly number[]
 }
 
@@ -74,7 +77,7 @@ function only(letter: string): PatternStep {
   return { matches: character => character === letter }
 }
 
-/** The words one after the other, each with a jump to its beginning and one from its end. */
+/** Compiles alternatives one after the other, each with a jump to its start and one from its end. */
 function oneOf(words: readonly string[], at: number): PatternStep[] {
   const begins: number[] = []
   let end = at + 1
@@ -85,7 +88,7 @@ function oneOf(words: readonly string[], at: number): PatternStep[] {
   return [{ jumps: begins }, ...words.flatMap(word => [...Array.from(word, only), { jumps: [end] }])]
 }
 
-/** `[a-c]`, `[!a]`. Where it makes no sense it stands for nothing. */
+/** Compiles `[a-c]` and `[!a]`. An invalid class matches nothing. */
 function characterClass(piece: string): (character: string) => boolean {
   try {
     const set = new RegExp(`^[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]$`, 'su')

@@ -1,28 +1,28 @@
 let compiledPattern: RegExp | undefined
 
 /**
- * Characters that nobody sees, or that change how others look: controls, those that turn text around, those without width,
- * tags, selectors of variants, fillers, blanks that are no spaces, and what no font has.
- * Compiled at the first use, because its classes take V8 two milliseconds.
+ * Matches invisible characters, and characters that change how others look: controls, direction marks, zero-width
+ * characters, tags, variation selectors, fillers, blanks that are no spaces, and characters that no font has. The first
+ * use compiles the expression, because its classes take V8 two milliseconds.
  */
 function invisiblePattern(): RegExp {
   compiledPattern ??= /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
   return compiledPattern
 }
 
-/** So many marks on one letter are writing; more of them cover what stands above and below. */
+/** Real scripts put up to this many marks on one letter; more of them cover the lines above and below. */
 const MAX_COMBINING_MARKS = 3
 
-/** The beginning of a text, for one line in which nothing is hidden from a person. */
+/** The start of a text, as one line that hides nothing from a person. */
 export interface Excerpt {
   readonly text: string
-  /** Characters that are not in it. */
+  /** The number of characters that the excerpt leaves out. */
   readonly rest: number
-  /** Invisible characters of the whole text. */
+  /** The number of invisible characters in the whole text. */
   readonly invisible: number
 }
 
-/** Spells out what cannot be seen, as `<U+202E>`. A run of spaces and line ends is one space. */
+/** Spells out invisible characters, as `<U+202E>`. A run of spaces and line ends becomes one space. */
 export function excerptOf(text: string, length: number): Excerpt {
   const trimmed = text.trim()
   const parts: string[] = []
@@ -72,11 +72,11 @@ function escapeCodePoint(character: string): string {
   return `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
 }
 
-/** Writes what cannot be seen as numbers, which mean the same in JSON. */
+/** Writes invisible characters as escapes, which mean the same in JSON. */
 export function escapeInJson(json: string): string {
   if (!/[^\n -~]/.test(json)) return json
   return json.replace(new RegExp(invisiblePattern().source, 'gu'), character => {
-    if (character === '\n') return character // Between the values: JSON has none within them.
+    if (character === '\n') return character // A line end between values: JSON has none within them.
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
     return units.map(unit => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
   })

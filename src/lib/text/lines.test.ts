@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { splitCompleteLines } from './lines.ts'
 
-test('only whole lines are taken; the rest waits', () => {
+test('splitCompleteLines takes only whole lines; the rest waits', () => {
   expect(splitCompleteLines(Buffer.from('one\ntwo\r\n\nthr'))).toEqual({ lines: ['one', 'two\r', ''], length: 10 })
   expect(splitCompleteLines(Buffer.from('no end'))).toEqual({ lines: [], length: 0 })
   expect(splitCompleteLines(Buffer.from(''))).toEqual({ lines: [], length: 0 })
 })
 
-test('however the bytes are cut, the same lines come out', () => {
+test('any split of the bytes gives the same lines', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '\n', 'ü', '修', '\r') })
   fc.assert(
     fc.property(text, fc.array(fc.nat(5)), (said, cuts) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeLossless, encodeLossless, toWellFormed } from './lossless-utf8.ts'
 
-test('any bytes come back as they were', () => {
+test('any bytes come back unchanged', () => {
   const text = fc.string({ unit: 'binary' }).map(words => new TextEncoder().encode(words))
   const bytes = fc.array(fc.oneof(text, fc.uint8Array({ maxLength: 6 }))).map(parts => Buffer.concat(parts))
   fc.assert(
@@ -12,7 +12,7 @@ test('any bytes come back as they were', () => {
   )
 })
 
-test('what is UTF-8 is plain text, a mark at its beginning included', () => {
+test('valid UTF-8 decodes to plain text, a byte order mark included', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), words => {
       expect(decodeLossless(new TextEncoder().encode(`\ufeff${words}`))).toBe(`\ufeff${words}`)
@@ -21,7 +21,7 @@ test('what is UTF-8 is plain text, a mark at its beginning included', () => {
   )
 })
 
-test('a byte that is none is shown as the sign for that', () => {
+test('toWellFormed shows an invalid byte as the replacement character', () => {
   const text = decodeLossless(Uint8Array.of(0x61, 0xff, 0xc3, 0xa9, 0xe2, 0x82))
   expect(toWellFormed(text)).toBe('a\ufffdé\ufffd\ufffd')
 })

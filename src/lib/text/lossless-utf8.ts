@@ -1,11 +1,11 @@
-/** Bytes that are no UTF-8 stand in a text as these: half a character each, which nothing else is decoded to. */
+/** Invalid bytes become lone surrogates from here on. The decoder produces these for nothing else. */
 const FIRST_SURROGATE = 0xdc00
 const INVALID_BYTE = /[\udc80-\udcff]/u
 const INVALID_BYTES = /([\udc80-\udcff]+)/u
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Bytes as text, every one of them: `encodeLossless` brings the same bytes back, whatever they are. */
+/** Decodes any bytes to text; `encodeLossless` returns the same bytes. */
 export function decodeLossless(bytes: Uint8Array): string {
   return tryDecode(bytes) ?? decodeInvalid(bytes)
 }
@@ -25,12 +25,12 @@ export function encodeLossless(text: string): Uint8Array {
   return bytes
 }
 
-/** For people and programs: what was no UTF-8 becomes the sign for that. */
+/** Replaces invalid bytes by the replacement character, for people and programs. */
 export function toWellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** Undefined for what is no UTF-8. */
+/** Returns undefined for invalid UTF-8. */
 function tryDecode(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes)
@@ -39,7 +39,7 @@ function tryDecode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Character by character: where none begins, a byte stands for itself. */
+/** Decodes character by character; a byte that starts no character stands for itself. */
 function decodeInvalid(bytes: Uint8Array): string {
   const parts: string[] = []
   for (let at = 0; at < bytes.length; ) {

@@ -14,7 +14,7 @@ import {
 
 const anyPath = fc.uint8Array({ minLength: 1 }).map(bytes => rawPath(bytes.map(byte => (byte === 0 ? 1 : byte))))
 
-test('any name survives being written and read, in each form', () => {
+test('any name survives a write and a read, in each form', () => {
   fc.assert(
     fc.property(fc.array(anyPath), paths => {
       expect(splitRawPaths(joinRawPaths(paths))).toEqual(paths)
@@ -25,12 +25,12 @@ test('any name survives being written and read, in each form', () => {
   )
 })
 
-test('a name is shown as text on one line', () => {
+test('displayPath shows a name as text on one line', () => {
   expect(displayPath(rawPath(Buffer.from('grün\n\u2028.txt')))).toBe('grün??.txt')
   expect(displayPath('\xff.txt')).toBe('\ufffd.txt')
 })
 
-test('a path lies in folders', () => {
+test('parentFolders returns the folders of a path', () => {
   expect(parentFolders('a/b/c')).toEqual(['a', 'a/b'])
   expect(parentFolders('a')).toEqual([])
   expect(joinBelow('/top', '\xff')).toEqual(Buffer.from([...Buffer.from('/top/'), 0xff]))

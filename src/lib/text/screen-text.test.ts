@@ -16,33 +16,33 @@ function shown(
   return out + screen.end()
 }
 
-test('ordinary output is passed on as it is, with its colours and progress lines', () => {
+test('ordinary output passes unchanged, with its colours and progress lines', () => {
   const text = '10%\r100%\r\n\u001b[31mred\u001b[0m\u001b[K\n\u001b[1A\u001b[2Kno end'
   expect(shown(text)).toBe(text)
 })
 
-test('an editor is shown as its screen was when it ended, between what was written before and after', () => {
+test('an editor leaves its last screen, between the output before and after it', () => {
   const text =
     'before\r\n\u001b[?1049h\u001b[1;50r\u001b[H\u001b[2J\u001b[50;1H"notes" 1L\u001b[1;1Hhello\u001b[2;1H~\u001b[1;6H, world\u001b[?1049lafter\r\n'
   expect(shown(text)).toBe(`before\r\n[last screen]\nhello, world\n~\n${'\n'.repeat(47)}"notes" 1L\nafter\r\n`)
 })
 
-test('a program that draws its table again and again is shown as it was last', () => {
+test('a program that redraws its table leaves its last state', () => {
   const frame = (n: number): string => `\u001b[H top ${n}\u001b[K\r\n\r\n  PID\u001b[K\r\n  ${n}${n}\u001b[K`
   expect(shown(`\u001b[H\u001b[J${frame(10)}${frame(11)}${frame(9)}`)).toBe(' top 9\n\n  PID\n  99\n')
 })
 
-test('a program that clears the screen before it ends is shown as it was before', () => {
+test('a program that clears the screen before it ends leaves its state before that', () => {
   expect(shown('\u001b[?1049h\u001b[Hall is well\u001b[2J\u001b[?1049l')).toBe('[last screen]\nall is well\n')
 })
 
-test('lines that scroll away and lines that are cleared are kept', () => {
+test('lines that scroll away and lines that a program clears stay', () => {
   const lines = Array.from({ length: 200 }, (_, n) => `line ${n}`)
   expect(shown(`first\r\n\u001b[H\u001b[2J${lines.join('\r\n')}`)).toBe(`first\r\n${lines.join('\n')}\n`)
   expect(shown('\u001b[Hone\r\ntwo\u001b[H\u001b[2Jthree')).toBe('one\ntwo\nthree\n')
 })
 
-test('a reader who waits for each line sees every line at once, and is told of an editor', () => {
+test('a reader who waits for each line sees every line at once, and a notice about an editor', () => {
   const options = { heading: '[last screen]', notice: '[see it with attach]' }
   const screen = new ScreenText(options)
   expect(screen.write('one\r\n\u001b[H\u001b[2Jtwo\r\n')).toBe('one\r\n\u001b[H\u001b[2Jtwo\r\n')
@@ -50,13 +50,13 @@ test('a reader who waits for each line sees every line at once, and is told of a
   expect(screen.write('\u001b[?1049lthree\r\n')).toBe('[last screen]\neditor\nthree\r\n')
 })
 
-test('output without a line end is kept, in rows of a limited length', () => {
+test('output without a line end stays, in rows of a limited length', () => {
   const text = shown(`\u001b[H${'x'.repeat(2_000_000)}`)
   expect(text.replaceAll('\n', '')).toHaveLength(2_000_000)
   expect(Math.max(...text.split('\n').map(line => line.length))).toBe(16_384)
 })
 
-test('it does not matter how the output is cut into pieces, and no output makes the screen large', () => {
+test('the split of the output into pieces does not matter, and no output makes the screen large', () => {
   const sequence = fc.oneof(
     fc.stringMatching(/^[ -~\r\n\t]{0,8}$/),
     fc.constantFrom(

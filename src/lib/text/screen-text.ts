@@ -4,21 +4,24 @@ import { displayWidth } from './display-width.ts'
 const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of control characters
   /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[P^_X][^\u001b]*\u001b\\|\u001b[ -/]*([0-~])|[\u0000-\u001f\u007f]|[^\u0000-\u001f\u007f]+/g
-/** The beginning of a sequence whose end has not been read yet. */
+/** Matches the start of a sequence whose end has not arrived yet. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
 const UNFINISHED = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]{0,4096}\u001b?|[P^_X][^\u001b]{0,4096}\u001b?|[ -/]*)?$/
-/** A program that draws on the whole screen: it changes to the alternate screen, clears the screen, or names a row for the cursor. */
+/**
+ * Matches a sign that a program draws on the whole screen: it changes to the alternate screen, clears the screen, or
+ * names a row for the cursor.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
 const DRAWING = /\u001b\[(?:\?(?:1049|1047|47)h|[0-9;]*[Hf]|2J)/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same
 const ALTERNATE = /\u001b\[\?(?:1049|1047|47)h/
 
-/** The size that terminals of sessions have until somebody attaches. */
+/** The size of a session's terminal until somebody attaches. */
 const HEIGHT = 50
 const WIDTH = 200
-/** Programs ask for a place far outside in order to learn the size of the screen. */
+/** Programs ask for a far position in order to learn the size of the screen. */
 const FARTHEST = 500
-/** A row is no longer than this, so that output without a line end takes no memory. */
+/** The longest row, so that output without a line end takes no memory. */
 const LONGEST = 16_384
 
 export function drawsOnScreen(text: string): boolean {
@@ -29,22 +32,23 @@ interface Options {
   /** The line above the last screen of a program that used the alternate screen. */
   readonly heading: string
   /**
-   * For a reader who waits for each line: the main screen is not drawn, so that no line is held back, and this line stands where a program
-   * changes to the alternate screen. Null: the reader takes everything at once.
+   * For a reader who waits for each line: the converter does not draw the main screen, so that it delays no line, and
+   * it writes this line when a program changes to the alternate screen. Null: the reader takes everything at once.
    */
   readonly notice: string | null
 }
 
 /**
- * Turns the output of programs on a terminal into lines. Ordinary output is passed on as it is. Of a program that draws on the whole screen the
- * lines are passed on that have scrolled away, that it cleared, or that the screen shows at the end.
+ * Converts the terminal output of programs to lines. Passes ordinary output on as it is. For a program that draws on
+ * the whole screen, it passes on the lines that have scrolled away, that the program cleared, or that the screen shows
+ * at the end.
  */
 export class ScreenText {
   readonly #options: Options
   #held = ''
   #main: Grid | null = null
   #alternate: Grid | null = null
-  /** Something visible was passed on since the last line end. */
+  /** True if it passed on something visible since the last line end. */
   #isLineOpen = false
 
   constructor(options: Options) {
@@ -58,7 +62,7 @@ export class ScreenText {
     return this.#take(cut < 0 ? all : all.slice(0, cut))
   }
 
-  /** All that is left, when nothing more is written. */
+  /** Returns the rest when the output has ended. */
   end(): string {
     const held = this.#main === null && this.#alternate === null ? this.#held : ''
     this.#held = ''
@@ -112,7 +116,7 @@ export class ScreenText {
   }
 }
 
-/** The cells of a screen. Rows are as long as what was written: a terminal of an unknown width wraps nothing. */
+/** The cells of a screen. Rows are as long as their content: a terminal of unknown width wraps nothing. */
 class Grid {
   #rows: string[][] = []
   #height = HEIGHT
@@ -121,10 +125,10 @@ class Grid {
   #row = 0
   #column = 0
   #saved = { row: 0, column: 0 }
-  /** What the screen showed before it was last cleared. */
+  /** The content of the screen before a program last cleared it. */
   #cleared = ''
 
-  /** Answers with the lines that are gone from the screen by it. */
+  /** Applies a token and returns the lines that it removed from the screen. */
   obey(whole: string, parameters: string, final: string, escaped: string): string {
     if (final !== '') return this.#control(final, parameters)
     if (escaped !== '') return this.#escape(escaped)
@@ -137,7 +141,7 @@ class Grid {
     return ''
   }
 
-  /** The lines of the screen, which is empty afterwards. */
+  /** Returns the lines of the screen and empties it. */
   flush(): string {
     const text = this.#text()
     this.#rows = []
@@ -271,7 +275,7 @@ class Grid {
     this.#height = height
   }
 
-  /** A region that begins at the top tells how high the screen is, but for lines that a program keeps below it. */
+  /** A region that starts at the top shows the height of the screen, except for lines that a program keeps below it. */
   #setRegion(top: number, bottom: number): string {
     if (bottom > 0 && bottom < FARTHEST) this.#grow(bottom)
     const isWhole = bottom === 0 || bottom >= FARTHEST || bottom <= top
@@ -300,7 +304,7 @@ class Grid {
     return text
   }
 
-  /** Changes within a row, and of the rows below it. */
+  /** Changes a row, or moves the rows below it. */
   #edit(final: string, first: number, count: number): void {
     const row = this.#line(this.#row)
     const column = this.#column

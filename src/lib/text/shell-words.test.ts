@@ -10,14 +10,14 @@ const strings = fc.oneof(
   fc.string({ unit: 'binary' }).map(text => Buffer.from(text.replaceAll('\0', '')).toString()),
 )
 
-/** What a real shell hands to a program, one line per word, each in quotes of JSON. */
+/** Returns the words that a real shell passes to a program, one line per word, each in JSON quotes. */
 function asShellReads(line: string): string[] {
   const program = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
   const script = `exec ${quoteShellWord(process.execPath)} -e ${quoteShellWord(program)} -- ${line}`
   return JSON.parse(spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout)
 }
 
-test('a quoted word reaches a program unchanged, whatever is in it', () => {
+test('a quoted word reaches a program unchanged, whatever its content', () => {
   const words = fc.sample(strings, 300)
   expect(asShellReads(words.map(quoteShellWord).join(' '))).toEqual(words)
 })
@@ -52,7 +52,7 @@ test.each([
   expect(splitShellWords(command)).toEqual(words)
 })
 
-test('whatever was quoted for a shell is told apart again', () => {
+test('splitShellWords recovers all words that quoteShellWord quoted', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary' })), words => {
       expect(splitShellWords(formatCommandLine(words))).toEqual(words)

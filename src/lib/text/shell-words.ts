@@ -1,21 +1,24 @@
-/** One word of a POSIX shell line, whatever it contains except NUL. */
+/** Quotes one word of a POSIX shell line, with any content except NUL. */
 export function quoteShellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A command line for people to read and paste: words are quoted only where they need it. */
+/** Formats a command line for people to read and paste: it quotes only the words that need it. */
 export function formatCommandLine(argv: readonly string[]): string {
   return argv.map(word => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : quoteShellWord(word))).join(' ')
 }
 
-/** Whether every shell can export a variable of that name. Bash gives others to exported functions; OPTIND must be a number. */
+/**
+ * Returns true if every shell can export a variable of that name. Bash uses other names for exported functions; OPTIND
+ * must be a number.
+ */
 export function isExportableVariable(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && name !== 'OPTIND'
 }
 
 /**
- * The words of a command as a shell would tell them apart: quotes and backslashes are understood, and nothing is expanded.
- * Undefined when a quote is not closed or a backslash ends it.
+ * Splits a command into words as a shell does: it understands quotes and backslashes, and expands nothing. Returns
+ * undefined if a quote is not closed or a backslash ends the command.
  */
 export function splitShellWords(command: string): string[] | undefined {
   const words: string[] = []
@@ -31,7 +34,7 @@ export function splitShellWords(command: string): string[] | undefined {
   return word === undefined ? words : [...words, word]
 }
 
-/** What the text begins with: as it is written, what it stands for, and whether it only parts words. */
+/** Returns the first token: its source, its value, and true if it only separates words. */
 function nextToken(text: string): readonly [string, string, boolean] | undefined {
   const gap = /^\s+/.exec(text)
   if (gap !== null) return [gap[0], '', true]

@@ -16,7 +16,7 @@ test.each([
   expect(slugify(text, 'task')).toBe(name)
 })
 
-test('whatever the text, a name comes out that may be used', () => {
+test('any text gives a valid name', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), text => {
       expect(slugify(text, 'task')).toMatch(TASK_NAME)

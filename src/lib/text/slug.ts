@@ -1,4 +1,4 @@
-/** A short name in [a-z0-9-] from any text: at most four words and 28 characters. */
+/** Derives a short name in [a-z0-9-] from any text: at most four words and 28 characters. */
 export function slugify(text: string, fallback: string): string {
   const words = text
     .normalize('NFKD')

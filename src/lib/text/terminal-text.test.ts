@@ -18,7 +18,7 @@ test.each([
   expect(plain(shown)).toBe(read)
 })
 
-test('colours stay when they are asked for, and nothing else does', () => {
+test('colours stay on request, and nothing else does', () => {
   expect(renderTerminalText('\u001b[1;31mred\u001b[0m\u001b[2K\u001b]0;t\u0007\n', { colour: true })).toBe(
     '\u001b[1;31mred\u001b[0m\n',
   )
@@ -48,7 +48,7 @@ const shown = fc.string({
   maxLength: 40,
 })
 
-test('whatever was shown, what is read cannot move the cursor', () => {
+test('no rendered text can move the cursor', () => {
   fc.assert(
     fc.property(shown, text => {
       expect(plain(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/)
@@ -58,7 +58,7 @@ test('whatever was shown, what is read cannot move the cursor', () => {
   )
 })
 
-test('with colours, what is read has no escape sequence but colours', () => {
+test('with colours, rendered text has no escape sequence except colours', () => {
   fc.assert(
     fc.property(shown, text => {
       const left = renderTerminalText(text, { colour: true }).replace(/\u001b\[[0-9;:]*m/g, '')
@@ -68,7 +68,7 @@ test('with colours, what is read has no escape sequence but colours', () => {
   )
 })
 
-test('plain text is left as it is', () => {
+test('plain text stays as it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '\t', '\n', 'ü', '修', '🚀') }), text => {
       expect(plain(text)).toBe(text)

@@ -2,19 +2,22 @@
 const SEQUENCES =
   /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[P^_X][^\u001b]*\u001b\\|\u001b[ -/]*[0-~]/g
 const COLOUR = /^\u001b\[[0-9;:]*m$/
-/** What stays of a line. An escape that begins nothing we know is not in it. */
+/** Matches the characters that stay in a line. An escape that begins no known sequence does not. */
 const CHARACTERS = /[^\u001b]/gu
 const CHARACTERS_AND_COLOURS = /[^\u001b]|\u001b\[[0-9;:]*m/gu
-/** Also those of eight bits, which some terminals obey, and those that turn the direction of text around. */
+/** Includes the eight-bit controls, which some terminals obey, and the controls that change the direction of text. */
 const CONTROLS =
   /[\u0000-\u0007\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-/** Everything that a terminal may obey, but for line ends and tabs. */
+/** Matches everything that a terminal may obey, except line ends and tabs. */
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 const HAS_CONTROL_CHARACTERS = new RegExp(CONTROL_CHARACTERS.source)
-/** The colours that we give to our own words. */
+/** The colours of our own text. */
 const OWN_COLOUR = /^\u001b\[(?:0|1|2|3[1-6])m$/
 
-/** What a person would have read on the screen: no cursor movements, overwritten progress lines only as they ended. */
+/**
+ * Returns the text as a person reads it on the screen: without cursor movements, and with the final state of
+ * overwritten progress lines.
+ */
 export function renderTerminalText(text: string, options: { colour: boolean }): string {
   const coloured = text.replace(SEQUENCES, sequence => (options.colour && COLOUR.test(sequence) ? sequence : ''))
   const tokens = options.colour ? CHARACTERS_AND_COLOURS : CHARACTERS
@@ -24,7 +27,7 @@ export function renderTerminalText(text: string, options: { colour: boolean }): 
     .join('\n')
 }
 
-/** Text for a single line of a table or a sentence: nothing in it can move the cursor or change the colour. */
+/** Converts text to a single line of a table or a sentence: nothing in it can move the cursor or change the colour. */
 export function toOneLine(text: string): string {
   return text
     .replace(SEQUENCES, '')
@@ -34,7 +37,7 @@ export function toOneLine(text: string): string {
     .trim()
 }
 
-/** What is written to a terminal: lines of text, in which nothing but our own colours is obeyed. */
+/** Removes all controls from text for a terminal, except our own colours. */
 export function stripControls(text: string, options: { colour: boolean }): string {
   if (!HAS_CONTROL_CHARACTERS.test(text)) return text
   const isPaint = (sequence: string): boolean => options.colour && OWN_COLOUR.test(sequence)
@@ -42,13 +45,13 @@ export function stripControls(text: string, options: { colour: boolean }): strin
   return parts.map(part => (isPaint(part) ? part : part.replace(CONTROL_CHARACTERS, ''))).join('')
 }
 
-/** The text of a file as people may look at it: what a terminal would obey is spelt out, so that nothing is hidden by it. */
+/** Spells out all controls in the text of a file, so that they cannot hide anything from a reader. */
 export function escapeControls(text: string, options: { colour: boolean }): string {
   const parts = options.colour ? text.split(/(\u001b\[[0-9;]{0,20}m)/) : [text]
   return parts.map((part, at) => (at % 2 === 1 ? part : part.replace(CONTROL_CHARACTERS, escapeCharacter))).join('')
 }
 
-/** `^[` for an escape, `<9b>` for what has no such name. */
+/** Returns `^[` for an escape, `<9b>` for a control without such a name. */
 function escapeCharacter(character: string): string {
   const code = character.charCodeAt(0)
   if (code < 0x80) return `^${String.fromCharCode(code ^ 0x40)}`
@@ -64,7 +67,7 @@ function applyCarriageReturns(line: string, tokens: RegExp): string {
   return /[\u0008\u001b]/.test(visible) ? applyBackspaces(visible.match(tokens) ?? []) : visible
 }
 
-/** A backspace takes back the character before it, but no colour. */
+/** A backspace removes the character before it, but no colour. */
 function applyBackspaces(tokens: readonly string[]): string {
   const kept: string[] = []
   const characters: number[] = []
