@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { KeyedMutex } from './keyed-mutex.ts'
 
 /** Work that ends on request. */
-function errand(): { work: () => Promise<void>; end: () => void } {
+function controlledWork(): { work: () => Promise<void>; end: () => void } {
   let end = (): void => undefined
   const done = new Promise<void>(resolve => {
     end = resolve
@@ -11,11 +11,11 @@ function errand(): { work: () => Promise<void>; end: () => void } {
 }
 
 test('work with the same key runs one at a time, in order of arrival', async () => {
-  const turnstile = new KeyedMutex()
+  const mutex = new KeyedMutex()
   const seen: string[] = []
-  const first = errand()
+  const first = controlledWork()
   const pass = (name: string, work = async (): Promise<void> => undefined): Promise<void> =>
-    turnstile.run('a', async () => {
+    mutex.run('a', async () => {
       seen.push(`${name} in`)
       await work()
       seen.push(`${name} out`)
@@ -29,31 +29,31 @@ test('work with the same key runs one at a time, in order of arrival', async () 
 })
 
 test('work with different keys runs concurrently', async () => {
-  const turnstile = new KeyedMutex()
-  const long = errand()
-  const slow = turnstile.run('a', long.work)
-  expect(await turnstile.run('b', () => 'through')).toBe('through')
+  const mutex = new KeyedMutex()
+  const long = controlledWork()
+  const slow = mutex.run('a', long.work)
+  expect(await mutex.run('b', () => 'through')).toBe('through')
   long.end()
   await slow
 })
 
 test('failed work rejects for its caller and delays nobody', async () => {
-  const turnstile = new KeyedMutex()
-  const failed = turnstile.run('a', () => Promise.reject(new Error('no')))
-  const next = turnstile.run('a', () => 'through')
+  const mutex = new KeyedMutex()
+  const failed = mutex.run('a', () => Promise.reject(new Error('no')))
+  const next = mutex.run('a', () => 'through')
   await expect(failed).rejects.toThrow('no')
   expect(await next).toBe('through')
 })
 
 test('the mutex is idle when all work is done, including work that arrived meanwhile', async () => {
-  const turnstile = new KeyedMutex()
+  const mutex = new KeyedMutex()
   const seen: string[] = []
-  const work = errand()
-  void turnstile.run('a', async () => {
+  const work = controlledWork()
+  void mutex.run('a', async () => {
     await work.work()
-    void turnstile.run('a', () => seen.push('late'))
+    void mutex.run('a', () => seen.push('late'))
   })
-  const idle = turnstile.idle().then(() => seen.push('idle'))
+  const idle = mutex.idle().then(() => seen.push('idle'))
   work.end()
   await idle
   expect(seen).toEqual(['late', 'idle'])

@@ -15,8 +15,8 @@ test('a secret stays hidden however somebody prints it, and reveal returns it', 
 })
 
 test('redactSecrets hides a secret in a text, as it is and in its form in an address', () => {
-  const told = redactSecrets('GET /a%20b%2Fc?key=a b/c: a b/c said no', ['a b/c', ''])
-  expect(told).toBe(`GET /${HIDDEN}?key=${HIDDEN}: ${HIDDEN} said no`)
+  const redacted = redactSecrets('GET /a%20b%2Fc?key=a b/c: a b/c said no', ['a b/c', ''])
+  expect(redacted).toBe(`GET /${HIDDEN}?key=${HIDDEN}: ${HIDDEN} said no`)
 })
 
 test('a longer secret that begins like a shorter one leaves no rest', () => {

@@ -34,5 +34,5 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
   // The longest form comes first, so that no rest of a longer one stays. A form below four characters is an ordinary
   // word.
   const worth = [...new Set(forms)].filter(form => form.length >= 4).sort((a, b) => b.length - a.length)
-  return worth.reduce((told, form) => told.replaceAll(form, HIDDEN), text)
+  return worth.reduce((redacted, form) => redacted.replaceAll(form, HIDDEN), text)
 }

@@ -37,7 +37,7 @@ describe('determineCallerOrigin recognises a session that may do less than its u
     ['by its marker, without its parent', [ancestor(70, 1, { marker: 'spy.1' })]],
     ['by the marker of a parent', [ancestor(71, 70), ancestor(70, 1, { marker: 'spy.2' })]],
     ['by its control group', [ancestor(70, 1, { groupMarker: 'spy.1' })]],
-    ['under the marker of another', [ancestor(70, 52, { marker: 'boss.1' }), ancestor(52, 51), SHIM, TMUX]],
+    ['despite the marker of another session', [ancestor(70, 52, { marker: 'boss.1' }), ancestor(52, 51), SHIM, TMUX]],
   ])('%s', (_, chain) => {
     expect(verdict(chain)).toBe('spy')
   })
@@ -46,13 +46,13 @@ describe('determineCallerOrigin recognises a session that may do less than its u
 describe('a process without proof of an outside origin is unclear', () => {
   it.each<[string, Ancestor[]]>([
     ['an orphan without marker, session and parent', [ancestor(70, 1)]],
-    ['an orphan under the marker of another', [ancestor(70, 1, { marker: 'boss.1' })]],
-    ['an orphan in the control group of another', [ancestor(70, 1, { groupMarker: 'boss.1' })]],
+    ['an orphan with the marker of another session', [ancestor(70, 1, { marker: 'boss.1' })]],
+    ['an orphan in the control group of another session', [ancestor(70, 1, { groupMarker: 'boss.1' })]],
     ['a child of an orphan', [ancestor(71, 70), ancestor(70, 1)]],
     ['an orphan that a service manager adopted', [ancestor(70, 9), ancestor(9, 1, { ...before, isReaper: true })]],
     ['an orphan that a process above the session adopted', [ancestor(70, 50), TMUX]],
-    ['one whose parent has just ended', [ancestor(70, 69)]],
-    ['one that took the pid of a session', [ancestor(70, 62), ancestor(62, 1, { birth: 'later' })]],
+    ['a process whose parent has just ended', [ancestor(70, 69)]],
+    ['a process that got the pid of a session', [ancestor(70, 62), ancestor(62, 1, { birth: 'later' })]],
     ['nobody', []],
   ])('%s', (_, chain) => {
     expect(verdict(chain)).toBe('unclear')
@@ -81,12 +81,12 @@ describe('two sessions that may do less than their user', () => {
   })
 })
 
-describe('determineCallerOrigin recognises an outside process', () => {
+describe('determineCallerOrigin recognises other callers', () => {
   it.each<[string, Ancestor[]]>([
-    ['a command in a terminal that was there before', [ancestor(70, 69), ancestor(69, 20), TERMINAL]],
-    ['one that the supervisor has started', [ancestor(70, SUPERVISOR), ancestor(SUPERVISOR, 1)]],
-    ['one that was brought into the container', [ancestor(70, 69), ancestor(69, 0)]],
-    ['one in a group that is closed', [ancestor(70, 1, { group: { path: '/user/session-7', isOpen: false } })]],
+    ['a command in a terminal that is older than the session', [ancestor(70, 69), ancestor(69, 20), TERMINAL]],
+    ['a process that the supervisor started', [ancestor(70, SUPERVISOR), ancestor(SUPERVISOR, 1)]],
+    ['a process that entered the container from outside', [ancestor(70, 69), ancestor(69, 0)]],
+    ['a process in a closed control group', [ancestor(70, 1, { group: { path: '/user/session-7', isOpen: false } })]],
   ])('%s', (_, chain) => {
     expect(verdict(chain)).toBe('outside')
   })
@@ -96,7 +96,7 @@ describe('determineCallerOrigin recognises an outside process', () => {
     expect(verdict([ancestor(63, 1, { session: 62 })])).toBe('unclear')
   })
 
-  it('all processes, if no session may do less than its user', () => {
+  it('every process as outside, if no session may do less than its user', () => {
     expect(verdict([ancestor(70, 1)], [BOSS])).toBe('outside')
   })
 })

@@ -23,6 +23,6 @@ test.each<[Event, string | null]>([
     '── stopped by you; oneshot kills it\n',
   ],
   [{ at: 0, type: 'session.ended', outcome: 'done', reason: 'exit code 0' }, '── done: exit code 0\n'],
-])('the note of %j is %j', (event, told) => {
-  expect(transcriptNote(event)).toBe(told)
+])('the note of %j is %j', (event, note) => {
+  expect(transcriptNote(event)).toBe(note)
 })

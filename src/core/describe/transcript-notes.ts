@@ -52,8 +52,8 @@ export function transcriptNote(event: Event): string | null {
 }
 
 function joinNotes(...texts: (string | null)[]): string | null {
-  const told = texts.filter(text => text !== null)
-  return told.length === 0 ? null : told.join('')
+  const notes = texts.filter(text => text !== null)
+  return notes.length === 0 ? null : notes.join('')
 }
 
 function formatNote(sentence: string): string {

@@ -40,7 +40,7 @@ function play(
   return { loop, world }
 }
 
-const stands = (loop: Loop): string[] => loop.tasks.map(({ stand: state }) => state.name)
+const stateNames = (loop: Loop): string[] => loop.tasks.map(({ stand: state }) => state.name)
 
 describe('tasks', () => {
   test('a task that passes its check is done, and the loop ticks its box', () => {
@@ -59,10 +59,10 @@ describe('tasks', () => {
 
   test('a task that somebody ticked, or that no check tested, is not called proven', () => {
     const { loop } = play({}, [], 3)
-    const stands = [{ proof: 'checked' }, { proof: 'changed' }, {}] as const
+    const proofs = [{ proof: 'checked' }, { proof: 'changed' }, {}] as const
     const tasks = loop.tasks.map((task, n) => ({
       ...task,
-      stand: { name: 'done', at: 0, how: '', ...stands[n] } as const,
+      stand: { name: 'done', at: 0, how: '', ...proofs[n] } as const,
     }))
     expect(loopOutcome({ ...loop, tasks }).reason).toBe(
       '3 of 3 tasks done (1 proven; 1 only changed files; 1 ticked in the list)',
@@ -71,7 +71,7 @@ describe('tasks', () => {
 
   test('the loop unticks a box without work, retries the task with the reason, and blocks it in the end', () => {
     const { loop, world } = play({}, ['liar', 'liar', 'liar'], 2)
-    expect(stands(loop)).toEqual(['blocked', 'done'])
+    expect(stateNames(loop)).toEqual(['blocked', 'done'])
     expect([...world.ticked]).toEqual(['k2'])
     expect(loop.tasks[0]?.stand).toMatchObject({
       flaw: {
@@ -88,13 +88,13 @@ describe('tasks', () => {
 
   test('a task that breaks the check gets another try, and may succeed', () => {
     const { loop } = play({}, ['breaker', 'idle', 'good'])
-    expect(stands(loop)).toEqual(['done'])
+    expect(stateNames(loop)).toEqual(['done'])
     expect(loop.tasks[0]?.tries.map(({ flaw }) => flaw?.kind)).toEqual(['broken', 'broken', undefined])
   })
 
   test('the report of another task’s agent does not make a task done', () => {
     const { loop, world } = play({}, ['greedy', 'idle', 'idle', 'idle'], 2)
-    expect(stands(loop)).toEqual(['done', 'blocked'])
+    expect(stateNames(loop)).toEqual(['done', 'blocked'])
     expect([...world.ticked]).toEqual(['k1'])
   })
 
@@ -110,7 +110,7 @@ describe('tasks', () => {
       () => 0,
       () => 'heard',
     )
-    expect(stands(loop)).toEqual(['done', 'blocked'])
+    expect(stateNames(loop)).toEqual(['done', 'blocked'])
     expect([...world.ticked]).toEqual(['k1'])
   })
 })
@@ -118,7 +118,7 @@ describe('tasks', () => {
 describe('undone finished work', () => {
   test('an undone task opens again, and the agent that undid it has done nothing', () => {
     const { loop, world } = play({}, ['good', 'wrecker', 'good', 'good'], 2)
-    expect(stands(loop)).toEqual(['done', 'done'])
+    expect(stateNames(loop)).toEqual(['done', 'done'])
     expect(loop.tasks.map(({ tries }) => tries.map(({ flaw }) => flaw?.kind))).toEqual([
       ['lost', undefined],
       ['lost', undefined],
@@ -129,7 +129,7 @@ describe('undone finished work', () => {
 
   test('the loop notices before its end that the check itself undid work', () => {
     const { loop, world } = play({}, ['wiped', 'good'])
-    expect(stands(loop)).toEqual(['done'])
+    expect(stateNames(loop)).toEqual(['done'])
     expect(loop.tasks[0]?.tries).toHaveLength(2)
     expect(world.workOn('here').has('k1')).toBe(true)
   })
@@ -140,7 +140,7 @@ describe('undone finished work', () => {
       Array.from({ length: 40 }, () => 'undoer' as const),
       2,
     )
-    expect(stands(loop)).toContain('blocked')
+    expect(stateNames(loop)).toContain('blocked')
     const blocked = loop.tasks.find(({ stand: state }) => state.name === 'blocked')
     expect(blocked?.stand).toMatchObject({ flaw: { reason: expect.stringContaining('(undone 3 times)') } })
     for (const { item, stand: state } of loop.tasks) expect(world.ticked.has(item.key)).toBe(state.name === 'done')
@@ -167,7 +167,7 @@ test('a retried task does not count the work of others as its own', () => {
     () => 'heard',
     1,
   )
-  expect(stands(loop)).toEqual(['blocked', 'done'])
+  expect(stateNames(loop)).toEqual(['blocked', 'done'])
 })
 
 describe('loops', () => {
@@ -181,7 +181,7 @@ describe('loops', () => {
 
   test('a loop of one task leaves the other tasks alone', () => {
     const { loop } = play({ only: '2' }, [], 3)
-    expect(stands(loop)).toEqual(['open', 'done', 'open'])
+    expect(stateNames(loop)).toEqual(['open', 'done', 'open'])
     expect(loop.stage).toMatchObject({ ending: { kind: 'done' } })
   })
 
@@ -198,7 +198,7 @@ describe('loops', () => {
       () => 'heard',
     )
     expect(world.merged).toEqual(['k1', 'k2', 'k3', 'k4'])
-    expect(stands(loop)).toEqual(['done', 'done', 'done', 'done'])
+    expect(stateNames(loop)).toEqual(['done', 'done', 'done', 'done'])
   })
 
   test('a loop runs fewer workers after a usage limit', () => {

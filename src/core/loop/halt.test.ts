@@ -35,7 +35,7 @@ describe('the loop starts no other task in the user’s checkout', () => {
     const signal = { type: 'task.judged', at: 1, ...seen, underWay, unresolved } as const
     const { halt } = decideLoop(judging(null), signal)
     expect(halt).toMatch(new RegExp(`^task 1 left git in the middle of something \\(${why}.*git status shows`))
-    expect(decideLoop(judging(null, 2), signal).halt, 'its agent is told first').toBeNull()
+    expect(decideLoop(judging(null, 2), signal).halt, 'the next agent gets the reason first').toBeNull()
     expect(decideLoop(judging('oneshot/x'), signal).halt, 'worktrees are not shared').toBeNull()
   })
 

@@ -161,8 +161,8 @@ function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: n
   if (key === null || task?.stand.name !== 'done') return loop
   const reopened = (task.reopened ?? 0) + 1
   const isLast = reopened >= MAX_REOPENINGS
-  const told = `${what}; \`${cure}\` brings it back`
-  const reason = `its work was undone${who === null ? '' : ` by ${who}`}: ${told}`
+  const loss = `${what}; \`${cure}\` brings it back`
+  const reason = `its work was undone${who === null ? '' : ` by ${who}`}: ${loss}`
   const failure: TaskFailure = {
     kind: 'lost',
     reason: isLast ? `${reason} (undone ${reopened} times)` : reason,
@@ -177,7 +177,7 @@ function reopenTask(loop: Loop, { task: key, what, cure, kept }: LostWork, at: n
     kept,
     ...previousCompletion(task),
   }))
-  const note = `task ${task.item.label} was ${isLast ? 'blocked' : 'opened again'}: ${told}`
+  const note = `task ${task.item.label} was ${isLast ? 'blocked' : 'opened again'}: ${loss}`
   return addNotes(requestMark(changed, key, false, failure.reason), [note])
 }
 
@@ -186,7 +186,7 @@ function previousCompletion({ stand, place, resolution, evidence }: LoopTask): {
   return stand.name === 'done' && evidence !== null ? { undone: { stand, place, resolution, evidence } } : {}
 }
 
-/** Closes a reopened task as before, because its lost work is back, whoever restored it. */
+/** Closes a reopened task as before, because somebody has restored its lost work. */
 export function onWorkRestored(loop: Loop, { at, task: key }: { at: number; task: string }): Loop {
   const task = findTask(loop, key)
   if (task?.stand.name !== 'opening' || task.undone === undefined) return loop

@@ -57,7 +57,7 @@ export function requestMark(loop: Loop, key: string, isDone: boolean, reason: st
   return { ...loop, toMark: [...loop.toMark.filter(mark => mark.key !== key), { key, isDone, reason }] }
 }
 
-/** Whatever its failures, a task gets at most this many times the usual number of iterations. */
+/** A task with varying failures gets at most this many times the usual number of iterations. */
 const MAX_RETRY_FACTOR = 2
 
 /** Returns true if the loop gives a task up: the same failure again and again, or too many of any kind. */

@@ -26,7 +26,7 @@ const ended = (outcome: 'done' | 'failed' | 'stopped' | 'gave-up', reason: strin
 
 const stoppedByUser = (reason: string): Event => ({ ...ended('stopped', reason), trouble: 'stopped' }) as Event
 
-function told(session: Session, event: Event): unknown {
+function noticeRows(session: Session, event: Event): unknown {
   return noticesOf(session, [event]).map(({ kind, text, command }) => [kind, text, command])
 }
 
@@ -39,7 +39,7 @@ test.each<[string, Session, Event, unknown]>([
     [['failed', 'talker-fix failed: exit code 1', 'oneshot resume talker-fix']],
   ],
   [
-    'a command that failed, which nobody can resume',
+    'a failed command, which nobody can resume',
     aSession({}, { agent: 'mute' }),
     ended('failed', 'exit code 1'),
     [['failed', 'talker-fix failed: exit code 1', null]],
@@ -51,7 +51,7 @@ test.each<[string, Session, Event, unknown]>([
     [['gave-up', 'talker-fix gave up: 3 restarts did not help', 'oneshot resume talker-fix']],
   ],
   [
-    'a limit of the user’s that stopped it',
+    'a stop by a limit of the user',
     aSession(),
     ended('stopped', 'the time limit of 5 h was reached'),
     [['stopped', 'talker-fix was stopped: the time limit of 5 h was reached', 'oneshot resume talker-fix']],
@@ -69,7 +69,7 @@ test.each<[string, Session, Event, unknown]>([
     { at: AT, type: 'session.blocked', question: 'held by the session talker-boss', trouble: 'held' },
     [['blocked', 'talker-fix waits for you: held by the session talker-boss', 'oneshot resume talker-fix']],
   ],
-  ['a stop by the user of one that rests', aSession(), stoppedByUser('stopped by you while it was resting'), []],
+  ['a stop of a resting session by the user', aSession(), stoppedByUser('stopped by you while it was resting'), []],
   [
     'a question on a terminal',
     aSession({ phase: blocked() }, { mode: 'tty' }),
@@ -77,19 +77,19 @@ test.each<[string, Session, Event, unknown]>([
     [['blocked', 'talker-fix waits for you: which?', 'oneshot attach talker-fix']],
   ],
   [
-    'a login that is needed',
+    'a missing login',
     aSession({ phase: blocked(true), exit: { kind: 'code', code: 1 } }),
     { at: AT, type: 'session.blocked', question: 'not logged in (claude auth login)' },
     [['blocked', 'talker-fix waits for you: not logged in (claude auth login)', 'oneshot resume talker-fix']],
   ],
   [
-    'a hold, which its user knows of',
+    'a hold by the user',
     aSession({ phase: blocked(true) }),
     { at: AT, type: 'session.blocked', question: 'held by you', trouble: 'held' },
     [],
   ],
   [
-    'a question that was answered in the same moment',
+    'a question with an immediate answer',
     aSession({ phase: { name: 'running', since: AT } }),
     { at: AT, type: 'session.blocked', question: 'which?' },
     [],
@@ -101,13 +101,13 @@ test.each<[string, Session, Event, unknown]>([
     [['limit', 'talker-fix rests for 1 h 20 min and then continues: usage limit: 5 hours', null]],
   ],
   [
-    'a limit, whatever came after it in the same step',
+    'a limit that other events follow in the same step',
     aSession(),
     { at: AT, type: 'session.resting', until: AT + 1_000, reason: 'usage limit', cause: 'limit' },
     [['limit', 'talker-fix rests for 1 s and then continues: usage limit', null]],
   ],
   [
-    'a crash, which passes',
+    'a crash from which the session recovers',
     aSession({ phase: resting('limit') }),
     { at: AT, type: 'session.resting', until: AT + 100, reason: 'exit code 1', cause: 'crash' },
     [],
@@ -120,16 +120,16 @@ test.each<[string, Session, Event, unknown]>([
   ],
   ['anything else', aSession(), { at: AT, type: 'session.woken' }, []],
 ])('%s', (_, session, event, notices) => {
-  expect(told(session, event)).toEqual(notices)
+  expect(noticeRows(session, event)).toEqual(notices)
 })
 
 test('text of others becomes one line, truncated if it is too long', () => {
   const session = aSession({}, { title: 'a\nb \u001b[31mred\u001b[0m $(reboot) "`' })
   const [notice] = noticesOf(session, [ended('failed', `it said:\r\n\u0007\u001b]0;x\u0007 ${'x'.repeat(9_000)}`)])
   expect(notice?.session.title).toBe('a b red $(reboot) "`')
-  const told = notice && maskNotice(notice, new Mask())
-  expect(told?.text).toMatch(/^talker-fix failed: it said: +x+…$/)
-  expect(told?.text.length).toBeLessThan(550)
+  const masked = notice && maskNotice(notice, new Mask())
+  expect(masked?.text).toMatch(/^talker-fix failed: it said: +x+…$/)
+  expect(masked?.text.length).toBeLessThan(550)
 })
 
 test('the notification, its document and its variables hold all facts of the notice', () => {

@@ -8,8 +8,8 @@ test.each<[string, Partial<ActivitySample>, boolean]>([
   ['nothing changes', {}, false],
   ['it writes', { written: 101 }, true],
   ['its record grows', { recordedAt: 6 }, true],
-  ['a process comes', { processes: [7, 8, 9] }, true],
-  ['a process goes', { processes: [7] }, true],
+  ['a process starts', { processes: [7, 8, 9] }, true],
+  ['a process ends', { processes: [7] }, true],
   ['it computes', { cpu: 1_000 + 0.5 * MINUTE }, true],
   ['it only wakes up now and then', { cpu: 1_000 + 0.008 * MINUTE }, false],
 ])('when %s, it has progressed: %j', (_, change, moved) => {
@@ -22,8 +22,8 @@ test('the hang evidence names every sign of silence', () => {
     'silent for 12 min: no output, nothing new in its conversation, no CPU in 2 processes, no open tool call',
   )
   expect(detectHang(10 * MINUTE, { ...seen, quiet: 9 * MINUTE })).toBeNull()
-  const alone = { ...QUIET, recordedAt: null, processes: [7] }
-  expect(detectHang(10 * MINUTE, { ...seen, vitals: alone })).toBe(
+  const single = { ...QUIET, recordedAt: null, processes: [7] }
+  expect(detectHang(10 * MINUTE, { ...seen, vitals: single })).toBe(
     'silent for 12 min: no output, no CPU in 1 process, no open tool call',
   )
 })

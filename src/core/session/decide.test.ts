@@ -286,8 +286,8 @@ test('an attempt that left nothing behind leads to the same state as a swept one
         const count = (type: Effect['type']): number => effects.filter(effect => effect.type === type).length
         return { session, launches: count('launch'), sweeps: count('sweep') }
       }
-      const alone = decide(before, { ...signal, isAlone: true } as Signal, DEFAULT_TIMINGS)
-      const isWaitedFor = alone.effects.length > 0 || alone.session === before
+      const unswept = decide(before, { ...signal, isAlone: true } as Signal, DEFAULT_TIMINGS)
+      const isWaitedFor = unswept.effects.length > 0 || unswept.session === before
       if (isWaitedFor) return
       expect(ends({ ...signal, isAlone: true } as Signal, { ...gone, isUnswept: true })).toEqual(
         ends(signal as Signal, gone),

@@ -273,15 +273,15 @@ export function sessionDueAt(session: Session): Instant | null {
  */
 export function sessionDeadline({ spec, phase, clockSince }: Session): Instant | null {
   if (spec.maxTime === null || phase.name === 'blocked') return null
-  const stoodStill = phase.name === 'resting' && phase.cause === 'limit' ? phase.until - phase.since : 0
-  return clockSince + stoodStill + spec.maxTime
+  const waited = phase.name === 'resting' && phase.cause === 'limit' ? phase.until - phase.since : 0
+  return clockSince + waited + spec.maxTime
 }
 
 /** Returns the session with the wait that ends now taken out of its working time. */
 export function excludeWaitingTime<S extends Session>(session: S, now: Instant): S {
   const { phase, clockSince } = session
-  const hasStoodStill = phase.name === 'blocked' || (phase.name === 'resting' && phase.cause === 'limit')
-  return hasStoodStill ? { ...session, clockSince: clockSince + now - phase.since } : session
+  const hasWaited = phase.name === 'blocked' || (phase.name === 'resting' && phase.cause === 'limit')
+  return hasWaited ? { ...session, clockSince: clockSince + now - phase.since } : session
 }
 
 /** Returns true if no process of the session is alive although it has not ended: it rests, or waits for a person. */

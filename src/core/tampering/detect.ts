@@ -35,8 +35,8 @@ export function detectTampering(
   ]
   const first = found.filter(({ path }, at) => found.findIndex(other => other.path === path) === at)
   const isAllowed = ({ path }: TamperedFile): boolean => guard.allow.some(pattern => matchesGlob(path, pattern))
-  const told = (these: readonly TamperedFile[]): string[] => these.map(({ path, what }) => `${path}: ${what}`)
-  return { refused: told(first.filter(one => !isAllowed(one))), allowed: told(first.filter(isAllowed)) }
+  const describeAll = (these: readonly TamperedFile[]): string[] => these.map(({ path, what }) => `${path}: ${what}`)
+  return { refused: describeAll(first.filter(one => !isAllowed(one))), allowed: describeAll(first.filter(isAllowed)) }
 }
 
 function findProtectedChanges(changes: readonly EditedFile[], patterns: readonly string[]): TamperedFile[] {

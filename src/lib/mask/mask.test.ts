@@ -61,9 +61,15 @@ const FORMS: Readonly<Record<string, readonly [form: string, secret: fc.Arbitrar
   'a password that begins like a variable': ['DB_PASSWORD=%', fc.constantFrom('$up3rs3cret', '$$w0rd$x1')],
   'a password of words': ['DB_PASSWORD="%"', fc.constantFrom('correct horse battery staple', "it's mine alone")],
   'a password of words in JSON': ['"password": "%"', fc.constantFrom('pass word 123456', 'three little pigs')],
-  'some key of a program': ['export STRIPE_KEY=%', fc.string({ unit: alphabet(LETTERS), minLength: 8, maxLength: 30 })],
+  'another key of a program': [
+    'export STRIPE_KEY=%',
+    fc.string({ unit: alphabet(LETTERS), minLength: 8, maxLength: 30 }),
+  ],
   'a key of a session': ['SESSION_KEY=%', random(16)],
-  'aws, the key of the books': ['aws_secret_access_key = %', fc.constant('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY')],
+  'aws, the example key of the documentation': [
+    'aws_secret_access_key = %',
+    fc.constant('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'),
+  ],
   'a bearer of letters': ['Bearer %', fc.string({ unit: alphabet(LETTERS), minLength: 24, maxLength: 60 })],
   'curl, a user': ['curl -s -u admin:% https://example.com', random(8)],
   'curl, a user in quotes': ["curl --user 'me:%' -X POST", fc.constant('p+w/x')],
@@ -132,7 +138,7 @@ test.each([
   ['other users', 'docker run -u 1000:1000 app; chown -R me:users . && curl -u "$USER:$PASS" https://example.com'],
   ['other options', 'mkdir -pv a/b; mysql -p app; sshpass -p "$PASS" ssh me; curl --user-agent a:b'],
   [
-    'what is said of passwords',
+    'sentences about passwords',
     'password required\nlogin with your password please\nCookie: see below. the cookie: it',
   ],
 ])('%s is no secret', (_, text) => {

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest'
 import { escapeInJson, excerptOf } from './invisible-characters.ts'
 
 test.each([
-  ['text that is turned around', 'rm \u202exfer', 'rm <U+202E>xfer'],
-  ['text without width', 'a\u200bb\u2060c\ufeffd', 'a<U+200B>b<U+2060>c<U+FEFF>d'],
+  ['direction marks', 'rm \u202exfer', 'rm <U+202E>xfer'],
+  ['zero-width characters', 'a\u200bb\u2060c\ufeffd', 'a<U+200B>b<U+2060>c<U+FEFF>d'],
   ['tags', `hi${String.fromCodePoint(0xe0041, 0xe0042)}`, 'hi<U+E0041><U+E0042>'],
-  ['selectors of variants', `a\ufe01${String.fromCodePoint(0xe0101)}`, 'a<U+FE01><U+E0101>'],
+  ['variation selectors', `a\ufe01${String.fromCodePoint(0xe0101)}`, 'a<U+FE01><U+E0101>'],
   ['fillers', 'a\u3164\u115f\uffa0\u2800b', 'a<U+3164><U+115F><U+FFA0><U+2800>b'],
-  ['controls of seven and eight bits', 'a\u001b[2J\u009bJ\u0008', 'a<U+001B>[2J<U+009B>J<U+0008>'],
-  ['half a character, and one of nobody', 'a\ud800b\ue000', 'a<U+D800>b<U+E000>'],
-  ['lines', ' one\r\n\t two\u00a0\u3000three\n', 'one two three'],
-  ['marks upon marks', `e${'\u0301'.repeat(5)}`, 'e\u0301\u0301\u0301<U+0301><U+0301>'],
-  ['writing', 'naïve कि 漢字 ñ 👍', 'naïve कि 漢字 ñ 👍'],
+  ['seven-bit and eight-bit controls', 'a\u001b[2J\u009bJ\u0008', 'a<U+001B>[2J<U+009B>J<U+0008>'],
+  ['a lone surrogate and a private-use character', 'a\ud800b\ue000', 'a<U+D800>b<U+E000>'],
+  ['line ends and blanks', ' one\r\n\t two\u00a0\u3000three\n', 'one two three'],
+  ['stacked combining marks', `e${'\u0301'.repeat(5)}`, 'e\u0301\u0301\u0301<U+0301><U+0301>'],
+  ['ordinary scripts', 'naïve कि 漢字 ñ 👍', 'naïve कि 漢字 ñ 👍'],
 ])('%s', (_, text, shown) => {
   expect(excerptOf(text, 200)).toMatchObject({ text: shown, rest: 0 })
 })

@@ -5,13 +5,13 @@ import { toOneLine, renderTerminalText } from './terminal-text.ts'
 const plain = (text: string): string => renderTerminalText(text, { colour: false })
 
 test.each([
-  ['a progress line is told as it ended', '10%\r50%\r100%\n', '100%\n'],
-  ['the end of a line on a terminal is one', 'one\r\ntwo\r\n', 'one\ntwo\n'],
-  ['a program that ends its lines itself on a terminal is read', 'one\r\r\ntwo\r\r\n', 'one\ntwo\n'],
+  ['a progress line keeps its final state', '10%\r50%\r100%\n', '100%\n'],
+  ['\\r\\n becomes one line end', 'one\r\ntwo\r\n', 'one\ntwo\n'],
+  ['\\r\\r\\n becomes one line end', 'one\r\r\ntwo\r\r\n', 'one\ntwo\n'],
   ['colours go', '\u001b[31mred\u001b[0m\n', 'red\n'],
   ['cursor movements go', 'a\u001b[2K\u001b[1Gb\u001b[?25l\n', 'ab\n'],
   ['titles go', '\u001b]0;title\u0007text \u001b]8;;http://x\u001b\\link\n', 'text link\n'],
-  ['what was erased is gone', 'abcd\b\b\bx\n', 'ax\n'],
+  ['erased characters go', 'abcd\b\b\bx\n', 'ax\n'],
   ['bells and other controls go, tabs stay', 'a\u0007\u0000\tb\n', 'a\tb\n'],
   ['device control strings go', '\u001bPq#0;2\u001b\\after\n', 'after\n'],
 ])('%s', (_, shown, read) => {

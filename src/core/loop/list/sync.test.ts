@@ -81,7 +81,7 @@ describe('tasks that an agent adds', () => {
     expect(loop.tasks.filter(awaitsAcceptance).map(({ item }) => item.title)).toEqual(['new', 'more', 'other'])
   })
 
-  it('added tasks never share a number with another, whoever removes items from the list', () => {
+  it('added tasks never share a number with another, even if somebody removes items from the list', () => {
     let loop = begun('- [ ] a\n- [ ] b\n- [ ] c\n')
     for (const [n, text] of [
       '- [ ] x one\n',

@@ -105,10 +105,10 @@ const MAX_TAKEN_OVER = 100
 export function reviewListAfterWorker(loop: Loop, read: TaskList, worker: LoopTask): Loop {
   const { list, loop: recognized } = recordRenamed(loop, mapToTaskKeys(read, loop))
   const after = markMissing(addNew(recognized, list, worker), list, worker)
-  const stands = new Map(after.tasks.map(({ item, stand }) => [item.key, stand.name]))
+  const states = new Map(after.tasks.map(({ item, stand }) => [item.key, stand.name]))
   const wrong = list.items.filter(({ key, isDone }) => {
-    const stand = stands.get(key)
-    return stand !== undefined && key !== worker.item.key && isDone !== (stand === 'done')
+    const state = states.get(key)
+    return state !== undefined && key !== worker.item.key && isDone !== (state === 'done')
   })
   const claimed = `ticked by ${describeAgent(loop, worker)}, which proves nothing`
   const marks = wrong.map(

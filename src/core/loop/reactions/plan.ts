@@ -29,8 +29,8 @@ export function onPlanRead(loop: Loop, { at, list, ground }: LoopSignalOf<'plan.
 function onEmptyPlan(loop: Loop, at: number, objections: readonly string[]): Loop {
   const said = loop.plan.at(-1)?.verdict
   const why = objections[0] ?? `${loop.spec.list} has no open box${said ? `; the agent: ${said}` : ''}`
-  const told = { ...loop, plan: updateLast(loop.plan, { flaw: { kind: 'idle', reason: why, detail: '' } }) }
-  if (loop.plan.length < loop.spec.retries) return startPlanning(told, at)
+  const failed = { ...loop, plan: updateLast(loop.plan, { flaw: { kind: 'idle', reason: why, detail: '' } }) }
+  if (loop.plan.length < loop.spec.retries) return startPlanning(failed, at)
   const reason = `there is no plan after ${loop.plan.length} tries: ${why}`
-  return { ...told, stage: { name: 'ended', at, ending: { kind: 'unfinished', reason } } }
+  return { ...failed, stage: { name: 'ended', at, ending: { kind: 'unfinished', reason } } }
 }

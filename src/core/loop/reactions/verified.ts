@@ -25,12 +25,12 @@ export function onVerified(loop: Loop, signal: LoopSignalOf<'task.judged'>): Loo
   const losses = signal.losses?.filter(loss => isHere || loss.task === null)
   const whole = reopenTasks(reviewed, losses, { at: signal.at, by: task })
   const thinned = (signal.thinned ?? []).map(what => `after the agent of task ${task.item.label} worked, ${what}`)
-  const told = addNotes(updateBaseline(whole, signal.check), [
+  const noted = addNotes(updateBaseline(whole, signal.check), [
     ...(signal.strayed ? [signal.strayed] : []),
     ...thinned,
     ...(signal.notes ?? []),
   ])
-  const seen = updateTask(told, key, one => ({ ...one, evidence }))
+  const seen = updateTask(noted, key, one => ({ ...one, evidence }))
   const isUnderWay = (signal.underWay ?? null) !== null
   return applyVerdict(seen, task, { verdict, role: task.stand.role, at: signal.at, isTicked, isUnderWay })
 }
@@ -58,12 +58,20 @@ function evaluateTask(
   const failure = findLeftovers(signal, isHere) ?? weaker
   if (stand.flaw === null && failure !== null) return { kind: 'flawed', flaw: failure }
   // On a branch of our own, oneshot commits everything before the merge.
-  const told = isHere ? evidence : { ...evidence, uncommitted: 0 }
+  const committed = isHere ? evidence : { ...evidence, uncommitted: 0 }
   const allowed = (signal.weakened?.allowed ?? []).map(what => `as allowed, ${what}`)
   const thinned = (signal.thinned ?? []).map(what => what.replace(/; `.*/s, ''))
   const remarks = [...describeFewerTests(loop, check), ...allowed, ...thinned]
   const isOff = isFailingSinceStart(loop, check)
-  return verifyTask({ flaw: stand.flaw, said: stand.said, evidence: told, check, isTicked, remarks, isExcused: isOff })
+  return verifyTask({
+    flaw: stand.flaw,
+    said: stand.said,
+    evidence: committed,
+    check,
+    isTicked,
+    remarks,
+    isExcused: isOff,
+  })
 }
 
 /**
@@ -79,16 +87,16 @@ function findLeftovers(signal: LoopSignalOf<'task.judged'>, isHere: boolean): Ta
   if (strayed && !hasWork(evidence)) return { kind: 'failed', reason: strayed, detail: '' }
   const undone = losses.filter(({ task }) => task !== null)
   if (undone.length === 0 || (isHere && hasWork(evidence))) return null
-  const told = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
-  return { kind: 'lost', reason: `the agent removed finished work: ${told.join('; ')}`, detail: '' }
+  const sentences = undone.map(({ what, cure }) => `${what}; \`${cure}\` brings it back`)
+  return { kind: 'lost', reason: `the agent removed finished work: ${sentences.join('; ')}`, detail: '' }
 }
 
 /** A weaker check proves nothing. */
 function tamperingFailure({ weakened }: LoopSignalOf<'task.judged'>): TaskFailure | null {
   if (weakened === undefined || weakened.refused.length === 0) return null
-  const told = weakened.refused.slice(0, MAX_LISTED)
+  const listed = weakened.refused.slice(0, MAX_LISTED)
   const more = weakened.refused.length > MAX_LISTED ? [`${weakened.refused.length - MAX_LISTED} more`] : []
-  const reason = `the loop did not run the check, because it is weaker than before: ${[...told, ...more].join('; ')}`
+  const reason = `the loop did not run the check, because it is weaker than before: ${[...listed, ...more].join('; ')}`
   return {
     kind: 'weakened',
     reason,

@@ -50,17 +50,17 @@ export function onWorkerExit(loop: Loop, { at, task: key, iteration, end }: Loop
   const task = findTask(loop, key)
   if (!isCurrentIteration(task, iteration) || task.stand.name !== 'working') return loop
   const { role } = task.stand
-  const told = updateTask(loop, key, one => updateLastIteration(one, { until: at, spent }))
+  const recorded = updateTask(loop, key, one => updateLastIteration(one, { until: at, spent }))
   const judgement = classifyWorkerExit(end)
   if (judgement.kind === 'halt') {
-    const back = updateTask(told, key, one => ({
+    const back = updateTask(recorded, key, one => ({
       ...updateLastIteration(one, { verdict: end.reason }),
       stand: { name: 'open' },
     }))
     return { ...back, halt: judgement.reason }
   }
   const { flaw } = judgement
-  return updateTask(told, key, one => ({ ...one, stand: { name: 'judging', role, said: end.said, flaw } }))
+  return updateTask(recorded, key, one => ({ ...one, stand: { name: 'judging', role, said: end.said, flaw } }))
 }
 
 /** Reports an effect that failed again and again, and blocks the task. */

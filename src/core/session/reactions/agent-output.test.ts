@@ -10,10 +10,10 @@ import { NO_LIMITS, NO_USAGE, type Usage, totalUsage } from '../usage.ts'
 
 const AT = 1_000
 
-function hear(session: Session, ...told: AgentUpdate[]): Session {
+function hear(session: Session, ...updates: AgentUpdate[]): Session {
   const one = (now: Session, news: AgentUpdate): Session =>
     decide(now, { at: AT, type: 'agent.told', attempt: now.attempt, news }, DEFAULT_TIMINGS).session
-  return told.reduce(one, session)
+  return updates.reduce(one, session)
 }
 
 function newborn(limits = NO_LIMITS): Session {
@@ -68,8 +68,8 @@ test('a new turn revokes the end of the previous one', () => {
 })
 
 test('the session records each kind of unknown output once, up to a limit', () => {
-  const told = Array.from({ length: 50 }, (_, n): AgentUpdate => ({ type: 'unknown', what: `event/${n % 30}` }))
-  const { unknown } = hear(newborn(), ...told)
+  const updates = Array.from({ length: 50 }, (_, n): AgentUpdate => ({ type: 'unknown', what: `event/${n % 30}` }))
+  const { unknown } = hear(newborn(), ...updates)
   expect(unknown).toHaveLength(20)
   expect(new Set(unknown).size).toBe(20)
 })

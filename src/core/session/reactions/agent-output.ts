@@ -86,9 +86,11 @@ function updateActivity(activity: Activity, update: AgentUpdate, at: number): Ac
  */
 function addReportedUsage(session: Session, { scope, spending }: Extract<AgentUpdate, { type: 'spent' }>): Session {
   const ledger = session.spending
-  const told = scope === 'thread' ? subtractUsage(spending, ledger.threadBefore) : spending
+  const reported = scope === 'thread' ? subtractUsage(spending, ledger.threadBefore) : spending
   const attempt =
-    scope === 'step' ? addUsage(ledger.attempt, told) : { ...told, turns: Math.max(told.turns, ledger.attempt.turns) }
+    scope === 'step'
+      ? addUsage(ledger.attempt, reported)
+      : { ...reported, turns: Math.max(reported.turns, ledger.attempt.turns) }
   const thread = scope === 'thread' ? spending : addUsage(ledger.threadBefore, attempt)
   const hasAnswered = attempt.turns > ledger.attempt.turns
   const activity = hasAnswered ? { ...session.activity, retrying: null } : session.activity

@@ -14,14 +14,14 @@ const { session: fresh } = createSession(
   },
 )
 
-function after(session: Session, ...signals: readonly Signal[]): { session: Session; told: string[] } {
-  const told: string[] = []
+function after(session: Session, ...signals: readonly Signal[]): { session: Session; eventTypes: string[] } {
+  const eventTypes: string[] = []
   const last = signals.reduce((before, signal) => {
     const { session: next, events } = decide(before, signal, DEFAULT_TIMINGS)
-    told.push(...events.map(event => event.type))
+    eventTypes.push(...events.map(event => event.type))
     return next
   }, session)
-  return { session: last, told }
+  return { session: last, eventTypes }
 }
 
 const failed = { at: 1, type: 'checkpoint.failed', reason: 'no repository', isFinal: true } as const
@@ -29,20 +29,20 @@ const unpushed = { at: 1, type: 'checkpoint.unpushed', reason: 'no route' } as c
 const pushed = { at: 2, type: 'checkpoint.pushed', number: 3 } as const
 
 test('the session reports the same problem once', () => {
-  expect(after(fresh, failed, failed).told).toEqual(['checkpoint.failed'])
-  expect(after(fresh, unpushed, unpushed, pushed, pushed, unpushed).told).toEqual([
+  expect(after(fresh, failed, failed).eventTypes).toEqual(['checkpoint.failed'])
+  expect(after(fresh, unpushed, unpushed, pushed, pushed, unpushed).eventTypes).toEqual([
     'checkpoint.unpushed',
     'checkpoint.pushed',
     'checkpoint.unpushed',
   ])
   const noted = { at: 1, type: 'trouble.noted', note: 'bd does not answer' } as const
-  expect(after(fresh, noted, noted).told).toEqual(['session.noted'])
+  expect(after(fresh, noted, noted).eventTypes).toEqual(['session.noted'])
 })
 
 test('the session remembers an obstacle on a remote after later pushes, and no event shows a password', () => {
   const note = 'refs/oneshot/x is in the way'
-  const { session, told } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
-  expect([session.saved.pushNote, told]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
+  const { session, eventTypes } = after(fresh, { ...pushed, note }, { ...pushed, number: 4 })
+  expect([session.saved.pushNote, eventTypes]).toEqual([note, ['checkpoint.pushed', 'session.noted']])
   const spec = makeSpec({ agent: 'talker', saving: { mode: 'ref', interval: 1, push: 'https://me:word@host/x' } })
   const { session: secret } = createSession(spec, { hasPrompt: true })
   for (const signal of [pushed, unpushed]) {
@@ -52,7 +52,7 @@ test('the session remembers an obstacle on a remote after later pushes, and no e
 
 test('a session that pushes nothing reports nothing about pushes', () => {
   const quiet = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
-  expect(after(quiet, unpushed, pushed)).toEqual({ session: quiet, told: [] })
+  expect(after(quiet, unpushed, pushed)).toEqual({ session: quiet, eventTypes: [] })
 })
 
 test('a checkpoint clears the problem before it', () => {

@@ -157,8 +157,8 @@ function countRestart(session: Session, at: Instant): { session: Session; events
   const restarts = [...session.restarts.filter(earlier => earlier > at - memory), at]
   const counted: Session = { ...session, restarts, restartCount: session.restartCount + 1 }
   const inAnHour = restarts.filter(earlier => earlier > at - HOUR).length
-  const isTold = alertedAt !== null && alertedAt > at - HOUR
-  if (inAnHour <= spec.alertAfter || isTold) return { session: counted, events: [] }
+  const isReported = alertedAt !== null && alertedAt > at - HOUR
+  if (inAnHour <= spec.alertAfter || isReported) return { session: counted, events: [] }
   return {
     session: { ...counted, alertedAt: at },
     events: [{ at, type: 'session.restarting-often', restarts: inAnHour, within: HOUR }],

@@ -16,16 +16,16 @@ test('a whole plan drops the tasks that it leaves out, unless they are done', ()
 })
 
 test('a change of a numbered plan keeps the rest, and removes dropped tasks', () => {
-  const told = (before: typeof session, ...tasks: TaskChange[]) => updatePlan(before, tasks, 1).session
+  const update = (before: typeof session, ...tasks: TaskChange[]) => updatePlan(before, tasks, 1).session
   const named = setUserTasks(session, { at: 1, type: 'user.tasks', tasks: [task('1', 'open', 'mine')] }).session
-  const first = told(named, { id: '1', title: 'look', state: 'open' }, { id: '2', title: 'fix', state: 'open' })
-  const second = told(first, { id: '1', title: null, state: 'done' }, { id: '2', title: 'fix it', state: null })
-  const third = told(second, { id: '2', title: null, state: 'dropped' }, { id: '7', title: null, state: 'doing' })
+  const first = update(named, { id: '1', title: 'look', state: 'open' }, { id: '2', title: 'fix', state: 'open' })
+  const second = update(first, { id: '1', title: null, state: 'done' }, { id: '2', title: 'fix it', state: null })
+  const third = update(second, { id: '2', title: null, state: 'dropped' }, { id: '7', title: null, state: 'doing' })
   const lines = ({ tasks }: typeof session) => tasks.map(({ id, title, state }) => `${id} ${title} ${state}`)
   expect(lines(second)).toEqual(['1 mine open', '1 look done', '2 fix it open'])
   expect(lines(third)).toEqual(['1 mine open', '1 look done', '7 task 7 doing'])
-  expect(told(third, { id: '7', title: null, state: 'doing' })).toBe(third)
-  expect(told(third, { id: '99', title: null, state: 'dropped' })).toBe(third)
+  expect(update(third, { id: '7', title: null, state: 'doing' })).toBe(third)
+  expect(update(third, { id: '99', title: null, state: 'dropped' })).toBe(third)
 })
 
 test('a task that a person names stays beside the plan, and the same id again changes it', () => {

@@ -36,8 +36,8 @@ export function updatePlan(session: Session, changes: readonly TaskChange[], at:
 function applyTaskChange(tasks: readonly Task[], { id, title, state }: TaskChange): readonly Task[] {
   const before = tasks.find(task => task.id === id && task.source === 'agent')
   if (state === 'dropped') return tasks.filter(task => task !== before)
-  const told = { id, title: title ?? before?.title ?? `task ${id}`, state: state ?? before?.state ?? 'open' }
-  const task = normalizeTask(told, 'agent')
+  const updated = { id, title: title ?? before?.title ?? `task ${id}`, state: state ?? before?.state ?? 'open' }
+  const task = normalizeTask(updated, 'agent')
   return before === undefined ? [...tasks, task] : tasks.map(other => (other === before ? task : other))
 }
 
