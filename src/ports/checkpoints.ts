@@ -11,7 +11,7 @@ export interface CheckpointTarget {
   readonly umask?: number
   /** True saves other repositories inside the working tree as well. Absent: a checkpoint records only their HEAD. */
   readonly nested?: boolean
-  /** True leaves out untracked files that look like secrets, because checkpoints are pushed. Absent: false. */
+  /** True leaves out untracked files that look like secrets, because oneshot pushes the checkpoints. Absent: false. */
   readonly withholdsSecrets?: boolean
 }
 
@@ -82,7 +82,7 @@ export interface SaveResult {
   readonly isNew: boolean
 }
 
-/** Checkpoints cannot be saved here: no repository, no git, or git refuses. The message says why in a sentence. */
+/** oneshot cannot save checkpoints here: no repository, no git, or git refuses. The message says why in a sentence. */
 export class NotSaved extends Error {
   override readonly name = 'Unkept'
   /** The action that solves the problem for the user. */
@@ -107,9 +107,9 @@ export interface Checkpoints {
   /** Returns the top of the working tree around this folder, or null. The call costs as little as `isRepository`. */
   worktreeRoot(cwd: string): string | null
   /**
-   * Saves the whole working tree and returns the newest checkpoint. That is the previous one if no file, not HEAD, and
-   * no record that matters has changed since. The checkpoint is durable when the call returns: objects and ref have
-   * reached the disk. A kill at any moment leaves either the previous checkpoint or the new one, and no lock that
+   * Saves the whole working tree and returns the newest checkpoint. It returns the previous one if neither a file nor
+   * HEAD nor a record that matters has changed since. The checkpoint is durable when the call returns: objects and ref
+   * have reached the disk. A kill at any moment leaves either the previous checkpoint or the new one, and no lock that
    * blocks the next call. Throws `NotSaved` if nothing can be saved here, `Trouble` if this attempt failed.
    */
   save(target: CheckpointTarget, request: CheckpointRequest, abortSignal: AbortSignal): Promise<SaveResult>

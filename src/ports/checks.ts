@@ -42,8 +42,8 @@ export interface Checks {
 export interface WorkInspector {
   /**
    * Returns the facts about the work that the session's `verify` options ask for. `now` holds the current working tree;
-   * null if it could not be saved. The call changes nothing, and the engine may repeat it after a crash: it first ends
-   * a check that was left running. The result states each fact that could not be determined.
+   * null if oneshot could not save it. The call changes nothing, and the engine may repeat it after a crash: it first
+   * ends a check that was left running. The result names each fact that the inspector could not determine.
    */
   inspect(session: Session, now: Checkpoint | null, abortSignal: AbortSignal): Promise<InspectedWork>
 }

@@ -47,7 +47,7 @@ export interface NotificationStore {
   pendingHooks(): HookCall[]
   /** Records that a hook ran to its end, and adds the event to its session's history if the session still exists. */
   settleHook(call: HookCall, event: Event): void
-  /** Deletes everything that was settled before then. */
+  /** Deletes all notices and hooks that the store settled before then. */
   deleteBefore(before: Instant): void
 }
 

@@ -21,7 +21,8 @@ export interface LaunchSpec extends AttemptRef {
   /** The program's stdin; undefined gives it an empty one (headless) or the terminal. */
   readonly stdin: Uint8Array | undefined
   /**
-   * The name of the thread's lock, which keeps any other process out of the thread. Null if the program has no thread.
+   * The unique name of its thread. A lock of this name keeps any other process out of the thread. Null if the program
+   * has no thread.
    */
   readonly thread: string | null
   /** The bytes of memory that all its processes may use together, if the kernel can enforce it; null for no limit. */
@@ -97,7 +98,7 @@ export interface Runtime {
   /** Returns the end of the attempt's stderr, if it is separate from the output. */
   stderrTail(ref: AttemptRef): string
   /**
-   * Starts the attempt, unless it was started before. A repeated call after a crash, at any point, leads to exactly one
+   * Starts the attempt, unless an earlier call did. A repeated call after a crash, at any point, leads to exactly one
    * process. The call may reuse remains of the previous attempt, but no process of that attempt may be alive.
    */
   launch(order: LaunchSpec): Promise<void>
@@ -165,7 +166,7 @@ export interface Runtime {
 /** Runs an action for a session in its turn, if the session is still at work then. */
 export type RunWhileLive = (sessionId: string, action: () => Promise<void>) => Promise<void>
 
-/** Returns the current attempt of a session, or the attempt that an effect was decided for. */
+/** Returns the current attempt of a session, or the attempt that an effect belongs to. */
 export function attemptRef(session: Session, attempt: number = session.attempt): AttemptRef {
   return { sessionId: session.spec.id, name: session.spec.name, attempt, mode: session.spec.mode }
 }

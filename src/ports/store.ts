@@ -45,7 +45,7 @@ export interface Store {
    * Returns the unsettled effects of one session, in the order of their decisions; of all sessions if none is named.
    */
   pendingEffects(sessionId?: string): PendingEffect[]
-  /** Records that the effect was performed or is no longer needed. */
+  /** Records that the engine performed the effect, or no longer needs it. */
   settleEffect(key: string): void
   /** Returns the earliest alarm of all sessions. */
   nextDue(): Instant | undefined

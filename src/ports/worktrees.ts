@@ -5,9 +5,9 @@ import type { Instant } from '../lib/time.ts'
 export type MergeResult =
   /** `commit`: the new tip of the branch that received the merge. */
   | { readonly kind: 'merged'; readonly commit: string }
-  /** Nothing was changed; both sides changed these files. */
+  /** The merge changed nothing, because both sides changed these files. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
-  /** Nothing was merged: somebody has moved the branch that was to receive the merge. */
+  /** The merge changed nothing, because somebody has moved the branch that was to receive it. */
   | { readonly kind: 'moved' }
 
 /** The result of a request to remove a worktree. */
@@ -51,7 +51,7 @@ export type ReturnResult =
   | { readonly kind: 'there' }
   /** The branch moved to the checked-out commit. */
   | { readonly kind: 'followed'; readonly from: string }
-  /** HEAD named another branch without a checkout and names this one again; no file was touched. */
+  /** HEAD named another branch without a checkout and names this one again; the call touched no file. */
   | { readonly kind: 'pointed'; readonly from: string }
   /** The branch is checked out again; `head` is the commit that was checked out before. */
   | { readonly kind: 'returned'; readonly from: string; readonly head: string | null }
@@ -59,10 +59,7 @@ export type ReturnResult =
 
 export interface EvidenceOptions {
   readonly worker?: WorkerTrace | null
-  /**
-   * Commits that were written earlier and only picked or rebased since then do not count, nor does content of other
-   * branches.
-   */
+  /** Older commits that somebody only picked or rebased since then do not count, nor does content of other branches. */
   readonly begunAt?: Instant
   /** The branch of the work; absent or null for the branch that the user has checked out. */
   readonly branch?: string | null
@@ -182,7 +179,7 @@ export interface Worktrees {
    * Returns true if HEAD came to name this branch without a checkout: then the files are those of the previous branch.
    */
   wasPointed(cwd: string, before: Head, branch: string | null): Promise<boolean>
-  /** Returns the user's refs, without the branches of loops; null if they cannot be read without git. */
+  /** Returns the user's refs, without the branches of loops; null if oneshot cannot read them without git. */
   userRefs(cwd: string): Promise<UserRefs | null>
   /** Returns the git commands that a trace file holds. */
   readTrace(trace: string): readonly GitCommand[]
@@ -217,9 +214,8 @@ export interface Worktrees {
    * relative to the worktree, and `.agent/` get the content they had where the work branched off from `base`, even if
    * commits changed them. A merge in progress becomes a merge commit if its conflicts are resolved. Commits on another
    * branch, or on none, count if they follow this branch. Files of more than 50 MB and new repositories stay
-   * uncommitted. Returns the commit.
-   * With `verifiedSnapshot` the call commits exactly that snapshot. Later changes stay where they are, and so does a
-   * branch that has moved on.
+   * uncommitted. Returns the commit. With `verifiedSnapshot` the call commits exactly that snapshot. Later changes stay
+   * where they are, and so does a branch that has moved on.
    */
   commitAll(
     worktree: Worktree,

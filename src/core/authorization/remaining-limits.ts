@@ -51,7 +51,7 @@ export function remainingLimits(
 }
 
 /**
- * A live descendant may still write as much as its own limit allows: that much is reserved for it and its own
+ * A live descendant may still write as much as its own limit allows: the sum reserves that much for it and its own
  * descendants.
  */
 function outputLeftTo(
@@ -81,8 +81,8 @@ export function chargeOf(owner: Session, sessions: readonly Session[]): Children
 }
 
 /**
- * A live descendant may still use the rest of its budget: that much is reserved for it, beside the parts of its own
- * descendants. The reservation counts tokens as input tokens.
+ * A live descendant may still use the rest of its budget: the charge reserves that much for it, beside the parts of its
+ * own descendants. The reservation counts tokens as input tokens.
  */
 function reservedFor(session: Session, sessions: readonly Session[]): Usage {
   if (!hasReservedBudget(session)) return NO_USAGE
@@ -168,7 +168,7 @@ export function reasonNotToReset(target: Spec, left: RemainingLimits): string | 
 
 /**
  * Returns the request within the limits of the session that makes it. A session that asks for no budget of its own gets
- * half of the rest, so that its starter can continue beside it. A command has no usage, so nothing is reserved for it.
+ * half of the rest, so that its starter can continue beside it. A command has no usage and needs no reservation.
  */
 export function clampToLimits<T extends StartRequest>(wanted: T, own: RemainingLimits): T {
   const maxTime = minLimit(wanted.maxTime, own.maxTime)

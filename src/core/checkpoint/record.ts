@@ -27,7 +27,7 @@ export interface CheckpointRecord {
     readonly verify: VerifyOptions | null
   }
   readonly thread: string | null
-  /** The messages, in order. Long texts are truncated here and stored in full beside the checkpoint. */
+  /** The messages, in order. The record truncates long texts; the checkpoint stores them in full beside it. */
   readonly goal: readonly string[]
   readonly tasks: readonly Pick<Task, 'id' | 'title' | 'state'>[]
   readonly lastWord: string | null

@@ -76,7 +76,7 @@ function onAudited(loop: Loop, { at, losses, notes }: LoopSignalOf<'loop.audited
   return addNotes(reopenTasks(seen, losses, { at, by: null }), notes)
 }
 
-/** Reports a mark that could not be written, and does not retry it for ever. */
+/** Reports a failed mark, and does not retry it for ever. */
 function onMarked(loop: Loop, { marks, trouble }: LoopSignalOf<'list.marked'>): Loop {
   const toMark = loop.toMark.filter(mark => !marks.some(one => one.key === mark.key && one.isDone === mark.isDone))
   return addNotes({ ...loop, toMark }, trouble === null ? [] : [trouble])

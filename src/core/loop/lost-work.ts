@@ -29,7 +29,7 @@ export interface WorkSpan {
   readonly now: Snapshot
 }
 
-/** A task that was undone this often is blocked, so that two tasks that undo each other end. */
+/** The loop blocks a task that others undid this often, so that two tasks that undo each other end. */
 const MAX_REOPENINGS = 3
 
 /** Returns the span of a finished task; null without evidence. */

@@ -44,8 +44,8 @@ export function removePathsCommand(
 }
 
 /**
- * Returns the command that restores deleted files of a commit; all of them if they cannot be listed. Edited files stay
- * as they are.
+ * Returns the command that restores deleted files of a commit; all of them if a command line cannot list them. Edited
+ * files stay as they are.
  */
 export function restoreDeletedCommand(commit: string, paths: readonly RawPath[], isTop: boolean): string {
   if (canBeListed(paths)) return restorePathsCommand(commit, paths, isTop)
@@ -53,7 +53,7 @@ export function restoreDeletedCommand(commit: string, paths: readonly RawPath[],
   return `${top} diff --name-only --diff-filter=D -z ${shortHash(commit)} | ${top} --literal-pathspecs restore --source=${shortHash(commit)} --pathspec-from-file=- --pathspec-file-nul`
 }
 
-/** Returns the command that commits existing files; all uncommitted changes if the files cannot be listed. */
+/** Returns the command that commits existing files; all uncommitted changes if a command line cannot list the files. */
 export function commitPathsCommand(paths: readonly RawPath[], isTop: boolean): string {
   const which = canBeListed(paths) ? ['--', ...paths.map(path => pathspec(path, isTop))] : ['--all', ':/']
   return `${formatCommandLine(['git', 'add', ...which])} && git commit`

@@ -250,7 +250,7 @@ export interface Session {
   readonly exit: Exit | null
   readonly lastWord: TurnResult | null
   readonly startedAt: Instant | null
-  /** The start of the session's time limit: its acceptance, or the last time it was resumed. */
+  /** The start of the session's time limit: its acceptance, or its last resume. */
   readonly clockSince: Instant
   readonly bookmark: ReadPosition
 }

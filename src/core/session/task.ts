@@ -47,7 +47,7 @@ export function finishedIssues(
   return [...new Set(finished)].filter(id => !settled.includes(id))
 }
 
-/** Returns the issues that remain settled. An issue whose task was opened again can be finished again. */
+/** Returns the issues that remain settled. A task that somebody reopens can finish its issue again. */
 export function keepSettled(
   tasks: readonly Task[],
   { ready, settled }: Pick<TrackerSnapshot, 'ready' | 'settled'>,

@@ -23,7 +23,7 @@ export function readChecklist(text: string): TaskList {
   return { items, objections: limitObjections([...boxless, ...objections]) }
 }
 
-/** Ticks and unticks boxes in the text. A parent box is ticked when all boxes below it are. */
+/** Ticks and unticks boxes in the text. Ticks a parent box when all boxes below it have ticks. */
 export function markChecklist(text: string, marks: readonly ItemMark[]): string {
   const { leaves, keys, boxes } = parseChecklist(text)
   const wanted = new Map(marks.map(({ key, isDone }) => [key, isDone]))

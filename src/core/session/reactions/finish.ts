@@ -18,8 +18,8 @@ import { type Decision, makeDecision, unchanged } from '../decision.ts'
 import { verifyWork } from '../../policy/verify.ts'
 
 /**
- * Takes the step that was decided at the attempt's exit, now that nothing of the attempt is left. A sweep that nobody
- * has made yet comes last.
+ * Takes the step that the attempt's exit decided, now that nothing of the attempt is left. A sweep that nobody has made
+ * yet comes last.
  */
 export function handleTreeGone(
   session: SessionIn<'stopping'>,
