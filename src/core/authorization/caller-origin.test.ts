@@ -68,7 +68,7 @@ describe('two sessions that may do less than their user', () => {
   it.each<[string, Partial<Ancestor>]>([
     ['the marker', { marker: 'bee.1' }],
     ['the control group', { groupMarker: 'bee.1' }],
-  ])('neither passes as the other by %s of it', (_, more) => {
+  ])('neither session passes as the other by %s of that session', (_, more) => {
     const spy = { kind: 'session', id: 'spy' }
     expect(both([ancestor(90, 52, more), ancestor(52, 51), SHIM, TMUX])).toEqual(spy)
     expect(both([ancestor(90, 1, { session: 52, ...more })])).toEqual(spy)

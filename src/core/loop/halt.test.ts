@@ -39,7 +39,7 @@ describe('the loop starts no other task in the user’s checkout', () => {
     expect(decideLoop(judging('oneshot/x'), signal).halt, 'worktrees are not shared').toBeNull()
   })
 
-  test('after git cannot read it', () => {
+  test('when git cannot read that checkout', () => {
     const signal = { type: 'deed.failed', at: 1, task: 'k1', iteration: 1, reason: 'it is bare' } as const
     expect(decideLoop(judging(null), signal).halt).toBe('it is bare, since the agent of task 1 worked here')
     expect(decideLoop(judging(null, 2), signal).halt).toBeNull()

@@ -57,7 +57,7 @@ describe('boxes', () => {
     expect(titlesIn('> - [ ] a', '>   - [ ] b', 'words', '1. - [ ] c')).toEqual(['b', 'c'])
   })
 
-  test('a box with boxes below it is no task, but the parent of theirs', () => {
+  test('a box with boxes below it is no task, but their parent', () => {
     const { items } = readChecklist(lines('- [ ] a', '  - b', '\t- [ ] c <!-- hint -->', '      - plain', '- [ ] d'))
     expect(items.map(({ title, path, body }) => ({ title, path, body }))).toEqual([
       { title: 'c', path: ['a', 'b'], body: '- plain' },
