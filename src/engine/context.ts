@@ -10,7 +10,7 @@ import type { Tracker } from '../ports/tracker.ts'
 import type { WorkInspector } from '../ports/checks.ts'
 import type { Runtime } from '../ports/runtime.ts'
 
-/** All that the engine acts upon. */
+/** Holds the ports and settings through which the engine acts. */
 export interface EngineContext {
   readonly store: Store
   readonly runtime: Runtime
@@ -22,10 +22,10 @@ export interface EngineContext {
   readonly checkpoints: Checkpoints
   readonly tracker: Tracker
   readonly workInspector: WorkInspector
-  /** Notes something for whoever reads the supervisor's log. */
+  /** Writes a sentence to the supervisor's log. */
   readonly log: (sentence: string) => void
-  /** Told of what went wrong while performing; the effect stays pending and is tried again. */
+  /** The engine calls this when an effect fails. The effect stays pending, and the engine tries it again. */
   readonly onTrouble: (sessionId: string, cause: unknown) => void
-  /** Told of what was recorded. Nothing depends on its listening. */
+  /** The engine calls this after it has recorded an event. No behaviour depends on a listener. */
   readonly onEvent?: (session: Session, event: Event) => void
 }

@@ -7,24 +7,24 @@ import { maskAndTruncate } from '../lib/mask/mask.ts'
 import { toOneLine } from '../lib/text/terminal-text.ts'
 import type { Runtime } from '../ports/runtime.ts'
 
-/** What is left of work that was begun elsewhere: its messages, the prompt first, and what was said last. */
+/** The remains of work that began outside oneshot: its messages (the prompt is the first) and its last output. */
 export interface ImportedSession {
   readonly messages: readonly string[]
-  /** How many of them the conversation shows that the session goes on in. A fresh one is told all. */
+  /** Number of messages that the imported conversation already contains. A fresh conversation receives all messages. */
   readonly read: number
   readonly spent: Usage
   readonly spentInThread: Usage
   readonly finalOutput: string
   readonly tasks: readonly Task[]
   readonly reason: string
-  /** Brings the working tree to where it was. Throws when something is in the way. */
+  /** Restores the imported state of the working tree. Throws when something blocks the restore. */
   readonly importFiles: () => Promise<void>
 }
 
-/** What a session begins with that was there before it: a conversation, or all that is left of a session elsewhere. */
+/** A new session may start from an existing conversation, or from the remains of a session that ran elsewhere. */
 export type SessionSource = Pick<SessionStart, 'thread'> & { readonly imported?: ImportedSession }
 
-/** A session's first step, once what it inherits is laid down. */
+/** Stores the imported state, if any, and returns the session's first decision. */
 export async function createFirstDecision(
   spec: Spec,
   { hasPrompt, thread, imported }: SessionSource & { readonly hasPrompt: boolean },
@@ -38,7 +38,10 @@ export async function createFirstDecision(
   })
 }
 
-/** Lays it down where a session's own would be, and moves in. The prompt is there already. */
+/**
+ * Stores the imported messages and transcript as the session's own, and restores the files. `prepare` has stored the
+ * prompt already.
+ */
 async function storeImported(
   { messages, read, spent, spentInThread, finalOutput, tasks, reason, importFiles }: ImportedSession,
   id: string,

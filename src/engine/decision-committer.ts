@@ -10,14 +10,14 @@ import { statusLine } from '../core/describe/status-line.ts'
 import { transcriptNote } from '../core/describe/transcript-notes.ts'
 import type { EngineContext } from './context.ts'
 
-/** What was read of an attempt's output to come to a decision. */
+/** The part of an attempt's output on which a decision is based. */
 export interface ReadOutput {
   readonly output: number
   readonly memory: ParserState
   readonly text: string
 }
 
-/** Turns signals into recorded decisions, and tells of each. */
+/** Turns signals into recorded decisions, and notifies its listeners of each. */
 export class DecisionCommitter {
   readonly #context: Pick<EngineContext, 'store' | 'runtime' | 'agents' | 'checkpoints' | 'timings' | 'onEvent'>
   readonly #listeners = new Set<(session: Session, outgoing: Outgoing) => void>()
@@ -32,8 +32,8 @@ export class DecisionCommitter {
   }
 
   /**
-   * Records what follows from these signals, and from those that what follows from them leads to at once; false when nothing
-   * does.
+   * Decides on these signals, then on the signals that `leadsTo` derives from that decision, and records both together.
+   * Returns false when nothing changed.
    */
   decideAndCommit(
     id: string,
@@ -47,7 +47,7 @@ export class DecisionCommitter {
     const total = this.#applySignals(decided, leadsTo(decided))
     const isUnread = read === undefined || read.output === before.bookmark.output
     if (isUnchanged(total, before) && isUnread) return false
-    // A new attempt begins reading at its own start; only the attempt that was read is moved on.
+    // A new attempt's output is read from its start, so only the attempt that was read keeps the new offset.
     const isSameAttempt = total.session.attempt === before.attempt
     const { output, memory } = read !== undefined && isSameAttempt ? read : total.session.bookmark
     const bookmark = { ...total.session.bookmark, output, memory }
@@ -62,20 +62,23 @@ export class DecisionCommitter {
     }, decided)
   }
 
-  /** Where nothing can be saved, nothing is wanted. */
+  /** Drops a checkpoint request if the session's folder is not in a repository. */
   #withoutImpossibleRequest(session: Session): Session {
     const { saved, spec } = session
     if (saved.wanted === null || this.#context.checkpoints.isRepository(spec.cwd)) return session
     return { ...session, saved: { ...saved, wanted: null } }
   }
 
-  /** The transcript is written first: cut to the recorded length, so that after a crash it is written again the same. */
+  /**
+   * Writes the transcript before the record, and first cuts it to the recorded length: after a crash, the next
+   * supervisor writes the same bytes again.
+   */
   commit(decision: Decision, words = ''): void {
     const { runtime, store, agents } = this.#context
     const { session } = decision
     const isTold = agents(session.spec.agent).readLine !== undefined
     const text = words + (isTold ? decision.events.map(event => transcriptNote(event) ?? '').join('') : '')
-    store.assertEpoch() // The transcript belongs to whoever is in charge.
+    store.assertEpoch() // Only the supervisor that holds the epoch may write the transcript.
     const transcript = text === '' ? session.bookmark.transcript : this.#writeTranscript(session, text)
     const told = this.#withoutImpossibleRequest({ ...session, bookmark: { ...session.bookmark, transcript } })
     const outgoing = { notices: noticesOf(told, decision.events), hooks: hooksOf(told, decision.events) }
@@ -86,8 +89,8 @@ export class DecisionCommitter {
   }
 
   /**
-   * A full disk holds up what an agent says until there is room. It does not hold up an end: the agent's own output has those
-   * words, and the transcript goes without them.
+   * A full disk delays the recording of a running agent's output until there is room. It does not delay an end: then
+   * the transcript omits these words, which the agent's own output still contains.
    */
   #writeTranscript({ spec, bookmark, phase }: Session, text: string): number {
     try {

@@ -1,10 +1,10 @@
 import type { Instant } from '../lib/time.ts'
 import type { EngineContext } from './context.ts'
 
-/** How long an alarm that could not be answered waits before it rings again, in milliseconds. */
+/** Milliseconds before the timer fires again for a session whose due signal had no effect. */
 const RETRY_DELAY = 1_000
 
-/** Rings for whatever session is due next. What is due stands in the store: this is only the bell. */
+/** Fires for the session that is due next. The store holds the due times; this class holds only the timer. */
 export class DueTimer {
   readonly #context: Pick<EngineContext, 'store' | 'clock'>
   readonly #onDue: (sessionId: string, at: Instant) => Promise<void>
@@ -19,7 +19,10 @@ export class DueTimer {
     this.#onDue = answer
   }
 
-  /** One that has just rung in vain, because its session is in trouble, rings again a little later. */
+  /**
+   * Schedules the next due time. If the timer fired at `rungAt` and the session is still due because of trouble, it
+   * fires again after `RETRY_DELAY`.
+   */
   set(rungAt: Instant = Number.NEGATIVE_INFINITY): void {
     this.#cancel()
     if (this.#isStopped) return

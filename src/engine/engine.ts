@@ -22,13 +22,14 @@ import { HangMonitor } from './background/hang-monitor.ts'
 import type { EngineContext } from './context.ts'
 
 /**
- * Carries decisions from signal to deed. One session is handled one signal at a time; different ones side by side.
- * Everything it knows is in the store: it may be killed at any moment and started again.
+ * Carries decisions from signal to effect. The engine handles the signals of one session one at a time, and different
+ * sessions side by side. The store holds everything that the engine knows: it may be killed at any moment and started
+ * again.
  */
 export class Engine {
   readonly #context: EngineContext
   readonly #mutex = new KeyedMutex()
-  /** Looks that have not begun yet: another request for the same one changes nothing. */
+  /** Observations that have not begun yet. A second request for the same session shares the first. */
   readonly #queuedObservations = new Map<string, Promise<void>>()
   readonly #committer: DecisionCommitter
   readonly #runner: SessionRunner
@@ -38,7 +39,7 @@ export class Engine {
   readonly #outputMonitor: OutputMonitor
   readonly #notifications: NotificationSender
   readonly #hooks: HookQueue
-  /** Who keep what is made, beside the work. */
+  /** The services that save, verify and publish work beside the sessions. */
   readonly services: BackgroundServices
   readonly #children: ChildSessions
   readonly #familyBudget: FamilyBudget
@@ -85,8 +86,8 @@ export class Engine {
   }
 
   /**
-   * Starting and recovering are the same: take up what is pending, look at what is alive, set the alarm. With `isHeld`
-   * nothing that is not alive is started: it is held until somebody resumes it.
+   * Starts and recovers by the same path: performs pending effects, observes live sessions, sets the timer. With
+   * `isHeld`, the engine starts no process: it holds each session without a live process until a user resumes it.
    */
   async start({ isHeld = false } = {}): Promise<void> {
     const { runtime, store, clock } = this.#context
@@ -111,7 +112,10 @@ export class Engine {
     await this.repair().catch(cause => this.#context.onTrouble('', cause))
   }
 
-  /** Accepts a piece of work: when this returns, it will be seen through; when it throws, nothing of it stays. */
+  /**
+   * Accepts a session. When this returns, the engine completes the session even after a crash; when it throws, nothing
+   * of the session remains.
+   */
   async create(
     spec: Spec,
     files: { prompt: Uint8Array | null; env: Readonly<Record<string, string>> },
@@ -134,13 +138,13 @@ export class Engine {
     })
   }
 
-  /** Records the wish, or throws. Once recorded, it is carried out. */
+  /** Records the stop request, or throws. The engine carries out a recorded request even after a crash. */
   async stop(id: string, { isNow = false, by }: { isNow?: boolean; by?: string | undefined } = {}): Promise<void> {
     const how = { ...(isNow && { isNow }), ...(by !== undefined && { by }) }
     await this.#applyUserSignal(id, { at: this.#context.clock.now(), type: 'user.stop', ...how })
   }
 
-  /** Has a session stand still until it is resumed; what lives of it is ended. `by`: the session that asks for it. */
+  /** Pauses a session until a user resumes it, and ends its processes. `by` is the session that requests the hold. */
   async hold(id: string, by?: string): Promise<void> {
     await this.#applyUserSignal(id, {
       at: this.#context.clock.now(),
@@ -149,12 +153,12 @@ export class Engine {
     })
   }
 
-  /** Bytes that all attempts of these sessions have written. */
+  /** Returns the number of bytes that all attempts of these sessions have written. */
   written(sessions: readonly Session[]): number {
     return sessions.reduce((total, session) => total + totalOutput(session, this.#context.runtime), 0)
   }
 
-  /** Names pieces of a session's work, or changes them; which they are is told in its turn. */
+  /** Adds or changes tasks of a session. The engine calls `name` with the current session under its lock. */
   async setTasks(id: string, name: (session: Session) => SignalOf<'user.tasks'>['tasks']): Promise<void> {
     const { store, clock } = this.#context
     await this.#mutex.run(id, async () => {
@@ -165,7 +169,7 @@ export class Engine {
     })
   }
 
-  /** Gives it another name to be shown under, or another folder; nothing is started. */
+  /** Changes a session's label or folder; starts nothing. */
   amend(id: string, change: { label?: string; cwd?: string }): Promise<void> {
     return this.#applyUserSignal(id, { at: this.#context.clock.now(), type: 'user.amend', ...change })
   }
@@ -179,8 +183,8 @@ export class Engine {
   }
 
   /**
-   * Takes a message for a session: it is on disk when this returns, and its number is told. The same key again is the same
-   * message.
+   * Stores a message for a session and returns its number. The message is on disk when this returns. A second call with
+   * the same key returns the number of the first message.
    */
   async send(id: string, message: { key: string; gist: string; text: Uint8Array; by?: string }): Promise<number> {
     const { runtime, store, clock } = this.#context
@@ -207,7 +211,7 @@ export class Engine {
     return number
   }
 
-  /** Takes a session up that has ended, rests or waits for a person; with other variables or in another folder from now on. */
+  /** Resumes a session that has ended, rests or is blocked; `env` and `cwd` apply from now on. */
   async resume(
     id: string,
     { env = {}, cwd }: { env?: Readonly<Record<string, string>>; cwd?: string } = {},
@@ -228,14 +232,17 @@ export class Engine {
     void this.observe(id)
   }
 
-  /** Whether the agent's own record of its conversation is there; null where it keeps none that can be looked up. */
+  /**
+   * Returns true when the agent's own record of the conversation exists, and null when the agent keeps no record that
+   * we can look up.
+   */
   hasThread(session: Session): boolean | null {
     const place = this.#runner.sessionContext(session)
     if (place.agent.findThread === undefined) return session.thread.id === null ? false : null
     return hasThreadRecord(session, place)
   }
 
-  /** Looks what is new about a session, decides, records, performs; until nothing is new. */
+  /** Observes a session, decides, records and performs, until an observation finds no news. */
   observe(id: string): Promise<void> {
     const queued = this.#queuedObservations.get(id)
     if (queued !== undefined) return queued
@@ -252,7 +259,10 @@ export class Engine {
     return looked
   }
 
-  /** Forgets an ended session with all its files; its checkpoints only if asked to. False when it is not ended. */
+  /**
+   * Removes an ended session with all its files, and its checkpoints only on request. Returns false when the session
+   * has not ended.
+   */
   async remove(id: string, { checkpoints = false } = {}): Promise<boolean> {
     const { store, runtime } = this.#context
     await this.services.saveRequested(id)
@@ -262,22 +272,22 @@ export class Engine {
       await this.#runner.performPending(id)
       this.#hooks.runNow(id)
       if (checkpoints) await this.services.removeCheckpoints(session)
-      await runtime.removeSession(id) // First, because a full disk may be the reason to remove it.
+      await runtime.removeSession(id) // Files go first, because a full disk may be the reason for the removal.
       store.remove(id)
       return true
     })
   }
 
-  /** The slow round for what nobody rings for: shims killed under a living agent, lost panes. */
+  /** Runs the slow check for changes without a notification: shims killed under a live agent, lost panes. */
   async reconcile(): Promise<void> {
     if (!this.#holdsEpoch()) return
-    this.#dueTimer.set() // A timer stands still while a lid is closed; what it was set for does not.
+    this.#dueTimer.set() // Timers do not advance while the machine sleeps, but due times pass.
     this.#reconciler.wakeAfterClockRollback()
     await Promise.all(this.#sessionsToObserve(this.#reconciler.sessionsToObserve()).map(id => this.observe(id)))
     if (this.#context.store.live().some(session => session.spec.mode === 'tty')) await this.repair()
   }
 
-  /** The quick round, every second: sessions that write more than they may. */
+  /** Runs the quick check, every second, for sessions that exceed their output limit. */
   checkOutput(): void {
     if (!this.#isShutDown) this.#outputMonitor.check()
   }
@@ -286,7 +296,7 @@ export class Engine {
     return this.#reconciler.repair()
   }
 
-  /** Tells a test on these channels of the user's. */
+  /** Sends a test notification on these channels. */
   testChannels(channels: readonly string[], terminals: readonly string[]): Promise<ChannelTestResult[]> {
     return this.#notifications.testChannels(channels, terminals)
   }
@@ -295,7 +305,7 @@ export class Engine {
     return this.#committer.onCommit(listener)
   }
 
-  /** Resolves when nothing is being done any more. Nothing new is begun. */
+  /** Begins nothing new, and resolves when all running work has ended. */
   async shutDown(): Promise<void> {
     this.#isShutDown = true
     this.#dueTimer.stop()
@@ -305,14 +315,17 @@ export class Engine {
     await Promise.all([this.#mutex.idle(), this.#notifications.stop(), this.#hooks.stop(), this.services.stop()])
   }
 
-  /** A command may have been killed after it had stored its request and before it ended the processes. */
+  /** Applies a request that a command stored before it was killed, possibly before it could end the processes. */
   #takeStoredRequest(session: Session): void {
     if (session.exit !== null || isIdle(session)) return
     const { runtime: work, clock } = this.#context
     this.#committer.decideAndCommit(session.spec.id, requestedIn(work, attemptRef(session), clock.now()))
   }
 
-  /** What has ended meanwhile has ended. What waits for a person, with nothing alive, stands still anyway and says for what. */
+  /**
+   * Records an end that happened meanwhile. Leaves a blocked session without a process as it is, so that it keeps its
+   * question.
+   */
   #holdUnlessAlive({ spec: { id } }: Session): void {
     const { store, runtime, clock } = this.#context
     while (this.#runner.observeOnce(id));
@@ -323,13 +336,16 @@ export class Engine {
     this.#committer.decideAndCommit(id, [{ at: clock.now(), type: 'user.hold', reason }])
   }
 
-  /** Live sessions, and ended ones for which something is still to be done. */
+  /** Returns the live sessions, and the ended sessions with pending effects. */
   #sessionsToObserve(live: readonly Session[]): string[] {
     const pending = this.#context.store.pendingEffects().map(item => item.sessionId)
     return [...new Set([...live.map(session => session.spec.id), ...pending])]
   }
 
-  /** Woken after another supervisor took over, we must do nothing more. */
+  /**
+   * Returns false when another supervisor has taken over, for example while this one was suspended; then this one must
+   * do nothing more.
+   */
   #holdsEpoch(): boolean {
     try {
       this.#context.store.assertEpoch()

@@ -5,11 +5,11 @@ import type { ChildrenCharge } from '../core/session/usage.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 
-/** Reports to each session with a budget what the sessions that it has started have spent, and what is reserved for them. */
+/** Reports to each session with a budget the spending of its child sessions, and the amount reserved for them. */
 export class FamilyBudget {
   readonly #world: { readonly store: Store; readonly clock: Clock }
   readonly #report: (id: string, signal: Signal) => void
-  /** The spending, the limits and the end of each session that another one has started, as they were reported last. */
+  /** The last reported spending and end of each child session. */
   readonly #known = new Map<string, string>()
 
   constructor(world: { readonly store: Store; readonly clock: Clock }, report: (id: string, signal: Signal) => void) {
@@ -17,14 +17,14 @@ export class FamilyBudget {
     this.#report = report
   }
 
-  /** Reports the charges that a supervisor before this one did not live to report. */
+  /** Reports the charges that an earlier supervisor recorded but did not report before its end. */
   start(): void {
     const sessions = this.#world.store.all()
     if (sessions.every(({ spec }) => spec.startedBy === undefined)) return
     for (const session of sessions) if (session.phase.name !== 'ended') this.#charge(session, sessions)
   }
 
-  /** Called with each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   follow(session: Session): void {
     const { id, startedBy, agent } = session.spec
     if (startedBy === undefined || agent === 'command') return

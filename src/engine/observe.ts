@@ -13,36 +13,36 @@ import { requestedIn } from './stored-requests.ts'
 import { type ThreadContext, checkRunningThread } from './thread-lookup.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 
-/** At most this much output is interpreted in one step, so that one chatty agent does not hold up the others. */
+/** Bytes of output that one step parses at most, so that a verbose agent does not delay the other sessions. */
 const CHUNK_SIZE = 1_048_576
-/** A line longer than this is not worth waiting for its end. */
+/** Bytes after which a line is read even without its end. */
 const MAX_LINE_LENGTH = 64 * CHUNK_SIZE
-/** A shorter line holds nobody up, whatever is in it. */
+/** Characters up to which a line is parsed without a guard: no parser gets stuck on a line this short. */
 const LONG_LINE_LENGTH = 32_768
 
-/** tmux opens a pane in milliseconds; one that has not come to life after this long never will. */
+/** Milliseconds. tmux opens a pane in milliseconds; a pane that has not started after this time never starts. */
 const LAUNCH_TIMEOUT = 20_000
 
-/** What is new about a session's current attempt, and how far its output was read to learn it. */
+/** The news about a session's current attempt, and the output offset up to which they are read. */
 export interface AttemptObservation {
   readonly signals: readonly Signal[]
-  /** What people read of it. */
+  /** The text for the transcript. */
   readonly text: string
   readonly output: number
   readonly memory: ParserState
-  /** There is more output to read before the rest can be told. */
+  /** True when more output must be read before later signals can follow. */
   readonly hasMore: boolean
-  /** Its shim is dead and it lives on: nobody will ring when it ends. */
+  /** True when the shim is dead and the agent is alive: no mailbox entry will announce the agent's end. */
   readonly isAdopted: boolean
-  /** Its pane was opened, and nobody in it has taken the attempt yet. */
+  /** True when the pane is open and no shim has claimed the attempt yet. */
   readonly isAwaited: boolean
 }
 
 /**
- * Looks at an attempt from outside and says what is new, in the order it happened: it started, it spoke, it ended.
- * A terminal's last words are recorded by the time its attempt `isSwept`, and may be torn before. `awaited` is for how long
- * it has been waited for already, by a clock that nobody sets.
- * Death needs proof: an exit record, or a process that is gone together with the shim that would have written one.
+ * Observes an attempt from outside and returns the news in the order of their occurrence: the attempt started, the
+ * agent wrote output, the attempt ended. The last output of a terminal is complete once the attempt `isSwept`; before,
+ * it may break off in the middle. `awaited` is the time already spent waiting for the pane, by the monotonic clock.
+ * Death needs proof: an exit record, or the absence of both the process and the shim that would write the record.
  */
 export function observeAttempt(
   session: Session,
@@ -85,15 +85,15 @@ export function observeAttempt(
   return { signals, text, output, memory, hasMore, isAdopted, isAwaited }
 }
 
-/** The session with the thread it has just told. */
+/** Returns the session with the thread that these observations report. */
 function withReportedThread(session: Session, observations: readonly Observation[]): Session {
   const told = observations.findLast(said => said.type === 'threaded' && isThreadId(said.thread))
   return told?.type !== 'threaded' ? session : { ...session, thread: { ...session.thread, id: told.thread } }
 }
 
 /**
- * What is known before the output is read: all that was said up to a death seen here is then read as well. Once a shim is
- * known to be dead a second look decides, for it may have written its record after the first.
+ * Reads the attempt's state before its output, so that the following read includes all output up to a death seen here.
+ * If the shim is dead, a second read decides, because the shim may have written its record after the first.
  */
 function readAttemptState(ref: AttemptRef, runtime: Runtime): AttemptState {
   const first = runtime.attemptState(ref)
@@ -104,7 +104,7 @@ function hasEnded({ exit, shim, process }: AttemptState): boolean {
   return exit !== null || (shim === 'dead' && process === 'dead')
 }
 
-/** By a clock that nobody sets, or by all that is on disk: supervisors may come and go meanwhile. */
+/** Measures by the monotonic clock or by the times on disk, because supervisors may restart during the wait. */
 function isLaunchOverdue(
   { since }: { since: Instant },
   { openedAt }: AttemptState,
@@ -112,7 +112,7 @@ function isLaunchOverdue(
   awaited: Duration,
 ): boolean {
   if (openedAt === null) return false
-  const from = since > now ? openedAt : Math.max(since, openedAt) // What is yet to come is of a clock that was set back.
+  const from = since > now ? openedAt : Math.max(since, openedAt) // A start in the future means that the clock was set back.
   return awaited > LAUNCH_TIMEOUT || now - from > LAUNCH_TIMEOUT
 }
 
@@ -137,7 +137,7 @@ function findDeath(state: AttemptState, isOverdue: boolean): Death | null {
   }
 }
 
-/** What its end means where its words alone do not tell. */
+/** Asks the agent's driver for the meaning of an exit that the output alone does not explain. */
 function explainExit(
   session: Session,
   exit: Exit,
@@ -154,13 +154,16 @@ function explainExit(
   return word ? [{ at, type: 'agent.finished', attempt: session.attempt, word }] : []
 }
 
-/** Power may have failed before what the shim wrote was on disk, but after we had recorded it. */
+/**
+ * Reports the death of a process whose record is lost: power may fail after we recorded the start but before the shim's
+ * own record reached the disk.
+ */
 function findLostProcess({ life }: Session, state: AttemptState, runtime: Runtime): Death | null {
   const isLost = life !== null && state.life === null && state.shim !== 'alive' && !runtime.isProcessAlive(life)
   return isLost ? { type: 'process.died', exit: { kind: 'vanished', evidence: `pid ${life.pid} is gone` } } : null
 }
 
-/** Whatever is gone without a record went down with its machine, if that was restarted since. */
+/** Attributes a death without a record to a restart of the machine, if the machine was restarted since. */
 function markReboot(session: Session, death: Death, { work: runtime }: { work: Runtime }): Death {
   const ref = attemptRef(session)
   const boot = session.life?.boot ?? runtime.attemptState(ref).life?.boot ?? runtime.boot
@@ -177,7 +180,7 @@ interface ReadOutcome {
   readonly output: number
   readonly memory: ParserState
   readonly hasMore: boolean
-  /** What was left out of it, if anything was. */
+  /** Says how much output was skipped, if any. */
   readonly note: string | null
 }
 
@@ -186,7 +189,9 @@ function nothingRead(session: Session): ReadOutcome {
   return { observations: [], text: '', output, memory, hasMore: false, note: null }
 }
 
-/** Reads whole lines from where we left off. A last line without an end counts once the program can write no more. */
+/**
+ * Reads complete lines from the last offset. A last line without a line end counts once the program can write no more.
+ */
 function readOutput(
   session: Session,
   runtime: Runtime,
@@ -216,7 +221,7 @@ function readOutput(
   return { ...heard, output: from + length, hasMore: length > 0 }
 }
 
-/** Where a supervisor was stuck before, long lines are left out: one of them was the reason. */
+/** Skips long lines if an earlier supervisor got stuck here: one of them was the reason. */
 function parseLines(
   lines: readonly string[],
   before: ParserState,
@@ -243,7 +248,7 @@ function parseLines(
   }
 }
 
-/** A line that its agent's reader stumbles over is shown as it is: nobody must stay stuck on it. */
+/** Shows a line unchanged if the agent's parser throws on it, so that no session gets stuck on a line. */
 function parseLineSafely(line: string, memory: ParserState, read: NonNullable<Agent['readLine']>): ParsedLine {
   try {
     return read(line, memory)

@@ -11,20 +11,20 @@ import { attemptRef } from '../ports/runtime.ts'
 import { turnInputText } from './turn-input.ts'
 import { type ThreadContext, findThread, threadTag } from './thread-lookup.ts'
 
-/** What belongs to one session of the outside. */
+/** The parts of the outside that belong to one session. */
 export interface SessionContext extends ThreadContext {
   readonly clock: Clock
-  /** Whether its project keeps a list of its tasks. */
+  /** Returns true when the project has a task tracker. */
   readonly isTracked: () => boolean
-  /** Saves what is there before it begins. */
+  /** Saves a checkpoint of the state before the first attempt. */
   readonly saveBeforeStart: (session: Session) => Promise<Signal[]>
-  /** What git shows of its work so far. */
+  /** Returns git's summary of the work so far. */
   readonly gitSummary: (session: Session) => Promise<string>
 }
 
 /**
- * Does one effect in the world and says what was learned by it. Doing it again after a crash changes nothing more.
- * Trouble while launching is a signal; any other trouble is thrown, and the effect stays pending.
+ * Performs one effect and returns the signals that result from it. A repeated call after a crash changes nothing more.
+ * Trouble during a launch becomes a signal; any other trouble is thrown, and the effect stays pending.
  */
 export async function performEffect(effect: Effect, session: Session, context: SessionContext): Promise<Signal[]> {
   const { work: runtime, clock } = context
@@ -52,7 +52,10 @@ export async function performEffect(effect: Effect, session: Session, context: S
   }
 }
 
-/** A command that was not stopped; agents always leave helpers behind. */
+/**
+ * Returns true for a command that ended without a stop request. Agents always leave helper processes behind, so they do
+ * not count.
+ */
 function hasEndedByItself({ exit, spec, wanted }: Session): boolean {
   return exit !== null && wanted === 'run' && spec.proof === 'exit-code'
 }
@@ -62,7 +65,10 @@ function leftoverProcessesSignal(count: number, at: Instant): Signal {
   return { at, type: 'trouble.noted', note: `${what} ended` }
 }
 
-/** A sweep that was begun again and again, because its supervisors died, is no longer polite once it has taken too long. */
+/**
+ * Returns true once an ending has taken too long. A sweep that restarts after each supervisor's death then kills at
+ * once.
+ */
 function isKilling({ phase }: Session): boolean {
   return phase.name === 'stopping' && phase.step === 'kill'
 }
@@ -120,14 +126,14 @@ function launchSpec(session: Session, context: SessionContext, gitSummary: strin
 }
 
 /**
- * A thread is resumed when its record is there, and else begun: a crash may have come before there was one. Where there was
- * a record once, its thread is asked for all the same, so that the agent itself says that it is lost.
+ * Resumes the thread if its record exists, and otherwise begins it: a crash may come before the first record. If a
+ * record existed once, the launch still names its thread, so that the agent itself reports the loss.
  */
 function launchRequest(session: Session, context: ThreadContext): LaunchRequest {
   const { work: runtime, agent } = context
   const { spec, thread, errand, spending } = session
   const hasRecord = thread.heard > 0 || agent.findThread === undefined
-  const isFirst = thread.id === null && thread.from === session.attempt // Then nobody can have written in it yet.
+  const isFirst = thread.id === null && thread.from === session.attempt // Then no attempt can have written in it yet.
   const resume = (isFirst ? null : findThread(session, context)?.thread) ?? (hasRecord ? thread.id : null)
   const spent = chargedUsage(spending)
   const left = (limit: number | null, used: number): number | null =>
@@ -147,7 +153,7 @@ function launchRequest(session: Session, context: ThreadContext): LaunchRequest 
   }
 }
 
-/** A prompt may hold any bytes, and is handed on as it came. */
+/** Returns a message byte for byte: a prompt may hold any bytes. */
 function turnInputBytes(
   session: Session,
   { work: runtime, isTracked }: SessionContext,

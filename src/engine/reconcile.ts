@@ -5,16 +5,16 @@ import { attemptRef } from '../ports/runtime.ts'
 import { shownOutput } from './perform.ts'
 import type { EngineContext } from './context.ts'
 
-/** What the rounds need of whoever carries out what they find. */
+/** The engine's functions that the reconciler calls. */
 export interface ReconcilerContext {
-  /** Woken after another supervisor took over, we must do nothing more. */
+  /** Returns false when another supervisor has taken over; then this one must do nothing more. */
   holdsEpoch(): boolean
-  /** Does this in the session's turn. */
+  /** Runs the action under the session's lock. */
   runExclusively(sessionId: string, action: () => Promise<void>): Promise<void>
   dispatch(sessionId: string, signal: Signal): Promise<void>
 }
 
-/** Goes round for what nobody rings for: lost panes and recorders, alarms of a clock that was set back. */
+/** Finds changes without a notification: lost panes and recorders, and due times that a clock rollback has delayed. */
 export class Reconciler {
   readonly #context: EngineContext
   readonly #actions: ReconcilerContext
@@ -25,7 +25,7 @@ export class Reconciler {
     this.#actions = actions
   }
 
-  /** Notes how far the logs have grown; answers the sessions whose evidence is worth a look. */
+  /** Records the sizes of the logs, and returns the sessions that an observation may find changed. */
   sessionsToObserve(): Session[] {
     const { store, runtime } = this.#context
     const live = store.live()
@@ -36,7 +36,7 @@ export class Reconciler {
     return live.filter(session => !this.#isKnownToRun(session))
   }
 
-  /** An alarm that the clock was set back from would ring hours late. */
+  /** Fires due times now that a clock set back would delay by hours. */
   wakeAfterClockRollback(): void {
     const { store, clock, timings } = this.#context
     const at = clock.now()
@@ -45,7 +45,10 @@ export class Reconciler {
         void this.#actions.dispatch(session.spec.id, { at, type: 'clock.due' })
   }
 
-  /** Endings that their supervisors did not live to finish: they are not begun again as if they had just been decided. */
+  /**
+   * Returns the unfinished endings of earlier supervisors whose time is over, so that the engine escalates them instead
+   * of beginning them again.
+   */
   overdueStops(): Session[] {
     const { store, clock, timings } = this.#context
     const at = clock.now()
@@ -53,7 +56,7 @@ export class Reconciler {
     return endings.filter(session => (sessionDueAt(session) ?? at) <= at || isClockRolledBack(session, at, timings))
   }
 
-  /** Gives live sessions back what they have lost but their lives: panes, recorders. One at a time serves all who ask. */
+  /** Restores lost panes and recorders of live sessions. Concurrent callers share one repair. */
   repair(): Promise<void> {
     this.#currentRepair ??= this.#repairAll().finally(() => {
       this.#currentRepair = undefined
@@ -66,7 +69,7 @@ export class Reconciler {
     const { store, runtime } = this.#context
     const live = store.live().filter(isRunning)
     const refs = live.map(session => ({ ...attemptRef(session), show: this.#shownOutput(session) }))
-    // In the session's turn: one that ends meanwhile would be given a pane that nobody closes.
+    // The lock matters: a session that ends meanwhile would get a pane that nobody closes.
     await runtime.repair(refs, (id, action) =>
       this.#actions.runExclusively(id, async () => {
         const session = store.load(id)
@@ -75,7 +78,7 @@ export class Reconciler {
     )
   }
 
-  /** Its process lives and its words are nothing to us: a look would find no more. */
+  /** Returns true when the process is alive and its output is not parsed: an observation would find nothing new. */
   #isKnownToRun({ spec, phase, life, exit }: Session): boolean {
     const { runtime, agents } = this.#context
     if (phase.name !== 'running' || life === null || exit !== null) return false

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import { Superseded } from '../ports/store.ts'
 import { Trouble } from '../lib/errors.ts'
 
-/** How long to wait for a disk that is full, or a configuration that cannot be understood. */
+/** Milliseconds before a retry when the disk is full or the configuration is invalid. */
 export const RETRY_DELAY: Duration = 30_000
 
 interface RetryContext {
@@ -12,7 +12,7 @@ interface RetryContext {
   readonly ending: AbortSignal
 }
 
-/** Writes something down, again and again until it is, for whoever must not act before that. */
+/** Repeats a write until it succeeds, for callers that must not act before it. */
 export async function retryWrite(work: () => void, context: RetryContext): Promise<void> {
   const { onTrouble, ending: abortSignal } = context
   while (!abortSignal.aborted) {
@@ -26,7 +26,7 @@ export async function retryWrite(work: () => void, context: RetryContext): Promi
   }
 }
 
-/** Resolves after that time, or when everything ends. */
+/** Resolves after the duration, or when `ending` aborts. */
 export function sleep(
   duration: Duration,
   { clock, ending: abortSignal }: Pick<RetryContext, 'clock' | 'ending'>,
@@ -42,7 +42,7 @@ export function sleep(
   })
 }
 
-/** Does something that ends when its time is over or everything does, whether it listens or not. */
+/** Runs an action and rejects at the time limit or when `ending` aborts, even if the action ignores its signal. */
 export function withTimeout<T>(
   action: (signal: AbortSignal) => Promise<T>,
   { clock, limit, doing, ending: abortSignal }: { clock: Clock; limit: Duration; doing: string; ending: AbortSignal },
@@ -61,12 +61,12 @@ export function withTimeout<T>(
       cancel()
       abortSignal.removeEventListener('abort', whenAllEnds)
     }
-    const done = (async () => action(end.signal))() // What it throws at once is no different.
+    const done = (async () => action(end.signal))() // The async function turns a synchronous throw into a rejection.
     done.finally(finish).then(resolve, reject)
   })
 }
 
-/** After the first failure; each further one doubles it. */
+/** Milliseconds after the first failure; each further failure doubles the pause. */
 const FIRST_PAUSE: Duration = 30_000
 const MAX_PAUSE: Duration = 1_800_000
 
@@ -74,11 +74,11 @@ interface BackoffPause {
   readonly failures: number
   readonly cause: unknown
   readonly waiting: Set<string>
-  /** Undefined once it is over. */
+  /** Undefined once the pause is over. */
   cancel: (() => void) | undefined
 }
 
-/** Keeps us from asking again and again what has just failed. Whoever was turned away is called when the pause is over. */
+/** Delays repeated calls after a failure, and calls the blocked callers back when the pause is over. */
 export class Backoff {
   readonly #clock: Clock
   readonly #onPauseOver: (turnedAway: readonly string[]) => void
@@ -89,7 +89,7 @@ export class Backoff {
     this.#onPauseOver = call
   }
 
-  /** Why this is not to be asked now; who wanted to is remembered then. Undefined when it may be asked. */
+  /** Returns the cause of the pause and remembers `who` for the call back; undefined when the caller may proceed. */
   blocks(key: string, who: string): { readonly cause: unknown } | undefined {
     const pause = this.#pauses.get(key)
     if (pause?.cancel === undefined) return undefined

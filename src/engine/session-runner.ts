@@ -12,10 +12,10 @@ import { checkFinalThread } from './thread-lookup.ts'
 import { UnfinishedLines } from './unfinished-lines.ts'
 import type { EngineContext } from './context.ts'
 
-/** How soon an attempt is looked at again for whose life or end nobody may ring, in milliseconds. */
+/** Milliseconds before the next observation of an attempt whose start or end no mailbox entry may announce. */
 const OBSERVE_DELAY = 1_000
 
-/** What attending to a session needs of the engine it is part of. */
+/** The engine's functions that the runner calls. */
 interface RunnerContext {
   readonly isShutDown: () => boolean
   readonly observe: (sessionId: string) => void
@@ -23,14 +23,14 @@ interface RunnerContext {
   readonly gitSummary: (session: Session) => Promise<string>
 }
 
-/** Attends to one session at a time, in its turn: takes in what is new about it, and does what was decided. */
+/** Handles one session under its lock: records the news about it and performs its pending effects. */
 export class SessionRunner {
   readonly #context: EngineContext
   readonly #committer: DecisionCommitter
   readonly #engine: RunnerContext
-  /** Sessions that will be looked at soon: their agent outlives its shim, or their shim is not there yet. */
+  /** Sessions with a scheduled observation: their agent outlives its shim, or their shim has not started yet. */
   readonly #scheduled = new Set<string>()
-  /** Attempts whose panes were opened, and since when they are waited for. */
+  /** Attempts with an open pane, and the monotonic time since which the runner waits for them. */
   readonly #awaitedPanes = new Map<string, { readonly attempt: number; readonly since: Duration }>()
 
   readonly #unfinished = new UnfinishedLines()
@@ -41,7 +41,7 @@ export class SessionRunner {
     this.#engine = engine
   }
 
-  /** Takes in what is new from the work plane; true when there was something, so that there may be more. */
+  /** Records the news from the runtime. Returns true when there were any, because more may follow. */
   observeOnce(id: string, isSwept = false): boolean {
     const { store, runtime } = this.#context
     const session = store.load(id)
@@ -68,8 +68,8 @@ export class SessionRunner {
   }
 
   /**
-   * An attempt that left nothing behind and that nobody is to sweep is gone. A record that cannot be read just now is looked
-   * up after a sweep, as ever: the alarm asks for one.
+   * Ends an attempt that left no process behind and needs no sweep. If the agent's record cannot be read now, the
+   * runner reads it after a sweep, which the due timer requests.
    */
   #signalsForEmptyTree({ session, effects }: Decision, at: Instant): Signal[] {
     if (session.phase.name !== 'stopping' || effects.some(effect => effect.type === 'sweep')) return []
@@ -85,7 +85,7 @@ export class SessionRunner {
     }
   }
 
-  /** How long its pane has been waited for. Begins anew with each supervisor. */
+  /** Returns the time spent waiting for the attempt's pane. Each supervisor counts from zero. */
   #awaitedFor({ spec, attempt }: Session): Duration {
     const now = this.#context.clock.monotonic()
     const known = this.#awaitedPanes.get(spec.id)
@@ -104,13 +104,16 @@ export class SessionRunner {
     })
   }
 
-  /** Whatever rang since we looked is found by the next look, which comes after the letters were taken away. */
+  /**
+   * Removes the mailbox entries of the attempt. No news is lost: the next observation begins after the removal and
+   * finds any change that an entry announced meanwhile.
+   */
   #clearMailbox(sessionId: string, attempt = Infinity): void {
     this.#context.store.assertEpoch()
     this.#context.runtime.acknowledge({ sessionId, attempt })
   }
 
-  /** Does what was decided, in order, and decides what is learned by it. */
+  /** Performs the pending effects in order, and decides on the signals that result from them. */
   async performPending(id: string): Promise<void> {
     const { store } = this.#context
     for (
@@ -123,14 +126,14 @@ export class SessionRunner {
       invariant(session !== undefined, `effect ${item.key} belongs to session ${id}, which is not there`)
       const learned = await performEffect(item.effect, session, this.sessionContext(session))
       if (learned.length > 0) {
-        while (this.observeOnce(id, learned.some(isGone))); // What it wrote down last comes before what follows from its end.
+        while (this.observeOnce(id, learned.some(isGone))); // Reads the last output before the runner concludes anything from the end.
         this.#committer.decideAndCommit(id, [...this.#readFinalThread(learned, id), ...learned])
       }
       store.settleEffect(item.key)
     }
   }
 
-  /** The agent's own record is looked up before it is concluded that nothing of its attempt is left. */
+  /** Reads the agent's own record before the runner concludes that nothing of the attempt is left. */
   #readFinalThread(learned: readonly Signal[], id: string): Signal[] {
     const session = this.#context.store.load(id)
     const gone = learned.find(isGone)

@@ -3,7 +3,10 @@ import { describeRequester } from '../core/session/reactions/stop.ts'
 import type { Instant } from '../lib/time.ts'
 import type { AttemptRef, Runtime } from '../ports/runtime.ts'
 
-/** The signal for a request that a command stored for this attempt while no supervisor answered; nothing when there is none. */
+/**
+ * Returns the signal for a request that a command stored for this attempt while no supervisor answered; empty without
+ * one.
+ */
 export function requestedIn(work: Runtime, ref: AttemptRef, at: Instant): Signal[] {
   const request = work.request(ref)
   if (request === null) return []

@@ -7,16 +7,16 @@ import type { Agent, ThreadQuery, ThreadRecord } from '../ports/agent.ts'
 import type { Runtime } from '../ports/runtime.ts'
 import { attemptRef } from '../ports/runtime.ts'
 
-/** A UUID for the session's current thread: the same at every look, another for the thread after it. */
+/** Returns a UUID for the session's current thread: stable across calls, different for the next thread. */
 export function threadTag({ spec, thread }: Session): string {
   return nameUuid(`${spec.id}/${thread.number}`)
 }
 
-/** What is needed to look a thread up. */
+/** The ports that a thread lookup needs. */
 export interface ThreadContext {
   readonly work: Runtime
   readonly agent: Agent
-  /** The threads of all other sessions. */
+  /** Returns the threads of all other sessions. */
   readonly others: () => readonly string[]
 }
 
@@ -38,7 +38,7 @@ function threadQuery(session: Session, { work: runtime, others }: ThreadContext)
   }
 }
 
-/** The text that the latest attempt in this thread was started with. */
+/** Returns the input of the latest attempt in this thread that has one. */
 function firstText(session: Session, runtime: Runtime): string {
   for (let attempt = session.attempt; attempt >= session.thread.from; attempt--) {
     const text = attemptStdin(session, attempt, runtime)
@@ -47,30 +47,36 @@ function firstText(session: Session, runtime: Runtime): string {
   return ''
 }
 
-/** What an attempt was started with; null when it was not. */
+/** Returns the input of an attempt; null when the attempt had none. */
 function attemptStdin(session: Session, attempt: number, runtime: Runtime): string | null {
   const bytes = runtime.readStdin(attemptRef(session, attempt))
   return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
-/** When the agent last wrote in its own record; null when that cannot be told. */
+/** Returns the time of the agent's last write to its own record; null when it is unknown. */
 export function threadWrittenAt(session: Session, context: ThreadContext): Instant | null {
   return ignoreTrouble(() => findThread(session, context), null)?.writtenAt ?? null
 }
 
-/** While the agent is at work: the record is looked up again at the end, so that one that cannot be read holds nothing up. */
+/**
+ * Checks the record while the agent is running. An unreadable record delays nothing, because `checkFinalThread` reads
+ * it again at the end.
+ */
 export function checkRunningThread(session: Session, context: ThreadContext, at: Instant): Signal[] {
   return ignoreTrouble(() => checkThread(session, context, { at, isFinal: false }), [])
 }
 
-/** When nobody writes in it any more. What cannot be read holds a restart up for as long as that may help, and an end never. */
+/**
+ * Checks the record when nobody writes to it any more. An unreadable record delays a restart as long as a retry may
+ * help; it never delays an end.
+ */
 export function checkFinalThread(session: Session, context: ThreadContext, at: Instant): Signal[] {
   const isOver = session.phase.name === 'stopping' && session.phase.next.kind === 'end'
   const look = (): Signal[] => checkThread(session, context, { at, isFinal: true })
   return ignoreTrouble(look, [], trouble => isOver || !trouble.mayHelpToRetry)
 }
 
-/** How much is said in the thread of a session that has ended; nothing when it cannot be told. */
+/** Counts the messages in the thread of an ended session; returns an empty object when the count is unknown. */
 export function countThreadMessages(session: Session, context: ThreadContext): { heard?: number } {
   if (session.phase.name !== 'ended' || session.thread.id === null) return {}
   const record = ignoreTrouble(() => findThread(session, context), null)
@@ -90,7 +96,7 @@ function ignoreTrouble<T>(look: () => T, otherwise: T, isBearable: (trouble: Tro
   }
 }
 
-/** What the agent's own record tells about what this attempt was given; nothing when there is no record. */
+/** Compares the agent's own record with this attempt's input; returns nothing without a record. */
 function checkThread(session: Session, context: ThreadContext, options: { at: Instant; isFinal: boolean }): Signal[] {
   const { attempt, thread } = session
   if (context.agent.findThread === undefined) return thread.id === null ? [] : [assumeRead(session, options)]
@@ -110,20 +116,20 @@ function checkThread(session: Session, context: ThreadContext, options: { at: In
   ]
 }
 
-/** A message is compared as it was accepted: what an attempt was laid down with may not outlive a power cut. */
+/** Compares with the accepted message, because the attempt's stored input may not survive a power cut. */
 function turnInputOf(session: Session, runtime: Runtime): string {
   const { errand, spec, attempt } = session
   if (errand?.kind === 'message') return Buffer.from(runtime.readMessage(spec.id, errand.message)).toString()
   return attemptStdin(session, attempt, runtime) ?? ''
 }
 
-/** An agent whose record we cannot read has begun with what it was given once it names its thread. */
+/** Assumes that an agent whose record we cannot read has received its input once it reports its thread. */
 function assumeRead({ attempt, thread }: Session, options: { at: Instant; isFinal: boolean }): Signal {
   const messages = thread.heard + 1
   return { ...options, type: 'thread.surveyed', attempt, thread: thread.id ?? '', messages, hasErrand: true }
 }
 
-/** Programs trim what they are given, and some change line ends. */
+/** Ignores differences in white space: programs trim their input, and some change line ends. */
 function isSameText(a: string, b: string): boolean {
   return normalizeSpace(a) === normalizeSpace(b)
 }
@@ -132,7 +138,7 @@ function normalizeSpace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** Programs write down what a command of theirs stands for, not the command. */
+/** Programs record the expansion of a slash command, not the command itself. */
 function isSlashCommand(text: string): boolean {
   return /^\s*\//.test(text)
 }

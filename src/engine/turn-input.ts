@@ -4,19 +4,19 @@ import type { Runtime } from '../ports/runtime.ts'
 import { stripTranscriptNotes } from '../core/describe/transcript-notes.ts'
 import { type Checkpoints, checkpointTargetOf } from '../ports/checkpoints.ts'
 
-/** How much of what was said last a fresh thread is told. */
+/** Characters of the last output that a fresh thread receives. */
 const MAX_LOG_LENGTH = 6_000
-/** It is told its tasks in short. */
+/** Tasks that a fresh thread receives in each list. */
 const MAX_TASKS = 20
 const MAX_TITLE_LENGTH = 120
 
-/** What is told to a thread that knows nothing yet: what git shows of the work, and whether the project tracks its tasks. */
+/** Facts for a thread without any context: git's summary of the work, and the presence of a task tracker. */
 export interface TakeoverHints {
   readonly situation: string
   readonly isTracked: boolean
 }
 
-/** What the current attempt is given to read. */
+/** Returns the text that the current attempt receives. */
 export function turnInputText(session: Session, runtime: Runtime, hints: TakeoverHints): string {
   const { errand, spec } = session
   if (errand === null) return ''
@@ -30,7 +30,7 @@ export function turnInputText(session: Session, runtime: Runtime, hints: Takeove
   }
 }
 
-/** The attempt's number makes it a sentence of its own, which the agent's record can be searched for. */
+/** The attempt number makes the text unique, so that a search of the agent's record can find it. */
 function continueText(attempt: number, why: string): string {
   return [
     `[oneshot, attempt ${attempt}] Your process ended before your work did: ${why}.`,
@@ -87,10 +87,10 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 const MAX_COMMITS = 20
-/** Of files that changed; more say little. */
+/** Changed files in the summary; more files say little. */
 const MAX_LINES = 60
 
-/** What git shows of a session's work so far, for whoever takes it over; empty when it shows nothing. */
+/** Returns git's summary of a session's work for the thread that takes it over; empty when git shows nothing. */
 export async function gitSummary({ spec }: Session, checkpoints: Checkpoints): Promise<string> {
   if (spec.saving.mode === 'off' || !checkpoints.isRepository(spec.cwd)) return ''
   const target = checkpointTargetOf(spec)

@@ -5,7 +5,7 @@ import { UnfinishedLines } from './unfinished-lines.ts'
 const ref = { sessionId: 's1', name: 'a', attempt: 1, mode: 'headless' } as const
 const LIMIT = 1_000_000
 
-/** An output that grows, and how many bytes of it were read. */
+/** Returns an output that grows, and counts the bytes that were read from it. */
 function growing(): { work: Runtime; grow: (text: string) => void; read: () => number } {
   let output = ''
   let read = 0
@@ -19,7 +19,7 @@ function growing(): { work: Runtime; grow: (text: string) => void; read: () => n
   return { work: work as unknown as Runtime, grow: text => (output += text), read: () => read }
 }
 
-test('a long line that grows piece by piece is read once, and not from its beginning for each piece', () => {
+test('the search reads a long line that grows piece by piece once, and not from its beginning for each piece', () => {
   const { work, grow, read } = growing()
   const lines = new UnfinishedLines()
   grow('a'.repeat(1_000))
@@ -31,7 +31,7 @@ test('a long line that grows piece by piece is read once, and not from its begin
   expect(read()).toBe(100_000)
 })
 
-test('a line whose end has come, or that has grown too long, is no longer unfinished', () => {
+test('a line with an end, or beyond the length limit, no longer counts as unfinished', () => {
   const { work, grow } = growing()
   const lines = new UnfinishedLines()
   grow('aaaa')
@@ -41,7 +41,7 @@ test('a line whose end has come, or that has grown too long, is no longer unfini
   expect(lines.isUnfinished(ref, 0, work, LIMIT)).toBe(false)
 })
 
-test('a line that begins elsewhere, or in another attempt, is read', () => {
+test('a search result does not apply to another offset or another attempt', () => {
   const { work } = growing()
   const lines = new UnfinishedLines()
   lines.note(ref, 0, 4)

@@ -3,24 +3,24 @@ import type { AttemptRef, Runtime } from '../ports/runtime.ts'
 const LINE_END = 0x0a
 
 /**
- * Remembers how far the output of each session was searched for the end of its unfinished line. Without that, each look would read a
- * line of many megabytes from its beginning again, while its program is still writing it.
+ * Remembers how far each session's output was searched for the end of its unfinished line. Without that, each
+ * observation would read a line of many megabytes from its beginning again while the program is still writing it.
  */
 export class UnfinishedLines {
   readonly #searched = new Map<string, { readonly attempt: number; readonly from: number; readonly to: number }>()
 
-  /** Notes that the line that begins at `from` has no end before `to`. */
+  /** Records that the line that begins at `from` has no end before `to`. */
   note({ sessionId, attempt }: AttemptRef, from: number, to: number): void {
     this.#searched.set(sessionId, { attempt, from, to })
   }
 
-  /** How much of the line was searched; 0 when nobody knows. */
+  /** Returns the number of searched bytes of the line; 0 when it is unknown. */
   searched({ sessionId, attempt }: AttemptRef, from: number): number {
     const known = this.#searched.get(sessionId)
     return known?.attempt === attempt && known.from === from ? known.to - from : 0
   }
 
-  /** Whether the line has still no end, by its new part alone. */
+  /** Searches only the new part of the line, and returns true when it still has no end. */
   isUnfinished(ref: AttemptRef, from: number, work: Runtime, limit: number): boolean {
     const searched = this.searched(ref, from)
     if (searched === 0) return false

@@ -10,21 +10,23 @@ import { retryWrite } from '../retry.ts'
 import { withTimeout } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 
-/** A channel that has not answered by then is dead for now. */
+/** Milliseconds. A channel that has not answered within this time counts as unavailable. */
 const SEND_TIMEOUT: Duration = 15_000
-/** First pause after a failure; it doubles up to the longest. */
+/** Milliseconds after the first failure; each further failure doubles the pause, up to `MAX_PAUSE`. */
 const FIRST_PAUSE: Duration = 5_000
 const MAX_PAUSE: Duration = 600_000
-/** What could not be told for a day is no news any more. */
+/** Milliseconds. After a day, an undelivered notification is no longer news. */
 export const GIVE_UP_AFTER: Duration = 86_400_000
-/** More than so many in a minute no channel is sent; when more than that wait, they go in one. */
+/** Notifications that one channel receives per minute. If more are due, the queue sends them in one. */
 const MAX_PER_MINUTE = 20
 
 export type NotificationContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'log' | 'onTrouble'> & {
   readonly notifier: Notifier
 }
 
-/** The way to one channel: one bulletin at a time, not too many, and with pauses that grow when it does not take them. */
+/**
+ * Sends the notifications of one channel: one at a time, within the rate limit, and with growing pauses after failures.
+ */
 export class ChannelQueue {
   readonly #channel: string
   readonly #context: NotificationContext
@@ -37,7 +39,7 @@ export class ChannelQueue {
     this.#abort = abortSignal
   }
 
-  /** Tells what is due until nothing is, or the channel fails. */
+  /** Sends due notifications until none is left or the channel fails. */
   async drain(): Promise<void> {
     while (!this.#abort.aborted && (await this.#sendNext()));
   }
@@ -104,7 +106,7 @@ export class ChannelQueue {
     if (tries === 0) this.#context.log(`${this.#channel} did not accept a notification, oneshot tries again: ${remark}`)
   }
 
-  /** A session that was removed has left no environment to know its secrets by. */
+  /** Masks the secrets of the session's environment. A removed session has no environment left. */
   #sessionMask({ session }: Notice): Mask {
     try {
       return new Mask(findEnvSecrets(this.#context.runtime.readEnvironment(session.id)))
@@ -113,12 +115,12 @@ export class ChannelQueue {
     }
   }
 
-  /** What was told is not told again because a full disk keeps us from noting it. */
+  /** Repeats the write until it succeeds, so that a full disk does not cause a second delivery. */
   #write(work: () => void): Promise<void> {
     return retryWrite(work, { ...this.#context, ending: this.#abort })
   }
 
-  /** When something may be sent again. */
+  /** Returns the earliest time at which the rate limit allows the next notification. */
   #nextSlotAt(now: Instant): Instant {
     const recent = this.#sent.filter(at => at > now - 60_000)
     return recent.length < MAX_PER_MINUTE ? now : (recent[0] as Instant) + 60_000

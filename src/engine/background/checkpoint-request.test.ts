@@ -26,7 +26,7 @@ async function recordOf(
   return formatCheckpointRecord(createSession(spec, { hasPrompt: true }).session, work)
 }
 
-test('it says what is needed to go on elsewhere', async () => {
+test('a record holds the facts that another machine needs to continue the session', async () => {
   expect(JSON.parse(await recordOf('do it'))).toMatchObject({
     version: 1,
     session: { name: 'talker-task', agent: 'talker', argv: ['--fast'] },
@@ -35,7 +35,7 @@ test('it says what is needed to go on elsewhere', async () => {
   })
 })
 
-test('secrets are hidden in it, and long prompts cut', async () => {
+test('a record masks secrets and truncates long prompts', async () => {
   const record = await recordOf(
     'use hunter2hunter2 and sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKKLLLL now',
     {
@@ -49,7 +49,7 @@ test('secrets are hidden in it, and long prompts cut', async () => {
 
 const TOKEN = 'AIzaSyA1bC2dE3fG4hI5jK6lM7nO8pQ9rS0tU1v'
 
-test('an argument is secret by the one before it, and stays one argument', async () => {
+test('a record masks an argument because of the option before it, and keeps it as one argument', async () => {
   const record = await recordOf(
     'do it',
     {},
@@ -59,20 +59,20 @@ test('an argument is secret by the one before it, and stays one argument', async
   expect(session.argv).toEqual(['--token', '************', '--name', 'Zoë', '--url=https://a:******@host'])
 })
 
-test('a secret that lies where a text is cut is hidden whole', async () => {
+test('a record masks a secret at the cut of a text as a whole', async () => {
   const goal = await recordOf(`${'x '.repeat(9_985)}${TOKEN}`)
   expect(goal).not.toContain(TOKEN.slice(0, 20))
   const lastWord = await recordOf('do it', {}, { said: `${'x'.repeat(5_000)} ${TOKEN} ${'y'.repeat(3_970)}` })
   expect(lastWord).not.toContain(TOKEN.slice(-10))
 })
 
-test('while it is at work, it tells what was said so far', async () => {
+test('the record of a running session holds its output so far', async () => {
   expect(JSON.parse(await recordOf('do it', {}, { said: '── attempt 1\nI begin with the tests.\n' }))).toMatchObject({
     lastWord: 'I begin with the tests.',
   })
 })
 
-test('a session with more of everything than a record may have is read elsewhere, with its limits', async () => {
+test('another machine can read the record of a session that exceeds every maximum of a record, with its limits', async () => {
   const work = new InMemoryRuntime(new SimulatedMachine(new VirtualClock(), {}))
   const limits = { usd: 5, tokens: 1_000, turns: 7 }
   const verify = { git: true, check: 'x'.repeat(10_000) }
@@ -112,12 +112,12 @@ const ended: Session = {
 const shown = (session: Session): CheckpointTrigger[] =>
   CHECKPOINT_TRIGGERS.filter(trigger => checkpointRequest(session, trigger, context).isVisible)
 
-test('what people do before, after and beside the work is never committed for them', () => {
+test('a visible commit never contains the edits of people before, after and beside the work', () => {
   expect(shown(live)).toEqual(['edit', 'interval', 'restart', 'error', 'stop', 'end'])
   expect(shown(ended)).toEqual(['error', 'stop', 'end'])
 })
 
-test('an end that is due is met by whatever is saved then', () => {
+test('any checkpoint fulfils a pending request for an end checkpoint', () => {
   const wanted = { ...ended, saved: { ...ended.saved, wanted: { trigger: 'end', at: 1 } as const } }
   expect(checkpointRequest(wanted, 'interval', context)).toMatchObject({ trigger: 'end', isRecordNews: true })
   expect(checkpointRequest(wanted, 'asked', context)).toMatchObject({

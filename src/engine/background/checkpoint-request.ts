@@ -10,21 +10,21 @@ import { CHECKPOINT_TRIGGERS, type CheckpointTrigger, RECORD_TRIGGERS } from '..
 import type { CheckpointRequest } from '../../ports/checkpoints.ts'
 import type { EngineContext } from '../context.ts'
 
-/** How much of what was asked for is written down with each checkpoint. */
+/** Characters of all messages together that each checkpoint record holds. */
 const MAX_MESSAGES_LENGTH = 20_000
 const MAX_TEXT_LENGTH = 4_000
 const MAX_TITLE_LENGTH = 500
-/** The reader takes no record that is far longer than this makes it. */
+/** Tasks per record. The reader refuses a record that is far longer than this limit makes it. */
 const MAX_TASKS = 200
-/** Of the arguments, which are shown and not used. */
+/** Arguments per record; readers show them and do not use them. */
 const MAX_ARGUMENTS = 20
 
-/** As JSON. It may be pushed to where others read it: secrets are hidden in it. */
+/** Returns the record as JSON with masked secrets, because a push may publish it. */
 export function formatCheckpointRecord(session: Session, runtime: Runtime, program: Agent['program'] = ''): string {
   return checkpointRecordAndMessages(session, runtime, program).record
 }
 
-/** The same, and beside it all messages, whole, where they are too long to be written down with each checkpoint. */
+/** Returns the record, and beside it all complete messages if they are too long for the record. */
 function checkpointRecordAndMessages(
   session: Session,
   runtime: Runtime,
@@ -78,12 +78,12 @@ function checkpointRecordAndMessages(
   return { record: JSON.stringify(record), ...(short.some((text, at) => text !== goal[at]) && { goal }) }
 }
 
-/** What was asked for first, and what was asked for last. */
+/** Keeps the first entry and the last ones. */
 function firstAndLast<T>(all: readonly T[]): readonly T[] {
   return all.length <= MAX_ENTRIES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_ENTRIES)]
 }
 
-/** A word may be secret by the one before it: `--token` says what follows. */
+/** Masks the arguments as one line, because an argument may be secret by the one before it, as after `--token`. */
 function maskArguments(words: readonly string[], mask: Mask): string[] {
   const line = Buffer.from(words.join(' '))
   mask.maskBytes(line)
@@ -95,7 +95,7 @@ function maskArguments(words: readonly string[], mask: Mask): string[] {
   })
 }
 
-/** Secrets are hidden before they are cut: a part of a secret is not known as one. */
+/** Cuts masked messages only: a mask does not recognise a part of a secret. */
 function truncateMessages(goal: readonly string[]): string[] {
   let room = MAX_MESSAGES_LENGTH
   return goal.map(text => {
@@ -105,7 +105,10 @@ function truncateMessages(goal: readonly string[]): string[] {
   })
 }
 
-/** While it is at work, what it said so far. Of that more is read than is kept, for the same reason. */
+/**
+ * Returns the end of the last output; of a running session, the output so far. Reads more than it keeps, so that it
+ * masks secrets before it cuts them.
+ */
 function finalOutput({ spec, lastWord }: Session, runtime: Runtime, hide: (text: string) => string): string | null {
   const text = hide(lastWord?.text ?? stripTranscriptNotes(runtime.transcriptTail(spec.id, 2 * MAX_TEXT_LENGTH))).slice(
     -MAX_TEXT_LENGTH,
@@ -127,7 +130,7 @@ function phaseReason({ phase }: Session): string | null {
   }
 }
 
-/** What is written down with a checkpoint of a session. Whatever is wanted of one at the same time is met by it as well. */
+/** Returns the save request for a checkpoint. It also fulfils the request that is pending in the session. */
 export function checkpointRequest(
   session: Session,
   trigger: CheckpointTrigger,
@@ -146,7 +149,10 @@ export function checkpointRequest(
   }
 }
 
-/** Only what an agent does is committed visibly: what people do before, after and beside it is theirs. */
+/**
+ * Returns true for triggers that commit the agent's work visibly. Edits of people before, after and beside it stay
+ * uncommitted.
+ */
 function isVisibleTrigger(trigger: CheckpointTrigger, { phase }: Session): boolean {
   if (trigger === 'stop' || trigger === 'end' || trigger === 'error') return true
   return phase.name !== 'ended' && (trigger === 'edit' || trigger === 'interval' || trigger === 'restart')

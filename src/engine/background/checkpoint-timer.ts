@@ -3,21 +3,21 @@ import { type Session, isIdle } from '../../core/session/session.ts'
 import type { Duration, Instant } from '../../lib/time.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** So long after an edit it is saved, together with whatever followed it. */
+/** Milliseconds between an edit and its checkpoint, so that one checkpoint also covers the edits that follow. */
 const AFTER_EDIT: Duration = 5_000
-/** Saving takes no more than one part in so many of the time. */
+/** Saving takes at most one part in this many of the time. */
 const MAX_COST_SHARE = 20
 
 interface WatchedSession {
   tools: readonly string[]
   editedAt: Instant | null
-  /** How long the last checkpoint took. */
+  /** Duration of the last checkpoint. */
   cost: Duration
   edit: (() => void) | null
   interval: () => void
 }
 
-/** Knows when the files of a session at work may have changed: after an edit or a tool's end, and every so often. */
+/** Requests a checkpoint of a running session after an edit, after the end of a tool, and at each interval. */
 export class CheckpointTimer {
   readonly #clock: Clock
   readonly #request: (sessionId: string, trigger: CheckpointTrigger) => void
@@ -43,7 +43,7 @@ export class CheckpointTimer {
     if (mayHaveChanged) this.#scheduleAfterEdit(id, known)
   }
 
-  /** A checkpoint was made, and took so long. */
+  /** Sets the duration of the last checkpoint. */
   setCost(id: string, cost: Duration): void {
     const known = this.#watched.get(id)
     if (known === undefined) return
@@ -54,7 +54,7 @@ export class CheckpointTimer {
     for (const id of this.#watched.keys()) this.#stopWatching(id)
   }
 
-  /** What changed while nobody watched is saved soon. */
+  /** Starts the timers. The first request follows soon, because files may have changed while no supervisor watched. */
   #startWatching(session: Session): void {
     const { id } = session.spec
     const { editedAt } = session.activity

@@ -11,7 +11,7 @@ import { VirtualClock } from '../../../testkit/in-memory/virtual-clock.ts'
 import { Checkpointer } from './checkpointer.ts'
 import type { EngineContext } from '../context.ts'
 
-test('a checkpoint that is asked for while the last one is being recorded does not save the same tree twice', async () => {
+test('a request that arrives while the last checkpoint is being recorded does not save the same tree twice', async () => {
   const clock = new VirtualClock()
   const repository = new InMemoryRepository()
   let session: Session = createSession(makeSpec({ agent: 'talker' }), { hasPrompt: true }).session
@@ -42,7 +42,7 @@ test('a checkpoint that is asked for while the last one is being recorded does n
   repository.tree = 'work'
   const last = keeper.saveNow('s1', 'end')
   await expect.poll(() => reported.length).toBe(1)
-  // Something that is written down with a checkpoint has changed since.
+  // A part of the checkpoint record has changed since.
   session = { ...session, thread: { ...session.thread, id: 't-1' } }
   const asked = keeper.saveNow('s1', 'asked')
   await expect.poll(() => reported.length).toBe(2)

@@ -11,20 +11,20 @@ import { checkpointRequest } from './checkpoint-request.ts'
 import { withTimeout } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 
-/** A first checkpoint of a large repository whose files are not in memory takes seconds. */
+/** Milliseconds. The first checkpoint of a large repository whose files are not in memory takes seconds. */
 const SAVE_TIMEOUT: Duration = 120_000
-/** Nobody's work waits longer than this to begin. */
+/** Milliseconds. No session waits longer than this for its start. */
 const START_SAVE_TIMEOUT: Duration = 10_000
-/** What did not work is tried again after this, while it is wanted. */
+/** Milliseconds before the next try after a failure, while a request is pending. */
 const RETRY_DELAY: Duration = 60_000
-/** The next attempt has begun by then. */
+/** Milliseconds; the next attempt has started by then. */
 const DELAY_AFTER_RESTART: Duration = 250
-/** One message or task is seldom the last. */
+/** Milliseconds; further messages or tasks usually follow the first. */
 const DELAY_AFTER_NEWS: Duration = 5_000
-/** After so many checkpoints it is looked whether some are too many. */
+/** The checkpointer prunes old checkpoints each time this many have been saved. */
 const PRUNE_EVERY = 25
 
-/** A restart is made first: git would take its time away. */
+/** A restart comes before its checkpoint, because git would take processor time from it. */
 const DELAYS: Partial<Record<CheckpointTrigger, Duration>> = { restart: DELAY_AFTER_RESTART, news: DELAY_AFTER_NEWS }
 
 interface QueuedSave {
@@ -33,23 +33,23 @@ interface QueuedSave {
 }
 
 /**
- * Sees to it that the work is saved: now and then while an agent is at it, and wherever something came to an end. What is
- * wanted stands in the session; what was saved is told to it. The work never waits for it, except to begin.
+ * Saves the work at intervals while an agent runs, and at each end of an attempt or session. The session holds the
+ * pending request, and receives the result as a signal. The work never waits for a checkpoint, except before its start.
  */
 export class Checkpointer {
   readonly #context: EngineContext
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
-  /** Told whenever work is being saved: others have something to keep at the same moments. */
+  /** The checkpointer calls this at each save: the issue sync runs at the same moments. */
   readonly #onSave: (session: Session, trigger: CheckpointTrigger) => void
   readonly #timer: CheckpointTimer
   readonly #mutex = new KeyedMutex()
-  /** Asked for and not begun: another wish for the same session changes nothing but the reason. */
+  /** Requested saves that have not begun. A further request for the same session can only raise the trigger. */
   readonly #queued = new Map<string, QueuedSave>()
-  /** What is being saved, and since when. */
+  /** The start times of the running saves. */
   readonly #startedAt = new Map<string, Instant>()
-  /** What was saved and is not yet recorded, by session: the next checkpoint may begin before it is. */
+  /** Saved checkpoints that the session has not recorded yet. The next save may begin before the record. */
   readonly #unrecorded = new Map<string, Signal>()
-  /** What is saved some time from now, and when the latest wish that waits for it was made. */
+  /** Delayed saves, each with the time of the latest request that it covers. */
   readonly #delayed = new Map<string, { readonly cancel: () => void; readonly wantedAt: Instant }>()
   readonly #abort = new AbortController()
 
@@ -64,7 +64,7 @@ export class Checkpointer {
     this.#timer = new CheckpointTimer(context.clock, (id, trigger) => void this.#saveInBackground(id, trigger))
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     if (this.#abort.signal.aborted || !this.#isEnabled(session)) return
     this.#timer.onSessionChanged(session)
@@ -77,7 +77,7 @@ export class Checkpointer {
     else this.#saveAfter(pause, id)
   }
 
-  /** Wishes up to this moment will be met. */
+  /** Returns the time up to which a delayed or running save covers all requests. */
   #coveredUntil(id: string): Instant {
     const moments = [this.#delayed.get(id)?.wantedAt, this.#startedAt.get(id)]
     return Math.max(...moments.map(moment => moment ?? Number.NEGATIVE_INFINITY))
@@ -95,7 +95,7 @@ export class Checkpointer {
     this.#delayed.set(id, { cancel, wantedAt })
   }
 
-  /** What is there before an agent begins. */
+  /** Saves the state of the working tree before the first attempt. */
   async saveBeforeStart(session: Session): Promise<Signal[]> {
     if (!this.#isEnabled(session)) return []
     const at = this.#context.clock.now()
@@ -111,7 +111,7 @@ export class Checkpointer {
     }
   }
 
-  /** Now, because somebody asks. Throws when it cannot be done. */
+  /** Saves at once. Throws when saving fails. */
   saveNow(id: string, trigger: CheckpointTrigger): Promise<SaveResult> {
     const queued = this.#queued.get(id)
     if (queued !== undefined) {
@@ -124,18 +124,18 @@ export class Checkpointer {
     return done
   }
 
-  /** Does something with what is kept, while nothing is being saved. */
+  /** Runs the action while no save of this session runs. */
   runExclusively<T>(id: string, action: () => Promise<T>): Promise<T> {
     return this.#mutex.run(id, action)
   }
 
-  /** Saves what is still wanted, because the session is about to be removed. */
+  /** Saves the pending request of a session that is about to be removed. */
   async saveRequested(id: string): Promise<void> {
     const wanted = this.#context.store.load(id)?.saved.wanted ?? null
     if (wanted !== null) await this.#saveInBackground(id, wanted.trigger)
   }
 
-  /** Removes all that was kept of a session. */
+  /** Removes all checkpoints of a session. */
   removeCheckpoints({ spec }: Session): Promise<void> {
     const { checkpoints } = this.#context
     return this.#mutex.run(spec.id, async () => {
@@ -154,7 +154,10 @@ export class Checkpointer {
     return spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
   }
 
-  /** Nobody waits for it: what goes wrong is told to the session, and tried again while it is wanted. */
+  /**
+   * Saves without a waiting caller. The session receives a failure as a signal, and the checkpointer retries while the
+   * request is pending.
+   */
   async #saveInBackground(id: string, trigger: CheckpointTrigger): Promise<void> {
     try {
       await this.saveNow(id, trigger)
@@ -164,7 +167,7 @@ export class Checkpointer {
     }
   }
 
-  /** It is told when the next may begin already: whoever hears of it may be waiting for that one. */
+  /** Reports after it has released the lock, because the listener may wait for the next save. */
   async #saveAndReport(id: string, job: Pick<QueuedSave, 'trigger'>): Promise<SaveResult> {
     const told = await this.#mutex.run(id, async () => {
       this.#queued.delete(id)
@@ -192,7 +195,7 @@ export class Checkpointer {
     throw told.cause
   }
 
-  /** The session as it will be once all that was saved of it is recorded. */
+  /** Returns the session with the saved but unrecorded checkpoint applied. */
   #loadWithUnrecorded(id: string): Session | undefined {
     const session = this.#context.store.load(id)
     const signal = this.#unrecorded.get(id)
@@ -221,15 +224,18 @@ export class Checkpointer {
   }
 }
 
-/** Whether a session shows what was saved of it. */
+/** Returns true when the session has recorded the saved checkpoint. */
 function isRecorded(signal: Signal | undefined, { saved }: Session): boolean {
   return signal?.type === 'checkpoint.saved' && (saved.last?.number ?? 0) >= signal.checkpoint.number
 }
 
-/** What could not be saved for so long is not tried again until there is another reason to. */
+/** Milliseconds. After an hour of failures, the checkpointer waits for the next request. */
 const GIVE_UP_AFTER: Duration = 3_600_000
 
-/** One that was made by a supervisor that did not live to tell of it is news, too. */
+/**
+ * Returns the signal for a saved checkpoint. A checkpoint that an earlier supervisor saved but did not record counts as
+ * new.
+ */
 function checkpointSignal({ checkpoint }: SaveResult, at: Instant, { saved }: Session): Signal {
   const isNews = saved.last === null || saved.last.number < checkpoint.number
   return isNews ? { at, type: 'checkpoint.saved', checkpoint } : { at, type: 'checkpoint.unneeded' }

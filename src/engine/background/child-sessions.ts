@@ -1,7 +1,7 @@
 import type { Session } from '../../core/session/session.ts'
 import type { Store } from '../../ports/store.ts'
 
-/** Ends what a session has started when it is to end itself: nothing of it goes on unseen. */
+/** Stops the children of a session that ends, so that no child continues unnoticed. */
 export class ChildSessions {
   readonly #store: Store
   readonly #stop: (id: string, by: string | undefined) => void
@@ -11,7 +11,7 @@ export class ChildSessions {
     this.#stop = stop
   }
 
-  /** Takes up what a supervisor before us did not live to do. */
+  /** Stops the children that an earlier supervisor did not stop before its end. */
   start(): void {
     const parents = new Set(
       this.#store.live().flatMap(({ spec }) => (spec.parent === undefined ? [] : [spec.parent.id])),
@@ -22,7 +22,7 @@ export class ChildSessions {
     }
   }
 
-  /** Told of each session as it is now. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     if (isEnding(session)) this.#stopChildren(session.spec.id)
   }

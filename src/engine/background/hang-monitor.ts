@@ -7,14 +7,19 @@ import { attemptRef } from '../../ports/runtime.ts'
 import { threadWrittenAt } from '../thread-lookup.ts'
 import type { EngineContext } from '../context.ts'
 
-/** How often an attempt that nobody hears of is looked at, at most. Each look in vain doubles the time to the next. */
+/**
+ * Milliseconds between two checks of a silent attempt, while all is well. Each check without progress doubles the
+ * interval.
+ */
 const MAX_INTERVAL: Duration = 180_000
-/** The first look tells what the others are compared with. */
+/** Milliseconds; the first check yields the sample that later checks compare with. */
 const FIRST_INTERVAL: Duration = 10_000
-/** Memory runs out faster. */
+/** Milliseconds; a program can use up memory within seconds. */
 const MEMORY_INTERVAL: Duration = 1_000
 
-/** An attempt that is watched. Times are counted awake: a closed lid is not silence. */
+/**
+ * A watched attempt. The monotonic clock excludes the time that the machine sleeps, so sleep does not count as silence.
+ */
 interface WatchedAttempt {
   readonly attempt: number
   written: number
@@ -26,8 +31,8 @@ interface WatchedAttempt {
 }
 
 /**
- * Sees what nobody rings for: that an attempt which lives is still at work, and stays within its memory. Nothing of it is
- * stored; a supervisor that comes back begins to watch anew.
+ * Checks that a live attempt still makes progress and stays within its memory limit. The monitor stores nothing; a new
+ * supervisor begins to watch anew.
  */
 export class HangMonitor {
   readonly #context: EngineContext
@@ -40,7 +45,7 @@ export class HangMonitor {
     this.#report = report
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     const { id } = session.spec
     const known = this.#watched.get(id)
@@ -98,7 +103,7 @@ export class HangMonitor {
     const trouble = checkMemory(session, usage) ?? checkHang(session, watch)
     if (trouble !== null) {
       await this.#report(id, { at, attempt: watch.attempt, chance: clock.random(), ...trouble })
-      if (this.#watched.get(id) !== watch) return // It is being ended.
+      if (this.#watched.get(id) !== watch) return // The session is ending the attempt.
     }
     const usual = checkInterval(session) ?? MAX_INTERVAL
     watch.interval = isQuiet ? watch.interval * 2 : usual
@@ -109,7 +114,10 @@ export class HangMonitor {
     )
   }
 
-  /** One that writes is at work, and nothing else needs to be looked at, unless its memory is counted. */
+  /**
+   * Returns true when the attempt has written output: it makes progress, and no further check is needed unless it has a
+   * memory limit.
+   */
   #hasNewOutput(session: Session, watch: WatchedAttempt): boolean {
     const { runtime, clock } = this.#context
     const written = runtime.outputSize(attemptRef(session))
@@ -123,7 +131,7 @@ export class HangMonitor {
     return true
   }
 
-  /** Whether nothing happened since the last look. The first one knows nothing. */
+  /** Returns true when nothing happened since the last check. The first check has nothing to compare with. */
   #compare(session: Session, watch: WatchedAttempt, sample: ActivitySample): boolean {
     const now = this.#context.clock.monotonic()
     const isQuiet = watch.sample !== null && !hasProgressed(watch.sample, sample, now - watch.checkedAt)
@@ -143,13 +151,13 @@ function isRunning({ phase, exit }: Session): boolean {
   return exit === null && (phase.name === 'running' || (phase.name === 'blocked' && !phase.isIdle))
 }
 
-/** How long to the next look when all is well; null when there is nothing to look for. */
+/** Returns the time to the next check while all is well; null when the session needs no checks. */
 function checkInterval({ spec }: Session): Duration | null {
   if (spec.memory !== null) return MEMORY_INTERVAL
   return spec.patience.silence === null ? null : Math.min(MAX_INTERVAL, spec.patience.silence / 4)
 }
 
-/** Awake time left until silence is judged. */
+/** Returns the awake time left before the monitor judges the silence. */
 function timeUntilHung(session: Session, { checkedAt: lookedAt, quietSince }: WatchedAttempt): Duration {
   const { silence } = session.spec.patience
   if (silence === null) return MAX_INTERVAL

@@ -7,16 +7,16 @@ import { retryWrite } from '../retry.ts'
 import { withTimeout } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 
-/** A hook may deploy something or run tests; one that takes longer hangs. */
+/** Milliseconds. A hook may deploy or run tests; a hook that takes longer hangs. */
 const HOOK_TIMEOUT: Duration = 600_000
-/** A hundred sessions that end in one moment do not start a hundred programs. */
+/** Hooks that run at the same time, so that a hundred sessions that end together do not start a hundred programs. */
 const MAX_PARALLEL = 4
 
 type HookContext = Pick<EngineContext, 'store' | 'clock' | 'log' | 'onTrouble'> & { readonly hooks: HookRunner }
 
 /**
- * Runs what is to be run when sessions have ended. Each call is recorded with the end it belongs to; killed in the middle
- * of one, the next supervisor runs it again under the same id.
+ * Runs the hooks of ended sessions. The store records each call together with the end of its session; if the supervisor
+ * is killed during a call, the next one runs it again under the same id.
  */
 export class HookQueue {
   readonly #context: HookContext
@@ -27,7 +27,7 @@ export class HookQueue {
     this.#context = place
   }
 
-  /** Something may be to be run. */
+  /** Starts pending hooks, if any. */
   wake(): void {
     try {
       const room = Math.max(0, MAX_PARALLEL - this.#running.size)
@@ -37,12 +37,12 @@ export class HookQueue {
     }
   }
 
-  /** Begins what this session still wants run, because its files are about to be removed. */
+  /** Starts the pending hooks of this session, because its files are about to be removed. */
   runNow(sessionId: string): void {
     for (const call of this.#waiting()) if (call.session.spec.id === sessionId) this.#start(call)
   }
 
-  /** Kills what runs: it stays pending. */
+  /** Kills running hooks; they stay pending. */
   async stop(): Promise<void> {
     this.#abort.abort()
     await Promise.all(this.#running.values())
@@ -70,7 +70,7 @@ export class HookQueue {
     if (this.#abort.signal.aborted) return
     if (!ok) this.#context.log(`the on-exit command of ${call.session.spec.name} failed: ${reason}`)
     const end: Event = { at: clock.now(), type: 'hook.ended', hook: 'on-exit', id: call.id, ok, reason }
-    // What was run is not run again because a full disk keeps us from noting it.
+    // Repeats the write until it succeeds, so that a full disk does not cause a second run.
     await retryWrite(() => store.notifications.settleHook(call, end), { ...this.#context, ending: this.#abort.signal })
   }
 }

@@ -10,9 +10,9 @@ import { Backoff, withTimeout } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 import type { Tracker, TrackerContext } from '../../ports/tracker.ts'
 
-/** A tracker answers within a second; one that takes this long waits for something that may never come. */
+/** Milliseconds. A tracker answers within a second; a slower one waits for something that may never happen. */
 const TRACKER_TIMEOUT: Duration = 10_000
-/** An issue that could not be closed so often is left to people. */
+/** Failed tries after which the sync leaves an issue open for people to close. */
 const MAX_TRIES = 3
 
 type IssueSyncContext = Pick<EngineContext, 'store' | 'runtime' | 'clock' | 'tracker' | 'log' | 'onTrouble'>
@@ -22,16 +22,16 @@ interface QueuedSync {
   readonly done: Promise<void>
 }
 
-/** How a visit went. */
+/** The outcome of one sync. */
 interface SyncResult {
   readonly errors: unknown[]
-  /** It is to be made again. */
+  /** True when the sync must run again. */
   isUnfinished: boolean
 }
 
 /**
- * Keeps a project's own task tracker and a session's tasks together, beside the work and never in its way. What is to be
- * closed follows from what is recorded: killed at any moment, the next supervisor comes to the same.
+ * Synchronises a project's task tracker with a session's tasks, without delaying the work. The recorded tasks determine
+ * the issues to close: after a crash at any moment, the next supervisor closes the same ones.
  */
 export class IssueSync {
   readonly #context: IssueSyncContext
@@ -39,9 +39,9 @@ export class IssueSync {
   readonly #mutex = new KeyedMutex()
   readonly #backoff: Backoff
   readonly #abort = new AbortController()
-  /** Visits that have not begun: another wish for the same session changes nothing more. */
+  /** Requested syncs that have not begun. A further request for the same session only adds its trigger. */
   readonly #queued = new Map<string, QueuedSync>()
-  /** The tasks of each live session, as they were when it was last heard of. */
+  /** The tasks of each live session at its last change. */
   readonly #known = new Map<string, string>()
   readonly #failures = new Map<string, number>()
 
@@ -51,13 +51,13 @@ export class IssueSync {
     this.#backoff = new Backoff(context.clock, ids => this.#retry(ids))
   }
 
-  /** Takes up what a supervisor before us did not live to carry over. */
+  /** Runs the syncs that an earlier supervisor did not finish before its end. */
   start(): void {
     for (const session of this.#context.store.all())
       if (session.spec.beads === true && this.#isBehind(session)) this.requestSync(session, 'start')
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     const { id } = session.spec
     const before = this.#known.get(id)
@@ -73,8 +73,8 @@ export class IssueSync {
   }
 
   /**
-   * Visits the session's task tracker, where its project has one: at each moment at which its work is saved. One at a time
-   * per tracker. It never throws.
+   * Syncs the session with its project's task tracker, if there is one. The checkpointer requests this at each save.
+   * Each tracker serves one sync at a time. This never throws.
    */
   requestSync(session: Session, trigger: CheckpointTrigger): void {
     void this.#queueSync(session, trigger)
@@ -102,7 +102,7 @@ export class IssueSync {
     }
   }
 
-  /** Nothing new is begun, and what is under way is broken off. */
+  /** Begins nothing new, and aborts running syncs. */
   async stop(): Promise<void> {
     this.#abort.abort()
     this.#backoff.stop()
@@ -163,13 +163,16 @@ export class IssueSync {
     return pause !== undefined
   }
 
-  /** A tracker runs hooks of the project, which its user may not know: it is not run before the user agrees. */
+  /**
+   * Suggests the setting, and does not run the tracker: it runs hooks of the project that the user may not know, so the
+   * user must agree first.
+   */
   #suggestTracker(session: Session): void {
     if (session.spec.parent !== undefined || session.phase.name === 'ended') return
     this.#addNote(session, 'this project has .beads: set beads = true in your own config to sync its tasks', '')
   }
 
-  /** A session's own story tells it once, whatever it was; the supervisor's each time. */
+  /** Adds at most one tracker note to a session; the supervisor's log has each error. */
   #addNote({ spec }: Session, cause: unknown, ending = '; the work continues without it'): void {
     const { clock, store, tracker } = this.#context
     if (store.load(spec.id)?.notes.some(note => note.startsWith(`${tracker.kind}: `))) return
@@ -183,7 +186,7 @@ export class IssueSync {
       if (session.phase.name !== 'ended' || this.#isBehind(session)) this.requestSync(session, 'interval')
   }
 
-  /** By what is recorded: its tracker was never seen, or has not been told of something finished. */
+  /** Returns true when the records show that the session's tracker was never read, or still lists a finished task. */
   #isBehind({ spec, phase, tasks }: Session): boolean {
     if (phase.name === 'ended' && !tasks.some(({ state }) => state === 'done')) return false
     const known = this.#context.tracker.loadSnapshot(spec.id)
@@ -195,22 +198,22 @@ export class IssueSync {
   }
 }
 
-/** What a visit needs of whoever makes it. */
+/** The caller's functions that a sync needs. */
 export interface SyncContext {
   readonly tracker: Tracker
-  /** Asks for something with a time limit. `doing` is told when it is not answered. */
+  /** Runs the action with a time limit. The error message names `doing`. */
   readonly call: <T>(doing: string, action: (signal: AbortSignal) => Promise<T>) => Promise<T>
-  /** Told of an issue that could not be closed; true when it is not to be tried again. */
+  /** A sync calls this when it could not close an issue; true means that it must not try again. */
   readonly onCloseFailed: (issue: string, cause: unknown) => boolean
-  /** Told of trouble that keeps nobody from reading the list. */
+  /** A sync calls this for trouble that does not prevent it from reading the list. */
   readonly onError: (cause: unknown) => void
   readonly save: (snapshot: Pick<TrackerSnapshot, 'version' | 'ready' | 'settled'>) => void
 }
 
 /**
- * One visit to a project's task tracker on behalf of a session: closes the issues whose tasks are finished, has it save what
- * it knows, and writes down what is ready. What was closed already is found closed: a visit that was broken off is made again.
- * With `isSparing` it is had to save only what is new to us.
+ * Runs one sync: closes the issues of finished tasks, has the tracker save its state, and stores the list of ready
+ * issues. A repeated sync finds closed issues closed, so it can run again after a crash. With `isSparing`, the tracker
+ * saves only when the list has changed.
  */
 async function syncIssues(
   session: Session,
@@ -224,7 +227,7 @@ async function syncIssues(
   const version = await call('asking for its version', signal => tracker.version(place, signal))
   const found = await read()
   const settled = keepSettled(session.tasks, { ready: found, settled: before?.settled ?? [] })
-  // What was ready once and is no longer may have been closed by whoever died before writing that down.
+  // An issue that is no longer ready may have been closed by a supervisor that died before it recorded that.
   const due = finishedIssues(session.tasks, { ready: [...found, ...(before?.ready ?? [])], settled })
   for (const issue of due) {
     const isListed = found.some(listed => listed.id === issue)
@@ -236,7 +239,7 @@ async function syncIssues(
   keep({ version, ready, settled })
 }
 
-/** Whether nothing more is to be done about a finished issue. */
+/** Closes a finished issue. Returns true when it needs nothing more. */
 async function settleIssue(
   issue: string,
   given: { isListed: boolean; session: Session; place: TrackerContext; visitor: SyncContext },

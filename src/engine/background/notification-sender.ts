@@ -7,11 +7,11 @@ import { Superseded } from '../../ports/store.ts'
 import { sleep, RETRY_DELAY } from '../retry.ts'
 import { GIVE_UP_AFTER, ChannelQueue, type NotificationContext } from './channel-queue.ts'
 
-/** The same sentence about the same session is told once in this time. */
+/** Milliseconds within which the sender sends the same sentence about the same session only once. */
 const REPETITION_WINDOW: Duration = 60_000
-/** From where on repetitions are counted. */
+/** Milliseconds before a notice within which the sender looks for repetitions. */
 const REPETITION_LOOKBACK: Duration = 3_600_000
-/** How long `notify list` can tell what became of a notice. */
+/** Milliseconds for which `notify list` can show the fate of a notice. */
 const RETENTION: Duration = 7 * 86_400_000
 
 export interface ChannelTestResult {
@@ -21,8 +21,9 @@ export interface ChannelTestResult {
 }
 
 /**
- * Brings recorded notices to the user's channels: each channel by itself, so that a dead one keeps nobody waiting. All it
- * has to know is in the store; killed between sending and noting that, it sends once more.
+ * Sends recorded notices to the user's channels. Each channel has its own queue, so that an unavailable channel delays
+ * no other. The store holds the whole state; if the supervisor is killed between a delivery and its record, the next
+ * one sends the notification again.
  */
 export class NotificationSender {
   readonly #context: NotificationContext
@@ -44,7 +45,7 @@ export class NotificationSender {
     this.wake()
   }
 
-  /** Something may be to be told. */
+  /** Starts a pass over the recorded notices. */
   wake(): void {
     this.#isWanted = true
     if (this.#isStopped || this.#currentPass !== undefined) return
@@ -54,14 +55,17 @@ export class NotificationSender {
     })
   }
 
-  /** Nothing new is begun, and what is under way is broken off: it stays pending. */
+  /** Begins nothing new, and aborts running deliveries; they stay pending. */
   async stop(): Promise<void> {
     this.#cancelWake()
     this.#abort.abort()
     await Promise.all([this.#currentPass, ...this.#busy.values()])
   }
 
-  /** Tells a test on these channels, and what became of it on each. What waits for one that works is tried at once. */
+  /**
+   * Sends a test notification on these channels and returns each result. If a channel works, its waiting notifications
+   * are due at once.
+   */
   async testChannels(channels: readonly string[], terminals: readonly string[]): Promise<ChannelTestResult[]> {
     const { clock } = this.#context
     const notification = testNotification(clock.now(), terminals)
@@ -100,7 +104,7 @@ export class NotificationSender {
     }
   }
 
-  /** What nobody could address for a day goes to nobody, aloud. */
+  /** Returns the channels. While the configuration is invalid, drops notices older than a day and logs each of them. */
   async #readChannels<T>(ask: () => Promise<readonly T[]>, fresh: readonly Notice[]): Promise<readonly T[]> {
     try {
       return await ask()
@@ -115,7 +119,7 @@ export class NotificationSender {
     }
   }
 
-  /** Told again is only what comes when the window of the last telling is over. */
+  /** Returns true when the same sentence was sent within the repetition window. */
   #isRepetition({ id, kind, text, at, session }: Notice): boolean {
     const alike = this.#store
       .noticesSince(session.id, at - REPETITION_LOOKBACK)
@@ -144,7 +148,7 @@ export class NotificationSender {
 
   async #drainQueue(queue: ChannelQueue): Promise<void> {
     const isServed = await this.#reportErrors(() => queue.drain())
-    // The configuration cannot be understood, or the store not be read: nothing else is tried for some time.
+    // The configuration is invalid or the store unreadable: the channel pauses before the next try.
     if (!isServed) await sleep(RETRY_DELAY, { clock: this.#context.clock, ending: this.#abort.signal })
   }
 
@@ -154,7 +158,7 @@ export class NotificationSender {
     return queue
   }
 
-  /** Goes round again at that time, or before. */
+  /** Schedules the next pass at this time, unless an earlier one is scheduled. */
   #wakeBy(at: Instant): void {
     if (this.#isStopped || at >= this.#wakeAt) return
     this.#cancelWake()
@@ -165,7 +169,7 @@ export class NotificationSender {
     })
   }
 
-  /** Says each sort of trouble once, not at every try. */
+  /** Reports repeated equal errors once, not at every try. */
   async #reportErrors(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()

@@ -8,7 +8,7 @@ import { OutputMonitor } from './output-monitor.ts'
 
 const GB = 1024 ** 3
 
-/** A disk with sessions that may each write 1 GB. */
+/** Returns a disk with sessions that may each write 1 GB. */
 function watching(ids: readonly string[]) {
   const clock = new VirtualClock()
   const written = new Map(ids.map(id => [id, 0]))
@@ -43,7 +43,7 @@ function sessionAtWork(id: string): Session {
   return { ...session, attempt: 1, life, phase: { name: 'running' } } as Session
 }
 
-test('200 sessions that write nothing cost a supervisor one look at their files in a minute', async () => {
+test('the monitor reads the files of 200 silent sessions once per minute', async () => {
   const { pass, disk } = watching(Array.from({ length: 200 }, (_, index) => `s${index}`))
   await pass(1)
   disk.looks = 0
@@ -51,7 +51,7 @@ test('200 sessions that write nothing cost a supervisor one look at their files 
   expect(disk.looks).toBe(200)
 })
 
-test('a session that writes fast is warned and stopped within a second, whatever the others do', async () => {
+test('the monitor warns and stops a session that writes fast within a second, independent of other sessions', async () => {
   const { pass, reported, write } = watching(['quiet', 'fast'])
   await pass(1)
   write('fast', 0.9 * GB)
@@ -65,7 +65,7 @@ test('a session that writes fast is warned and stopped within a second, whatever
   ])
 })
 
-test('a session that writes little by little is stopped at its limit, although others free some room now and then', async () => {
+test('the monitor stops a session that writes little by little at its limit, although others free some room now and then', async () => {
   const { pass, disk, reported, write } = watching(['slow'])
   for (let total = 0; total < GB; total += GB / 256) {
     write('slow', GB / 256)
@@ -76,7 +76,7 @@ test('a session that writes little by little is stopped at its limit, although o
   expect(reported.at(-1)).toEqual(['slow', 'output.exceeded'])
 })
 
-test('a session that writes while others free as much is stopped, too', async () => {
+test('the monitor also stops a session that writes while others free as much', async () => {
   const { pass, disk, reported, write } = watching(['hidden'])
   await pass(1)
   write('hidden', GB)

@@ -6,11 +6,17 @@ import type { AttemptRef, Runtime } from '../../ports/runtime.ts'
 import { attemptRef } from '../../ports/runtime.ts'
 import type { EngineContext } from '../context.ts'
 
-/** Free space cannot show what a session writes while others free as much: its files are looked at this often in any case. */
+/**
+ * Milliseconds after which the monitor reads a session's files in any case: free space does not show the writes of one
+ * session while others free as much.
+ */
 const CHECK_INTERVAL: Duration = 60_000
-/** Free space is counted in blocks, and the last of a file late: a session this close to a limit is looked at each time. */
+/**
+ * Bytes. The file system counts free space in blocks, and the end of a file late: the monitor reads the files of a
+ * session this close to a limit at each check.
+ */
 const MARGIN = 1_048_576
-/** From this part of its limit on a session is warned. */
+/** Share of its limit from which a session receives a warning. */
 const WARNING_SHARE = 0.8
 const DUE_NOW: Due = { dueAfter: 0, dueAt: 0 }
 
@@ -23,24 +29,24 @@ interface WatchedSession extends Due {
 }
 
 interface Due {
-  /** When the disk has taken this many bytes. */
+  /** The check is due when the disk has consumed this many bytes. */
   dueAfter: number
-  /** When this machine was awake for so long. */
+  /** The check is due at this time of the monotonic clock. */
   dueAt: Duration
 }
 
 /**
- * Keeps one session from filling the disk: compares what its attempts have written with its limit. Free space tells how much
- * the disk has taken; the files of a session are looked at only when it could be the one that wrote it.
+ * Prevents one session from filling the disk: compares the output of its attempts with its limit. Free space shows how
+ * much the disk has consumed; the monitor reads the files of a session only when that session could have written it.
  */
 export class OutputMonitor {
   readonly #context: Pick<EngineContext, 'runtime' | 'clock' | 'onTrouble'>
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
   readonly #watched = new Map<string, WatchedSession>()
-  /** The first that is due. */
+  /** The earliest due check of all sessions. */
   #next: Due = DUE_NOW
   #free = 0
-  /** Bytes that the disk has taken since this supervisor began. */
+  /** Bytes that the disk has consumed since this supervisor started. */
   #consumed = 0
 
   constructor(
@@ -51,7 +57,7 @@ export class OutputMonitor {
     this.#report = report
   }
 
-  /** Called with each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     const { id, maxOutput: limit } = session.spec
     const isAtWork = session.life !== null && session.exit === null && session.phase.name !== 'stopping'
@@ -66,7 +72,10 @@ export class OutputMonitor {
     this.#watched.clear()
   }
 
-  /** Called every second: a fast program writes a gigabyte in that time. Most calls ask the disk one question and no more. */
+  /**
+   * The engine calls this every second, because a fast program writes a gigabyte in that time. Most calls only read the
+   * free space.
+   */
   check(): void {
     if (this.#watched.size === 0) return
     const { runtime, clock } = this.#context
@@ -106,7 +115,7 @@ export class OutputMonitor {
   }
 }
 
-/** Bytes that the first attempts of a session have written; of all of them if it is not said of how many. */
+/** Returns the bytes that the first `attempts` attempts of a session have written; by default, all attempts. */
 export function totalOutput(
   session: Session,
   runtime: Pick<Runtime, 'outputSize'>,

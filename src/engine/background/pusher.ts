@@ -7,14 +7,14 @@ import { checkpointTargetOf } from '../../ports/checkpoints.ts'
 import { withTimeout } from '../retry.ts'
 import type { EngineContext } from '../context.ts'
 
-/** A line may be slow and a first push large. */
+/** Milliseconds. A connection may be slow and a first push large. */
 const PUSH_TIMEOUT: Duration = 600_000
-/** At most one push in so long, unless it is the first or the session has ended. */
+/** Milliseconds between two pushes, except for the first push and after the end of the session. */
 const PUSH_INTERVAL: Duration = 30_000
-/** First pause after a failure; it doubles up to the longest. */
+/** Milliseconds after the first failure; each further failure doubles the pause, up to `MAX_PAUSE`. */
 const FIRST_PAUSE: Duration = 10_000
 const MAX_PAUSE: Duration = 600_000
-/** From so many on the pause is the longest. */
+/** Failures from which the pause is `MAX_PAUSE`. */
 const MAX_FAILURES = 8
 
 interface ScheduledPush {
@@ -22,7 +22,7 @@ interface ScheduledPush {
   readonly isImmediate: boolean
 }
 
-/** Brings checkpoints to the remote their session names, again and again until they are there. Nothing ever waits for it. */
+/** Pushes checkpoints to the session's remote, and retries until they are there. Nothing ever waits for a push. */
 export class Pusher {
   readonly #context: EngineContext
   readonly #report: (sessionId: string, signal: Signal) => Promise<void>
@@ -36,7 +36,7 @@ export class Pusher {
     this.#report = report
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     const { id } = session.spec
     if (!isBehind(session) || this.#running.has(id) || this.#abort.signal.aborted) return
@@ -101,7 +101,7 @@ export class Pusher {
       })
     } catch (cause) {
       if (this.#abort.signal.aborted) return
-      // What will not be otherwise soon, as a session that another machine continues, is looked at now and then.
+      // Retries rarely after a failure that will not pass soon, such as a session that another machine continues.
       const isHopeless = cause instanceof Trouble && !cause.mayHelpToRetry
       this.#failures.set(id, isHopeless ? MAX_FAILURES : (this.#failures.get(id) ?? 0) + 1)
       await this.#report(id, { at: clock.now(), type: 'checkpoint.unpushed', reason: rootReason(cause) })

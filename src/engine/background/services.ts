@@ -9,7 +9,7 @@ import { gitSummary } from '../turn-input.ts'
 import { IssueSync } from './issue-sync.ts'
 import type { EngineContext } from '../context.ts'
 
-/** All who keep something of the work beside it: its files, here and on a remote, and what is still to be done. */
+/** Bundles the services beside the work: checkpoints, pushes, verification and the task tracker. */
 export class BackgroundServices {
   readonly #context: EngineContext
   readonly #checkpointer: Checkpointer
@@ -27,46 +27,50 @@ export class BackgroundServices {
     this.#verifier = new Verifier(context, report, id => this.#checkpointer.saveNow(id, 'end'))
   }
 
-  /** Takes up what a supervisor before us did not live to do. */
+  /** Continues the work that an earlier supervisor did not finish before its end. */
   start(): void {
     for (const session of this.#context.store.all()) this.#notifyServices(session)
     this.#issueSync.start()
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     this.#notifyServices(session)
     this.#issueSync.onSessionChanged(session)
   }
 
-  /** Saves what is there before an agent begins. */
+  /** Saves the state of the working tree before the first attempt. */
   saveBeforeStart(session: Session): Promise<Signal[]> {
     return this.#checkpointer.saveBeforeStart(session)
   }
 
-  /** What git shows of a session's work. Where it cannot be told, whoever takes it over looks themselves. */
+  /**
+   * Returns git's summary of a session's work; empty on failure, because the agent can look at the repository itself.
+   */
   gitSummary(session: Session): Promise<string> {
     return gitSummary(session, this.#context.checkpoints).catch(() => '')
   }
 
-  /** Saves its working tree now; the newest checkpoint, and whether it is new. Throws `Unkept` or `Trouble`. */
+  /**
+   * Saves the working tree now. Returns the newest checkpoint, and says if it is new. Throws `NotSaved` or `Trouble`.
+   */
   saveNow(id: string): Promise<SaveResult> {
     return this.#checkpointer.saveNow(id, 'asked')
   }
 
-  /** Brings a checkpoint back. Throws `Unkept` or `Trouble`. */
+  /** Restores a checkpoint. Throws `NotSaved` or `Trouble`. */
   restore(session: Session, checkpoint: Checkpoint, destination: RestoreTarget): Promise<RestoreResult> {
     const { checkpoints, store } = this.#context
     store.assertEpoch()
     return restoreCheckpoint(session, checkpoint, destination, { safekeeper: this.#checkpointer, checkpoints })
   }
 
-  /** Saves what is still wanted of a session that is about to be removed. */
+  /** Saves the pending request of a session that is about to be removed. */
   saveRequested(id: string): Promise<void> {
     return this.#checkpointer.saveRequested(id)
   }
 
-  /** Removes all that was kept of it in git. */
+  /** Removes all checkpoints of the session from git. */
   removeCheckpoints(session: Session): Promise<void> {
     return this.#checkpointer.removeCheckpoints(session)
   }
@@ -82,18 +86,21 @@ export class BackgroundServices {
   }
 }
 
-/** Where a checkpoint is to be brought back to. */
+/** The destination of a restore. */
 export type RestoreTarget = 'here' | { readonly branch: string; readonly worktree: string | null }
 
-/** What was in the working tree before, if that was touched; and what could not be brought back, one sentence each. */
+/**
+ * The state of the working tree before the restore, if the restore changed it, and one sentence for each item that it
+ * could not restore.
+ */
 export interface RestoreResult {
   readonly before: Checkpoint | null
-  /** How many files of the working tree are different from before; null when it was not touched. */
+  /** Number of files in the working tree that differ from before; null when the restore did not change it. */
   readonly files: number | null
   readonly missing: readonly string[]
 }
 
-/** Brings a checkpoint back. Into the working tree only over what was saved the moment before. */
+/** Restores a checkpoint. A restore into the working tree saves the current state first. */
 async function restoreCheckpoint(
   session: Session,
   checkpoint: Checkpoint,

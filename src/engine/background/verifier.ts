@@ -7,7 +7,7 @@ import { Trouble } from '../../lib/errors.ts'
 import { type SaveResult, NotSaved } from '../../ports/checkpoints.ts'
 import type { EngineContext } from '../context.ts'
 
-/** What went wrong unexpectedly is tried again after this. */
+/** Milliseconds before the next try after an unexpected failure. */
 const RETRY_DELAY: Duration = 60_000
 
 interface Inspection {
@@ -17,8 +17,8 @@ interface Inspection {
 }
 
 /**
- * Has somebody look at what was done wherever that decides how a session ends. That it is to be looked at stands in the
- * session: killed in the middle of it, the next supervisor looks again.
+ * Inspects the work whenever the result decides how a session ends. The session records the pending inspection: if the
+ * supervisor is killed during one, the next one inspects again.
  */
 export class Verifier {
   readonly #context: EngineContext
@@ -37,7 +37,7 @@ export class Verifier {
     this.#save = save
   }
 
-  /** Told of each session as it is now, as often as it changes. */
+  /** The engine calls this with the current session after each change. */
   onSessionChanged(session: Session): void {
     const { id } = session.spec
     const isWanted = needsVerification(session)
@@ -77,7 +77,9 @@ export class Verifier {
     await this.#report(spec.id, { at: clock.now(), type: 'work.shown', attempt, shown })
   }
 
-  /** Where nothing can be saved, whoever looks must do without. */
+  /**
+   * Returns a checkpoint of the current state, or null when none can be saved; then the inspection works without one.
+   */
   async #saveCurrent({ spec }: Session): Promise<Checkpoint | null> {
     const isKept = spec.saving.mode !== 'off' && this.#context.checkpoints.isRepository(spec.cwd)
     if (!isKept || spec.verify?.git !== true) return null
