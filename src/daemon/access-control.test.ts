@@ -52,7 +52,10 @@ function may(route: string, id: string, caller: Session | null, suspect: Session
 }
 
 const LOOKING = ['GET /v1/daemon', 'GET /v1/sessions', 'GET /v1/sessions/:id', 'GET /v1/sessions/:id/outlook']
-/** What a session with less than full autonomy may use. A new route stays out of it until somebody decides otherwise. */
+/**
+ * The routes that a session with less than full autonomy may use. A new route is closed to it until somebody adds it
+ * here.
+ */
 const FOR_CONFINED = [
   ...LOOKING,
   'POST /v1/sessions',
@@ -63,27 +66,27 @@ const FOR_CONFINED = [
   'POST /v1/sessions/:id/checkpoint',
 ]
 
-describe('of all routes', () => {
+describe('the access rules of all routes', () => {
   const all = Object.keys(ROUTES)
 
-  it('a session with less than full autonomy may use these, and no others', () => {
+  it('a session with less than full autonomy may use these routes, and no others', () => {
     expect(all.filter(route => may(route, 'child', spy)).sort()).toEqual([...FOR_CONFINED].sort())
     expect(all.filter(route => may(route, 'spy', spy)).sort()).toEqual([...FOR_CONFINED].sort())
   })
 
-  it.each(all)('%s: nobody but its user touches a session of others', route => {
+  it.each(all)('%s: only the user may change a session that the caller has not started', route => {
     if (!route.startsWith('POST /v1/sessions/:id/')) return
     for (const caller of [spy, boss, loop]) expect(may(route, 'other', caller)).toBe(false)
     expect(may(route, 'boss', spy)).toBe(false)
     expect(may(route, 'other', null)).toBe(true)
   })
 
-  it('no session stops the supervisor, and its user may do anything', () => {
+  it('no session stops the supervisor, and the user may use every route', () => {
     for (const caller of [spy, boss, loop]) expect(may('POST /v1/daemon/stop', '', caller)).toBe(false)
     for (const route of all) expect(() => assertAllowed(route, ROUTES[route]!, 'x', USER_CALLER, store)).not.toThrow()
   })
 
-  it('somebody who cannot be told from a confined session may look, and do to it what it may do to itself', () => {
+  it('a caller who may be a confined session may read, and may do to that session what the session may do to itself', () => {
     expect(all.filter(route => isPublic(ROUTES[route]!, route.split(' ')[0])).sort()).toEqual([...LOOKING].sort())
     const ending = ['POST /v1/sessions/:id/hold', 'POST /v1/sessions/:id/stop']
     const writing = all.filter(route => !LOOKING.includes(route))
@@ -104,7 +107,7 @@ describe('of all routes', () => {
   })
 })
 
-describe('a session that is started by one with less than full autonomy', () => {
+describe('a session started by a session with less than full autonomy', () => {
   const request: RunRequest = {
     agent: 'claude',
     argv: [],
@@ -121,7 +124,7 @@ describe('a session that is started by one with less than full autonomy', () => 
     return { home, store, engine: { written: () => 0 } }
   }
 
-  it('has its environment, its folder, its ways of saving and its patience', () => {
+  it('receives the environment, folder, checkpoint options and wait limits of its starter', () => {
     const wanted: RunRequest = {
       ...request,
       env: { PATH: '/work/evil', NODE_OPTIONS: '--require=/work/evil.js' },
@@ -152,12 +155,12 @@ describe('a session that is started by one with less than full autonomy', () => 
     expect(() => limitToRights({ ...request, ...wanted }, spy, given())).toThrow('the session claude-spy may not')
   })
 
-  it('is as its user wants it when its user asks', () => {
+  it('keeps the request unchanged when the user starts it', () => {
     expect(limitToRights({ ...request, cwd: '/etc' }, null, given())).toEqual({ ...request, cwd: '/etc' })
   })
 })
 
-describe('limits are handed down', () => {
+describe('limits that a session passes on to the sessions it starts', () => {
   const request: RunRequest = { agent: 'command', argv: ['true'], cwd: '/', env: {}, maxTime: null }
   const limits = { usd: 5, tokens: 1_000, turns: 10 }
   const spent = (usd: number, turns = 1): Session['spending'] => ({
@@ -175,7 +178,7 @@ describe('limits are handed down', () => {
     { spending: spent(2), clockSince: now - 1_800_000 },
   )
 
-  it('as far as the starter and those it has started have left of them', () => {
+  it('a child receives what its parent and the parent’s other children have left', () => {
     const first = session({ id: 'first', startedBy: 'top' }, { spending: spent(1), phase: ENDED })
     const got = limitToRights(request, limited, given(limited, first))
     expect(got).toMatchObject({ limits: { usd: 2, tokens: 800, turns: 8 }, memory: 5_000, maxOutput: 200 })
@@ -186,14 +189,14 @@ describe('limits are handed down', () => {
   const share = (id: string, usd: number, more: Partial<Spec> = {}): Session =>
     session({ id, startedBy: 'top', limits: { ...NO_LIMITS, usd }, ...more })
 
-  it('half of them where an agent asks for no budget of its own, so that its starter can go on beside it', () => {
+  it('an agent that requests no budget receives half, so that its parent can continue beside it', () => {
     const agent = { ...request, agent: 'claude', argv: [], prompt: 'eA==' }
     expect(limitToRights(agent, limited, given(limited))).toMatchObject({ limits: { usd: 1.5, tokens: 450, turns: 4 } })
     expect(limitToRights({ ...agent, limits: { usd: 2.5 } }, limited, given(limited)).limits?.usd).toBe(2.5)
     expect(limitToRights({ ...agent, limits: { usd: 9 } }, limited, given(limited)).limits?.usd).toBe(3)
   })
 
-  it('and the output of one that lives is reserved for it, so that no child gets more than its parent has left', () => {
+  it('a live child reserves its output limit, so that no child gets more than its parent has left', () => {
     const first = session({ id: 'first', startedBy: 'top', maxOutput: 300 })
     const below = session({ id: 'below', startedBy: 'first', maxOutput: 200 })
     const most = (maxOutput: number | null, ...others: Session[]): unknown =>
@@ -207,7 +210,7 @@ describe('limits are handed down', () => {
     expect(limitToRights({ ...request, maxOutput: 250 }, below, given(limited, first, below)).maxOutput).toBe(50)
   })
 
-  it('and the budget of one that lives is reserved for it, so that several at once do not overspend together', () => {
+  it('a live child reserves its budget, so that several children do not overspend together', () => {
     const [first, second] = [share('first', 1), share('second', 1.5)]
     expect(limitToRights(request, limited, given(limited, first))).toMatchObject({ limits: { usd: 2 } })
     expect(limitToRights(request, limited, given(limited, first, second))).toMatchObject({ limits: { usd: 0.5 } })
@@ -221,7 +224,7 @@ describe('limits are handed down', () => {
     expect(limitToRights(request, limited, given(limited, woken))).toMatchObject({ limits: { usd: 0.5 } })
   })
 
-  it('and a session with a budget does not hand down what those who started it have promised to others', () => {
+  it('a session with a budget does not pass on an amount that its ancestors have reserved for others', () => {
     const [first, second] = [share('first', 1), share('second', 1.8)]
     expect(limitToRights(request, second, given(limited, first, second))).toMatchObject({ limits: { usd: 0.2 } })
     const command = share('sh', 3, { agent: 'command' })
@@ -229,7 +232,7 @@ describe('limits are handed down', () => {
     expect(limitToRights(request, command, given(limited, command, first))).toMatchObject({ limits: { usd: 2 } })
   })
 
-  it('and those who work for a loop are counted by it, and not once more', () => {
+  it('a loop counts the spending of its workers, and nobody counts it twice', () => {
     const own = { ...share('own', 2, { agent: 'ralph' }), spending: spent(1.5) }
     const worker = session({ id: 'w', startedBy: 'own', parent: { id: 'own', key: 'k' } }, { spending: spent(1.5) })
     expect(limitToRights(request, limited, given(limited, own, worker))).toMatchObject({ limits: { usd: 1 } })
@@ -241,12 +244,12 @@ describe('limits are handed down', () => {
     ['budget', { spending: spent(5) }],
     ['turns', { spending: spent(0, 10) }],
     ['time', { clockSince: now - 4_000_000 }],
-  ])('and where nothing is left of its %s, nobody is started', (what, more) => {
+  ])('a session that has used up its %s starts no session', (what, more) => {
     const empty = { ...limited, ...more }
     expect(() => limitToRights(request, empty, given(empty))).toThrow(`nothing is left of its ${what}`)
   })
 
-  it('and a session does not have them counted anew by waking its own', () => {
+  it('a session does not reset limits by waking its own children', () => {
     const mine = session({ id: 'mine', startedBy: 'top', maxTime: 3_600_000, limits }, { phase: ENDED })
     const small = session(
       { id: 'small', startedBy: 'top', maxTime: 1_000, limits: { usd: 1, tokens: 10, turns: 1 } },
@@ -261,7 +264,7 @@ describe('limits are handed down', () => {
     assertMayWake(mine, null, all)
   })
 
-  it('and nobody starts sessions without end', () => {
+  it('a session cannot start an unlimited number of sessions', () => {
     const many = Array.from({ length: 32 }, (_, n) => session({ id: `n${n}`, startedBy: n < 16 ? 'boss' : 'n0' }))
     for (const caller of [boss, many[0]!])
       expect(() => limitToRights(request, caller, given(boss, ...many))).toThrow(

@@ -18,25 +18,29 @@ import type { Home } from '../state/home.ts'
 import { type Caller, isConfined, refuseCaller } from './caller.ts'
 
 /**
- * `any`: whatever it concerns; `own`: itself and those that it has started, however indirectly; `never`: not at all. A request to
- * start or to remove sessions is held to the caller's rights when it is read.
+ * `any`: any session; `own`: the caller itself and the sessions that it has started, directly or indirectly; `never`:
+ * no session. The handlers of requests that start or remove sessions check the caller's rights themselves.
  */
 export type AccessLevel = 'any' | 'own' | 'never'
 
-/** What a session may use: one with full autonomy, and one with less. */
+/** The access levels of a session with full autonomy, and of a session with less. */
 export interface AccessRules {
   readonly full: AccessLevel
   readonly confined: AccessLevel
-  /** It only takes something away: somebody who cannot be told from a confined session may use it on any of those. */
+  /**
+   * The route only ends or pauses sessions: a caller who may be a confined session may use it on any confined session.
+   */
   readonly isEnding?: true
 }
 
-/** To look is nobody's privilege, and is not slowed by finding out who does. */
+/**
+ * Returns true for routes that everybody may read; the server skips the identification of the caller, which takes time.
+ */
 export function isPublic({ full, confined }: AccessRules, method: string | undefined): boolean {
   return method === 'GET' && full === 'any' && confined === 'any'
 }
 
-/** Refuses what a session may not do to others. */
+/** Refuses a request that exceeds the caller's rights. */
 export function assertAllowed(route: string, rights: AccessRules, id: string, caller: Caller, store: Store): void {
   const { session, suspect: possibleSession } = caller
   if (possibleSession !== null && !isAllowedWhenUnclear(rights, id, caller, store))
@@ -48,8 +52,8 @@ export function assertAllowed(route: string, rights: AccessRules, id: string, ca
 }
 
 /**
- * Somebody who cannot be told from a session may do to it what it may do to itself, and stop or hold other confined ones. One
- * of several might be another: it writes to none.
+ * A caller who may be a session may do to it what the session may do to itself, and may stop or hold other confined
+ * sessions. If several sessions are possible, the caller may write to none.
  */
 function isAllowedWhenUnclear(
   { confined, isEnding }: AccessRules,
@@ -61,7 +65,10 @@ function isAllowedWhenUnclear(
   return confined === 'own' && id === possibleSession?.spec.id && isOneOfSeveral !== true
 }
 
-/** Who a request counts as: a stop or a hold by somebody who cannot be told from a session is not called that session's deed. */
+/**
+ * Returns the session on whose behalf a request acts. A stop or hold by an unclear caller is not attributed to the
+ * possible session.
+ */
 export function actingSession(
   { isEnding }: AccessRules,
   { session, suspect: possibleSession }: Caller,
@@ -85,7 +92,7 @@ function refuseUnclearCaller({ spec: { name, autonomy } }: Session, { isUnknown 
   )
 }
 
-/** Refuses what concerns a session that this one has not started. */
+/** Refuses access to a session that the caller has not started. */
 export function assertOwn(id: string, caller: Session | null, store: Store): void {
   const target = store.load(id)
   if (caller === null || target === undefined || isOwnOrDescendant(target, caller, store.all())) return
@@ -98,7 +105,10 @@ interface AccessContext {
   readonly engine: { written: (sessions: readonly Session[]) => number }
 }
 
-/** A request of a session within its own rights and limits. Loops are our own program, and keep to the limits by themselves. */
+/**
+ * Reduces a session's request to the session's own rights and limits. Loops are part of oneshot and observe the limits
+ * themselves.
+ */
 export function limitToRights(request: RunRequest, caller: Session | null, context: AccessContext): RunRequest {
   if (caller === null) return request
   if (request.parent !== undefined && request.parent.id !== caller.spec.id)
@@ -119,7 +129,7 @@ export function limitToRights(request: RunRequest, caller: Session | null, conte
   return clampToLimits(isConfined(caller) ? confineRequest(request, caller, context.home) : request, remaining)
 }
 
-/** Refuses to have the limits of a session counted anew by another one that has less left, or by itself. */
+/** Refuses a wake that resets the target's limits if the caller has less left, or if the caller is the target. */
 export function assertMayWake(target: Session, caller: Session | null, context: AccessContext): void {
   if (caller === null || LOOP_KINDS.includes(caller.spec.agent) || target.phase.name !== 'ended') return
   if (target.spec.id === caller.spec.id) throw refuseCaller(caller, 'wake itself')
@@ -142,15 +152,15 @@ function findObjection(request: RunRequest, caller: Session): string | null {
   if (objection !== null || !isConfined(caller)) return objection
   const { agent, cwd } = caller.spec
   if (LOOP_KINDS.includes(request.agent)) return 'a loop runs checks'
-  // Another agent, or the same one elsewhere, may be told by files there what it may do.
+  // Files in another folder, or of another agent, may grant that agent more rights.
   if (request.agent !== agent) return `${request.agent} is another agent`
   if (path.resolve(request.cwd) !== cwd) return `it works in ${cwd}, and nowhere else`
   return request.thread === undefined ? null : 'a conversation of others may be read'
 }
 
 /**
- * What a session with less than full autonomy may choose for another; the rest is as its user wanted it for itself. An
- * environment decides which program is run, and with which settings.
+ * Takes only the fields that a session with less than full autonomy may choose for another; the other fields come from
+ * its own spec. The environment is one of these, because it decides which program runs, and with which settings.
  */
 function confineRequest(request: RunRequest, { spec }: Session, home: Home): RunRequest {
   const { agent, argv, prompt, name, isNameMadeUp, maxTime, memory, maxOutput } = request

@@ -9,13 +9,16 @@ import { isSuspended } from '../os/process/processes.ts'
 import { SupervisorLock } from '../world/store/supervisor-lock.ts'
 import { HolderWatch, progressFile } from './holder-watch.ts'
 
-/** A holder that is not suspended may be starting, or busy. It is replaced when it shows no progress for this long. */
+/**
+ * Milliseconds. A holder that is not suspended may be starting or busy. A newcomer replaces it when it shows no
+ * progress for this long.
+ */
 const SEIZE_AFTER: Duration = 15_000
 
 /**
- * Becomes the one supervisor, or refuses with a sentence that names the one there is. The lock dies with its holder, so
- * a dead one is followed at once. One that lives and shows no progress is put out of action by the epoch. One newcomer waits
- * for that; the others leave, so that a slow supervisor is replaced once and not by each of them.
+ * Acquires the supervisor lock, or refuses with a message that names the holder. The kernel releases the lock of a dead
+ * holder, so its successor acquires it at once. A live holder without progress loses its rights through the epoch. Only
+ * one newcomer waits for that and the others exit, so that a slow supervisor is replaced once and not by each of them.
  */
 export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<SupervisorLock> {
   let turn: SupervisorLock | undefined
@@ -24,7 +27,7 @@ export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<S
     for (;;) {
       const lock = SupervisorLock.tryAcquire(home.lock) ?? (turn && replace(holder, home))
       if (lock !== undefined) {
-        writePid(progressFile(home), process.pid) // Before the next one's turn: it must not judge us by our predecessor.
+        writePid(progressFile(home), process.pid) // Writes before the release of the turn: the next newcomer must not judge us by our predecessor.
         return lock
       }
       await refuseIfAnswered(home)
@@ -38,12 +41,15 @@ export async function acquireLock(home: Home, patience = SEIZE_AFTER): Promise<S
   }
 }
 
-/** Another one may have taken over since we looked: whoever replaces the holder looks once more while nobody else can. */
+/**
+ * Seizes the lock of a stuck holder. Checks the holder again inside the seizure, because another supervisor may have
+ * taken over since the first check.
+ */
 function replace(holder: HolderWatch, home: Home): SupervisorLock | undefined {
   return holder.isStuck() ? SupervisorLock.seize(home.lock, () => holder.isStuck()) : undefined
 }
 
-/** The right to wait for the lock. Refuses when another one has it, unless that one is suspended. */
+/** Acquires the right to wait for the lock. Refuses when another process has it, unless that process is suspended. */
 function takeTurn(home: Home, holder: HolderWatch): SupervisorLock {
   const file = `${home.lock}.next`
   const record = `${file}.pid`
@@ -80,7 +86,7 @@ function queryHolder(home: Home): Promise<DaemonView | undefined> {
         text += chunk
       })
       response.on('end', () => resolve(viewIn(text)))
-      response.on('close', () => resolve(undefined)) // It died while it answered.
+      response.on('close', () => resolve(undefined)) // The holder died during its answer.
     })
     request.on('timeout', () => request.destroy(new Error('no answer')))
     request.on('error', () => resolve(undefined))

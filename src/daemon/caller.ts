@@ -9,30 +9,36 @@ import type { Store } from '../ports/store.ts'
 import { parseMailboxEntry } from '../state/session-folder.ts'
 import { readAncestors, findSocketPeer } from '../os/process/socket-peer.ts'
 
-/** Who makes a request: a session, or its user. `suspect`: the session that it cannot be told from, or the first of several. */
+/**
+ * The origin of a request: a session, or the user. `suspect` is the session that may be the caller, or the first of
+ * several.
+ */
 export interface Caller {
   readonly session: Session | null
   readonly suspect: Session | null
   readonly isOneOfSeveral?: true
-  /** Nobody could ask the kernel. */
+  /** The kernel could not be asked. */
   readonly isUnknown?: true
 }
 
 export const USER_CALLER: Caller = { session: null, suspect: null }
 
-/** Whether a session may do less than its user. Loops are our own program, whatever autonomy their agents have. */
+/**
+ * Returns true for a session that may do less than its user. Loops are part of oneshot and never count as confined,
+ * whatever autonomy their agents have.
+ */
 export function isConfined({ spec }: Session): boolean {
   return spec.autonomy !== 'full' && !LOOP_KINDS.includes(spec.agent)
 }
 
 const connectedAt = new WeakMap<Socket, Instant>()
 
-/** Remembers when a connection was made: who is at its other end is older. */
+/** Records the time of a connection: the process at its other end is older. */
 export function recordConnection(socket: Socket): void {
   connectedAt.set(socket, Date.now())
 }
 
-/** The session that a request says it comes from, by the header that our client sends. */
+/** Returns the session that the request names in the header that our client sends. */
 export function callerFromHeader(request: http.IncomingMessage, store: Store): Caller {
   const attempt = request.headers['oneshot-attempt']
   const session = typeof attempt === 'string' ? store.load(parseMailboxEntry(attempt).sessionId) : undefined
@@ -40,8 +46,9 @@ export function callerFromHeader(request: http.IncomingMessage, store: Store): C
 }
 
 /**
- * Who makes a request. Where sessions live that may do less than their user, the header does not count against what the kernel
- * says of the process at the other end: a session that keeps silent, or takes the name of another, gains nothing.
+ * Identifies the caller of a request. While sessions with fewer rights than their user live, the kernel's information
+ * about the peer process overrides the header: a session gains nothing by omitting the header or by naming another
+ * session.
  */
 export async function identifyCaller(request: http.IncomingMessage, store: Store): Promise<Caller> {
   const claimed = callerFromHeader(request, store)
@@ -85,7 +92,7 @@ async function listPossibleCallers(live: readonly Session[]): Promise<readonly L
   })
 }
 
-/** Refuses a session what its user may do. */
+/** Returns the refusal for an action that only the user may do. */
 export function refuseCaller({ spec }: Session, action: string): Error {
   const hint = 'if you want it, do it yourself in a terminal outside of sessions'
   return refusal('not-allowed', `the session ${spec.name} may not ${action}`, hint)

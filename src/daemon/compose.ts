@@ -28,7 +28,7 @@ import { TmuxRuntime } from '../world/runtime/tmux-runtime.ts'
 import { ProjectFiles } from './project-files/project-files.ts'
 import { createWorkInspector } from './work-inspector.ts'
 
-/** Stopping a session takes some ten pages of the database, 4 KB each. */
+/** Bytes. To stop a session, the database writes about ten pages of 4 KB each. */
 const DATABASE_RESERVE = 1_048_576
 
 export interface DaemonContext {
@@ -38,14 +38,14 @@ export interface DaemonContext {
   readonly panes: Panes
   readonly runtime: TmuxRuntime
   readonly checkpoints: Checkpoints
-  /** Ends git processes that an earlier supervisor of this home has left. */
+  /** Ends the git processes that an earlier supervisor of this home has left. */
   readonly endOrphans: () => Promise<number>
   readonly projectFiles: ProjectFiles
-  /** Takes the room that is needed on a full disk; false when there is none. */
+  /** Reserves the disk space that a full disk would require; returns false when there is none. */
   readonly reserveDiskSpace: () => Promise<boolean>
 }
 
-/** Plugs the world into the engine. Nothing else knows which drivers there are. */
+/** Connects the drivers with the engine. No other file knows which drivers exist. */
 export function compose(
   home: Home,
   callbacks: Pick<Required<EngineContext>, 'onTrouble' | 'onEvent'> & { say: (sentence: string) => void },
@@ -100,7 +100,7 @@ export function compose(
   }
 }
 
-/** As they are configured at this moment: a change counts without a restart. */
+/** Reads the channels from the configuration at each call, so that a change takes effect without a restart. */
 async function loadUserChannels(): Promise<ConfiguredChannel[]> {
   const entries = await loadChannels(process.env)
   return entries.map(entry => ({ ...entry, address: () => resolveChannelAddress(entry, process.env) }))

@@ -21,27 +21,39 @@ import { safeMode } from './safe-mode.ts'
 import { startServer } from './server.ts'
 import { acquireLock } from './acquire-lock.ts'
 
-/** For what nobody rings: shims killed under a living agent. 200 sessions take 3 ms to look at. */
+/**
+ * Milliseconds. Finds changes without a notification, such as shims killed under a live agent. A check of 200 sessions
+ * takes 3 ms.
+ */
 const RECONCILE_EVERY = 30_000
-/** Free space, and one read of /proc, 10 µs each, and a few for each terminal: what died beside the work is given back before it is missed. */
+/**
+ * Milliseconds. Each check reads the free space and /proc once, 10 µs each, and a few files for each terminal. It
+ * restores lost panes and recorders before anybody misses them.
+ */
 const CHECK_HEALTH_EVERY = 1_000
-/** After trouble with a session, such as a full disk, we look at it again. */
+/** Milliseconds before the next observation of a session after trouble, such as a full disk. */
 const RETRY_AFTER = 5_000
-/** Control groups that nobody lived to give back cost nothing but their names. */
+/** Milliseconds. Leftover control groups cost nothing but their names. */
 const REMOVE_CGROUPS_EVERY = 600_000
-/** A git process of a supervisor that was killed may be in the middle of a large checkout. One that lasts longer waits for nothing. */
+/**
+ * Milliseconds. A git process of a killed supervisor may be in the middle of a large checkout; a process that runs
+ * longer is stuck.
+ */
 const END_ORPHANS_AFTER = 120_000
-/** The first session comes before the reserve for a full disk. */
+/** Milliseconds. The first session starts before the daemon reserves disk space. */
 const FIRST_DISK_CHECK_AFTER = 1_000
 const MAX_LOG_SIZE = 5 * 1_048_576
 
-/** Exit codes the keeper understands: do not bring me back. */
+/** The keeper does not restart the daemon after these exit codes. */
 const EXIT_STOPPED = 0
 const EXIT_SUPERSEDED = 7
-/** Ended by a signal: the keeper brings us back at once. */
+/** The keeper restarts the daemon at once: a signal ended it. */
 const EXIT_RESTART = 1
 
-/** The supervisor of one home, until it is told to stop. Being killed at any moment is fine: starting is recovering. */
+/**
+ * Runs the supervisor of one home until a request stops it. It may be killed at any moment, because each start is a
+ * recovery.
+ */
 export async function daemon(): Promise<void> {
   process.umask(0o077)
   const home = locateHome(process.env)
@@ -136,7 +148,7 @@ async function runDaemon(home: Home): Promise<void> {
     if (runtime.needsRepair()) void engine.repair().catch(cause => reportError('tmux', cause))
     lookAfterKeeper()
   }, CHECK_HEALTH_EVERY)
-  /** A supervisor that another one has replaced must not start a keeper, nor name its own. */
+  /** Restarts a dead keeper. A supervisor that another one has replaced must not start a keeper, nor record its own. */
   function lookAfterKeeper(): void {
     try {
       store.assertEpoch()
@@ -151,7 +163,10 @@ async function runDaemon(home: Home): Promise<void> {
   }
 }
 
-/** Tells whether the socket that was just made is still there: without it nobody reaches this supervisor, who must be replaced. */
+/**
+ * Returns a function that checks that the daemon's socket still exists. Without it, no client reaches this supervisor,
+ * and a newcomer must replace it.
+ */
 function socketWatch({ daemonSocket }: Home): () => boolean {
   const inode = (): number | undefined => fs.statSync(daemonSocket, { throwIfNoEntry: false })?.ino
   const made = inode()
@@ -167,18 +182,18 @@ function writeLog(line: string): void {
   try {
     fs.writeSync(1, `${formatIso(Date.now())} ${stripControls(line.trim(), { colour: false })}\n`)
   } catch {
-    // A full disk: the log can wait, the sessions cannot.
+    // On a full disk, the log can wait, the sessions cannot.
   }
 }
 
-/** The keeper has it open for appending: a log that has grown large is copied and emptied, not moved. */
+/** Copies and truncates a large log instead of moving it, because the keeper has it open for appending. */
 function rotateLog(home: Home): void {
   const size = fs.statSync(home.daemonLog, { throwIfNoEntry: false })?.size ?? 0
   if (size <= MAX_LOG_SIZE) return
   try {
     fs.copyFileSync(home.daemonLog, `${home.daemonLog}.1`)
   } catch {
-    // A full disk: the newest lines are worth more than the oldest.
+    // On a full disk, the newest lines are worth more than the oldest.
   }
   fs.truncateSync(home.daemonLog)
 }

@@ -5,7 +5,7 @@ import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { Mask } from '../lib/mask/mask.ts'
 import { toOneLine } from '../lib/text/terminal-text.ts'
 
-/** Between the agent and its user. */
+/** Events that concern only the agent and its user. */
 const OMITTED_EVENTS: ReadonlySet<EventType> = new Set([
   'agent.retrying',
   'agent.unknown',
@@ -18,7 +18,10 @@ interface EventLogContext {
   readonly log: (sentence: string) => void
 }
 
-/** The supervisor's own story: what it decided about each session, and why. People paste it into reports, so secrets are hidden. */
+/**
+ * Writes the supervisor's decisions about each session, with reasons, to its log. People paste the log into reports, so
+ * the event log masks secrets.
+ */
 export class EventLog {
   readonly #context: EventLogContext
   readonly #masks = new Map<string, { readonly attempt: number; readonly mask: Mask }>()
@@ -34,7 +37,7 @@ export class EventLog {
     if (session.phase.name === 'ended') this.#masks.delete(id)
   }
 
-  /** An environment changes only between attempts. */
+  /** Caches the mask per attempt, because the environment changes only between attempts. */
   #maskFor({ spec: { id }, attempt }: Session): Mask {
     const known = this.#masks.get(id)
     if (known?.attempt === attempt) return known.mask

@@ -4,31 +4,37 @@ import type { Home } from '../state/home.ts'
 import { readPid } from '../state/pid-file.ts'
 import { isSuspended } from '../os/process/processes.ts'
 
-/** A longer time between two looks is no evidence: the machine slept, or was too busy to let us look. */
+/**
+ * Milliseconds. A longer time between two checks is no evidence: the machine slept, or was too busy to run this
+ * process.
+ */
 const LONGEST_PAUSE: Duration = 2_000
 
-/** The file whose time the supervisor in charge renews to show that it makes progress; it holds the pid. */
+/** Returns the file whose mtime the active supervisor renews to show progress. The file holds its pid. */
 export const progressFile = (home: Home): string => `${home.lock}.pid`
 
-/** Shows the others that this supervisor makes progress. It costs some microseconds and takes no room on the disk. */
+/**
+ * Shows other processes that this supervisor makes progress. A call costs some microseconds and takes no disk space.
+ */
 export function showProgress(home: Home): void {
   try {
     const now = Date.now() / 1_000
     fs.utimesSync(progressFile(home), now, now)
   } catch {
-    // The file could not be made on a full disk, or the disk is read-only: then a successor waits for its whole patience.
+    // The file is missing because the disk was full, or the disk is read-only: then a successor waits for the whole
+    // patience.
   }
 }
 
-/** Watches the supervisor that holds the lock and does not answer: it may be suspended, stuck, or only busy. */
+/** Watches a supervisor that holds the lock and does not answer: it may be suspended, stuck or busy. */
 export class HolderWatch {
   readonly #home: Home
   readonly #patience: Duration
   #seen: string
   #lookedAt = performance.now()
-  /** For how long the holder has shown no progress. */
+  /** Time during which the holder has shown no progress. */
   #quietFor: Duration = 0
-  /** For how long we have watched. */
+  /** Time for which this process has watched. */
   #watchedFor: Duration = 0
 
   constructor(home: Home, patience: Duration) {
@@ -41,21 +47,23 @@ export class HolderWatch {
     return readPid(progressFile(this.#home))
   }
 
-  /** Whether nothing but another supervisor helps: the kernel says that the holder is suspended, or its patience is over. */
+  /**
+   * Returns true when only a replacement helps: the kernel reports the holder as suspended, or the patience is over.
+   */
   isStuck(): boolean {
     this.#look()
     const { pid } = this
     return (pid !== undefined && isSuspended(pid)) || this.#quietFor > this.#patience
   }
 
-  /** Whether the holder has shown progress, although it did not answer for the whole patience. */
+  /** Returns true when the holder has shown progress, although it did not answer for the whole patience. */
   isBusy(): boolean {
     this.#look()
     return this.#watchedFor > this.#patience && this.#quietFor < this.#patience / 2
   }
 
   #look(): void {
-    const now = performance.now() // It stands still while the machine sleeps, and nobody sets it.
+    const now = performance.now() // This clock pauses while the machine sleeps, and nobody can set it.
     const passed = Math.min(now - this.#lookedAt, LONGEST_PAUSE)
     this.#lookedAt = now
     this.#watchedFor += passed
@@ -65,7 +73,7 @@ export class HolderWatch {
   }
 }
 
-/** A text that changes with the holder and with each progress that it shows. */
+/** Returns a text that changes with the holder and with each sign of progress. */
 function signOfLife(home: Home): string {
   const stat = (file: string): fs.Stats | undefined => fs.statSync(file, { throwIfNoEntry: false })
   const pid = readPid(progressFile(home))

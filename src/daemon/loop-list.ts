@@ -5,7 +5,7 @@ import { LOOP_KINDS } from '../api/contract/agent-kinds.ts'
 import { refusal } from '../api/contract/problems.ts'
 import { describeAlternatives, findOtherSerialLoop } from '../views/loop/loops.ts'
 
-/** The list of a loop, relative to its folder; null for the project's task tracker. */
+/** Returns the path of the loop's list, relative to its folder; null for the project's task tracker. */
 export function parseListPath({ argv }: Pick<Spec, 'argv'>): string | null {
   return (JSON.parse(argv.at(-1) ?? '{}') as Partial<LoopRequest>).list ?? null
 }
@@ -14,7 +14,7 @@ export function describeList(spec: Pick<Spec, 'argv'>): string {
   return parseListPath(spec) ?? 'the issues of beads'
 }
 
-/** Two loops on one list would do the same tasks twice, each in the other's way. */
+/** Refuses a second loop on one list: both would do the same tasks and disturb each other. */
 export function assertListUnused(requested: Pick<Spec, 'agent' | 'cwd' | 'argv'>, sessions: readonly Session[]): void {
   if (!LOOP_KINDS.includes(requested.agent)) return
   const loopInCheckout = findOtherSerialLoop(requested, sessions)

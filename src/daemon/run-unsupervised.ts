@@ -11,7 +11,7 @@ import { locateHome } from '../state/home.ts'
 import { buildSpec, firstLaunchRequest } from './session-spec.ts'
 import { createAgents } from './compose.ts'
 
-/** Runs the agent in this terminal and nothing else: no session, no supervisor. Answers its exit code. */
+/** Runs the agent in this terminal without a session or a supervisor. Returns its exit code. */
 export async function runUnsupervised(request: RunRequest): Promise<number> {
   const agents = createAgents(locateHome(process.env))
   const { spec, prompt } = buildSpec(request, { agents, sessions: [], now: Date.now() })
@@ -27,10 +27,10 @@ export async function runUnsupervised(request: RunRequest): Promise<number> {
       'inherit',
     ],
   })
-  // Ctrl-C reaches the program by the terminal; we stay to pass its answer on.
+  // The terminal sends Ctrl-C to the program; this process stays to pass its exit code on.
   const ignoreInterrupt = (): void => undefined
   process.on('SIGINT', ignoreInterrupt)
-  child.stdin?.on('error', () => undefined) // It ended without reading its prompt; its exit tells the rest.
+  child.stdin?.on('error', () => undefined) // The program ended without reading its prompt; its exit code explains the rest.
   child.stdin?.end(prompt ?? undefined)
   const turnResult = child.stdout === null ? Promise.resolve(null) : streamOutput(child.stdout, agent)
   try {
@@ -46,7 +46,7 @@ export async function runUnsupervised(request: RunRequest): Promise<number> {
   }
 }
 
-/** Shows what the agent says as a person would read it; answers its last word. */
+/** Prints the agent's output in readable form; returns its last turn result. */
 async function streamOutput(stdout: Readable, agent: Agent): Promise<TurnResult | null> {
   let adapterState: ParserState = {}
   let turnResult: TurnResult | null = null
@@ -62,7 +62,7 @@ async function streamOutput(stdout: Readable, agent: Agent): Promise<TurnResult 
   return turnResult
 }
 
-/** An agent that exits with 0 without having succeeded does not pass for one that has. */
+/** Returns 1 for an agent that exits with 0 without success. */
 function exitStatus(agent: Agent, exit: Exit, turnResult: TurnResult | null): number {
   if (exit.kind === 'signal') return 128 + os.constants.signals[exit.signal as NodeJS.Signals]
   const code = exit.kind === 'code' ? exit.code : 1

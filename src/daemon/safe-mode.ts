@@ -3,13 +3,16 @@ import { NO_RESUME } from '../world/boot/boot-command.ts'
 import type { Home } from '../state/home.ts'
 import { bootId } from '../os/process/processes.ts'
 
-/** Whether a supervisor that begins is to hold whatever is not alive, and how that is over. */
+/** Says if a starting supervisor holds the sessions without a live process, and clears that state with `finish`. */
 export interface SafeMode {
   readonly isOn: boolean
   finish(): void
 }
 
-/** Once when a person asked for it, or once in each boot: a supervisor that is brought back later goes on as usual. */
+/**
+ * Safe mode applies once after a user's request, or once per boot if configured: a supervisor that restarts later
+ * continues as usual.
+ */
 export function safeMode(home: Home, env: NodeJS.ProcessEnv): SafeMode {
   const isRequested = fs.existsSync(home.holdMarker)
   const isConfigured = env[NO_RESUME] === '1'
@@ -20,7 +23,7 @@ export function safeMode(home: Home, env: NodeJS.ProcessEnv): SafeMode {
         if (isConfigured) fs.writeFileSync(home.heldBoot, bootId, { mode: 0o600 })
         fs.rmSync(home.holdMarker, { force: true })
       } catch {
-        // A full disk: then the next one holds once more.
+        // On a full disk, the next supervisor holds once more.
       }
     },
   }

@@ -9,12 +9,12 @@ import { callerFromHeader, identifyCaller, recordConnection } from './caller.ts'
 import { actingSession, assertAllowed, isPublic } from './access-control.ts'
 import { type RouteContext, ROUTES } from './routes/routes.ts'
 
-/** A prompt of 5 MB is welcome; a stream without end is not. */
+/** Bytes. A prompt of 5 MB is fine; an endless stream is not. */
 const MAX_BODY_SIZE = 128 * 1_048_576
 
 const HEADERS_TIMEOUT = 10_000
 const REQUEST_TIMEOUT = 60_000
-/** A loop and those who follow sessions have one each. */
+/** Each loop and each client that follows sessions has one connection. */
 const MAX_CONNECTIONS = 1_000
 
 /** Serves the contract on a unix socket that only its user may open. */
@@ -26,7 +26,7 @@ export async function startServer(context: RouteContext): Promise<http.Server> {
     })
   })
   server.keepAliveTimeout = 1_000
-  // Whoever connects and says nothing, or not all, does not keep a descriptor that sessions need.
+  // A client that connects and sends nothing, or only a part, must not keep a descriptor that sessions need.
   server.headersTimeout = HEADERS_TIMEOUT
   server.requestTimeout = REQUEST_TIMEOUT
   server.maxConnections = MAX_CONNECTIONS

@@ -6,7 +6,10 @@ import { findFreeName, isTaskName, sessionName } from '../core/session/names.ts'
 import { findEnvSecrets } from '../lib/mask/env-secrets.ts'
 import { slugify } from '../lib/text/slug.ts'
 
-/** What a session is called. A name somebody chose is refused while a live session has it; a made-up one gets a number. */
+/**
+ * Returns the name of a new session. Refuses a chosen name while a live session has it; adds a number to a generated
+ * name.
+ */
 export function chooseSessionName(request: RunRequest, title: string, sessions: readonly Session[]): string {
   const name = sessionName(request.agent, chooseTaskName(request, title))
   const findHolder = (candidate: string): Session | undefined =>
@@ -28,7 +31,7 @@ export function chooseSessionName(request: RunRequest, title: string, sessions: 
 function chooseTaskName(request: RunRequest, title: string): string {
   if (request.name === undefined) return slugify(stripShellPrefix(title), slugify(path.basename(request.cwd), 'task'))
   const { name } = request
-  // It is in refs, which may be pushed, and in argument lists of tmux.
+  // The name is part of git refs, which may be pushed, and of tmux's arguments.
   if (findEnvSecrets(request.env).some(secret => name.includes(secret.toLowerCase())))
     throw refusal('name-invalid', 'the name holds the value of a secret variable', 'choose another --name')
   if (isTaskName(request.name)) return request.name
@@ -39,7 +42,7 @@ function chooseTaskName(request: RunRequest, title: string): string {
   )
 }
 
-/** A command is named after its program: without the program's folder, and without the shell that only reads its line. */
+/** Removes the program's folder, and a shell that only runs the line, so that the name comes from the program. */
 function stripShellPrefix(title: string): string {
   const line = /^\S*\b(?:ba|da|z|k)?sh -\w*c '?(.+)$/s.exec(title)?.[1] ?? title
   return line.replace(/^\S*\//, '')

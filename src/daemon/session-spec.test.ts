@@ -36,7 +36,7 @@ function request(wishes: Partial<RunRequest> = {}): RunRequest {
   }
 }
 
-test.each(['--yolo', '-c', 'a\0b', 'a\nb', ' x', 'x'.repeat(201)])('the model %j is refused', model => {
+test.each(['--yolo', '-c', 'a\0b', 'a\nb', ' x', 'x'.repeat(201)])('buildSpec refuses the model %j', model => {
   expect(() => accepted({ agent: 'demo', argv: [], prompt: 'eA==', model })).toThrow('is no name')
 })
 
@@ -64,7 +64,7 @@ const prompt = (text: string): { agent: string; argv: string[]; prompt: string }
   prompt: Buffer.from(text).toString('base64'),
 })
 
-test('a command is accepted with its program found, a name and a title', () => {
+test('buildSpec accepts a command with its resolved program, a name and a title', () => {
   const { spec, prompt } = accepted()
   expect(spec).toMatchObject({
     name: 'command-true',
@@ -82,7 +82,7 @@ test('a command is accepted with its program found, a name and a title', () => {
   expect(prompt).toBeNull()
 })
 
-test('a prompt is accepted byte for byte, and called after its first words', () => {
+test('buildSpec keeps a prompt byte for byte, and names the session after its first words', () => {
   const bytes = Buffer.from([...Buffer.from('\nFix the login\nplease'), 0xff, 0x00, 0x0a])
   const { spec, prompt: kept } = accepted({ ...prompt(''), prompt: bytes.toString('base64'), mode: 'tty' })
   expect(Buffer.from(kept ?? []).equals(bytes)).toBe(true)
@@ -93,7 +93,7 @@ test('a prompt is accepted byte for byte, and called after its first words', () 
   expect(accepted(prompt(`\n \n\u001b[31m${'long '.repeat(99)}`)).spec.title).toHaveLength(120)
 })
 
-test('a name that was made up gets a number, one that was chosen may be taken again after its end', () => {
+test('a generated name gets a number, and a chosen name is free again after the end of its session', () => {
   const taken = called('command-true')
   const ended = called('command-mine', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
   expect(accepted({}, [taken]).spec).toMatchObject({ name: 'command-true-2', task: 'true-2' })
@@ -104,7 +104,7 @@ test('a name that was made up gets a number, one that was chosen may be taken ag
   })
 })
 
-test('a name that a front made up is numbered among those that live, and a refusal tells where the other is', () => {
+test('a name that a client generated gets a number among live sessions, and a refusal says where the other session is', () => {
   const live = called('command-prd')
   const ended = called('command-prd-2', { phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } })
   const wish = { name: 'prd', isNameMadeUp: true } as const
@@ -113,7 +113,7 @@ test('a name that a front made up is numbered among those that live, and a refus
   expect(refused({ name: 'prd' }, [live]).message).toContain(` in ${live.spec.cwd}`)
 })
 
-test('one list has one loop, and one checkout one that works in it', () => {
+test('one list has one loop, and one checkout has one serial loop', () => {
   const loop = (list: string | null, wishes: Partial<RunRequest> = {}): Partial<RunRequest> => ({
     ...prompt('work'),
     agent: 'ralph',
@@ -155,19 +155,19 @@ test.each<[string, Partial<RunRequest>, string, RegExp]>([
   ['an empty prompt', prompt(' \n\t'), 'prompt-empty', /oneshot run/],
   ['no program', { argv: [] }, 'usage', /oneshot run --/],
   ['an argument with a NUL', { argv: ['sh', 'a\0b'] }, 'argument-invalid', /file/],
-])('%s is refused with a hint', (_, wishes, code, hint) => {
+])('buildSpec refuses %s with a hint', (_, wishes, code, hint) => {
   const refusal = refused(wishes)
   expect(refusal.code).toBe(code)
   expect(refusal.hint).toMatch(hint)
 })
 
-test('a program is found beside the work, and as the caller’s PATH says', () => {
+test('buildSpec finds a program beside the work, and in the caller’s PATH', () => {
   expect(accepted({ argv: ['./tool'] }).spec.argv).toEqual([path.join(folder, 'tool')])
   expect(accepted({ argv: ['tool'], env: { PATH: `/bin:${folder}` } }).spec.argv).toEqual([path.join(folder, 'tool')])
   expect(refused({ argv: ['tool'], env: { PATH: '/bin' } }).code).toBe('program-missing')
 })
 
-test('ids do not meet', () => {
+test('session ids are unique', () => {
   const ids = Array.from({ length: 500 }, () => accepted().spec.id)
   expect(new Set(ids).size).toBe(500)
 })

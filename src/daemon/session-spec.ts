@@ -28,7 +28,7 @@ import { which } from '../os/which.ts'
 import { assertListUnused } from './loop-list.ts'
 import { chooseSessionName } from './session-name.ts'
 
-/** Turns a request into what will be done, or refuses it with a sentence that says what to change. */
+/** Turns a request into a spec, or refuses it with a message that says what to change. */
 export function buildSpec(
   request: RunRequest,
   context: { agents: (kind: string) => Agent; sessions: readonly Session[]; now: Instant },
@@ -77,7 +77,7 @@ export function buildSpec(
   return thread === undefined ? { spec, prompt } : { spec, prompt, thread }
 }
 
-/** Whoever mistypes what is to be run at the end hears of it now. */
+/** Resolves the on-exit program now, so that the user learns of a typing error at the start and not at the end. */
 function resolveHook([program = '', ...args]: readonly string[], { env, cwd }: RunRequest): string[] {
   if ([program, ...args].some(word => word.includes('\0')))
     throw refusal('argument-invalid', 'the on-exit command contains a NUL byte', 'put it into a file')
@@ -97,13 +97,13 @@ function chooseMode(request: RunRequest, agent: Agent): Mode {
   )
 }
 
-/** What the program would refuse anyway is refused now, in a sentence that says what to do. */
+/** Refuses options now that the program would refuse later, with a message that says what to do. */
 function assertLaunchable(spec: Spec, request: RunRequest, agent: Agent): void {
   const problem = agent.validate?.(firstLaunchRequest(spec, request.env), { isRoot: process.getuid?.() === 0 })
   if (problem) throw refusal('agent-objects', problem.problem, problem.remedy)
 }
 
-/** How the first attempt would be launched. */
+/** Returns the launch request of the first attempt. */
 export function firstLaunchRequest(spec: Spec, env: Readonly<Record<string, string>>): LaunchRequest {
   const { argv, mode, cwd, autonomy, model, effort, limits } = spec
   const tag = nameUuid(spec.id)
@@ -111,7 +111,7 @@ export function firstLaunchRequest(spec: Spec, env: Readonly<Record<string, stri
   return { argv, mode, cwd, env, resume: null, tag, isContinuation: false, autonomy, model, effort, budget }
 }
 
-/** A conversation to go on with must be there, and nobody else at work in it. */
+/** Finds the conversation to continue. It must exist, and no other live session may use it. */
 function findThread(
   request: RunRequest,
   agent: Agent,
@@ -129,7 +129,7 @@ function findThread(
   throw refusal('thread-missing', `${agent.kind} has no conversation ${thread} for ${cwd}`, 'check its id and --cwd')
 }
 
-/** One conversation has one writer, whatever session it belongs to. */
+/** Refuses a second live session on one conversation: a conversation has one writer. */
 export function assertThreadFree(requested: { agent: string; thread: string }, sessions: readonly Session[]): void {
   const holder = sessions.find(
     ({ spec, phase, thread }) =>
@@ -158,7 +158,7 @@ function decodePrompt(request: RunRequest, agent: Agent): Uint8Array | null {
   return prompt
 }
 
-/** No program can be given these: they would reach it as something else. */
+/** Refuses variables that no program can receive unchanged. */
 export function assertValidEnvironment(env: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(env)) {
     if (name !== '' && !/[=\0]/.test(name) && !value.includes('\0')) continue
@@ -167,7 +167,7 @@ export function assertValidEnvironment(env: Readonly<Record<string, string>>): v
   }
 }
 
-/** It becomes a word of the program's arguments: one that looks like an option could be read as one. */
+/** Refuses a value that looks like an option: it becomes an argument, and the program could read it as an option. */
 function assertNotAnOption(option: string, value: string | undefined): void {
   if (value === undefined || /^[^-\s\p{Cc}][^\p{Cc}]{0,199}$/u.test(value)) return
   throw refusal('argument-invalid', `the ${option} ${JSON.stringify(value)} is no name`, `check --${option}`)
@@ -181,7 +181,7 @@ export function assertFolderExists(cwd: string, hint = 'give an existing folder 
   if (!stat.isDirectory()) throw refusal('cwd-missing', `${cwd} is not a folder`, hint)
 }
 
-/** The program as an absolute path, so that it is the same at every restart. */
+/** Resolves the program to an absolute path, so that every restart runs the same program. */
 function resolveProgram(request: RunRequest, agent: Agent): string[] {
   if (request.argv.some(word => word.includes('\0'))) {
     throw refusal(
@@ -221,7 +221,7 @@ function makeTitle(request: RunRequest, prompt: Uint8Array | null): string {
   return prompt === null ? firstLine(formatCommandLine(request.argv), mask) : summarize(prompt, mask)
 }
 
-/** The first line of a text for people to recognise it by. */
+/** Returns the first line of a text, by which people recognise it. */
 export function summarize(text: Uint8Array, mask = new Mask()): string {
   return firstLine(Buffer.from(text.subarray(0, 4_096)).toString(), mask)
 }
@@ -235,7 +235,7 @@ function firstLine(text: string, mask: Mask): string {
   return maskAndTruncate(first, 120, mask)
 }
 
-/** Ten characters are short enough for a socket's path and enough never to meet again. */
+/** Returns a random id. Ten characters are short enough for a socket path, and enough to avoid collisions. */
 export function newSessionId(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
   return Array.from(crypto.randomBytes(10), byte => alphabet[byte % 32]).join('')

@@ -12,10 +12,10 @@ import { readCheckpointsFromStart, summarizeWork } from '../views/work-summary.t
 import { sessionFolder } from '../state/session-folder.ts'
 import type { Home } from '../state/home.ts'
 
-/** A test suite that takes longer proves nothing within reasonable time. */
+/** Milliseconds. A test suite that takes longer proves nothing within reasonable time. */
 const CHECK_TIMEOUT: Duration = 30 * 60_000
 
-/** Looks at work with what people look at it with. */
+/** Inspects work with the same functions that produce the views for people. */
 export function createWorkInspector(
   home: Home,
   context: { checks: Checks; environment: (sessionId: string) => Readonly<Record<string, string>> },

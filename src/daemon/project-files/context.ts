@@ -13,15 +13,15 @@ import { hasCode } from '../../lib/errors.ts'
 import { sessionFolder } from '../../state/session-folder.ts'
 import type { LogProgress } from '../../world/project-files/session-log.ts'
 
-/** What all who write in projects share. */
+/** The parts that all writers of project files share. */
 export interface WriterContext {
   readonly home: Home
   readonly store: Pick<Store, 'load' | 'all' | 'live' | 'events' | 'assertEpoch'>
   readonly clock: Clock
   readonly agents: (kind: string) => Agent
-  /** The environment that was laid down with a session. */
+  /** Returns the stored environment of a session. */
   readonly environment: (sessionId: string) => Readonly<Record<string, string>>
-  /** Pages are written and pieces of logs copied one at a time. */
+  /** These duty cycles write pages, and copy pieces of logs, one at a time. */
   readonly writing: DutyCycle
   readonly copying: DutyCycle
 }
@@ -31,8 +31,8 @@ export function folderOwner({ spec }: Session): Owner {
 }
 
 /**
- * Opens a session's folder in its project. Of several sessions with one name the one has it that was accepted or woken last.
- * A folder that no longer says whose it is belongs to whoever has written there before.
+ * Opens a session's folder in its project. If several sessions have one name, the session that was accepted or woken
+ * last owns the folder. A folder without a readable owner belongs to the session that has written there before.
  */
 export function openSessionFiles(
   session: Session,
@@ -44,7 +44,7 @@ export function openSessionFiles(
   )
 }
 
-/** What there is to be read of a session's log. */
+/** Describes the output that a session's log can be copied from. */
 export function describeOutput(session: Session, { agents }: Pick<WriterContext, 'agents'>): OutputState {
   const { spec, attempt, phase, bookmark } = session
   const hasTranscript = agents(spec.agent).readLine !== undefined
@@ -52,19 +52,22 @@ export function describeOutput(session: Session, { agents }: Pick<WriterContext,
   return { id: spec.id, attempt, transcript: hasTranscript ? bookmark.transcript : null, isOver }
 }
 
-/** How far the files of a session in its project were written. It lies in the state folder, out of everybody's reach. */
+/**
+ * Records how far the project files of a session are written. The record is in the state folder, where agents and
+ * people do not edit it.
+ */
 export interface Progress {
-  /** Null before anything was. */
+  /** Null before the first write. */
   readonly log: LogProgress | null
-  /** The hash of its tasks, and since when it is that. */
+  /** The hash of the session's tasks, and the time of its last change. */
   readonly state: { readonly hash: string; readonly at: Instant } | null
-  /** The end of the session for which everything was written; null before it has one. */
+  /** The end of the session for which all files are written; null before that. */
   readonly endedAt: Instant | null
 }
 
 const NO_PROGRESS: Progress = { log: null, state: null, endedAt: null }
 
-/** Undefined when nothing was ever written for this session. One that cannot be read is begun again. */
+/** Returns undefined when nothing was ever written for this session. An unreadable record counts as an empty one. */
 export function readProgress(home: Home, id: string): Progress | undefined {
   try {
     return {
@@ -76,12 +79,13 @@ export function readProgress(home: Home, id: string): Progress | undefined {
   }
 }
 
-/** Notes are of one length, so that one call replaces one by the next. */
+/** All records have this length, so that one write call replaces a record by the next. */
 const RECORD_LENGTH = 640
 
 /**
- * Written over the one before, which takes a twentieth of the time of putting another file in its place: a kill leaves the one
- * or the other. After a power cut it may not fit to what was written: then the log is found too short, and written again.
+ * Overwrites the record in place, which takes a twentieth of the time of a new file with a rename. After a kill, the
+ * file holds the old or the new record. After a power cut, the record may not match the files: then the log is shorter
+ * than recorded, and the copier writes it again.
  */
 export function saveProgress(home: Home, id: string, progress: Progress): void {
   const fd = fs.openSync(sessionFolder(home, id).project, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600)

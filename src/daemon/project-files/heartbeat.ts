@@ -14,10 +14,10 @@ import type { FolderHandle } from '../../os/files/folder-handle.ts'
 import { appendSafely, readSafely } from '../../world/project-files/safe-file.ts'
 
 export const HEARTBEAT_INTERVAL: Duration = 30_000
-/** Later than this a beat was missed. */
+/** Milliseconds after which a heartbeat counts as missed. */
 const GAP_AFTER: Duration = 45_000
 const HEARTBEAT_FILE = 'HEARTBEAT'
-/** An hour. When there are more, the oldest ones go, several at a time. */
+/** One hour of heartbeats. Beyond that, the writer removes the oldest lines, several at a time. */
 const MAX_LINES = 120
 const KEPT_LINES = 100
 
@@ -26,7 +26,7 @@ export class Heartbeat {
   readonly #context: { readonly home: Home; readonly clock: Clock }
   #cgroup: { readonly attempt: number; readonly path: string | null } | undefined
   #lastBeat: { readonly at: Instant; readonly awake: Duration } | undefined
-  /** How many there are in the file; unknown until it was read. */
+  /** Number of lines in the file; undefined before the first read. */
   #lines: number | undefined
 
   constructor(context: { home: Home; clock: Clock }) {
@@ -34,8 +34,8 @@ export class Heartbeat {
   }
 
   /**
-   * Adds a line, and answers what it tells of. The file is made where there is none, unless it was there before: then null, and
-   * nothing was written.
+   * Appends a line, and returns its statistics. Creates the file if this object has not written it yet; if the file has
+   * disappeared since, writes nothing and returns null.
    */
   write(
     folder: FolderHandle,
@@ -54,7 +54,7 @@ export class Heartbeat {
     return stats
   }
 
-  /** The file is no longer there: it will be made again. */
+  /** Makes the next write create the file again. */
   reset(): void {
     this.#lines = undefined
   }
@@ -72,7 +72,7 @@ export class Heartbeat {
     return true
   }
 
-  /** When the last one was written, by whoever was there before. */
+  /** Returns the time of the last heartbeat of an earlier supervisor. */
   #readLastTime(folder: FolderHandle): Instant | null {
     const lines = readLines(folder)
     this.#lines = lines.length
@@ -88,7 +88,7 @@ export class Heartbeat {
     return { length, reason: awake < length / 2 ? 'the machine was asleep' : 'the supervisor was delayed' }
   }
 
-  /** Asked once for each attempt: it stays the same. */
+  /** Reads the path once per attempt, because it does not change. */
   #readCgroupPath({ spec, attempt, life }: Session): string | null {
     if (life === null) return null
     if (this.#cgroup?.attempt !== attempt) {

@@ -7,27 +7,30 @@ import { onceFileGrows } from '../../os/files/file-watcher.ts'
 import { copyLogChunk, type LogProgress, newLogProgress } from '../../world/project-files/session-log.ts'
 import { openSessionFiles, type WriterContext, describeOutput } from './context.ts'
 
-/** Whoever follows a log with `tail -f` notices no more than this; a program that writes all the time is not looked at more often. */
+/**
+ * Milliseconds between two copies. A reader with `tail -f` does not notice this delay, and a program that writes all
+ * the time causes no more copies.
+ */
 const COPY_INTERVAL: Duration = 500
 
-/** What a copier needs of the session it works for. */
+/** The session's functions that a copier needs. */
 export interface LogCopierContext {
   readonly session: () => Session
   readonly mask: () => Mask
   readonly progress: () => LogProgress | null
   readonly saveProgress: (note: LogProgress) => void
-  /** Told of what went wrong. */
+  /** The copier calls this with each error. */
   readonly reportError: (cause: unknown) => void
   readonly ending: AbortSignal
 }
 
-/** Keeps a session's log up to date, piece by piece in the background. */
+/** Copies a session's log piece by piece in the background. */
 export class LogCopier {
   readonly #writerContext: WriterContext
   readonly #context: LogCopierContext
   #running: Promise<boolean> | undefined
   #isRequested = false
-  /** How large the output was when it was last read. */
+  /** Size of the output at the last copy. */
   #copiedSize = -1
   #lastAt = Number.NEGATIVE_INFINITY
   #cancel: () => void = () => undefined
@@ -38,7 +41,7 @@ export class LogCopier {
     this.#context = context
   }
 
-  /** Something may be there to be copied. */
+  /** Schedules a copy. */
   schedule(): void {
     this.#isRequested = true
     if (this.#running !== undefined || this.#context.ending.aborted) return
@@ -47,12 +50,12 @@ export class LogCopier {
     this.#cancel = clock.schedule(Math.max(clock.now(), this.#lastAt + COPY_INTERVAL), () => void this.copyAll())
   }
 
-  /** So much is written by now: not every file system tells of changes. */
+  /** Schedules a copy if the size has changed: not every file system reports changes. */
   scheduleIfGrown(size: number): void {
     if (size !== this.#copiedSize && this.#findOutput() !== null) this.schedule()
   }
 
-  /** Copies all there is, now; resolves when nothing is left, or with false when it could not be done. */
+  /** Copies all new output now. Resolves with true when nothing is left, and with false after a failure. */
   async copyAll(): Promise<boolean> {
     this.#isRequested = true
     this.#running ??= this.#copyWhileRequested().finally(() => {
@@ -63,7 +66,7 @@ export class LogCopier {
     return this.#running
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when no write is running any more. */
   async close(): Promise<void> {
     this.#cancel()
     this.#stopWatching()
@@ -91,7 +94,10 @@ export class LogCopier {
     }
   }
 
-  /** The file that grows without anybody telling: the output of a program whose words are nothing to us. */
+  /**
+   * Returns the output file of a program whose output oneshot does not parse, because no signal announces its growth;
+   * null for other sessions.
+   */
   #findOutput(): string | null {
     const session = this.#context.session()
     const { transcript, isOver } = describeOutput(session, this.#writerContext)

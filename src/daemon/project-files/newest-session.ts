@@ -10,19 +10,19 @@ import type { FolderHandle } from '../../os/files/folder-handle.ts'
 import { linkTo, removeOldLinks } from '../../world/project-files/newest-links.ts'
 import { folderOwner, type WriterContext } from './context.ts'
 
-/** Has the links at the top of its project lead to this session's files. */
+/** Points the links at the top of the project to this session's files. */
 export function linkToSession({ spec }: Session, { home }: WriterContext): void {
   withAgentFolder(spec.cwd, agent => linkTo(agent, spec.name, home.sessions))
 }
 
-/** Has them lead to the newest of the project's sessions that have files, or to none. */
+/** Points the links to the newest session of the project that has files, or removes them. */
 export function linkToNewest(project: string, context: WriterContext): void {
   withAgentFolder(project, agent =>
     linkTo(agent, findNewest(project, agent, context)?.spec.name ?? null, context.home.sessions),
   )
 }
 
-/** Takes away all that tells of a session in its project, and what earlier versions left there. */
+/** Removes all files about a session from its project, including the links of earlier versions. */
 export function removeSessionFiles(session: Session, context: WriterContext): void {
   const { cwd, id } = session.spec
   const { sessions } = context.home
@@ -32,7 +32,7 @@ export function removeSessionFiles(session: Session, context: WriterContext): vo
   removeAgentFolder(cwd)
 }
 
-/** When a session was accepted, or woken last. */
+/** Returns the time at which a session was accepted or last woken. */
 export function lastStartedAt({ spec }: Session, { store }: Pick<WriterContext, 'store'>): Instant {
   const woken = store.events(spec.id).findLast(({ event }) => event.type === 'session.woken')
   return woken?.event.at ?? spec.createdAt

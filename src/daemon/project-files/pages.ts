@@ -23,21 +23,23 @@ import { type Progress, type WriterContext, describeOutput } from './context.ts'
 import type { Checkpoint } from '../../core/checkpoint/checkpoint.ts'
 import type { Event } from '../../core/session/events.ts'
 
-/** What the pages of a session are written with. */
+/** The data for the pages of a session. */
 export interface PageInput {
   readonly session: Session
   readonly story: RecentEvents
   readonly mask: Mask
   readonly note: Progress
-  /** By file, what is written in it: a page that says the same is left as it is. */
+  /** The hash of each page's content by file name. The writer leaves a page with the same content unchanged. */
   readonly written: Map<string, string>
 }
 
-/** Writes what is new of a session's pages; answers its note as it is then. One that cannot be written keeps no other back. */
+/**
+ * Writes the changed pages of a session and returns the new progress. A page that fails does not prevent the others.
+ */
 export function writePages(folder: FolderHandle, input: PageInput, context: WriterContext): Progress {
   const { session, note: progress } = input
   const now = context.clock.now()
-  // Secrets are hidden in what the pages are made of, too: they cut texts to size.
+  // Masks the data as well as the pages, because pages truncate texts.
   const data = maskObject(collectPageData(input, context, now), input.mask)
   const tracker = maskObject(readTrackerFile(context.home, session.spec.id), input.mask)
   const tasks = { name: session.spec.name, tasks: data.session.tasks, tracker }
@@ -54,7 +56,7 @@ export function writePages(folder: FolderHandle, input: PageInput, context: Writ
   return { ...progress, state }
 }
 
-/** When it was written is no news. */
+/** Writes a page if its content has changed; a new time of writing alone does not count. */
 function writePage(
   folder: FolderHandle,
   file: string,
@@ -68,7 +70,7 @@ function writePage(
   const exists = fs.lstatSync(folder.at(file), { throwIfNoEntry: false })?.isFile() ?? false
   if (exists && written.get(file) === hash) return []
   try {
-    replaceIn(folder, file, stripControls(mask.maskText(text), { colour: false })) // People look at pages with cat.
+    replaceIn(folder, file, stripControls(mask.maskText(text), { colour: false })) // People read pages with cat, so control characters are removed.
     written.set(file, hash)
     return []
   } catch (cause) {
@@ -86,7 +88,7 @@ function collectPageData(
   return { session, view, events, checkpoints, checkpointCount, lastWords: readLastLine(session, mask, context), now }
 }
 
-/** The last line of its log. */
+/** Returns the last line of the session's log. */
 function readLastLine(session: Session, mask: Mask, context: WriterContext): string | null {
   const { transcript } = describeOutput(session, context)
   const { id } = session.spec
@@ -100,7 +102,7 @@ function readLastLine(session: Session, mask: Mask, context: WriterContext): str
 }
 
 const LAST_BYTES = 2_048
-/** A secret whose beginning is not read is not known as one: what is read before is not shown. */
+/** A mask does not recognise a secret without its beginning, so twice the shown bytes are read. */
 const READ_BYTES = 2 * LAST_BYTES
 
 function buildRecoveryContext(
@@ -131,7 +133,7 @@ function findRepository({ cwd, saving }: Session['spec']): { top: string; remote
 const MAX_EVENTS = 20
 const MAX_CHECKPOINTS = 200
 
-/** What became of a session, as far as the pages tell it: the last events and checkpoints. */
+/** The last events and checkpoints of a session, as the pages show them. */
 export class RecentEvents {
   readonly #events: Event[] = []
   readonly #checkpoints: Checkpoint[] = []

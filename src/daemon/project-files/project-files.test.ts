@@ -37,7 +37,9 @@ afterEach(async () => {
   await temp.assertNoLeaks()
 })
 
-/** A supervisor is killed, for which time stands still, and so long after it another one comes. */
+/**
+ * Simulates the kill of a supervisor, whose clock then stops, and the start of another one after `away` milliseconds.
+ */
 function kill(away = 1_000): void {
   before.push(scribe)
   clock = new VirtualClock(clock.now() + away)
@@ -51,7 +53,7 @@ function another(): ProjectFiles {
   return new ProjectFiles({ home: temp.home, store, clock, agents: scriptedAgents(), environment, log: say, onTrouble })
 }
 
-/** As the engine does it. */
+/** Records and reports in the order of the engine. */
 function record(session: Session, ...events: Event[]): Session {
   store.record(makeDecision(session, events))
   for (const event of events) scribe.addEvent(session, event)
@@ -82,7 +84,7 @@ const says = (words: string, ...names: string[]): Promise<void> =>
   })
 const beats = (): string[] => read('HEARTBEAT').split('\n').slice(0, -1)
 
-test('pages are written once a second at most, and at once for an end', async () => {
+test('the writer writes pages at most once a second, and at once for an end', async () => {
   const session = begin()
   await says('# ◌ starting', 'STATUS.md')
   running(session)
@@ -95,7 +97,7 @@ test('pages are written once a second at most, and at once for an end', async ()
   expect(beats().map(line => line.split(';')[0]?.split(' ')[1])).toEqual(['starting', 'running', 'done'])
 })
 
-test('a heartbeat comes every 30 s, says when there was none, and no more than an hour of them is kept', async () => {
+test('the writer adds a heartbeat every 30 s, explains gaps, and keeps at most an hour of heartbeats', async () => {
   running(begin())
   await says('running', 'HEARTBEAT')
   const first = beats().length
@@ -117,7 +119,7 @@ test('a heartbeat comes every 30 s, says when there was none, and no more than a
   expect(beats().every((line, i, all) => i === 0 || line > (all[i - 1] as string))).toBe(true)
 })
 
-test('whoever comes back says for how long nobody was there, and goes on with the log', async () => {
+test('a new supervisor records how long no supervisor was running, and continues the log', async () => {
   const session = running(begin())
   fs.writeFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'one\n')
   await says('running', 'HEARTBEAT')
@@ -130,7 +132,7 @@ test('whoever comes back says for how long nobody was there, and goes on with th
   expect(read('session.log')).toBe('one\ntwo ****************\n')
 })
 
-test('an end that nobody lived to tell is told, one that was told stays as it is, and one of before such files is no news', async () => {
+test('a new supervisor writes an end that the last one did not write, leaves a written end unchanged, and ignores sessions without files', async () => {
   const session = running(begin())
   await says('# ● running', 'STATUS.md')
   kill()
@@ -152,7 +154,7 @@ test('an end that nobody lived to tell is told, one that was told stays as it is
   expect(fs.existsSync(at('mute-old'))).toBe(false)
 })
 
-test('the top leads to whatever was accepted or woken last, and to what is left when that is removed', async () => {
+test('the links at the top lead to the session that was accepted or woken last, and after its removal to the next one', async () => {
   const one = running(begin({ id: 'aaaaaaaaaa', name: 'mute-one' }))
   await says('mute-one', 'STATUS.md')
   await clock.advance(1_000)
@@ -170,7 +172,7 @@ test('the top leads to whatever was accepted or woken last, and to what is left 
   expect(fs.existsSync(at())).toBe(false)
 })
 
-test('of two sessions with one name the later one has the folder', async () => {
+test('of two sessions with one name, the later one owns the folder', async () => {
   const first = ended(begin({ id: 'aaaaaaaaaa' }))
   await says('# ✔ done', 'STATUS.md')
   await clock.advance(5_000)
@@ -184,7 +186,7 @@ test('of two sessions with one name the later one has the folder', async () => {
   expect(read('STATUS.md')).toContain('# ● running')
 })
 
-test('a project that cannot be written to is noted once, and written to when it can be', async () => {
+test('the writer reports a project that it cannot write to once, and writes as soon as it can', async () => {
   fs.rmdirSync(project)
   const session = running(begin())
   for (let turn = 0; turn < 5; turn++) await clock.advance(30_000)
@@ -196,7 +198,7 @@ test('a project that cannot be written to is noted once, and written to when it 
   expect(fs.existsSync(project)).toBe(true)
 })
 
-test('what is removed from a project comes back, and what is switched off never comes', async () => {
+test('the writer restores removed files, and writes none for a session with project files switched off', async () => {
   const session = running(begin())
   begin({ id: 'bbbbbbbbbb', name: 'mute-secret', projectFiles: false })
   await says('# ● running', 'STATUS.md')
@@ -207,7 +209,7 @@ test('what is removed from a project comes back, and what is switched off never 
   expect(fs.existsSync(at('mute-secret'))).toBe(false)
 })
 
-test('what a task tracker says is told with the next heartbeat, and when the state changed', async () => {
+test('the next heartbeat updates the pages with the task tracker’s news and the time of the change', async () => {
   const session = running(begin())
   await says('# ● running', 'STATUS.md')
   const first = /changed: (.*)/.exec(read('LAST_STATE.md'))?.[1] ?? ''
@@ -224,7 +226,7 @@ test('what a task tracker says is told with the next heartbeat, and when the sta
   await says('| 1 | open | test it | user |', 'LAST_STATE.md')
 })
 
-test('whoever leaves writes down what is new, and nothing after that', async () => {
+test('close writes the pending changes, and nothing after that', async () => {
   const session = running(begin())
   fs.writeFileSync(attemptFolder(temp.home, session.spec.id, 1).stdout, 'last words\n')
   await scribe.close()
@@ -235,10 +237,10 @@ test('whoever leaves writes down what is new, and nothing after that', async () 
   expect(read('STATUS.md')).toContain('# ● running')
 })
 
-test('an end that could not be told for a long time is told by whoever comes next', async () => {
+test('the next supervisor writes an end that could not be written for a long time', async () => {
   const session = running(begin())
   await says('# ● running', 'STATUS.md')
-  fs.renameSync(project, `${project}.away`) // Nothing can be written, as on a full disk.
+  fs.renameSync(project, `${project}.away`) // No write succeeds now, as on a full disk.
   ended(session)
   let beats = 0
   await waitUntil('it was tried often enough', async () => {
@@ -251,7 +253,7 @@ test('an end that could not be told for a long time is told by whoever comes nex
   await says('# ✔ done mute-task', 'STATUS.md')
 })
 
-test('a link in the place of the folder is told once, and trouble within it by the names of the files', async () => {
+test('the writer reports a link in place of the folder once, and reports trouble within the folder by file names', async () => {
   fs.symlinkSync(path.dirname(project), at())
   const session = running(begin())
   for (let turn = 0; turn < 3; turn++) await clock.advance(30_000)

@@ -11,34 +11,34 @@ import { readProgress } from './context.ts'
 import type { WriterContext } from './context.ts'
 import { lastStartedAt, linkToNewest, linkToSession, removeSessionFiles } from './newest-session.ts'
 
-/** How a folder that is held on to is named; to people that says nothing. */
+/** Matches the path of an open folder descriptor, which means nothing to people. */
 const DESCRIPTOR_PATH = /\/proc\/self\/fd\/\d+\//g
 
-/** After each page or piece we rest so many times as long as it took. */
+/** After each page or piece, the writer rests this many times as long as the write took. */
 const REST_FACTORS = { writing: 4, copying: 3 }
-/** So many take a millisecond. */
+/** This many heartbeats take a millisecond. */
 const HEARTBEATS_PER_BATCH = 10
-/** How long a supervisor that leaves still writes; the next one goes on with the rest. */
+/** Milliseconds for which a stopping supervisor still writes; the next one writes the rest. */
 const FLUSH_TIMEOUT: Duration = 1_000
 
-/** What a scribe needs of its house. */
+/** The daemon's functions that the project files need. */
 export type ProjectFilesContext = Omit<WriterContext, 'writing' | 'copying'> & {
   readonly log: (sentence: string) => void
   readonly onTrouble: (sessionId: string, cause: unknown) => void
 }
 
 /**
- * Keeps the files about each session in its project up to date. Nothing depends on them: whatever goes wrong with them is noted
- * once, and harms nobody's work.
+ * Keeps the files about each session in its project up to date. No session depends on them: the log reports an error
+ * once, and the work continues.
  */
 export class ProjectFiles {
   readonly #context: ProjectFilesContext
   readonly #writerContext: WriterContext
   readonly #writers = new Map<string, SessionWriter>()
-  /** Sessions that the links at the top of their projects are to lead to, once their pages are there. */
+  /** Sessions to which the links at the top of their projects will point once their pages exist. */
   readonly #newest = new Set<string>()
   readonly #reported = new Set<string>()
-  /** Sessions whose files were taken away. */
+  /** Sessions whose files were removed. */
   readonly #removed = new Set<string>()
   #isClosed = false
   #cancel: () => void = () => undefined
@@ -52,7 +52,7 @@ export class ProjectFiles {
     }
   }
 
-  /** Takes up what whoever was here before did not live to write. */
+  /** Writes the changes that an earlier supervisor did not write before its end. */
   async start(): Promise<void> {
     const { store, clock } = this.#context
     this.#scheduleHeartbeats()
@@ -63,12 +63,12 @@ export class ProjectFiles {
     for (const project of new Set(this.#sessions().map(({ spec }) => spec.cwd))) this.#linkNewest(project)
   }
 
-  /** A session is like this now. */
+  /** Takes over a session's new state. */
   update(session: Session): void {
     if (this.#isIncluded(session)) this.#writerFor(session).update(session)
   }
 
-  /** This became true of it. */
+  /** Takes over a new event of the session. */
   addEvent(session: Session, event: Event): void {
     if (event.type === 'session.woken') this.#removed.delete(session.spec.id)
     if (!this.#isIncluded(session)) return
@@ -76,7 +76,7 @@ export class ProjectFiles {
     if (event.type === 'session.created' || event.type === 'session.woken') this.#newest.add(session.spec.id)
   }
 
-  /** Takes a session's files away, before it is forgotten itself. */
+  /** Removes a session's files, before the session itself is removed. */
   async remove(session: Session): Promise<void> {
     const { id } = session.spec
     this.#removed.add(id)
@@ -86,7 +86,7 @@ export class ProjectFiles {
     this.#reported.delete(id)
   }
 
-  /** Writes what there is to be written, within reason, and then nothing more. */
+  /** Writes pending changes within a time limit, and nothing after that. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel()
@@ -105,7 +105,7 @@ export class ProjectFiles {
     this.#cancel = clock.schedule(clock.now() + HEARTBEAT_INTERVAL, () => void this.#writeHeartbeats())
   }
 
-  /** One round for all: a timer for each would cost as much as its line. */
+  /** One timer serves all sessions: a timer for each would cost as much as its line. */
   async #writeHeartbeats(): Promise<void> {
     const { store, clock } = this.#context
     this.#scheduleHeartbeats()
@@ -123,7 +123,10 @@ export class ProjectFiles {
     }
   }
 
-  /** Not those that ended before there were such files. */
+  /**
+   * Returns true when project files lack changes of the session. Excludes sessions that ended before oneshot wrote such
+   * files.
+   */
   #isUnwritten({ spec, phase }: Session): boolean {
     if (this.#writers.has(spec.id)) return false
     const progress = phase.name === 'ended' ? readProgress(this.#context.home, spec.id) : undefined
@@ -138,7 +141,10 @@ export class ProjectFiles {
     return [...this.#writers.values()].map(writer => writer.session)
   }
 
-  /** Whoever was here before may have been killed between a session's beginning and its links. */
+  /**
+   * Restores the links, because an earlier supervisor may have been killed between the start of a session and its
+   * links.
+   */
   #linkNewest(project: string): void {
     const sessions = this.#sessions().filter(({ spec }) => spec.cwd === project)
     const byStart = sessions
@@ -182,14 +188,14 @@ export class ProjectFiles {
     }
   }
 
-  /** To another supervisor, who writes from now on. */
+  /** Stops writing if another supervisor has taken over. */
   #closeIfSuperseded(cause: unknown): void {
     if (!(cause instanceof Superseded)) return
     this.#isClosed = true
     this.#context.onTrouble('', cause)
   }
 
-  /** Once for each session, until it goes well again. */
+  /** Reports one error per session, until a write succeeds again. */
   #reportOnce({ spec }: Session, cause: unknown): void {
     this.#closeIfSuperseded(cause)
     if (this.#isClosed || this.#reported.has(spec.id)) return

@@ -14,15 +14,15 @@ import { RecentEvents } from './pages.ts'
 import { openSessionFiles, folderOwner, type WriterContext } from './context.ts'
 import { writePages } from './pages.ts'
 
-/** What was done about a session's files. */
+/** The outcome of a write. */
 export interface WriteResult {
-  /** Its pages were written: links can lead to them. */
+  /** True when the pages exist, so that links can point to them. */
   readonly isWritten: boolean
-  /** Somebody had taken its folder away. */
+  /** True when the folder had been removed and was created again. */
   readonly isRecreated: boolean
 }
 
-/** Puts down what is known of one session: its pages, its heartbeats, and how far all of it was written. */
+/** Writes the files of one session: its pages, its heartbeats, and the record of progress. */
 export class SessionFiles {
   readonly #context: WriterContext
   readonly #id: string
@@ -33,7 +33,7 @@ export class SessionFiles {
   #cachedProgress: Progress | undefined
   #mask: { readonly attempt: number; readonly mask: Mask } | undefined
   #trackerModifiedAt: Instant | undefined
-  /** As the last heartbeat has told it; undefined before there was one. */
+  /** The phase in the last heartbeat; undefined before the first one. */
   #phase: PhaseName | undefined
 
   constructor(id: string, context: WriterContext) {
@@ -52,12 +52,15 @@ export class SessionFiles {
     saveProgress(this.#context.home, this.#id, this.#cachedProgress)
   }
 
-  /** This became true of it. Until something is written, nothing has to be kept in mind: it will be read then. */
+  /** Adds a new event. Before the first write this does nothing, because that write reads all events from the store. */
   addEvent(event: Event): void {
     this.#recentEvents?.add(event)
   }
 
-  /** An environment changes only between attempts; what was secret in one stays so. */
+  /**
+   * Returns the mask for this attempt. The environment changes only between attempts; the secrets of earlier attempts
+   * stay masked.
+   */
   maskFor({ attempt }: Session): Mask {
     if (this.#mask?.attempt !== attempt) {
       for (const secret of findEnvSecrets(this.#context.environment(this.#id))) this.#secrets.add(secret)
@@ -66,7 +69,7 @@ export class SessionFiles {
     return this.#mask.mask
   }
 
-  /** Writes the pages and, when it is due or the phase is another one, a heartbeat. */
+  /** Writes the pages, and a heartbeat if it is due or the phase has changed. */
   write(session: Session, { isBeatDue: isHeartbeatDue }: { isBeatDue: boolean }): WriteResult {
     const folder = openSessionFiles(session, this.#context)
     if (folder === null) return { isWritten: false, isRecreated: false }
@@ -82,7 +85,7 @@ export class SessionFiles {
     }
   }
 
-  /** Whether its tracker has said something since its pages were written. */
+  /** Returns true when the tracker file has changed since the last pages. */
   get hasTrackerChanged(): boolean {
     return (
       this.#trackerModifiedAt !== undefined &&
@@ -90,7 +93,7 @@ export class SessionFiles {
     )
   }
 
-  /** Adds a heartbeat to those that are there, and does nothing else; null when none are. */
+  /** Appends a heartbeat to the existing file and does nothing else; returns null when there is no such file. */
   writeHeartbeat(session: Session): HeartbeatStats | null {
     const folder = this.#phase === undefined ? null : reopenSessionFolder(folderOwner(session))
     try {
@@ -100,7 +103,7 @@ export class SessionFiles {
     }
   }
 
-  /** A folder that was taken away, and is made anew, knows nothing of what was written. */
+  /** Forgets the written content after the folder was removed. */
   #reset(): void {
     this.#pages.clear()
     this.#heartbeat.reset()
@@ -124,7 +127,7 @@ export class SessionFiles {
 
   #forceHeartbeat(folder: FolderHandle, session: Session): void {
     if (this.#writeHeartbeatIn(folder, session) !== null) return
-    this.#heartbeat.reset() // Something else was put in the place of its file.
+    this.#heartbeat.reset() // The file was replaced by something else.
     this.#writeHeartbeatIn(folder, session)
   }
 
@@ -137,7 +140,7 @@ export class SessionFiles {
   }
 }
 
-/** 0 when it has said nothing. */
+/** Returns 0 when there is no tracker file. */
 function readTrackerModifiedAt({ home }: WriterContext, id: string): Instant {
   return fs.statSync(sessionFolder(home, id).tracker, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

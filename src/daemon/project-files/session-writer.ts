@@ -7,22 +7,22 @@ import { LogCopier } from './log-copier.ts'
 import { SessionFiles, type WriteResult } from './session-files.ts'
 import type { WriterContext } from './context.ts'
 
-/** What has just happened is seldom all: whatever it leads to has a moment to follow, and the work goes first. */
+/** Milliseconds. Further changes usually follow the first, and the work has priority over the pages. */
 const WRITE_DELAY: Duration = 100
-/** How often pages are written at most; on a slow disk as seldom as it is slow. */
+/** Milliseconds between two writes of the pages; on a slow disk, the pause grows with the duration of a write. */
 const MIN_INTERVAL: Duration = 1_000
 const REST_FACTOR = 20
-/** How often an end is tried to be told where that does not succeed, as on a full disk. */
+/** Tries to write an end that fails, as on a full disk. */
 const MAX_TRIES = 20
 
 export interface SessionWriterEvents {
   readonly onWritten: (session: Session, written: WriteResult) => void
-  /** It has ended, and everything is written, or cannot be for now. */
+  /** The session has ended, and all its files are written, or cannot be written for now. */
   readonly onFinished: (session: Session) => void
   readonly onError: (session: Session, cause: unknown) => void
 }
 
-/** Sees to it that the files of one session are written in time, for as long as it lives and until its end is told. */
+/** Schedules the writes of one session's files, until its end is written. */
 export class SessionWriter {
   readonly #context: WriterContext
   readonly #events: SessionWriterEvents
@@ -30,11 +30,11 @@ export class SessionWriter {
   readonly #log: LogCopier
   readonly #closing = new AbortController()
   #session: Session
-  /** Something is to be told that the pages do not tell yet. */
+  /** True when the pages lack a change. */
   #isStale = true
   #isHeartbeatDue = true
   #tries = 0
-  /** When pages will be written next, and not before when. */
+  /** The time of the next write, and the earliest time allowed for it. */
   #writeAt: Instant | undefined
   #earliestWriteAt: Instant
   #cancel: () => void = () => undefined
@@ -50,7 +50,7 @@ export class SessionWriter {
       mask: () => this.#files.maskFor(this.#session),
       progress: () => this.#files.progress.log,
       saveProgress: log => {
-        // What it says is on its pages, too; with the next heartbeat is soon enough.
+        // The pages quote the log, too; an update with the next heartbeat is soon enough.
         if (log.length > 0) this.#isStale = true
         this.#files.saveProgress({ log })
       },
@@ -63,7 +63,7 @@ export class SessionWriter {
     return this.#session
   }
 
-  /** It is like this now. */
+  /** Takes over the session's new state. */
   update(session: Session): void {
     this.#session = session
     this.#isStale = true
@@ -72,12 +72,15 @@ export class SessionWriter {
     this.#scheduleWrite(session.phase.name === 'ended' ? soon : Math.max(soon, this.#earliestWriteAt))
   }
 
-  /** This became true of it. */
+  /** Takes over a new event. */
   addEvent(event: Event): void {
     this.#files.addEvent(event)
   }
 
-  /** Half a minute has passed. Most sessions have nothing to tell but that: a line is added, and nothing else is looked at. */
+  /**
+   * The project files call this every half minute. If nothing else has changed, this adds a heartbeat line and checks
+   * nothing else.
+   */
   writeHeartbeat(): void {
     const stats = this.#isStale || this.#files.hasTrackerChanged ? null : this.#tryHeartbeat()
     if (stats !== null) return this.#log.scheduleIfGrown(stats.written)
@@ -85,13 +88,13 @@ export class SessionWriter {
     this.#scheduleWrite(this.#context.clock.now())
   }
 
-  /** Writes what is still to be written, now. */
+  /** Writes the pending changes now. */
   async flush(): Promise<void> {
     if (this.#isStale) this.#write()
     await this.#log.copyAll()
   }
 
-  /** Nothing more is written from now on, whatever happens. */
+  /** Stops all writes for good. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#cancel()
@@ -137,7 +140,7 @@ export class SessionWriter {
     }
   }
 
-  /** False when it could not be done. */
+  /** Returns false after a failure. */
   #tryOrReport(action: () => void): boolean {
     try {
       this.#context.store.assertEpoch()
@@ -163,7 +166,7 @@ export class SessionWriter {
     this.#giveUpAfterMaxTries(session)
   }
 
-  /** That its end is told is not noted then: the next supervisor tells it. */
+  /** Gives up without recording the end as written, so that the next supervisor writes it. */
   #giveUpAfterMaxTries(session: Session): void {
     if (++this.#tries >= MAX_TRIES) this.#events.onFinished(session)
   }

@@ -52,7 +52,7 @@ export function findCheckpoint(all: readonly Checkpoint[], number: number, name:
   throw refusal('no-checkpoint', `${name} ${why}`, `oneshot checkpoints ${name}`)
 }
 
-/** Nobody's files are taken from under their hands, wherever in the working tree they are at work. */
+/** Refuses while a session is working anywhere in the working tree, because a restore would change its files. */
 export function assertNothingRuns(
   folder: string,
   { store, checkpoints }: Pick<CheckpointRouteContext, 'store' | 'checkpoints'>,

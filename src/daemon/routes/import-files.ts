@@ -7,10 +7,10 @@ import type { Checkpoints, CheckpointTarget } from '../../ports/checkpoints.ts'
 import { checkpointTargetOf } from '../../ports/checkpoints.ts'
 import { refuseOnFailure } from './checkpoints.ts'
 
-/** What becomes of the working tree: nothing, other files on the branch that it is on, or those on a branch of their own. */
+/** The effect on the working tree: none, other files on the current branch, or other files on a new branch. */
 export type Placement = 'same' | 'here' | 'branch'
 
-/** How the working tree must be changed. Refuses where there is something in it that would be lost. */
+/** Returns the change that the working tree needs. Refuses when the change would lose local changes. */
 export async function choosePlacement(
   target: CheckpointTarget,
   last: Checkpoint,
@@ -25,7 +25,7 @@ export async function choosePlacement(
 
 interface ImportSource {
   readonly last: Checkpoint
-  /** What is known of it goes on being written down, from the first moment on. */
+  /** The new session's record, which its first checkpoint already contains. */
   readonly record: string
 }
 
@@ -33,12 +33,12 @@ export async function restoreOrForget(spec: Spec, source: ImportSource, checkpoi
   try {
     await restoreFiles(spec, source, checkpoints)
   } catch (cause) {
-    await checkpoints.removeAll(checkpointTargetOf(spec)).catch(() => undefined) // It is in nobody's way.
+    await checkpoints.removeAll(checkpointTargetOf(spec)).catch(() => undefined) // Leftover checkpoints disturb nobody.
     throw cause instanceof Trouble ? refusal('cannot-restore', rootReason(cause)) : cause
   }
 }
 
-/** Over nothing but what is committed: whoever has changes of their own here keeps them. */
+/** Restores only over a committed state, so that local changes are never lost. */
 async function restoreFiles(spec: Spec, { last, record }: ImportSource, checkpoints: Checkpoints): Promise<void> {
   const target = checkpointTargetOf(spec)
   const save = async (): Promise<Checkpoint> => {

@@ -3,8 +3,9 @@ import type { CheckpointRecord } from '../../core/checkpoint/record.ts'
 import type { Autonomy, Spec } from '../../core/session/session.ts'
 
 /**
- * Whoever may write to the remote has written the record: no argument of its is handed to a program, since some make an agent
- * run whatever they name, and it allows no more than its user here does.
+ * Builds a run request from a record, which anybody with write access to the remote may have written. It passes none of
+ * the record's arguments to a program, since some make an agent run any command, and it grants no more rights than the
+ * local user.
  */
 export function createRunRequest(
   { session, goal }: CheckpointRecord,
@@ -33,7 +34,10 @@ export function createRunRequest(
   }
 }
 
-/** A check is a command: one from elsewhere is run only where the agent may run any command anyway. */
+/**
+ * Drops the record's check unless the agent has full autonomy. A check is a command, and such an agent may run any
+ * command anyway.
+ */
 function limitVerify({ verify }: CheckpointRecord['session'], autonomy: Autonomy): RunRequest['verify'] {
   if (verify === null) return undefined
   const check = autonomy === 'full' ? verify.check : null
@@ -63,7 +67,7 @@ function lowerAutonomy(one: Autonomy, other: Autonomy): Autonomy {
   return order[Math.min(order.indexOf(one), order.indexOf(other))] ?? 'ask'
 }
 
-/** What was written down, as that of the session that goes on with it. */
+/** Returns the record under the identity of the new session. */
 export function renameRecord(record: CheckpointRecord, { id, name, task, cwd }: Spec): string {
   return JSON.stringify({ ...record, session: { ...record.session, id, name, task, cwd } })
 }

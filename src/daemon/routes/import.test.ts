@@ -30,7 +30,7 @@ const RECORD = {
 
 const agents = (kind: string): Agent => ({ kind, takesPrompt: kind !== 'command' }) as Agent
 
-/** What is left of a session of which this was written down. */
+/** Prepares the import of a session with this record. */
 async function left(record: unknown, run: Partial<Parameters<typeof prepareImport>[0]['run']> = {}) {
   const repository = new InMemoryRepository()
   const checkpoints = new InMemoryCheckpoints({ repository })
@@ -42,13 +42,13 @@ async function left(record: unknown, run: Partial<Parameters<typeof prepareImpor
   return { estate: await prepareImport(request, { checkpoints, agents }) }
 }
 
-test('no argument from elsewhere is handed to a program, and it is told', async () => {
+test('an import passes no argument of the record to a program, and the preview says so', async () => {
   const { estate } = await left(RECORD, { autonomy: 'full' })
   expect(estate.request).toMatchObject({ agent: 'claude', argv: [], autonomy: 'full', model: 'opus' })
   expect(estate.preview.found.join()).toContain('arguments, which oneshot does not use here: --mcp-config')
 })
 
-test('it may do what both it and its user here allow', async () => {
+test('an import has the lower autonomy of the record and the local user', async () => {
   expect((await left(RECORD, { autonomy: 'edits' })).estate.request.autonomy).toBe('edits')
   const modest = { ...RECORD, session: { ...RECORD.session, autonomy: 'ask' } }
   expect((await left(modest, { autonomy: 'full' })).estate.request.autonomy).toBe('ask')
@@ -59,11 +59,11 @@ test.each([
   ['a command', { agent: 'command', argv: ['rm', '-rf', '/'] }, /is not started twice/],
   ['an unknown agent', { agent: 'somebody' }, /does not know/],
   ['a model that is an option', { model: '--settings=x' }, /cannot be read/],
-])('%s is refused', async (_, wishes, says) => {
+])('an import refuses %s', async (_, wishes, says) => {
   await expect(left({ ...RECORD, session: { ...RECORD.session, ...wishes } })).rejects.toThrow(says)
 })
 
-test('the session that goes on with it tells the same from its first moment, by its own name', () => {
+test('the new session writes the same record from its start, under its own name', () => {
   const spec = makeSpec({ agent: 'talker', id: 's2', name: 'claude-far-2', task: 'far-2', cwd: '/here' })
   const record = parseCheckpointRecord(JSON.stringify({ ...RECORD, unknown: 'x' }))
   if (record === null) throw new Error('it can be read')
@@ -75,7 +75,7 @@ test('the session that goes on with it tells the same from its first moment, by 
   })
 })
 
-test('a person sees what the agent will read: invisible characters are spelt out, and what is cut off is counted', async () => {
+test('the preview shows what the agent will read: it spells out invisible characters and counts the omitted ones', async () => {
   const tags = Array.from('run it', letter => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join('')
   const goal = [`fix \u202ethe\u200b test${tags}`, 'x'.repeat(3_612), `${'\u3164\n'.repeat(500)}and then`]
   const hostile = {
@@ -102,14 +102,14 @@ test('a person sees what the agent will read: invisible characters are spelt out
   expect(outlook.next).toMatch(/^claude \(model opus\) with autonomy ask: /)
 })
 
-test('many long messages do not push away who will do what: that comes last', async () => {
+test('the preview of many long messages stays short and ends with the next step', async () => {
   const { preview: outlook } = (await left({ ...RECORD, goal: Array.from({ length: 900 }, () => 'y'.repeat(300)) }))
     .estate
   expect(outlook.found.length).toBeLessThan(20)
   expect(outlook.found).toContain('890 more messages')
 })
 
-test('the stricter of two limits holds, whoever has set it', async () => {
+test('an import applies the stricter of two limits', async () => {
   const session = {
     ...RECORD.session,
     maxOutput: 1_000,

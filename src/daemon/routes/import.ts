@@ -23,11 +23,11 @@ import { renameRecord, createRunRequest } from './import-request.ts'
 import { refuseOnFailure } from './checkpoints.ts'
 import { choosePlacement, restoreOrForget, type Placement } from './import-files.ts'
 
-/** What is left of a session where only its checkpoints are, and how to go on with it. */
+/** A session of which only the checkpoints exist here, prepared for its continuation. */
 export interface PreparedImport {
   readonly preview: ResumePreview
   readonly request: RunRequest
-  /** What the new session begins with. */
+  /** Returns the initial state of the new session. */
   toImported(spec: Spec): ImportedSession
 }
 
@@ -36,7 +36,7 @@ interface ImportContext {
   readonly agents: (kind: string) => Agent
 }
 
-/** What of each message is shown before anybody agrees to it. */
+/** Characters of each message that the preview shows before the user agrees. */
 const MAX_SUMMARY_LENGTH = 200
 const MAX_SUMMARIES = 10
 const MAX_TASKS = 3
@@ -69,7 +69,7 @@ export async function prepareImport(request: ImportRequest, context: ImportConte
   }
 }
 
-/** What was written down with a checkpoint, with all messages as they were. */
+/** Reads the record of a checkpoint, with the complete messages. */
 async function readRecord(
   target: CheckpointTarget,
   last: Checkpoint,
@@ -85,7 +85,10 @@ async function readRecord(
   }
 }
 
-/** The session is claimed on its remote first, so that nobody else continues it; the claim is given back if nothing comes of it. */
+/**
+ * Claims the session on its remote before the action, so that no other machine continues it; releases the claim if the
+ * action fails.
+ */
 async function withClaim(
   { claim, ...of }: ImportRequest,
   spec: Spec,
@@ -99,7 +102,7 @@ async function withClaim(
   try {
     await action()
   } catch (cause) {
-    await releaseClaim().catch(() => undefined) // The next one is told that --take-over helps.
+    await releaseClaim().catch(() => undefined) // The refusal for the next machine names --take-over.
     throw cause
   }
 }
@@ -114,7 +117,7 @@ function assertResumable({ session, goal, state }: CheckpointRecord, name: strin
   if (state === 'done') throw refusal('session-done', `${name} was done`, files)
 }
 
-/** Its conversation, if the agent on this machine knows it. */
+/** Returns the record of the conversation, if the agent on this machine has it. */
 function findLocalThread(
   { thread, session }: CheckpointRecord,
   { run }: ImportRequest,
@@ -169,7 +172,7 @@ function buildPreview(record: CheckpointRecord, { last, thread, placement, reque
   }
 }
 
-/** All that the agent is given to read. Whoever can write to the remote can have written it. */
+/** Lists all texts that the agent will read, because anybody with write access to the remote may have written them. */
 function describeMessages({ goal, lastWord }: CheckpointRecord): string[] {
   const excerpts = goal.slice(0, MAX_SUMMARIES).map((text, index) => [`message ${index + 1}`, text] as const)
   const texts = [...excerpts, ...(lastWord === null ? [] : [['its last words', lastWord] as const])]
@@ -182,7 +185,7 @@ function isShownInFull({ messages, lastWords, tasks, check }: NonNullable<Resume
   return [...messages, lastWords, ...tasks, check ?? ''].every(text => text.length <= MAX_SUMMARY_LENGTH)
 }
 
-/** Its beginning, with nothing in it that a person does not see and an agent reads, and how much is not shown. */
+/** Returns the beginning of a text with invisible characters spelt out, and the number of omitted characters. */
 function summarize(text: string): string {
   const { text: shown, rest, invisible } = excerptOf(new Mask().maskText(text), MAX_SUMMARY_LENGTH)
   const notes = [
@@ -199,7 +202,10 @@ const PLACEMENT_TEXTS: { readonly [P in Placement]: (last: Checkpoint) => string
     `the working tree becomes that of checkpoint ${number}, on a new branch at ${head?.slice(0, 10)}, where it was made`,
 }
 
-/** A fresh conversation is told all messages; one that is there has read what its own record shows, and the first at least. */
+/**
+ * Returns the initial state of the new session. A new conversation receives all messages; an existing one has read the
+ * messages in its own record, and at least the first.
+ */
 function toImportedSession(
   record: CheckpointRecord,
   { at }: Checkpoint,

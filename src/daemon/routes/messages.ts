@@ -2,7 +2,7 @@ import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { refusal } from '../../api/contract/problems.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 
-/** Those who work for a loop read messages; it only looks at what they do. */
+/** Refuses messages to a loop: only its agents read messages. */
 export function assertTakesMessages({ id, name, agent }: Spec, live: readonly Session[]): void {
   if (!LOOP_KINDS.includes(agent)) return
   const workers = live.filter(({ spec }) => spec.parent?.id === id)

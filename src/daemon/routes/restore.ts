@@ -12,7 +12,7 @@ interface RestoreRouteContext {
   readonly checkpoints: Checkpoints
 }
 
-/** Brings a checkpoint back of which nothing but the repository knows: in a fresh clone, or after a cleaning up. */
+/** Restores a checkpoint of a session that only the repository knows: in a fresh clone, or after `oneshot clean`. */
 export async function restoreSavedSession(
   request: RestoreSavedSessionRequest,
   context: RestoreRouteContext,
@@ -42,7 +42,10 @@ export async function restoreSavedSession(
   return { ...view, ...destination, missing: [...checkpoint.leftOut, ...missing] }
 }
 
-/** What is there is kept under a name of its own, unless all of it is committed: the session's own belong to it alone. */
+/**
+ * Saves local changes as a checkpoint of their own first, under another session's name, because the session's
+ * checkpoints belong to it alone. Removes that checkpoint if everything was committed.
+ */
 async function restoreInPlace(
   target: CheckpointTarget,
   checkpoint: Checkpoint,
@@ -60,7 +63,7 @@ async function restoreInPlace(
   const { checkpoint: before } = await checkpoints.save(backup, request, new AbortController().signal)
   let isBackupNeeded = before.change.files > 0
   try {
-    // By its commit: its number is one of another chain.
+    // The commit identifies the backup: its number counts in another chain.
     const missing = await checkpoints.restoreInPlace(target, checkpoint, { ...before, number: 0 })
     const { files } = await checkpoints.diffStat(target, before.commit, checkpoint.commit)
     return { before: isBackupNeeded ? before : null, files, missing }

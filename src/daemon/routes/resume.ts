@@ -4,7 +4,7 @@ import { Trouble } from '../../lib/errors.ts'
 import { LOOP_KINDS } from '../../api/contract/agent-kinds.ts'
 import { parseListPath } from '../loop-list.ts'
 
-/** What has become of the files of a session that nobody works on, since they were saved last: sentences. */
+/** Describes the changes to an inactive session's files since its last checkpoint, one sentence each. */
 export async function describeFileChanges(session: Session, checkpoints: Checkpoints): Promise<string[]> {
   const { spec, phase, saved } = session
   if (saved.last === null || (phase.name !== 'ended' && !isIdle(session))) return []
@@ -30,7 +30,10 @@ function shortCommit(head: string | null): string {
   return head === null ? 'no commit' : head.slice(0, 10)
 }
 
-/** How a session that is done gets more to do. Messages are read by those who work for a loop, not by itself. */
+/**
+ * Describes how to give a finished session more work. A loop takes more work through its list, because only its agents
+ * read messages.
+ */
 export function describeMoreWork({ name, agent, argv }: Spec): string {
   if (!LOOP_KINDS.includes(agent)) return `give it more to do: oneshot send ${name} "…"`
   const list = parseListPath({ argv })

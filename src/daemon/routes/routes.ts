@@ -58,7 +58,7 @@ import { assertMayWake, assertOwn, type AccessRules, limitToRights } from '../ac
 import { buildSpec, assertValidEnvironment, assertFolderExists, assertThreadFree, summarize } from '../session-spec.ts'
 import type { ProjectFiles } from '../project-files/project-files.ts'
 
-/** How long `run` waits for the program to live before it answers with a session that is still starting. */
+/** Milliseconds for which `run` waits for the program's start; then it returns a session that is still starting. */
 const START_TIMEOUT = 2_000
 
 export interface RouteContext {
@@ -69,11 +69,11 @@ export interface RouteContext {
   readonly startMutex: KeyedMutex
   readonly agents: (kind: string) => Agent
   readonly checkpoints: Checkpoints
-  /** Refuses when no work can be started on this machine. */
+  /** Refuses when this machine cannot start sessions. */
   readonly assertReady: () => Promise<void>
   readonly describe: () => DaemonView
   readonly stop: () => void
-  /** Writes a line of the supervisor's log. */
+  /** Writes a line to the supervisor's log. */
   readonly log: (sentence: string) => void
 }
 
@@ -83,7 +83,7 @@ interface Route extends AccessRules {
   readonly handle: RouteHandler
 }
 
-/** The contract, one line each: method and path, what answers it, and which sessions may use it. */
+/** The contract, one line per route: method and path, handler, and access rules. */
 export const ROUTES: Readonly<Record<string, Route>> = {
   'GET /v1/daemon': { handle: async host => host.describe(), full: 'any', confined: 'any' },
   'POST /v1/daemon/stop': { handle: stopDaemon, full: 'never', confined: 'never' },
@@ -139,7 +139,7 @@ async function runSession(
   return startSession(context, parseRunRequest(body), { caller })
 }
 
-/** Accepts and starts a session; one that was begun elsewhere with what is left of it. */
+/** Accepts and starts a session, with the imported state if it began elsewhere. */
 async function startSession(
   context: RouteContext,
   requested: RunRequest,
@@ -148,7 +148,8 @@ async function startSession(
   // A session must not choose which programs the supervisor finds.
   if (options.caller === null) extendSearchPath(requested.env['PATH'], process.env)
   await context.assertReady()
-  // One at a time: a name that was free is still free when it is taken, and no part of a budget is given to two.
+  // The mutex keeps a free name free until this session takes it, and prevents two sessions from receiving the same
+  // part of a budget.
   const started = await context.startMutex.run('run', async () => {
     const request = limitToRights(requested, options.caller, context)
     const existing = request.parent && findChildSession(request.parent, context.store.all())
@@ -180,7 +181,7 @@ async function startSession(
   return toSessionView(loadSession(context, started.id), context.home)
 }
 
-/** What is found is told, and then gone on with. */
+/** Returns the preview, and continues the session unless the request is a dry run. */
 async function importSession(
   context: RouteContext,
   body: unknown,
@@ -204,7 +205,9 @@ async function importSession(
   }
 }
 
-/** A session's panes go by its name: they are closed before another can have it. */
+/**
+ * Closes the panes of ended sessions, because panes carry the session's name, and the new session may take that name.
+ */
 async function settleEndedSessions(context: RouteContext): Promise<void> {
   const sessionIds = new Set(context.store.pendingEffects().map(item => item.sessionId))
   const ended = [...sessionIds].filter(id => context.store.load(id)?.phase.name === 'ended')
@@ -251,7 +254,7 @@ async function sendMessage(
   return { session: toSessionView(session, context.home), message: toMessageView(message) }
 }
 
-/** Those who work for a loop are told by it as by their user. */
+/** A loop's messages to its agents count as the user's. */
 function describeSender(caller: Session | null): { by?: string } {
   return caller === null || LOOP_KINDS.includes(caller.spec.agent) ? {} : { by: caller.spec.name }
 }
@@ -271,7 +274,7 @@ async function resumeSession(
     const hasUnread = loadSession(context, id).messages.some(message => message.confirmedAt === null)
     if (phase.outcome === 'done' && !hasUnread) {
       if (request.cwd === undefined) throw refusal('session-done', `${name} is done`, describeMoreWork(spec))
-      // Its project was moved: that is recorded, so that it can be sent more work there.
+      // The project was moved: the engine records the new folder, so that further messages start there.
       assertFolderExists(request.cwd)
       await context.engine.amend(id, { cwd: request.cwd })
       return toSessionView(loadSession(context, id), context.home)
@@ -288,7 +291,7 @@ async function resumeSession(
   return toSessionView(loadSession(context, id), context.home)
 }
 
-/** With what has become of its files, and with what it would be refused for. */
+/** Adds the changes to the session's files, and the refusal that a resume would cause. */
 async function previewResume(context: RouteContext, _: unknown, id: string): Promise<ResumePreview> {
   const session = loadSession(context, id)
   const { found, next } = buildResumePreview(session, context.engine.hasThread(session))
@@ -322,7 +325,7 @@ async function holdSession(
   return toSessionView(loadSession(context, id), context.home)
 }
 
-/** Its first name stays valid; what lives or is listed under the new one may not be another session. */
+/** Changes the label. The first name stays valid; no other live session may have the new one. */
 async function renameSession(context: RouteContext, body: unknown, id: string): Promise<SessionView> {
   const { name } = parseRenameRequest(body)
   const { spec } = loadSession(context, id)
@@ -341,7 +344,10 @@ function listNames({ name, task, label }: Spec): (string | undefined)[] {
   return [name, task, label]
 }
 
-/** One at a time with new ones: a session that wakes needs its name and its folder back, and a part of its starter's budget. */
+/**
+ * Wakes under the mutex for new sessions: a woken session needs its name, its folder and a part of its starter's
+ * budget.
+ */
 function wakeSession<T>(
   action: () => Promise<T>,
   context: RouteContext,

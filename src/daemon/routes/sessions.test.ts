@@ -13,12 +13,12 @@ const child = createSession(makeSpec({ agent: 'talker', id: 's2', parent: { id: 
 }).session
 const ended: Session = { ...parent, phase: { name: 'ended', at: 1, outcome: 'done', reason: '', trouble: null } }
 
-test('the same name again is the same session, and another name another one', () => {
+test('the same key finds the same child session, and another key none', () => {
   expect(findChildSession({ id: 's1', key: 'task 1' }, [parent, child])).toBe(child)
   expect(findChildSession({ id: 's1', key: 'task 2' }, [parent, child])).toBeUndefined()
 })
 
-test('who has ended or is to end starts nothing new', () => {
+test('a session that has ended or is stopping starts no new session', () => {
   expect(() => findChildSession({ id: 's1', key: 'task 2' }, [ended, child])).toThrow('has ended')
   expect(() => findChildSession({ id: 's1', key: 'task 2' }, [{ ...parent, wanted: 'stop' }, child])).toThrow(
     'has ended',
@@ -27,7 +27,7 @@ test('who has ended or is to end starts nothing new', () => {
   expect(() => findChildSession({ id: 's9', key: 'task 1' }, [parent])).toThrow('there is no session s9')
 })
 
-test('the caller’s PATH is looked through when the supervisor’s own lacks tmux or git', () => {
+test('the supervisor also searches the caller’s PATH when its own lacks tmux or git', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'os-path-'))
   for (const name of ['tmux', 'git']) fs.writeFileSync(path.join(folder, name), '', { mode: 0o755 })
   const stale: NodeJS.ProcessEnv = { PATH: '/nowhere' }

@@ -2,7 +2,10 @@ import { refusal } from '../../api/contract/problems.ts'
 import type { Session, Spec } from '../../core/session/session.ts'
 import { which } from '../../os/which.ts'
 
-/** The session that was started by another under this name already. Refuses when nobody is there to start one. */
+/**
+ * Returns the child session with this key, if it exists. Refuses when the parent is missing or may start no more
+ * sessions.
+ */
 export function findChildSession(
   parent: NonNullable<Spec['parent']>,
   sessions: readonly Session[],
@@ -20,8 +23,8 @@ export function findChildSession(
 const REQUIRED_PROGRAMS = ['tmux', 'git'] as const
 
 /**
- * The supervisor keeps the PATH it was started with. Where that lacks a program which the caller's has, installed since or
- * elsewhere, the caller's folders are looked through as well from now on.
+ * Adds the caller's PATH to the supervisor's own if that lacks a required program. The supervisor keeps the PATH of its
+ * start, and the program may have been installed since or elsewhere.
  */
 export function extendSearchPath(callerPath: string | undefined, env: NodeJS.ProcessEnv): void {
   if (callerPath === undefined || callerPath === env['PATH']) return

@@ -9,7 +9,7 @@ import type { Refusal } from '../../lib/errors.ts'
 import { toOneLine } from '../../lib/text/terminal-text.ts'
 import { describeList } from '../loop-list.ts'
 
-/** What a request means for a session's tasks. Refuses what names none of them. */
+/** Returns the task changes that a request describes. Refuses unknown tasks. */
 export function resolveTasks(request: TasksRequest, session: Session, tracked: TrackerSnapshot | null): Issue[] {
   if (request.action !== 'add') {
     const { action: state, ids } = request
@@ -25,7 +25,7 @@ export function resolveTasks(request: TasksRequest, session: Session, tracked: T
   return added
 }
 
-/** Whatever is added to a loop beside its list, nobody would work on. */
+/** Refuses tasks for a loop: nobody would work on a task outside its list. */
 export function assertNoLoop({ spec }: Session): void {
   if (!LOOP_KINDS.includes(spec.agent)) return
   throw refusal(
@@ -35,7 +35,9 @@ export function assertNoLoop({ spec }: Session): void {
   )
 }
 
-/** What is not in the list may be an issue: one that is ready, or any by its id where the project has a tracker. */
+/**
+ * Finds a task by id. An id outside the list may be an issue: a ready one, or any issue if the project has a tracker.
+ */
 function findTask(id: string, { tasks, spec }: Session, tracked: TrackerSnapshot | null): Pick<Issue, 'id' | 'title'> {
   const known = [...tasks, ...(tracked?.ready ?? [])].find(task => task.id === id)
   if (known !== undefined) return { id, title: known.title }
@@ -53,7 +55,10 @@ function refuseUnknownTask(id: string, known: readonly string[], name: string): 
   return refusal('no-task', `${name} has no task ${JSON.stringify(id)}`, hint)
 }
 
-/** An agent's tasks have plain numbers or letters: those of people are told apart by a `u`. */
+/**
+ * Returns the next number for a user's task. Users' ids begin with `u`, because agents' tasks have plain numbers or
+ * letters.
+ */
 function nextTaskNumber({ tasks }: Session): number {
   const numbers = tasks.map(({ id }) => Number(/^u(\d+)$/.exec(id)?.[1] ?? 0))
   return Math.max(0, ...numbers) + 1
